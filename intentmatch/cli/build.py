@@ -11,6 +11,7 @@ from intentmatch.cli.commands import cli
 from intentmatch.cli.options import load, set_option, takes_intents
 from intentmatch.cli.render import output
 from intentmatch.cli.render.progress import quiet_option
+from intentmatch.core.errors import counted
 
 
 @cli.command()
@@ -30,8 +31,9 @@ def build(intents: str, target: str, key: str | None, settings: tuple[str, ...])
     The file holds vectors, trained head and thresholds. It needs no YAML and can be copied to another machine.
 
     \b
-    Example:
-      intentmatch build intents/ -o shop.intentmatch && intentmatch match -i shop.intentmatch "hello"
+    Examples:
+      intentmatch build intents/ -o bot.intentmatch
+      intentmatch match -i bot.intentmatch "hello"
     """
     from intentmatch.artefact.store import save_artefact
 
@@ -41,9 +43,10 @@ def build(intents: str, target: str, key: str | None, settings: tuple[str, ...])
     save_artefact(artefact, target, key=key)
     size = Path(target).stat().st_size / 1e6
     registry = artefact.registry
-    click.echo(f"{target}: {len(registry)} intents, {len(registry.utterances)} utterances, {size:.1f} MB")
+    contents = f"{counted(len(registry), 'intent')}, {counted(len(registry.utterances), 'utterance')}"
+    output.say(f"{target}: {contents}, {size:.1f} MB")
     if key is not None:
-        click.echo(f"  signed with {key}")
-    click.echo(f"  encoder {artefact.encoder_name}, fingerprint {artefact.fingerprint}")
-    click.echo(f"  in {time.perf_counter() - start:.1f} s")
+        output.say(f"  signed with {key}")
+    output.say(f"  encoder {artefact.encoder_name}, fingerprint {artefact.fingerprint}")
+    output.say(f"  in {time.perf_counter() - start:.1f} s")
     output.problems(matcher.problems, "human")

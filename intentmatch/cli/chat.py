@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import load, set_option, standard_input, takes_intents
 from intentmatch.cli.render import answer, output
 from intentmatch.cli.render.progress import quiet_option
-from intentmatch.core.errors import IntentMatchError, suggest
+from intentmatch.core.errors import IntentMatchError, counted, suggest
 
 if TYPE_CHECKING:
     from intentmatch.dialogue import Turn
@@ -25,7 +26,13 @@ _CONVERSATION = "chat"
 
 @cli.command()
 @takes_intents()
-@click.option("--language", "-l", metavar="CODE", help="BCP-47 code of your messages, used if detection finds none.")
+@click.option(
+    "--language",
+    "-l",
+    metavar="CODE",
+    shell_complete=completion.languages,
+    help="BCP-47 code of your messages, used if detection finds none.",
+)
 @set_option
 @quiet_option
 def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
@@ -39,7 +46,8 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
       /why             to explain the last answer, stage by stage
       /correct INTENT  to add your last message to the intent that was meant
       /slots           to see what is known for the intent
-      /context TAG     to activate the intents with `when: TAG`; /context alone deactivates them
+      /context TAG     to activate the intents with `when: TAG`
+      /context         to deactivate them
       /reload          to read the files again
       /help            to see this list
       /quit            to leave (so does the end of the input)
@@ -55,7 +63,7 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
         checked_language_code(language)
     matcher = load(intents, settings)
     inbox = Inbox.from_settings(matcher.settings)
-    click.echo(f"{output.counted(len(matcher.registry), 'intent')} from {intents}. Say something; /help.", err=True)
+    output.say(f"{counted(len(matcher.registry), 'intent')} from {intents}. Say something; /help.", err=True)
     session = _Session(matcher, intents, language, inbox)
     for line in _lines(session.words()):
         if line == "/quit":
@@ -92,7 +100,7 @@ class _Session:
         if command is None:
             near = suggest(name, [*_COMMANDS, "/quit"])
             advice = f"did you mean {near}?" if near else "/help lists the commands"
-            click.echo(f"{name} is no command; {advice}", err=True)
+            output.say(f"{name} is no command; {advice}", err=True)
             return
         try:
             command(self, words)
@@ -108,9 +116,9 @@ class _Session:
     def why(self, words: Sequence[str]) -> None:
         """Explain the last turn, or say why there is nothing to explain."""
         if self._last is None:
-            click.echo("There is no answer to explain yet.")
+            output.say("There is no answer to explain yet.")
         elif self._last.result is None:
-            click.echo("Your message answered the bot's question, so no intent was matched.")
+            output.say("Your message answered the bot's question, so no intent was matched.")
         else:
             answer.why(self._last.result, self._matcher)
 
@@ -120,10 +128,10 @@ class _Session:
         from intentmatch.registry.editing.edits import additions
 
         if self._last is None or self._last.result is None:
-            click.echo("There is no message to add yet.", err=True)
+            output.say("There is no message to add yet.", err=True)
             return
         if len(words) != 1:
-            click.echo("Name the intent that was meant: /correct INTENT", err=True)
+            output.say("Name the intent that was meant: /correct INTENT", err=True)
             return
         found = self._last.result
         before = answer.short(found)
@@ -132,22 +140,22 @@ class _Session:
         try:
             write(changes, yes=not sys.stdin.isatty())
         except click.Abort:
-            click.echo("Nothing was written.")
+            output.say("Nothing was written.")
             return
         self._matcher.reload()
         self._dialogue.forget(_CONVERSATION)
         now = self._matcher.match(found.message, context=self._context)
-        click.echo(f"“{found.message}” was {before}, and is now {answer.short(now)}.")
+        output.say(f"“{found.message}” was {before}, and is now {answer.short(now)}.")
 
     def slots(self, words: Sequence[str]) -> None:
         """Show the slots that are known, and the one that the bot asks for."""
         known = self._last.slots if self._last else {}
         for name, value in known.items():
-            click.echo(f"  {name}: {value}")
+            output.say(f"  {name}: {value}")
         if self._last and self._last.asks_for:
-            click.echo(f"  {self._last.asks_for}: missing")
+            output.say(f"  {self._last.asks_for}: missing")
         elif not known:
-            click.echo("No slot is known.")
+            output.say("No slot is known.")
 
     def context(self, words: Sequence[str]) -> None:
         """Set the active tags."""
@@ -155,9 +163,9 @@ class _Session:
         for word in words:
             if word not in known:
                 near = suggest(word, known)
-                click.echo(f"No intent has `when: {word}`" + (f"; did you mean {near}?" if near else "."), err=True)
+                output.say(f"No intent has `when: {word}`" + (f"; did you mean {near}?" if near else "."), err=True)
         self._context = tuple(words)
-        click.echo(f"Active: {', '.join(words) or 'no tag'}.")
+        output.say(f"Active: {', '.join(words) or 'no tag'}.")
 
     def reload(self, words: Sequence[str]) -> None:
         """Read the files again; on errors, print them and keep the current intents."""
@@ -165,14 +173,14 @@ class _Session:
             self._matcher.reload()
         except IntentMatchError as raised:
             output.error(raised)
-            click.echo("The files are not used. The previous intents stay active.", err=True)
+            output.say("The files are not used. The previous intents stay active.", err=True)
             return
-        click.echo(f"{output.counted(len(self._matcher.registry), 'intent')}.")
+        output.say(f"{counted(len(self._matcher.registry), 'intent')}.")
 
     def help(self, words: Sequence[str]) -> None:
         """Print the part of the help that lists what to type."""
         listed = (chat.help or "").partition("Type:\n")[2].partition("\n\n")[0]
-        click.echo(listed)
+        output.say(listed)
 
 
 _COMMANDS: Mapping[str, Callable[[_Session, Sequence[str]], None]] = MappingProxyType(

@@ -14,7 +14,7 @@ from intentmatch.cli.edit import dry_run_option, planned, write, yes_option
 from intentmatch.cli.options import set_option, settings_from, takes_intents
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
-from intentmatch.core.errors import InputError, Problem
+from intentmatch.core.errors import InputError, Problem, counted
 
 if TYPE_CHECKING:
     from intentmatch.core.types import Utterance
@@ -75,10 +75,11 @@ def validate(intents: str, form: str) -> None:
     else:
         output.problems(problems, form)
     if form in _FOR_PEOPLE:
-        sentences = f" of {counts['sentences']} sentences" if counts["sentences"] != counts["utterances"] else ""
-        facts = f"{counts['intents']} intents, {counts['utterances']} utterances{sentences}, languages: "
-        click.echo(facts + (" ".join(registry.languages) or "not stated"))
-        click.echo(click.style(_severities(problems), fg="red" if errors else "yellow" if problems else "green"))
+        lines, sentences = len(set(registry.lines)), len(registry.utterances)
+        of = f" of {counted(sentences, 'sentence')}" if sentences != lines else ""
+        facts = f"{counted(len(registry), 'intent')}, {counted(lines, 'utterance')}{of}, languages: "
+        output.say(facts + (" ".join(registry.languages) or "not stated"))
+        output.say(click.style(_severities(problems), fg="red" if errors else "yellow" if problems else "green"))
     sys.exit(InputError.exit_code if errors else 0)
 
 
@@ -87,8 +88,8 @@ def _severities(problems: list[Problem]) -> str:
     errors, warnings, notes = (sum(p.severity == kind for p in problems) for kind in ("error", "warning", "info"))
     if not problems:
         return "no problems"
-    more = f", {output.counted(notes, 'note')}" if notes else ""
-    return f"{output.counted(errors, 'error')}, {output.counted(warnings, 'warning')}{more}"
+    more = f", {counted(notes, 'note')}" if notes else ""
+    return f"{counted(errors, 'error')}, {counted(warnings, 'warning')}{more}"
 
 
 @cli.command()
@@ -165,7 +166,7 @@ def lint(
         output.problems(report.problems, form)
     if form in _FOR_PEOPLE:
         _tables(report)
-        click.echo(click.style(_summary(report), fg="red" if failed else "yellow" if report.problems else "green"))
+        output.say(click.style(_summary(report), fg="red" if failed else "yellow" if report.problems else "green"))
     sys.exit(FINDINGS_EXIT_CODE if failed else 0)
 
 
@@ -176,7 +177,7 @@ def _fixed(intents: str, report: Report, *, dry_run: bool, yes: bool) -> bool:
     edits = fixes(report.problems, report.registry)
     changes = planned(intents, edits) if edits else None
     if changes is None or not changes.files:
-        click.echo("Nothing to fix without a decision of yours.")
+        output.say("Nothing to fix without a decision of yours.")
         return False
     if not dry_run:
         write(changes, yes=yes)
@@ -216,7 +217,7 @@ def _summary(report: Report) -> str:
     else:
         numbers = {kind: sum(p.severity == kind for p in report.problems) for kind in _SEVERITIES}
         names = {"error": "error", "warning": "warning", "info": "note"}
-        counts = ", ".join(output.counted(numbers[kind], name) for kind, name in names.items())
+        counts = ", ".join(counted(numbers[kind], name) for kind, name in names.items())
     return counts + (f" ({report.ignored} ignored)" if report.ignored else "")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 import intentmatch
 from intentmatch.cli.render import output
@@ -47,8 +48,23 @@ _MODULES = {name: module for commands in HEADINGS.values() for name, module in c
 _OBJECTS_BETWEEN_COLLECTIONS = 200_000
 
 
+class Command(click.Command):
+    """A command whose registry Tab completes in its positional form too, which click does not know."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete options; for a word that is none, files and folders if the registry may stand here."""
+        from intentmatch.cli.options import PositionalOption
+
+        takes_registry = any(isinstance(parameter, PositionalOption) for parameter in self.params)
+        if incomplete.startswith("-") or not takes_registry:
+            return super().shell_complete(ctx, incomplete)
+        return [CompletionItem(incomplete, type="file")]
+
+
 class CommandGroup(click.Group):
     """A group that lists its commands under headings and turns errors of intentmatch into exit codes."""
+
+    command_class = Command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, in the order of `--help`."""

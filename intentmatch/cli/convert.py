@@ -4,37 +4,54 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option, takes_intents
+from intentmatch.cli.python_names import is_python_name, python_object
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
-from intentmatch.core.errors import InputError, Problem
+from intentmatch.core.errors import InputError, Problem, counted
 
 if TYPE_CHECKING:
     from intentmatch.core.types import Registry
     from intentmatch.formats import Imported
     from intentmatch.formats.kit.format import Files
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
 _NATIVE = "intentmatch"
 _STANDARD_INPUT = "-"
 # An imported bot may have hundreds of problems of one rule.
 _SHOWN_PER_RULE = 5
 _TARGET = click.Path(path_type=Path)
-_format_option = click.option("--format", "-f", "form", metavar="NAME", help="Format, as listed by `formats`.")
+
+
+def _format_option(completer: completion.Completer) -> Callable[[_Command], _Command]:
+    """Return the option --format, completed by `completer`."""
+    known = "Format, as listed by `formats`."
+    return click.option("--format", "-f", "form", metavar="NAME", shell_complete=completer, help=known)
+
+
 _force_option = click.option("--force", is_flag=True, help="Overwrite existing files.")
 
 
 @cli.command("import")
 @click.argument("path", type=click.Path(allow_dash=True))
-@_format_option
+@_format_option(completion.formats_read)
 @click.option("--output", "-o", "target", type=_TARGET, help="Folder to write the YAML to; if missing, only report.")
-@click.option("--language", "-l", metavar="CODE", help="BCP-47 code of texts without a language.")
+@click.option(
+    "--language",
+    "-l",
+    metavar="CODE",
+    shell_complete=completion.languages,
+    help="BCP-47 code of texts without a language.",
+)
 @click.option(
     "--columns",
     metavar="COLUMN=NAME,...",
@@ -55,14 +72,15 @@ def import_(
     """Convert the files of another program to YAML.
 
     PATH is a file, a folder or a zip, or `-` for a table that you paste on standard input. The format is detected from
-    the contents unless --format names the format. The report lists everything that intentmatch cannot express or had to
+    the contents unless --format names the format. MODULE:NAME stands for a Python object, such as a router; its module
+    is imported. The report lists everything that intentmatch cannot express or had to
     leave out, with its place.
 
     \b
     Examples:
       intentmatch import rasa-bot/
       intentmatch import agent.zip -o bot/
-      intentmatch import faq.xlsx --columns text=Frage,intent=Thema --language de -o faq/
+      intentmatch import faq.xlsx --columns text=Frage,intent=Thema -l de -o faq/
       intentmatch import - -o pasted/ < cases.csv
 
     Exit codes: 0 done; 2 something could not be read, and nothing was written.
@@ -74,6 +92,9 @@ def import_(
         update(f"reading {path}", 0, None)
         if path == _STANDARD_INPUT:
             found = formats.read_bytes(_pasted(), form, language=language, columns=_pairs(columns))
+        elif is_python_name(path):
+            with python_object(path) as named:
+                found = formats.read_object(named, path, form, language=language, columns=_pairs(columns))
         else:
             found = formats.read(path, form, language=language, columns=_pairs(columns))
         update("converting", 0, None)
@@ -96,7 +117,7 @@ def import_(
 
 @cli.command()
 @takes_intents()
-@_format_option
+@_format_option(completion.formats_written)
 @click.option("--output", "-o", "target", required=True, type=_TARGET, help="File, folder or .zip to write.")
 @_force_option
 @quiet_option
@@ -122,8 +143,8 @@ def export(intents: str, form: str | None, target: Path, force: bool) -> None:
         update(f"writing {target}", 0, None)
         problems = formats.write(registry, form, target, force=force)
     _show_problems(problems)
-    lost = f"; {output.counted(len(problems), 'problem')}" if problems else ""
-    click.echo(f"{target}: {_counts(registry)}{lost}")
+    lost = f"; {counted(len(problems), 'problem')}" if problems else ""
+    output.say(f"{target}: {_counts(registry)}{lost}")
 
 
 @cli.command("formats")
@@ -206,16 +227,16 @@ def _to_dict(found: Imported, problems: Sequence[Problem]) -> dict[str, object]:
 
 def _show_summary(found: Imported, files: Files, problems: Sequence[Problem], written: Path | None) -> None:
     """Print the contents, the YAML files, and the number of problems."""
-    click.echo(f"{found.format}: {_counts(found.registry)}, slots: {' '.join(_slots(found.registry)) or 'none'}")
+    output.say(f"{found.format}: {_counts(found.registry)}, slots: {' '.join(_slots(found.registry)) or 'none'}")
     rows = [[name, str(content.count("\n") if isinstance(content, str) else 0)] for name, content in files.items()]
     output.table([f"written to {written}" if written else "to be written with --output", "lines"], rows)
     counts = Counter(problem.severity for problem in problems)
     numbers = [
-        output.counted(counts["error"], "error"),
-        output.counted(counts["warning"], "warning"),
-        output.counted(counts["info"], "note"),
+        counted(counts["error"], "error"),
+        counted(counts["warning"], "warning"),
+        counted(counts["info"], "note"),
     ]
-    click.echo(click.style(", ".join(numbers), fg="red" if counts["error"] else "yellow" if problems else "green"))
+    output.say(click.style(", ".join(numbers), fg="red" if counts["error"] else "yellow" if problems else "green"))
 
 
 def _show_problems(problems: Sequence[Problem]) -> None:
@@ -227,10 +248,10 @@ def _show_problems(problems: Sequence[Problem]) -> None:
             output.problems([problem], "human")
     for rule, count in shown.items():
         if count > _SHOWN_PER_RULE:
-            click.echo(f"... and {count - _SHOWN_PER_RULE} more [{rule}]")
+            output.say(f"... and {count - _SHOWN_PER_RULE} more [{rule}]")
 
 
 def _counts(registry: Registry) -> str:
     languages = " ".join(registry.languages) or "not stated"
-    intents = output.counted(len(registry), "intent")
-    return f"{intents}, {output.counted(len(registry.utterances), 'utterance')}, languages: {languages}"
+    intents = counted(len(registry), "intent")
+    return f"{intents}, {counted(len(registry.utterances), 'utterance')}, languages: {languages}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.evaluate import cases_of, folds_option, seed_option
 from intentmatch.cli.options import (
@@ -31,7 +32,7 @@ WORSE_EXIT_CODE = 1
 
 
 @cli.command()
-@click.argument("old")
+@click.argument("old", shell_complete=completion.paths)
 @takes_intents("new", positional="NEW")
 @click.option(
     "--tests", "-t", multiple=True, type=FILE, help="More test cases: .yaml, .jsonl, .csv or .tsv; repeatable."

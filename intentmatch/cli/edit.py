@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import OUTPUT_FILE, takes_intents
 from intentmatch.cli.render import output
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
 UNFORMATTED_EXIT_CODE = 1
 
 language_option = click.option(
-    "--lang", "--language", "-l", "language", metavar="CODE", help="BCP-47 code of the utterances."
+    "--lang",
+    "--language",
+    "-l",
+    "language",
+    metavar="CODE",
+    shell_complete=completion.languages,
+    help="BCP-47 code of the utterances.",
 )
 dry_run_option = click.option("--dry-run", "-n", is_flag=True, help="Show the change and write nothing.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Write without asking.")
@@ -34,7 +41,7 @@ def _edits_yaml(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @cli.command()
-@click.argument("intent")
+@click.argument("intent", shell_complete=completion.intents)
 @click.argument("utterances", nargs=-1, required=True)
 @language_option
 @_negative_option
@@ -62,8 +69,8 @@ def add(
     \b
     Examples:
       intentmatch add order_status "any news of my order" --lang en
-      intentmatch add refund "I want my money back" --lang en --new --file intents/payments.yaml
-      intentmatch add order_status "where is (my|the) parcel [now]" --lang en --template --dry-run
+      intentmatch add refund "money back" --lang en --new --file payments.yaml
+      intentmatch add order_status "where is (my|the) box" -l en --template -n
     """
     from intentmatch.registry.editing.edits import additions
 
@@ -80,7 +87,7 @@ def add(
 
 @cli.command()
 @click.argument("utterance")
-@click.argument("names", nargs=-1, required=True, metavar="[FROM] TO")
+@click.argument("names", nargs=-1, required=True, metavar="[FROM] TO", shell_complete=completion.intents)
 @language_option
 @_negative_option
 @_edits_yaml
@@ -113,7 +120,7 @@ def move(
 
 
 @cli.command()
-@click.argument("old")
+@click.argument("old", shell_complete=completion.intents)
 @click.argument("new")
 @_edits_yaml
 def rename(old: str, new: str, intents: str, dry_run: bool, yes: bool) -> None:
@@ -131,8 +138,10 @@ def rename(old: str, new: str, intents: str, dry_run: bool, yes: bool) -> None:
 
 
 @cli.command()
-@click.argument("what", metavar="INTENT|UTTERANCE")
-@click.option("--from", "source", metavar="INTENT", help="Remove an utterance of this intent.")
+@click.argument("what", metavar="INTENT|UTTERANCE", shell_complete=completion.intents)
+@click.option(
+    "--from", "source", metavar="INTENT", shell_complete=completion.intents, help="Remove an utterance of this intent."
+)
 @click.option("--intent", "whole", is_flag=True, help="Remove an intent, even if an utterance has the same text.")
 @language_option
 @_negative_option
@@ -197,7 +206,7 @@ def format_(intents: str, check: bool) -> None:
     if missing := [problem for problem in changes.problems if problem.rule in ("not-found", "no-files")]:
         raise RegistryError(missing)
     if not changes.files:
-        click.echo("Nothing to change.")
+        output.say("Nothing to change.")
     elif check:
         output.diff(changes.diff)
         sys.exit(UNFORMATTED_EXIT_CODE)
@@ -225,7 +234,7 @@ def write(changes: Changes, *, yes: bool) -> None:
         click.confirm("Write this?", abort=True, err=True)
     changes.write()
     for change in changes.files:
-        click.echo(f"{change.path} is written.")
+        output.say(f"{change.path} is written.")
 
 
 def _show_and_write(intents: str, edits: Sequence[Edit], *, dry_run: bool, yes: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, OUTPUT_FOLDER, json_option, set_option, settings_from
 from intentmatch.cli.render import output, progress
@@ -93,16 +94,23 @@ def export_onnx(model: str, target: Path, precision: Literal["float32", "int8"])
     with progress.shown() as update:
         update(f"exporting {model}", 0, None)
         done = onnx_export.export_onnx(model, target, precision)
-    click.echo(f"{target}: {done.dim} numbers a vector, {precision}, {done.megabytes:.1f} MB")
-    click.echo(
+    output.say(f"{target}: {done.dim} numbers a vector, {precision}, {done.megabytes:.1f} MB")
+    output.say(
         f"  compared with sentence-transformers: largest difference {done.difference:.1e}, "
         f"lowest cosine {done.similarity:.4f}"
     )
-    click.echo(f"Use it with the setting encoder=onnx:{target}")
+    output.say(f"Use it with the setting encoder=onnx:{target}")
 
 
 @cli.command()
-@click.option("--teacher", "-t", required=True, metavar="ENCODER", help="Encoder to learn from, as in `encoder`.")
+@click.option(
+    "--teacher",
+    "-t",
+    required=True,
+    metavar="ENCODER",
+    shell_complete=completion.encoders,
+    help="Encoder to learn from, as in `encoder`.",
+)
 @click.option("--pairs", multiple=True, required=True, type=FILE, help="Lines of English, language, translation.")
 @click.option("--english", multiple=True, type=FILE, help="Lines of further English sentences.")
 @click.option("--held-out", multiple=True, type=FILE, help="Lines of language, English, translation to leave out.")
@@ -130,7 +138,7 @@ def distill(
 
     \b
     Example:
-      intentmatch distill --teacher sentence_transformer:all-MiniLM-L6-v2 --pairs pairs.tsv -o my-encoder
+      intentmatch distill -t onnx:minilm --pairs pairs.tsv -o my-encoder
       intentmatch match --set encoder=static:my-encoder "wo ist mein Paket?"
     """
     from intentmatch.core.settings import resolve
@@ -148,7 +156,7 @@ def distill(
         folder = work or target.with_name(f"{target.name}.work")
         train(corpus, encoder, target, chosen, work=folder, device=resolved.device, progress=update)
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
-    click.echo(f"{target}: {size:.1f} MB. Use it with the setting encoder=static:{target}")
+    output.say(f"{target}: {size:.1f} MB. Use it with the setting encoder=static:{target}")
 
 
 @cli.command("measure-languages")
@@ -156,11 +164,18 @@ def distill(
 @click.option("--pairs", multiple=True, required=True, type=FILE, help="Lines of English, language, translation.")
 @click.option("--english", multiple=True, type=FILE, help="Lines of further English sentences.")
 @click.option("--held-out", multiple=True, type=FILE, help="Lines of language, English, translation to leave out.")
+@click.option(
+    "--kind",
+    type=click.Choice(["static", "onnx", "sentence_transformer"]),
+    default="static",
+    show_default=True,
+    help="Kind of the encoder.",
+)
 @quiet_option
 def measure_languages(
-    model: Path, pairs: tuple[Path, ...], english: tuple[Path, ...], held_out: tuple[Path, ...]
+    model: Path, pairs: tuple[Path, ...], english: tuple[Path, ...], held_out: tuple[Path, ...], kind: str
 ) -> None:
-    """Measure the languages of a static encoder.
+    """Measure the languages of an encoder.
 
     MODEL is the folder of the encoder. The distances of translations in parallel text are written to
     translations.safetensors in it: from then on, messages in languages that a registry does not have get a calibration
@@ -168,16 +183,18 @@ def measure_languages(
     too. Files are those of `distill`.
 
     \b
-    Example:
+    Examples:
       intentmatch measure-languages my-encoder --pairs pairs.tsv
+      intentmatch measure-languages my-model --kind sentence_transformer --pairs pairs.tsv
     """
+    from intentmatch.core.settings import resolve
     from intentmatch.distill import measure, read_corpus
-    from intentmatch.encoders.static import StaticEncoder
+    from intentmatch.encoders import load_encoder
 
-    encoder = StaticEncoder(model)
+    encoder = load_encoder(resolve({"encoder": f"{kind}:{model}"}))
     with progress.shown() as update:
         corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
         update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
         files = measure(corpus, encoder, model, update)
     for file in files:
-        click.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+        output.say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")

@@ -11,8 +11,9 @@ import click
 
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, OUTPUT_FILE, load, set_option, takes_intents, write_text
-from intentmatch.cli.render import evaluation, output, progress
+from intentmatch.cli.render import evaluation, progress
 from intentmatch.cli.render.progress import quiet_option
+from intentmatch.core.errors import counted
 
 if TYPE_CHECKING:
     from intentmatch.core.errors import Problem
@@ -132,7 +133,7 @@ def evaluate(
     Examples:
       intentmatch eval shop/ --html report.html
       intentmatch eval shop/ --tests messages.csv --fail-under 90
-      intentmatch eval shop/ --fail-under robustness=80 --fail-under robustness.noise=95
+      intentmatch eval --fail-under 80 --fail-under robustness.noise=95
       intentmatch eval shop/ --baseline main.json --max-drop 0.5 --junit eval.xml
 
     Exit codes: 0 done, and every gate passed; 1 a gate failed.
@@ -179,7 +180,7 @@ def _show_skipped(file: Path, skipped: Sequence[Problem], kept: int) -> None:
         click.echo(str(problem), err=True)
     if skipped:
         count = len({problem.location for problem in skipped})
-        total = output.counted(kept + count, "test case")
+        total = counted(kept + count, "test case")
         click.echo(f"{file}: {count:,} of {total} skipped: the registry does not have their intents", err=True)
 
 

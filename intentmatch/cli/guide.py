@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import shutil
-import sys
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
+from intentmatch.cli.render import output
 from intentmatch.core.errors import InputError
 
 FOLDER = Path(__file__).parents[1] / "guide"
@@ -70,7 +70,7 @@ class Page:
 
 
 @cli.command()
-@click.argument("topic", required=False)
+@click.argument("topic", required=False, shell_complete=completion.topics)
 def guide(topic: str | None) -> None:
     """List the pages of the guide, or show the page TOPIC.
 
@@ -86,7 +86,7 @@ def guide(topic: str | None) -> None:
         _list()
         return
     page = read_page(topic.removesuffix(".md").lower())
-    if not sys.stdout.isatty():
+    if not output.in_terminal():
         click.echo(page.text)
         return
     from rich.console import Console
@@ -162,7 +162,7 @@ def _list() -> None:
 def _list_one(page: Page, widest: int) -> None:
     indent = " " * (widest + 4)
     described = f"{page.title}. {page.about}".replace("?. ", "? ")
-    if sys.stdout.isatty():
-        width = min(shutil.get_terminal_size().columns, _WIDEST) - len(indent)
+    if output.in_terminal():
+        width = min(output.width(), _WIDEST) - len(indent)
         described = f"\n{indent}".join(textwrap.wrap(described, max(width, 20)))
     click.echo("  " + click.style(page.topic.ljust(widest), fg="cyan") + "  " + described)

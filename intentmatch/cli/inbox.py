@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.edit import dry_run_option, language_option, planned, write, yes_option
 from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, settings_from, takes_intents
 from intentmatch.cli.render import comparison, output, progress
 from intentmatch.cli.render import inbox as render
 from intentmatch.cli.render.progress import quiet_option
-from intentmatch.core.errors import InputError, suggest
+from intentmatch.core.errors import InputError, counted, suggest
 
 if TYPE_CHECKING:
     from intentmatch.inbox import Action, Cluster, Decision, Handled, Inbox, Missed, Review
@@ -33,7 +34,9 @@ class _InboxGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert `show` unless the arguments begin with a command or with --help."""
-        named = args and args[0] in (*self.commands, *ctx.help_option_names)
+        named = bool(args) and args[0] in (*self.commands, *ctx.help_option_names)
+        # Without arguments, the Tab key completes a command.
+        named = named or (ctx.resilient_parsing and not args)
         return super().parse_args(ctx, args if named else ["show", *args])
 
 
@@ -84,7 +87,12 @@ def show_(file: Path | None, intents: str, as_json: bool, settings: tuple[str, .
 @click.option(
     "--cluster", "-c", "numbers", multiple=True, type=int, metavar="NUMBER", help="Handle only this group; repeatable."
 )
-@click.option("--intent", metavar="NAME", help="Add the messages to this intent instead of the proposed one.")
+@click.option(
+    "--intent",
+    metavar="NAME",
+    shell_complete=completion.intents,
+    help="Add the messages to this intent instead of the proposed one.",
+)
 @click.option("--new", metavar="NAME", help="Create this intent from the messages.")
 @click.option("--ignore", is_flag=True, help="Remove the messages from the inbox for good.")
 @click.option("--as-tests", is_flag=True, help="Add the messages to `tests:` instead of to the intents.")
@@ -120,10 +128,10 @@ def apply(
     \b
     Examples:
       intentmatch inbox apply misses.sqlite --intents shop/
-      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 17 --cluster 4
-      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 17 --intent refund_status --yes
-      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 4 --new gift_cards --file shop/gifts.yaml
-      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 4 --ignore --as-tests
+      intentmatch inbox apply misses.sqlite -i shop/ -c 17 -c 4
+      intentmatch inbox apply misses.sqlite -i shop/ -c 17 --intent refund_status
+      intentmatch inbox apply misses.sqlite -i shop/ -c 4 --new gift_cards
+      intentmatch inbox apply misses.sqlite -i shop/ -c 4 --ignore --as-tests
     """
     from intentmatch.inbox import additions_to_tests, edits_of
     from intentmatch.registry import is_yaml
@@ -141,7 +149,7 @@ def apply(
     found = _reviewed(matcher, messages)
     decisions = _decide(found, numbers, action) if numbers else list(_ask(found, matcher))
     if not decisions:
-        click.echo("Nothing to do.")
+        output.say("Nothing to do.")
         return
     edits = (additions_to_tests if as_tests else edits_of)(decisions, language=language, file=target)
     changes = planned(intents, edits) if edits else None
@@ -231,7 +239,7 @@ def _reply(cluster: Cluster, names: Sequence[str]) -> tuple[Action | Literal["sk
         if text in names:
             return "add", text
         nearest = suggest(text, names)
-        click.echo(f"There is no intent {text!r}." + (f" Did you mean {nearest!r}?" if nearest else ""), err=True)
+        output.say(f"There is no intent {text!r}." + (f" Did you mean {nearest!r}?" if nearest else ""), err=True)
 
 
 def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], settings: dict[str, Any]) -> None:
@@ -257,4 +265,4 @@ def _remove_handled(opened: Inbox, decisions: Sequence[Decision], *, as_tests: b
         messages = [message for decision in handled for message in decision.cluster.messages]
         if messages:
             opened.handle(messages, how)
-            click.echo(f"{output.counted(len(messages), 'message')} {how} and removed from the inbox.")
+            output.say(f"{counted(len(messages), 'message')} {how} and removed from the inbox.")

@@ -13,7 +13,7 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import DEFAULT_INTENTS
 from intentmatch.cli.render import output
-from intentmatch.core.errors import InputError
+from intentmatch.core.errors import InputError, counted
 
 SCHEMA_FILE = "intents.schema.json"
 """File beside the intents with the JSON Schema that editors read."""
@@ -49,7 +49,7 @@ def init(folder: Path, name: str | None, languages: str | None, start: str | Non
     if start is None:
         if asking:
             for known, about in STARTERS.items():
-                click.echo(f"  {known.ljust(max(map(len, STARTERS)))}  {about}")
+                output.say(f"  {known.ljust(max(map(len, STARTERS)))}  {about}")
         start = _asked("Starting set", "empty", asking=asking)
     text = starter(start, codes)
 
@@ -58,9 +58,9 @@ def init(folder: Path, name: str | None, languages: str | None, start: str | Non
     _write(folder, {file: _head(name, missing) + text, folder / SCHEMA_FILE: _json(schema())})
     registry = read_registry(str(folder))
     counts = {"intent": len(registry), "utterance": len(registry.utterances), "test": len(registry.tests)}
-    click.echo(f"{file}: " + ", ".join(output.counted(count, thing) for thing, count in counts.items()))
+    output.say(f"{file}: " + ", ".join(counted(count, thing) for thing, count in counts.items()))
     if missing:
-        click.echo(
+        output.say(
             f"No starting set has lines in {', '.join(missing)}: add yours under such a key below `utterances:`."
         )
     _show_next_steps(folder, registry.tests[0].text)
@@ -137,4 +137,4 @@ def _show_next_steps(folder: Path, message: str) -> None:
     output.heading("Next")
     width = max(len(command) for command, _ in rows)
     for command, does in rows:
-        click.echo(f"  {command.ljust(width)}  {click.style(does, dim=True)}")
+        output.say(f"  {command.ljust(width)}  {click.style(does, dim=True)}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option, load, set_option, standard_input, takes_intents
 from intentmatch.cli.render import answer, output, progress
@@ -27,10 +28,28 @@ EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}
 @cli.command()
 @click.argument("messages", nargs=-1)
 @takes_intents(positional=None)
-@click.option("--language", "-l", metavar="CODE", help="BCP-47 code of the messages; detected if not given.")
+@click.option(
+    "--language",
+    "-l",
+    metavar="CODE",
+    shell_complete=completion.languages,
+    help="BCP-47 code of the messages; detected if not given.",
+)
 @click.option("--top-k", "-k", type=click.IntRange(1), metavar="N", help="Number of candidates to show.")
-@click.option("--allow", multiple=True, metavar="INTENT", help="Consider only this intent; repeatable.")
-@click.option("--context", multiple=True, metavar="TAG", help="Activate intents with `when: TAG`; repeatable.")
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="INTENT",
+    shell_complete=completion.intents,
+    help="Consider only this intent; repeatable.",
+)
+@click.option(
+    "--context",
+    multiple=True,
+    metavar="TAG",
+    shell_complete=completion.tags,
+    help="Activate intents with `when: TAG`; repeatable.",
+)
 @click.option("--why", is_flag=True, help="Explain the answer, stage by stage.")
 @json_option
 @set_option
@@ -71,7 +90,7 @@ def match(
             output.as_json(result.to_dict())
             continue
         if len(results) > 1:
-            click.echo(("\n" if number else "") + click.style(f"> {result.message}", bold=True))
+            output.say(("\n" if number else "") + click.style(f"> {result.message}", bold=True))
         answer.result(result)
         if why:
             click.echo()

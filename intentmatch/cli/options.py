@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from intentmatch.cli import completion
 from intentmatch.cli.render import progress
 from intentmatch.core.errors import InputError
 
@@ -35,7 +36,7 @@ def default_intents() -> str:
     return os.environ.get(INTENTS_VARIABLE) or DEFAULT_INTENTS
 
 
-class _PositionalOption(click.Option):
+class PositionalOption(click.Option):
     """An option that a positional argument gives as well."""
 
     def __init__(self, declarations: Sequence[str], *, positional: str, **attributes: Any) -> None:
@@ -76,10 +77,11 @@ def takes_intents(name: str = "intents", *, positional: str | None = "INTENTS") 
         "default": DEFAULT_INTENTS,
         "envvar": INTENTS_VARIABLE,
         "help": INTENTS_HELP,
+        "shell_complete": completion.paths,
     }
     if positional is None:
         return click.option("-i", "--intents", name, **attributes)
-    return click.option("-i", "--intents", name, cls=_PositionalOption, positional=positional, **attributes)
+    return click.option("-i", "--intents", name, cls=PositionalOption, positional=positional, **attributes)
 
 
 class _SettingsOption(click.Option):
@@ -103,9 +105,14 @@ class _SettingsOption(click.Option):
 
 
 set_option = click.option(
-    "--set", "settings", cls=_SettingsOption, multiple=True, metavar="NAME=VALUE",
+    "--set",
+    "settings",
+    cls=_SettingsOption,
+    multiple=True,
+    metavar="NAME=VALUE",
+    shell_complete=completion.settings,
     help="A setting, such as threshold=0.5; repeatable. `--require-signature FILE` sets the one of that name.",
-)  # fmt: skip
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one value per line.")
 
 

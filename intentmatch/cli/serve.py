@@ -117,9 +117,9 @@ def serve(
     \b
     Examples:
       intentmatch serve intents/ --port 8080 --watch &
-      curl -s localhost:8080/match -H 'content-type: application/json' -d '{"text": "wo ist mein Paket?"}'
+      curl localhost:8080/match --json '{"text": "wo ist mein Paket?"}'
       intentmatch serve intents/ --protocol rasa --port 5005
-      intentmatch serve intents/ --host 0.0.0.0 --keys-file keys.txt --tls-cert cert.pem --tls-key key.pem
+      intentmatch serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
       intentmatch serve intents/ --set inbox=misses.sqlite
     """
     if show_config:

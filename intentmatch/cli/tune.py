@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, set_option, settings_from, takes_intents
 from intentmatch.cli.render import output, progress
@@ -28,7 +29,15 @@ _MARK = "tune: "
 
 @cli.command()
 @takes_intents()
-@click.option("--encoder", "-e", "more", multiple=True, metavar="NAME", help="Try this encoder too; repeatable.")
+@click.option(
+    "--encoder",
+    "-e",
+    "more",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.encoders,
+    help="Try this encoder too; repeatable.",
+)
 @click.option("--write", is_flag=True, help="Write the settings to the YAML; comments, order and quotes stay.")
 @click.option("--file", "named", type=FILE, help="YAML file for new settings, if there are several files.")
 @set_option
@@ -48,7 +57,7 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     \b
     Examples:
       intentmatch tune shop/
-      intentmatch tune shop/ --encoder sentence_transformer:intfloat/multilingual-e5-small
+      intentmatch tune -e sentence_transformer:intfloat/multilingual-e5-small
       intentmatch tune shop/ --write
     """
     from intentmatch.core.settings import resolve
@@ -89,18 +98,18 @@ def _encoders(settings: Settings, more: Iterable[str]) -> dict[str, Encoder]:
         try:
             found[name] = load_encoder(replace(settings, encoder=name))
         except IntentMatchError as error:
-            click.echo(f"{name} is not tried: {error}", err=True)
+            output.say(f"{name} is not tried: {error}", err=True)
     return found
 
 
 def _show(found: Tuning) -> None:
     from intentmatch.evaluation.reports.number_format import percent
 
-    click.echo(click.style("Candidates, best first", bold=True))
+    output.say(click.style("Candidates, best first", bold=True))
     rows = [_trial_cells(trial, found) for trial in found.trials]
     head = ["", "encoder", "scorer", "aggregation", "overall", "against the best", "top 1", "AUROC", "encoding"]
     output.table(head, rows)
-    click.echo(
+    output.say(
         f"  overall: accuracy at the target in use, if {percent(found.out_of_scope_share)} of the messages are out of "
         "scope.\n"
         "  Within one standard error of the best,\n"
@@ -108,11 +117,11 @@ def _show(found: Tuning) -> None:
         "  top 1: the best-ranked intent is right, without a threshold."
     )
     if not found.chosen.calibrated:
-        click.echo("  Too few utterances to calibrate: the settings in use stay, and overall is the same as top 1.")
-    click.echo("\n" + click.style("Effect of each target with this choice", bold=True))
+        output.say("  Too few utterances to calibrate: the settings in use stay, and overall is the same as top 1.")
+    output.say("\n" + click.style("Effect of each target with this choice", bold=True))
     rows = [_target_cells(row) for row in found.targets]
     output.table(["", "target", "threshold", "precision", "coverage", "refused", ""], rows)
-    click.echo("  precision: of the answers; coverage: of the messages in scope; refused: of left-out intents.")
+    output.say("  precision: of the answers; coverage: of the messages in scope; refused: of left-out intents.")
 
 
 def _trial_cells(trial: Trial, found: Tuning) -> list[str]:
@@ -150,7 +159,7 @@ def _block(values: Mapping[str, Setting], settings: Settings) -> str:
     from intentmatch.registry.editing.settings_edit import with_settings
 
     block = with_settings("", values, _MARK)
-    return f"{block}  target: {_flow(settings.target)}  # yours; the table shows the effect of others"
+    return f"{block}  target: {_flow(settings.target)}  # yours; see the table"
 
 
 def _flow(target: Mapping[str, Any]) -> str:
@@ -196,15 +205,14 @@ def _write(intents: str, files: Mapping[str, Path], values: Mapping[str, Setting
         ],
     )
     if not changes.files:
-        click.echo(
-            f"\n{' and '.join(map(str, targets))} {'has' if len(targets) == 1 else 'have'} these settings already."
-        )
+        have = "has" if len(targets) == 1 else "have"
+        output.say(f"\n{' and '.join(map(str, targets))} {have} these settings already.")
         return
     click.echo()
     output.diff(changes.diff)
     changes.write()
     for change in changes.files:
-        click.echo(f"{change.path} is written.")
+        output.say(f"{change.path} is written.")
     for name in values:
         if settings.origin(name).startswith(("environment", "argument")):
-            click.echo(f"  {name} is set by the {settings.origin(name)}, which overrides the file.", err=True)
+            output.say(f"  {name} is set by the {settings.origin(name)}, which overrides the file.", err=True)

@@ -144,3 +144,9 @@ def suggest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most similar to `name`, or None if none is similar."""
     matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return matches[0] if matches else None
+
+
+def counted(count: int, thing: str) -> str:
+    """Return a count with its noun, in the plural where needed: "1 error", "2 errors", "3 matches"."""
+    plural = f"{thing}es" if thing.endswith(("ch", "sh", "s", "x")) else f"{thing}s"
+    return f"{count} {thing if count == 1 else plural}"

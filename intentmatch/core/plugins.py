@@ -47,6 +47,7 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "semantic-router": "intentmatch.formats.semantic_router:FORMAT",
         "redisvl": "intentmatch.formats.redisvl:FORMAT",
         "redis-intent-router": "intentmatch.formats.redis_intent_router:FORMAT",
+        "few-shot": "intentmatch.formats.few_shot:FORMAT",
         "snips": "intentmatch.formats.snips:FORMAT",
         "lu": "intentmatch.formats.lu:FORMAT",
         "luis": "intentmatch.formats.luis:FORMAT",

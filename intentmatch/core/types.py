@@ -32,7 +32,25 @@ Kind = Literal["utterance", "query"]
 """The role of a text for an asymmetric encoder: an utterance of the registry, or a message (query)."""
 
 
-SlotKind = Literal["list", "pattern", "number", "date", "time", "any"]
+SlotKind = Literal[
+    "list",
+    "pattern",
+    "number",
+    "ordinal",
+    "date",
+    "time",
+    "datetime",
+    "duration",
+    "money",
+    "temperature",
+    "email",
+    "phone",
+    "url",
+    "any",
+]
+
+Value = str | int | float | Mapping[str, str | int | float | None]
+"""The value of a slot: a mapping of JSON values for amounts of money, temperatures and ranges of time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,11 +130,15 @@ def _is_valid(pending: Pending) -> bool:
     if not valid:
         return False
     return all(
-        _all_are(str, entity.slot, entity.text)
-        and _all_are(int, entity.start, entity.end)
-        and _all_are((str, int, float), entity.value)
+        _all_are(str, entity.slot, entity.text) and _all_are(int, entity.start, entity.end) and _is_value(entity.value)
         for entity in pending.entities
     )
+
+
+def _is_value(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and isinstance(part, str | int | float | None) for key, part in value.items())
+    return isinstance(value, str | int | float)
 
 
 def _all_are(kinds: type | tuple[type, ...], *values: object) -> bool:

@@ -344,6 +344,9 @@ def _refuses(result: MatchResult, intent: str) -> bool:
 
 
 def _filled(response: str, entities: Collection[Entity]) -> str:
-    """Replace each `{slot}` in a response by its value; a slot without a value stays as it is."""
-    values = {entity.slot: str(entity.value) for entity in entities}
+    """Replace each `{slot}` in a response by its value; a slot without a value stays as it is.
+
+    Values of several parts, such as an amount of money, are shown in the user's words.
+    """
+    values = {one.slot: one.text if isinstance(one.value, Mapping) else str(one.value) for one in entities}
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), response)

@@ -9,17 +9,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError, Location, Problem
 from intentmatch.core.types import Registry, checked_language_code
+from intentmatch.formats import python_objects
 from intentmatch.formats.kit import losses
 from intentmatch.formats.kit.archive import zip_files
 from intentmatch.formats.kit.draft import Draft, few
 from intentmatch.formats.kit.format import Files, Format, Imported, Sure
 from intentmatch.formats.kit.source import STANDARD_INPUT, File, Source
 
-__all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "read_bytes", "render", "write"]
+__all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "read_bytes", "read_object", "render", "write"]
 
 _HINT = "Name one with --format."
 _FILE_SUFFIXES = frozenset({".csv", ".json", ".jsonl", ".lu", ".md", ".tsv", ".txt", ".xlsx", ".yaml", ".yml"})
@@ -65,6 +67,22 @@ def read_bytes(
     `place` stands for the file in problems; the others are as in `read`. Raises `InputError` as `read` does.
     """
     return _read(Source.of_bytes(data, place), format, language, columns)
+
+
+def read_object(
+    value: Any,
+    place: str,
+    format: str | None = None,  # noqa: A002 - the name of the command-line option
+    *,
+    language: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Imported:
+    """Import a live Python object, such as a router; `python_objects.KNOWN` lists the kinds.
+
+    `place` is the name of the object in problems, such as `shop:router`; the others are as in `read`. Raises
+    `InputError` for an unknown object.
+    """
+    return _read(Source.of_node(python_objects.to_node(value, place), place), format, language, columns)
 
 
 def _read(source: Source, format: str | None, language: str | None, columns: Mapping[str, str] | None) -> Imported:  # noqa: A002

@@ -31,7 +31,20 @@ _BUILT_IN = frozenset(
     | {"temperature", "time", "url", "volume"}
 )
 """Types that need no file. `time` is a date, a time or both."""
-_WRITTEN: Mapping[SlotKind, str] = {"number": "number", "date": "time", "time": "time", "any": "any"}
+_WRITTEN: Mapping[SlotKind, str] = {
+    "number": "number",
+    "ordinal": "ordinal",
+    "money": "amountOfMoney",
+    "temperature": "temperature",
+    "date": "time",
+    "time": "time",
+    "datetime": "time",
+    "duration": "duration",
+    "email": "email",
+    "phone": "phoneNumber",
+    "url": "url",
+    "any": "any",
+}
 _SAYS: frozenset[Feature] = frozenset(
     {"languages", "marks", "responses", "variants", "when", "lists", "synonyms", "patterns", "kinds"}
 )

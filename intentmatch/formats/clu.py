@@ -33,7 +33,16 @@ _LABELS = (*_NAMES, "entityName")
 _OFFSETS = ("offset", "position", "startPosition")
 """Keys of one part of a project: today's, and those of the previews of 2021."""
 _ORCHESTRATION = ("orchestration", "workflow")
-_BUILT_IN = {"number": "Quantity.Number", "date": "DateTime", "time": "DateTime"}
+_BUILT_IN = {
+    "number": "Quantity.Number",
+    "ordinal": "Quantity.Ordinal",
+    "money": "Quantity.Currency",
+    "temperature": "Quantity.Temperature",
+    **dict.fromkeys(("date", "time", "datetime", "duration"), "DateTime"),
+    "email": "Email",
+    "phone": "PhoneNumber",
+    "url": "URL",
+}
 _SAYS: frozenset[Feature] = frozenset({"languages", "marks", "tests", "lists", "synonyms", "patterns", "kinds"})
 
 
@@ -196,7 +205,7 @@ def _entity(slot: Slot, codes: Sequence[str], problems: list[Problem]) -> dict[s
         }
     elif slot.kind in _BUILT_IN:
         written["prebuilts"] = [{"category": _BUILT_IN[slot.kind]}]
-    if slot.kind in ("time", "any"):
+    if slot.kind in ("time", "duration", "any"):
         problems.append(
             loss(slot.location, f"the slot {slot.name!r} ({slot.kind}) exactly; the nearest type is written")
         )

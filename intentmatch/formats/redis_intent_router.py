@@ -17,6 +17,8 @@ from intentmatch.formats.kit.tree import Value
 
 _LEAST_SCORES = ("minScore", "min_score")
 """Keys of the API, and of the Python client."""
+_EXAMPLE = (("intentName", "exampleId"), ("intent_name", "example_id"))
+"""Keys of an example, of the same two origins."""
 _BOOKKEEPING = ("exampleCount", "createdAt", "updatedAt", "revision", "expectedRevision")
 _READ = ("name", "description", "target", "metadata", "examples", *_LEAST_SCORES, *_BOOKKEEPING)
 _DEFAULT_SCORE = 0.7
@@ -47,7 +49,7 @@ def _is_listed_intent(item: Value) -> bool:
 
 
 def _is_example(item: Value) -> bool:
-    return {"intentName", "text"} <= set(item.keys)
+    return any({*names, "text"} <= set(item.keys) for names in _EXAMPLE)
 
 
 def _is_definition(intent: Value) -> bool:
@@ -95,7 +97,8 @@ def _read_intent(item: Value, general: Value | None, draft: Draft) -> None:
 
 
 def _read_example(item: Value, draft: Draft) -> None:
-    name, text = item["intentName"].text(), item["text"].text()
+    name = next((item[key].text() for key, _ in _EXAMPLE if item[key]), None)
+    text = item["text"].text()
     if name and text:
         draft.intent(name, item.location).say(text, item["text"].location)
 

@@ -26,7 +26,12 @@ from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.templates.syntax import escape
 
 _BUILT_IN = "snips/"
-_WRITTEN: frozenset[SlotKind] = frozenset({"number", "date", "time"})
+_WRITTEN: Mapping[SlotKind, str] = {
+    **{kind: kind for kind in ("number", "ordinal", "temperature", "date", "time", "datetime", "duration")},
+    "money": "amountOfMoney",
+}
+"""Kinds of slots that Snips has, by its names."""
+_OPEN = ("any", "email", "phone", "url")
 # `[slot:entity](text)`; the entity and the text are optional.
 _MARK = re.compile(r"\[(?P<slot>[^\[\]:]+)(?::(?P<entity>[^\[\]]+))?\](?:\((?P<text>[^)\[]+)\))?")
 _SAYS: frozenset[Feature] = frozenset({"languages", "marks", "lists", "synonyms", "kinds"})
@@ -218,12 +223,12 @@ def _chunks(line: Utterance, slots: Mapping[str, Slot]) -> Iterator[dict[str, st
 def _entity_definition(slot: Slot, language: str | None) -> tuple[str, dict[str, Any]]:
     """Return the name and the definition of the entity of a slot."""
     if slot.kind in _WRITTEN:
-        return f"{_BUILT_IN}{slot.kind}", {}
+        return f"{_BUILT_IN}{_WRITTEN[slot.kind]}", {}
     data = [{"value": value.value, "synonyms": synonyms_in(value, language)} for value in slot.values]
     return slot.name, {
         "data": data,
         "use_synonyms": True,
-        "automatically_extensible": slot.kind == "any",
+        "automatically_extensible": slot.kind in _OPEN,
         "matching_strictness": 1.0,
     }
 

@@ -12,7 +12,7 @@ from bisect import bisect_right
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.core.errors import NOWHERE, Problem
+from intentmatch.core.errors import NOWHERE, Problem, counted
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
 
@@ -47,9 +47,8 @@ def subsampling_problems(registry: Registry, settings: Settings) -> list[Problem
     place = next((intent.location for intent in registry if intent.location), NOWHERE)
     intents, utterances = len(registry), len(registry.utterances)
     if beyond_a_head(registry):
-        says = (
-            f"{utterances} utterances of {intents} intents are too many for a head; cosine similarity tells them apart"
-        )
+        many = f"{utterances} utterances of {counted(intents, 'intent')}"
+        says = f"{many} are too many for a head; cosine similarity tells them apart"
         return [
             Problem(place, "warning", "head-too-large", says, "use fewer intents or several registries to have a head")
         ]

@@ -19,7 +19,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.translations import Translations
-from intentmatch.learning.calibration import Calibration, calibrate
+from intentmatch.learning.calibration import ASK_BELOW_IN_OTHER_LANGUAGES, Calibration, calibrate
 from intentmatch.learning.cross_validation import HeldOut, cross_validate
 from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, prepare
 from intentmatch.learning.labelled_cases import Labelled, joined, labelled_cases
@@ -38,7 +38,7 @@ from intentmatch.text.normalize import TEXT_VERSION, clean
 _log = logging.getLogger(__name__)
 
 # Raise with any change that trains something else from the same registry.
-_VERSION = 10
+_VERSION = 11
 # Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
 # Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
@@ -97,11 +97,22 @@ def calibrated(
 def _foreign(
     validated: CrossValidated, calibration: Calibration, target: Mapping[str, Any], share: float
 ) -> Calibration | None:
-    """Calibrate for languages that the registry does not have; None with too few cases for either calibration."""
-    if validated.translated is None or calibration.curve is None:
+    """Calibrate for languages that the registry does not have; None with too few cases for either calibration.
+
+    A precision that no affordable threshold reaches is not paid for: then the threshold with the best balance is used.
+    """
+    translated = validated.translated
+    if translated is None or calibration.curve is None:
         return None
-    foreign = calibrate(validated.translated, target, out_of_scope_share=share)
-    return foreign if foreign.curve is not None else None
+    ask_below = ASK_BELOW_IN_OTHER_LANGUAGES
+    foreign = calibrate(translated, target, out_of_scope_share=share, ask_below=ask_below)
+    if foreign.cut is None:
+        return None
+    if foreign.cut.precision < float(target.get("precision", 0.0)):
+        foreign = calibrate(translated, {"balance": True}, out_of_scope_share=share, ask_below=ask_below)
+    # The translations of an utterance are one case.
+    cases = len({*zip(translated.rows.tolist(), translated.known.tolist(), strict=True)})
+    return replace(foreign, cases=cases, cut=foreign.cut and replace(foreign.cut, cases=cases))
 
 
 class PreviousTraining(NamedTuple):

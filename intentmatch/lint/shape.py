@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.core.errors import NOWHERE, Problem
+from intentmatch.core.errors import NOWHERE, Problem, counted
 from intentmatch.lint.catalogue import problem
 from intentmatch.lint.subject import Numbers, Subject
 
@@ -43,7 +43,7 @@ def few_utterances(subject: Subject) -> Iterator[Problem]:
     for intent in subject.registry:
         count = len(intent.utterances)
         if 0 < count < max(_FEWEST_LINES, min(_ENOUGH, _FEW * usual)):
-            utterances = f"{count} utterance{'' if count == 1 else 's'}"
+            utterances = counted(count, "utterance")
             message = f"{intent.name!r} has {utterances}; the median of this registry's intents is {usual:.0f}"
             hint = "add other ways to say it, with other words"
             yield problem(intent.location or NOWHERE, "few-utterances", message, hint)
@@ -86,7 +86,7 @@ def _two(subject: Subject, vectors: Numbers, number: int, half: NDArray[np.bool_
     typical = []
     for part in (rows[half], rows[~half]):
         row = int(part[(vectors[part] @ vectors[part].sum(axis=0)).argmax()])
-        typical.append(f"“{subject.lines[row].text}” ({subject.place(row).short}, {len(part)} lines)")
+        typical.append(f"“{subject.lines[row].text}” ({subject.place(row).short}, {counted(len(part), 'line')})")
     message = f"{intent.name!r} looks like two intents: one around {' and one around '.join(sorted(typical))}"
     hint = "split it into two intents, or add utterances between the two groups"
     return problem(intent.location or NOWHERE, "two-clusters", message, hint)

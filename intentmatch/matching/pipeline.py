@@ -160,8 +160,10 @@ class Engine:
         for reading in readings:
             if reading.needs_vector:
                 question = reading.question
-                # Where only some intents may answer, or token features do not count, the message is searched alone.
-                together = question.allowed is None and self._deciding(question)[1] is self._scoring
+                # Where only some intents may answer, some must be scored, or token features do not count, the message
+                # is searched alone.
+                is_usual = self._deciding(question)[1] is self._scoring
+                together = question.allowed is None and not reading.hits and is_usual
                 pending[reading.text] = pending.get(reading.text, False) or together
         texts = sorted(pending)
         vectors = encode_all(self.encoder, texts, "query")

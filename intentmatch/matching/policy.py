@@ -50,6 +50,8 @@ class Policy:
     """Intents whose scores are closer than this are ambiguous; None: the confidences decide when to ask."""
     band: float | None = None
     """Distance to the threshold below which a verdict is doubtful; None to derive doubt from the confidence."""
+    ask_below: float = ASK_BELOW
+    """Without a margin, the bot asks if the first intent has less than this part of the rivals' confidence."""
 
     def near(self, ranked: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates whose score is within the margin of the first's, itself included; none without."""
@@ -156,7 +158,7 @@ def _rivals(
     by_author = policy.cut(ranked[0], language).on != "in_scope"
     likely = [(c, c.confidence) for c in ranked[:RIVALS] if c.confidence is not None]
     together = sum(of for _, of in likely)
-    if together < ASK_FROM or not (passes or by_author) or (passes and likely[0][1] >= ASK_BELOW * together):
+    if together < ASK_FROM or not (passes or by_author) or (passes and likely[0][1] >= policy.ask_below * together):
         return ()
     if len(likely) < 2 or likely[1][1] < _LEAST_OF_SECOND:
         return ()

@@ -15,6 +15,7 @@ from intentmatch.matching.noise import NoiseDetector
 from intentmatch.matching.question import Question
 from intentmatch.matching.spelling import LexicalIndex, SpellingHit
 from intentmatch.matching.trace import TraceRecorder
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.text.normalize import clean, fold
 
 MAX_CHARACTERS = 10_000
@@ -56,12 +57,12 @@ class Reader:
 
     def __init__(self, registry: Registry, settings: Settings) -> None:
         self._registry = registry
-        self._lexical = LexicalIndex(registry.folded, registry.owners, settings.fuzzy)
+        vocabulary = Vocabulary(registry.folded)
+        self._lexical = LexicalIndex(vocabulary, registry.owners, settings.fuzzy)
         utterances = registry.utterances
         self._corrector = (
             Corrector(
-                registry.folded,
-                self._lexical.words,
+                vocabulary,
                 lambda row: utterances[row].text,
                 sorted({u.language for u in utterances if u.language}),
                 settings.spelling,
@@ -69,8 +70,8 @@ class Reader:
             if settings.fuzzy < 1.0
             else None
         )
-        self._languages = MessageLanguage(registry)
-        self._noise = NoiseDetector(self._lexical.words, registry.languages)
+        self._languages = MessageLanguage(registry, vocabulary)
+        self._noise = NoiseDetector(vocabulary.words, registry.languages)
 
     def read(self, message: str, question: Question, *, calibrates_foreign: bool = False) -> Reading:
         """Read one message. Raises `InputError` if it is not text.
@@ -89,8 +90,8 @@ class Reader:
         rows = self._rows(key)
         question, says = self._with_language(question, text, key, rows)
         if says:
-            calibrated = question.foreign and calibrates_foreign
-            stages.add("language", f"{says}{': calibrated for other languages' if calibrated else ''}")
+            how = "calibrated" if calibrates_foreign else "no calibration"
+            stages.add("language", f"{says}: {how} for other languages" if question.foreign else says)
 
         if exact := self._exact(rows, key, question, stages):
             return Reading(message, question, stages, text, text, exact)

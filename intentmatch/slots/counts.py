@@ -32,10 +32,19 @@ def without_hours_and_houses(
     hits = list(hits)
     if not hits:
         return []
+    hits = [hit for hit in hits if not _is_fixed(hit, message, neighbours)]
     taken = [_Taken(hit.start, hit.end, is_time=True) for hit in _TIMES.find(message)]
     taken += [_Taken(start, end, is_time=False) for start, end in house_numbers(message)]
     around = _by_position(taken, len(message.text))
     return [hit for hit in hits if _counts(slot, hit, around[hit.start], message, neighbours)]
+
+
+def _is_fixed(hit: SlotHit, message: Message, neighbours: Neighbours) -> bool:
+    """Return whether a number in words stands before the same word as in an utterance ("a table", "一张")."""
+    if message.plain[hit.start : hit.end].isascii() and any(map(str.isdigit, message.text[hit.start : hit.end])):
+        return False
+    words = [token.bare for token in message.tokens_after(hit.start, 2)]
+    return len(words) > 1 and tuple(words) in neighbours.fixed_pairs
 
 
 def _by_position(taken: Iterable[_Taken], length: int) -> Sequence[_Taken | None]:

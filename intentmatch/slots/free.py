@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from intentmatch.core.result import Entity
 from intentmatch.core.types import Utterance
-from intentmatch.slots.function_words import function_words, leading_words, particles, polite_phrases
-from intentmatch.slots.message import Message
+from intentmatch.slots.function_words import elisions, function_words, leading_words, particles, polite_phrases
+from intentmatch.slots.message import Message, Token
 from intentmatch.slots.neighbours import bare_words, sides
+from intentmatch.text.normalize import bare
 from intentmatch.text.typos import only_typos
 
 _MOST_FRAMES = 100
@@ -29,8 +30,8 @@ _MOST_TOKENS = 2000
 """Tokens of a message that frames are matched against; free text may extend beyond them."""
 _MOST_PLACES = 20
 """Positions of a word in a message that are tried."""
-_LONGEST_PREPOSITION = 12
-"""Characters."""
+_LONGEST_PREPOSITION, _MOST_PREPOSITIONS = 16, 4
+"""Characters, and one more than the words, between the start of free text and an entity that is no part of it."""
 _MOST_ORDINARY = 12
 """Words of free text that are compared with carriers and function words; longer text is always free."""
 _SLOT_BONUS = 5
@@ -158,7 +159,7 @@ def _after_request(
 def _without_manners(message: Message, fit: _Fit, last_words: Collection[str]) -> tuple[int, int]:
     """Trim "please" and the like at the end of the message, and "to" and the like at the start of an answer."""
     start, end = _trimmed(message.text, fit.start, fit.end)
-    if fit.closes and fit.frame.trims_manners:
+    if fit.end == len(message.text) and fit.frame.trims_manners:
         length = len(message.bare)
         phrase = next(filter(message.bare.endswith, polite_phrases(message.language)), "")
         found = message.aligned.span(length - len(phrase), length)
@@ -176,14 +177,16 @@ class _Places:
     """Positions of words in a message, tolerating typing mistakes."""
 
     def __init__(self, message: Message) -> None:
-        self.tokens = message.tokens[:_MOST_TOKENS]
+        longer = elisions(message.language)
+        self.tokens = _without_elisions(message, longer) if longer else message.tokens[:_MOST_TOKENS]
         self._alike: dict[str, list[str]] = {}
         self._where: dict[str, list[int]] = {}
         self._known: dict[str, list[int]] = {}
         for place, token in enumerate(self.tokens):
-            if token.bare not in self._where:
-                self._alike.setdefault(token.bare[0], []).append(token.bare)
-            self._where.setdefault(token.bare, []).append(place)
+            for word in (token.bare, *(longer.get(token.bare, ()) if message.text[token.end - 1] in "'’" else ())):
+                if word not in self._where:
+                    self._alike.setdefault(word[0], []).append(word)
+                self._where.setdefault(word, []).append(place)
 
     def positions(self, word: str) -> list[int]:
         """Return the token positions of a word, sorted."""
@@ -191,6 +194,20 @@ class _Places:
             alike = [token for token in self._alike.get(word[0], ()) if token == word or only_typos(token, word)]
             self._known[word] = sorted(place for token in alike for place in self._where[token])
         return self._known[word]
+
+
+def _without_elisions(message: Message, longer: Collection[str]) -> list[Token]:
+    """Return the words of a message with "d'acheter" as two words."""
+    tokens: list[Token] = []
+    for token in message.tokens[:_MOST_TOKENS]:
+        first, apostrophe, rest = message.text[token.start : token.end].replace("’", "'").partition("'")
+        short = bare(first)
+        if apostrophe and short in longer and bare(rest):
+            middle = token.start + len(first) + 1
+            tokens += [Token(short, token.start, middle), Token(bare(rest), middle, token.end)]
+        else:
+            tokens.append(token)
+    return tokens
 
 
 class _Anchor(NamedTuple):
@@ -267,10 +284,18 @@ def _cut(message: Message, start: int, end: int, others: Sequence[Entity]) -> tu
             start, end = _trimmed(message.text, entity.end, end)
         elif start < entity.start < end <= entity.end:
             start, end = _before(message, start, entity)
+    behind = _next_word(message, end)
+    end = next((_before(message, start, one)[1] for one in others if one.start == behind), end)
     if text_between := message.text[start:end]:
         quoted = len(text_between) > 2 and text_between[0] + text_between[-1] in _QUOTES
         return message.aligned.widened(start + quoted, end - quoted)
     return start, end
+
+
+def _next_word(message: Message, place: int) -> int:
+    while place < len(message.text) and message.text[place] in _SENTENCE_MARKS:
+        place += 1
+    return place
 
 
 def _begins(message: Message, start: int, entity: Entity) -> bool:
@@ -279,8 +304,8 @@ def _begins(message: Message, start: int, entity: Entity) -> bool:
         return True
     if entity.start < start or entity.start - start > _LONGEST_PREPOSITION:
         return False
-    between = [token.bare for token in message.tokens_after(start, 2) if token.start < entity.start]
-    return len(between) == 1 and between[0] in function_words(message.language)
+    between = [token.bare for token in message.tokens_after(start, _MOST_PREPOSITIONS) if token.start < entity.start]
+    return 0 < len(between) < _MOST_PREPOSITIONS and function_words(message.language).issuperset(between)
 
 
 def _before(message: Message, start: int, entity: Entity) -> tuple[int, int]:

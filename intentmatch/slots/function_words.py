@@ -6,6 +6,7 @@ words that may be a message ("on", "is", "me") but are not the value of a slot w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from intentmatch.text.language_id import base_language
@@ -59,6 +60,11 @@ _POLITE = {
 }
 """Phrases that may end a request and are no part of free text, by language; bars separate them."""
 
+_ELISIONS = {
+    "fr": "d=de l=le=la qu=que j=je n=ne s=se m=me t=te c=ce",
+    "it": "d=di l=il=la un=una dell=della=del all=alla=al nell=nella=nel dall=dalla=dal sull=sulla=sul c=ci",
+}
+"""Words that lose their last letter before an apostrophe, with the whole words."""
 _LEADING = {
     "ar": "إلى أن",
     "de": "zu nach an für dass",
@@ -104,3 +110,10 @@ def leading_words(language: str | None) -> frozenset[str]:
 def particles() -> frozenset[str]:
     """Return function words that may belong to the verb before them, in bare form."""
     return frozenset(map(bare, _PARTICLES.split()))
+
+
+@lru_cache(maxsize=64)
+def elisions(language: str | None) -> Mapping[str, tuple[str, ...]]:
+    """Return words before an apostrophe with the whole words they stand for, in bare form."""
+    pairs = (pair.split("=") for pair in _ELISIONS.get(base_language(language) if language else "", "").split())
+    return {short: tuple(words) for short, *words in pairs}

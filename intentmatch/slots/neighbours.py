@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 
 from intentmatch.core.types import Utterance
 from intentmatch.slots.message import Message
@@ -19,6 +20,8 @@ class Neighbours:
         self._before: dict[str, set[tuple[str, ...]]] = {}
         self._after: dict[str, set[tuple[str, ...]]] = {}
         self._next: set[tuple[str, str]] = set()
+        self.fixed_pairs: set[tuple[str, str]] = set()
+        """Each two words that stand next to each other in an utterance, outside of marks."""
         self.carriers: set[str] = set()
         """The words of all utterances outside of marks."""
         for utterance in utterances:
@@ -30,9 +33,9 @@ class Neighbours:
                 for length in range(1, _WORDS + 1):
                     self._before.setdefault(mark, set()).add(left[:length])
                     self._after.setdefault(mark, set()).add(right[:length])
-                self.carriers.update(left, right)
-            if not marks:
-                self.carriers.update(bare_words(utterance.text))
+            for words in fixed_words(utterance):
+                self.carriers.update(words)
+                self.fixed_pairs.update(pairwise(words))
 
     def follows(self, slot: str, other: str) -> bool:
         """Return whether the value of `other` stands right behind that of `slot` in an utterance."""
@@ -60,6 +63,15 @@ def sides(utterance: Utterance) -> Iterable[tuple[str, str, str]]:
     starts = [*(mark.start for mark in marks), len(utterance.text)]
     for number, mark in enumerate(marks):
         yield mark.slot, utterance.text[ends[number] : mark.start], utterance.text[mark.end : starts[number + 1]]
+
+
+def fixed_words(utterance: Utterance) -> Iterable[tuple[str, ...]]:
+    """Yield the words before, between and behind the marks of an utterance."""
+    start = 0
+    for mark in utterance.marks:
+        yield bare_words(utterance.text[start : mark.start])
+        start = mark.end
+    yield bare_words(utterance.text[start:])
 
 
 def bare_words(text: str) -> tuple[str, ...]:

@@ -8,30 +8,52 @@ then a slot without a value, then the first. Free text is read last, between the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import zip_longest
 from typing import NamedTuple
 
 from intentmatch.core.errors import NOWHERE, Problem, RegistryError, UnknownNameError
 from intentmatch.core.result import Entity, Missing
-from intentmatch.core.types import Intent, Registry, Slot
+from intentmatch.core.types import Intent, Registry, Slot, Value
 from intentmatch.slots.alternatives import alternatives, joined_by_or
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.counts import without_hours_and_houses
 from intentmatch.slots.days import DateFinder
+from intentmatch.slots.durations import DurationFinder
 from intentmatch.slots.free import EVERYTHING, EVERYTHING_BUT_MANNERS, frames, free_text
 from intentmatch.slots.function_words import function_words
+from intentmatch.slots.internet import EmailFinder, UrlFinder
 from intentmatch.slots.lists import ListFinder, names_of
 from intentmatch.slots.message import Finder, Message, SlotHit
+from intentmatch.slots.moments import MomentFinder
+from intentmatch.slots.money import MoneyFinder
 from intentmatch.slots.neighbours import Neighbours, bare_words
 from intentmatch.slots.numbers import NumberFinder
+from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.patterns import PatternFinder
+from intentmatch.slots.phones import PhoneFinder
+from intentmatch.slots.quantities import numbers
+from intentmatch.slots.temperatures import TemperatureFinder
 from intentmatch.text.regexes import ExpressionError
 
+_BY_DECLARATION = frozenset(["list", "pattern", "number"])
+"""Kinds of which the first one takes a number; the other kinds come before numbers."""
 _MOST_FILLED = 100
 """Entities before a value that are looked through for slots that have a value."""
 _PAUSES = frozenset(",;.!?\n،؛、。，；！？")
+
+_FINDERS: Mapping[str, Callable[[], Finder]] = {
+    "number": NumberFinder,
+    "ordinal": OrdinalFinder,
+    "time": TimeFinder,
+    "duration": DurationFinder,
+    "money": MoneyFinder,
+    "temperature": TemperatureFinder,
+    "email": EmailFinder,
+    "phone": PhoneFinder,
+    "url": UrlFinder,
+}
 
 
 class Reading(NamedTuple):
@@ -111,13 +133,14 @@ class SlotReader:
     def _entities(self, message: Message, slots: Sequence[Slot], answer: _Answer | None = None) -> list[Entity]:
         asked = answer.asked if answer else frozenset()
         entities = self._resolve_overlaps(message, [slot for slot in slots if slot.kind != "any"], asked)
+        entities = _with_bare_answer(message, slots, asked, entities)
         weak = self._weak_numbers(message, entities)
         if answer and weak and not _says_nothing_else(message, entities):
-            entities = [entity for entity in entities if entity.slot in asked or entity not in weak]
+            entities = [entity for entity in entities if entity.slot in asked or entity.start not in weak]
         for slot in slots:
             if slot.kind == "any":
                 among = self._frames[slot.name]
-                firm = [entity for entity in entities if entity not in weak]
+                firm = [entity for entity in entities if entity.start not in weak]
                 if slot.name in asked:
                     among = [*among, EVERYTHING if answer and answer.is_whole else EVERYTHING_BUT_MANNERS]
                     firm = [entity for entity in firm if entity.slot in asked or self._stands_apart(entity, message)]
@@ -125,9 +148,9 @@ class SlotReader:
                 entities = self._with_free_text(free, entities)
         return entities
 
-    def _weak_numbers(self, message: Message, entities: Sequence[Entity]) -> list[Entity]:
-        """Return the numbers that no word or slot beside them marks as values of their slots."""
-        weak = []
+    def _weak_numbers(self, message: Message, entities: Sequence[Entity]) -> set[int]:
+        """Return the starts of numbers that no word or slot beside them marks as values of their slots."""
+        weak = set()
         for entity, after in zip_longest(entities, entities[1:]):
             if self._kinds[entity.slot] != "number" or self._neighbours.count_matching(
                 entity.slot, message, entity.start, entity.end
@@ -135,7 +158,7 @@ class SlotReader:
                 continue
             beside = after is not None and not message.text[entity.end : after.start].strip()
             if not (beside and self._neighbours.follows(entity.slot, after.slot)):
-                weak.append(entity)
+                weak.add(entity.start)
         return weak
 
     def _stands_apart(self, entity: Entity, message: Message) -> bool:
@@ -183,9 +206,12 @@ class SlotReader:
         choice_of = last.slot if last and joined_by_or(message.text, last.end, start, message.language) else None
         filled = {entity.slot for entity in entities[-_MOST_FILLED:]}
 
-        def rank(slot: str) -> tuple[bool, int, bool, bool]:
+        structured = any(self._kinds[slot] not in _BY_DECLARATION for slot in claims)
+
+        def rank(slot: str) -> tuple[bool, int, bool, bool, bool]:
             matching = self._neighbours.count_matching(slot, message, start, end)
-            return slot != choice_of, -matching, slot not in asked, slot in filled
+            is_plain = structured and self._kinds[slot] == "number"
+            return slot != choice_of, -matching, slot not in asked, is_plain, slot in filled
 
         return min(claims, key=rank)
 
@@ -226,6 +252,38 @@ def slot_readers(registry: Registry, *, tolerant: bool = True) -> dict[str, Slot
     return readers
 
 
+def _with_bare_answer(
+    message: Message, slots: Sequence[Slot], asked: Collection[str], found: list[Entity]
+) -> list[Entity]:
+    """Return the value of the one slot asked for if the answer is a number alone: "8" is a time, a place or degrees."""
+    slot = next((slot for slot in slots if slot.name in asked), None) if len(asked) == 1 else None
+    if slot is None or slot.kind not in _BARE or any(entity.slot == slot.name for entity in found):
+        return found
+    said = numbers(message)
+    value = _BARE[slot.kind](said[0].value) if len(said) == 1 else None
+    if value is None:
+        return found
+    place = message.aligned.widened(said[0].start, said[0].end)
+    entity = Entity(slot.name, value, message.text[slice(*place)], *place)
+    return [entity] if _says_nothing_else(message, [entity]) else found
+
+
+def _hour(number: float) -> str | None:
+    return f"{number:02}:00" if isinstance(number, int) and 0 <= number < 24 else None
+
+
+def _place(number: float) -> int | None:
+    return number if isinstance(number, int) and number > 0 else None
+
+
+def _degrees(number: float) -> Value | None:
+    return {"amount": number, "unit": None}
+
+
+_BARE: Mapping[str, Callable[[float], Value | None]] = {"time": _hour, "ordinal": _place, "temperature": _degrees}
+"""Kinds whose question may be answered by a number alone."""
+
+
 def _says_nothing_else(message: Message, entities: Sequence[Entity]) -> bool:
     """Return whether all words of a message are function words or parts of entities."""
     functional = function_words(message.language)
@@ -244,9 +302,9 @@ def _finder(slot: Slot, registry: Registry, known: Collection[str] | None) -> Fi
         return ListFinder(names_of(slot), known)
     if slot.kind == "pattern":
         return PatternFinder(slot)
-    if slot.kind == "date":
-        return DateFinder(registry.languages)
-    return NumberFinder() if slot.kind == "number" else TimeFinder()
+    if slot.kind in ("date", "datetime"):
+        return (DateFinder if slot.kind == "date" else MomentFinder)(registry.languages)
+    return _FINDERS[slot.kind]()
 
 
 def _known_words(registry: Registry) -> frozenset[str]:

@@ -40,9 +40,10 @@ def refusal(text: str, language: str | None) -> Refusal | None:
     words = fold(text).split()
     named = next((code for code in language_range(language) if code in REFUSALS), None) if language else None
     languages = [named] if named is not None and _may_refuse(text, words, named) else []
-    for word in words:
-        others = _by_word().get(word, ())
-        languages += [code for code in others if named not in others and code not in languages]
+    if not _by_word().keys().isdisjoint(words):
+        for word in words:
+            others = _by_word().get(word, ())
+            languages += [code for code in others if named not in others and code not in languages]
     return next((found for code in languages if (found := _refusal(text, code)) is not None), None)
 
 

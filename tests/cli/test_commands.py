@@ -109,6 +109,7 @@ def test_match_help_imports_only_what_match_needs() -> None:
     loaded = done.stdout.splitlines()[-1].split()
     assert {name.removeprefix("intentmatch.cli.") for name in loaded if name.startswith("intentmatch.cli.")} == {
         "commands",
+        "completion",
         "match",
         "options",
         "render",

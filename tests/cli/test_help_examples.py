@@ -161,9 +161,9 @@ def test_example_runs(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def typed_for(words: list[str]) -> bytes:
     """The replies to an example that asks something; nothing for the others."""
-    if {"--yes", "--dry-run"} & {*words} or (words[0] == "inbox" and words[1] != "apply"):
+    if {"--yes", "-y", "--dry-run", "-n"} & {*words} or (words[0] == "inbox" and words[1] != "apply"):
         return b""
-    return b"stop\n" if words[:2] == ["inbox", "apply"] and "--cluster" not in words else TYPED.get(words[0], b"")
+    return b"stop\n" if words[:2] == ["inbox", "apply"] and "-c" not in words else TYPED.get(words[0], b"")
 
 
 def test_skipped_examples_exist() -> None:

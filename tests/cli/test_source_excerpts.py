@@ -103,6 +103,7 @@ def test_form_decides_whether_the_source_is_shown(shop: str, command, form, full
 
 
 def test_terminal_shows_the_source(shop: str, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
     Path(shop, "shop.yaml").write_text(WRONG, encoding="utf-8")
     problem = Problem(Location(f"{shop}/shop.yaml", 4, 5), "error", "unknown-key", "unknown key", "a hint")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

@@ -98,7 +98,7 @@ def test_previews_of_2021_are_read(tmp_path, version):
         ("🍕🍕 {Size=large}, bitte", "de")
     ]
     assert [(case.text, case.expected) for case in found.registry.tests] == [("une grande pizza", "Order")]
-    assert {slot.name: slot.kind for slot in found.registry.slots} == {"Size": "list", "When": "date"}
+    assert {slot.name: slot.kind for slot in found.registry.slots} == {"Size": "list", "When": "datetime"}
 
 
 @pytest.mark.parametrize("label", [{"category": "Size", "offset": 5}, {"name": "Size", "startPosition": 5}])
@@ -131,7 +131,7 @@ def test_entity_components_become_slot_kinds(tmp_path):
 
     assert [(v.value, v.synonyms) for v in slots["Size"].values] == [("large", (Utterance("grande", "fr"),))]
     assert slots["Id"].patterns == ("[A-Z]{2}\\d",)
-    assert slots["When"].kind == "date"
+    assert slots["When"].kind == "datetime"
 
 
 def test_test_set_becomes_tests_and_empty_fallback_is_no_intent(tmp_path):

@@ -139,3 +139,12 @@ def test_mistake_is_reported_with_its_location(tmp_path: Path, intent: dict[str,
     assert [problem.message for problem in found.problems] == [message]
     assert found.problems[0].location.line > 7
     assert [line.text for line in found.registry["refund"].utterances] == ["i want a refund"]
+
+
+def test_examples_of_python_client_are_read(tmp_path: Path) -> None:
+    """With the names of its fields instead of those of the API."""
+    examples = [{"example_id": "ex_1", "intent_name": "refund", "text": "i want a refund"}]
+    found = read(tmp_path, examples={"items": examples})
+
+    assert found.format == "redis-intent-router"
+    assert [line.text for line in found.registry["refund"].utterances] == ["i want a refund"]

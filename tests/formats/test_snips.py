@@ -90,7 +90,7 @@ def test_slots_of_one_entity_share_its_values(tmp_path):
     assert {name: slot.kind for name, slot in slots.items()} == {
         "origin": "list",
         "destination": "list",
-        "when": "date",
+        "when": "datetime",
     }
     assert slots["origin"].values == slots["destination"].values
     assert [value.value for value in slots["origin"].values] == ["london", "new york"]

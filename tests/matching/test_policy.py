@@ -421,3 +421,11 @@ def test_sure_message_with_an_unsure_intent_is_doubtful():
     decision = decide(candidates_with_confidence(a=(0.5, 0.65, 1.0), b=(0.5, 0.3, 0.9)), LEARNED)
 
     assert (decision.verdict, decision.doubtful) == ("matched", True)
+
+
+@pytest.mark.parametrize(("ask_below", "expected"), [(0.6, "ambiguous"), (0.5, "matched")])
+def test_share_of_the_first_intent_below_which_the_bot_asks(ask_below: float, expected: str) -> None:
+    policy = Policy(Cut(0.2, "test", "in_scope"), margin=None, ask_below=ask_below)
+    candidates = [Candidate("a", 0.9, confidence=0.5), Candidate("b", 0.8, confidence=0.4)]
+
+    assert decide(candidates, policy).verdict == expected

@@ -94,7 +94,9 @@ def test_language_that_the_registry_lacks_is_noted_with_its_calibration() -> Non
 
     assert plain.question.foreign
     assert plain.question.language == "de"
-    assert plain.stages.done[0].says == "guessed de, which the registry does not have"
+    assert (
+        plain.stages.done[0].says == "guessed de, which the registry does not have: no calibration for other languages"
+    )
     assert calibrated.stages.done[0].says.endswith(": calibrated for other languages")
 
 

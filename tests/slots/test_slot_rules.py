@@ -88,6 +88,28 @@ def test_answer_fills_the_slot_that_was_asked_for(language, answer, expected):
     assert {entity.slot: entity.value for entity in found} == expected
 
 
+@pytest.mark.parametrize(
+    ("kind", "answer", "expected"),
+    [
+        ("time", "8", ["08:00"]),
+        ("time", "at 8 please", ["08:00"]),
+        ("time", "25", []),
+        ("time", "8 or so people", []),
+        ("ordinal", "2", [2]),
+        ("ordinal", "0", []),
+        ("temperature", "twenty", [{"amount": 20, "unit": None}]),
+        ("money", "20", []),
+    ],
+)
+def test_number_alone_answers_the_question_for_a_time_a_place_or_degrees(kind, answer, expected):
+    intent = Intent("x", (marked("hello"),), slots=(Slot("asked", kind), Slot("n", "number")))
+    reader = slot_readers(Registry((intent,)))["x"]
+
+    assert [
+        one.value for one in reader.fill(answer, ["asked"], "en", NOW, others=["n"]) if one.slot == "asked"
+    ] == expected
+
+
 def test_what_two_slots_may_take_is_for_the_one_asked_for():
     cities = ("Rom", "Oslo")
     slots = list_slot("origin", *cities), list_slot("target", *cities)

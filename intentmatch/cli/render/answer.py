@@ -21,7 +21,7 @@ def result(found: MatchResult) -> None:
     """Print one answer: the verdict, the numbers behind the verdict, and the runners-up."""
     headline = found.intent or found.verdict.replace("_", " ")
     title = found.candidates[0].title if found.intent else None
-    click.echo(click.style(headline, fg=_COLOURS[found.verdict], bold=True) + (f"  {title}" if title else ""))
+    output.say(click.style(headline, fg=_COLOURS[found.verdict], bold=True) + (f"  {title}" if title else ""))
     facts = [f"score {found.score:.2f}{_threshold(found, 'score')}"]
     if found.confidence is not None:
         nearest = "" if found.intent else f" in {found.candidates[0].intent}"
@@ -30,14 +30,14 @@ def result(found: MatchResult) -> None:
         facts.append(f"in scope {found.in_scope:.0%}{_threshold(found, 'in_scope')}")
     if found.language:
         facts.append(f"language {found.language}")
-    click.echo("  " + "   ".join(facts))
+    output.say("  " + "   ".join(facts))
     runners_up = found.candidates[1:] if found.intent else found.candidates
     if found.intent:
-        click.echo(f"  nearest: {_nearest(found.candidates[0])}")
+        output.say(f"  nearest: {_nearest(found.candidates[0])}")
         for line in _slots(found):
-            click.echo(f"  {line}")
+            output.say(f"  {line}")
     else:
-        click.echo(f"  {found.trace.reason}")
+        output.say(f"  {found.trace.reason}")
     if runners_up:
         click.echo()
         measure = "score" if found.confidence is None else "confidence"
@@ -58,9 +58,9 @@ def _threshold(found: MatchResult, measure: Measure) -> str:
 
 def why(found: MatchResult, matcher: Matcher) -> None:
     """Print the explanation, and each stage with its duration."""
-    click.echo(matcher.explain(found))
+    output.say(matcher.explain(found))
     for stage in found.trace.stages:
-        click.echo(click.style(f"  {stage.name:9} {stage.microseconds:7.0f} µs  {stage.says}", dim=True))
+        output.say(click.style(f"  {stage.name:9} {stage.microseconds:7.0f} µs  {stage.says}", dim=True))
 
 
 def short(found: MatchResult) -> str:
@@ -76,9 +76,9 @@ def turn(taken: Turn) -> None:
     else:
         reply = taken.text or "(out of scope: this is where your bot's fallback answers)"
     colour = "ambiguous" if taken.choices else "matched" if taken.understood else "out_of_scope"
-    click.echo(click.style(f"bot> {reply}".replace("\n", "\n     "), fg=_COLOURS[colour]))
+    output.say(click.style(f"bot> {reply}".replace("\n", "\n     "), fg=_COLOURS[colour]))
     for line in _reasons(taken):
-        click.echo(click.style(f"     {line}", dim=True))
+        output.say(click.style(f"     {line}", dim=True))
 
 
 def _reasons(taken: Turn) -> Iterator[str]:

@@ -23,7 +23,7 @@ def diff(found: Diff, failed: bool) -> None:
     """Print accuracies, edited intents, effects on intents, changed answers, and a summary line."""
     from intentmatch.evaluation.compare.diff import EFFECTS
 
-    click.echo(click.style(f"{found.names[0]} against {found.names[1]}", bold=True))
+    output.say(click.style(f"{found.names[0]} against {found.names[1]}", bold=True))
     _accuracies(found)
     _edited_intents(found)
     _effects(found)
@@ -36,7 +36,7 @@ def diff(found: Diff, failed: bool) -> None:
         if changes:
             _changes(title, changes)
     click.echo()
-    click.echo(click.style(found.summary, fg="red" if failed else "green", bold=True))
+    output.say(click.style(found.summary, fg="red" if failed else "green", bold=True))
 
 
 def _accuracies(found: Diff) -> None:
@@ -53,7 +53,7 @@ def _accuracies(found: Diff) -> None:
     output.table(["asked of both", "", "right before", "right now", "fixed", "broken", "otherwise"], rows)
     old, new = found.not_asked
     if old or new:
-        click.echo(f"  utterances not held out of both: {old} of the old version, {new} of the new version")
+        output.say(f"  utterances not held out of both: {old} of the old version, {new} of the new version")
 
 
 def _edited_intents(found: Diff) -> None:
@@ -64,7 +64,7 @@ def _edited_intents(found: Diff) -> None:
     if lines:
         output.heading("Intents")
     for line in lines:
-        click.echo(f"  {line}")
+        output.say(f"  {line}")
 
 
 def _effects(found: Diff) -> None:
@@ -89,14 +89,14 @@ def _changes(title: str, changes: Sequence[Change]) -> None:
     for change in ordered[:_MOST_CHANGES]:
         where = place(change.new.case.location)
         message = click.style(f"“{change.new.case.text}”", fg=_COLOURS[change.effect])
-        click.echo(f"  {message}{f' {where}' if where else ''}  {_moved(change)}")
+        output.say(f"  {message}{f' {where}' if where else ''}  {_moved(change)}")
         lines = [
             f"before: {describe_answer(change.old)}",
             f"now:    {describe_answer(change.new)}",
             *(f"why: {r}" for r in change.reasons),
         ]
         for line in lines:
-            click.echo(click.style(f"      {line}", dim=True))
+            output.say(click.style(f"      {line}", dim=True))
     _more(len(changes) - _MOST_CHANGES)
 
 
@@ -112,4 +112,4 @@ def _moved(change: Change) -> str:
 def _more(left: int) -> None:
     """Say how many rows are not shown."""
     if left > 0:
-        click.echo(f"  and {left} more; --json and --html write all of them")
+        output.say(f"  and {left} more; --json and --html write all of them")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from intentmatch.cli.render import output
+from intentmatch.core.errors import counted
 
 if TYPE_CHECKING:
     from intentmatch.evaluation.gate import Check
@@ -39,9 +40,9 @@ def gate(checks: Sequence[Check]) -> None:
     """Print the gates: passed ones to standard output, failed ones to standard error."""
     for check in checks:
         if check.passed:
-            click.echo("\n" + click.style("passed: ", fg="green", bold=True) + check.says)
+            output.say("\n" + click.style("passed: ", fg="green", bold=True) + check.says)
         else:
-            click.echo(click.style("gate failed: ", fg="red", bold=True) + check.says, err=True)
+            output.say(click.style("gate failed: ", fg="red", bold=True) + check.says, err=True)
 
 
 def _part(part: Part) -> None:
@@ -53,19 +54,19 @@ def _part(part: Part) -> None:
     outside = "left out" if part.name == HELD_OUT else "out of scope"
     title = f"{TITLES[part.name].capitalize()}: {n.in_scope} in scope, {n.cases - n.in_scope} {outside}"
     title += " with their intent" if part.name == HELD_OUT else ""
-    click.echo(click.style(title, bold=True))
+    output.say(click.style(title, bold=True))
     output.table(["", "", ""], _numbers(part, outside))
     if part.not_asked:
-        utterances = output.counted(part.not_asked, "utterance")
-        click.echo(f"  {utterances} not measured: without the held-out ones, the intent would have none.")
+        utterances = counted(part.not_asked, "utterance")
+        output.say(f"  {utterances} not measured: without the held-out ones, the intent would have none.")
     if part.cross_fitted:
-        click.echo(
+        output.say(
             f"  Share of out-of-scope messages and confidences are learned from {part.cross_fitted} of them. "
             "Each of these is answered by a matcher that learned from the others only."
         )
     if part.negatives:
         wrong = sum(negative.taken for negative in part.negatives)
-        click.echo(f"  {wrong} of {len(part.negatives)} negative utterances (`not:`) matched their intent.")
+        output.say(f"  {wrong} of {counted(len(part.negatives), 'negative utterance')} (`not:`) matched their intent.")
     languages = language_rows(part.outcomes)
     if len(languages) > 1:
         _languages(languages, outside)
@@ -95,7 +96,7 @@ def _numbers(part: Part, outside: str) -> list[list[str]]:
         ["coverage", percent(n.coverage), f"matched; {percent(n.precision)} of these are right"],
     ]
     if part.latency is not None:
-        timed = f"for one match, over {part.latency.messages} messages; p99 {part.latency.p99:,.0f} µs"
+        timed = f"for one match, over {counted(part.latency.messages, 'message')}; p99 {part.latency.p99:,.0f} µs"
         rows.append(["latency p50", f"{part.latency.p50:,.0f} µs", timed])
     return rows
 
@@ -148,9 +149,9 @@ def _confusions(part: Part) -> None:
         return
     output.heading("Worst confusions")
     for confusion in found[:_MOST_CONFUSIONS]:
-        click.echo(f"  {len(confusion.outcomes)} x {confusion.expected} answered with {confusion.answer}")
+        output.say(f"  {len(confusion.outcomes)} x {confusion.expected} answered with {confusion.answer}")
         for outcome in confusion.outcomes[:_EXAMPLES_PER_CONFUSION]:
-            click.echo(click.style(f"      {_line(outcome)}", dim=True))
+            output.say(click.style(f"      {_line(outcome)}", dim=True))
 
 
 def _line(outcome: Outcome) -> str:
@@ -180,9 +181,9 @@ def _robustness(parts: Sequence[RobustnessPart]) -> None:
     for part in tried:
         wrong = part.worst()
         if wrong:
-            click.echo(f"  {TITLES[part.name]}: {len(wrong)} wrong")
+            output.say(f"  {TITLES[part.name]}: {len(wrong)} wrong")
         for trial in wrong[:_MISTAKES_PER_PART]:
-            click.echo(click.style(f"      {_mistake(trial)}", dim=True))
+            output.say(click.style(f"      {_mistake(trial)}", dim=True))
 
 
 def _mistake(trial: Trial) -> str:
@@ -210,4 +211,4 @@ def _curve(found: Report) -> None:
     )
     for hint in found.hints[:_MOST_HINTS]:
         gain = f"{100 * hint.gain:+.1f} points from the last doubling"
-        click.echo(f"  {hint.intent}: {percent(hint.accuracy)}, {gain}: {hint.says}")
+        output.say(f"  {hint.intent}: {percent(hint.accuracy)}, {gain}: {hint.says}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from intentmatch.cli.render import output
+from intentmatch.core.errors import counted
 
 if TYPE_CHECKING:
     from intentmatch.inbox import Cluster, Missed, Review
@@ -24,8 +25,8 @@ def review(found: Review) -> None:
     messages = sum(len(group.messages) for group in found.clusters)
     received = times(sum(group.count for group in found.clusters))
     understood = f"; {found.understood} more are understood now" if found.understood else ""
-    groups = output.counted(len(found.clusters), "group")
-    click.echo(f"{output.counted(messages, 'message')}, received {received}, in {groups}{understood}")
+    groups = counted(len(found.clusters), "group")
+    output.say(f"{counted(messages, 'message')}, received {received}, in {groups}{understood}")
     for group in found.clusters:
         click.echo()
         cluster(group)
@@ -39,16 +40,16 @@ def cluster(group: Cluster) -> None:
 
     dates = sorted({f"{moment:%Y-%m-%d}" for moment in (group.first, group.last)})
     facts = [f"received {times(group.count)}", " to ".join(dates), " ".join(group.languages)]
-    click.echo(click.style(f"#{group.number}  “{group.name}”", bold=True) + "  " + ", ".join(filter(None, facts)))
+    output.say(click.style(f"#{group.number}  “{group.name}”", bold=True) + "  " + ", ".join(filter(None, facts)))
     action, intent, reason = group.proposal
     proposal = {"add": f"add to {intent}", "new": f"new intent {intent}", "ignore": "ignore"}[action]
-    click.echo(click.style(f"  → {proposal}", fg=_COLOURS[action]) + f": {reason}")
+    output.say(click.style(f"  → {proposal}", fg=_COLOURS[action]) + f": {reason}")
     for message in group.messages[:_MESSAGES_PER_GROUP]:
         users = ", ".join(f"{count}× {name or 'no intent'}" for name, count in message.corrections.items())
         corrected = f"   corrected: {users}" if users else ""
-        click.echo(click.style(f"    {message.count:4}  {message.text}{corrected}", dim=True))
+        output.say(click.style(f"    {message.count:4}  {message.text}{corrected}", dim=True))
     if len(group.messages) > _MESSAGES_PER_GROUP:
-        click.echo(click.style(f"          and {len(group.messages) - _MESSAGES_PER_GROUP} more", dim=True))
+        output.say(click.style(f"          and {len(group.messages) - _MESSAGES_PER_GROUP} more", dim=True))
 
 
 def _hashed(messages: Sequence[Missed]) -> None:
@@ -59,6 +60,6 @@ def _hashed(messages: Sequence[Missed]) -> None:
         kind = message.verdict or "corrected", ", ".join(message.intents)
         distinct[kind] += 1
         received[kind] += message.count
-    click.echo(f"\n{output.counted(len(messages), 'message')} stored as hashes, without text:")
+    output.say(f"\n{counted(len(messages), 'message')} stored as hashes, without text:")
     rows = [[*kind, str(number), str(received[kind])] for kind, number in distinct.most_common()]
     output.table(["verdict", "nearest", "messages", "received"], rows)

@@ -6,43 +6,62 @@ Colours and rules appear in a terminal only; in a file or a pipe the same text i
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from intentmatch.core.errors import IntentMatchError, Problem, RegistryError
+from intentmatch.core.errors import IntentMatchError, Problem, RegistryError, counted
 
 PROBLEM_FORMS = ("human", "full", "concise", "github")
 """Forms of `problems`: full shows source lines, concise does not; human is full in a terminal, concise elsewhere."""
 
+_LEAST_COLUMNS = 40
 _GITHUB_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
 
 
+def in_terminal(*, err: bool = False) -> bool:
+    """Whether what is printed is read in a terminal, and so must fit its width."""
+    return (sys.stderr if err else sys.stdout).isatty()
+
+
+def width() -> int:
+    """Return the columns of the terminal."""
+    return max(_LEAST_COLUMNS, shutil.get_terminal_size().columns)
+
+
+def say(text: str = "", *, err: bool = False, indent: str | None = None) -> None:
+    """Print a text; in a terminal, lines that are too long are wrapped between words.
+
+    Further lines begin with `indent`, by default two spaces more than the first one.
+    """
+    if in_terminal(err=err) and len(text) > _LEAST_COLUMNS:
+        from intentmatch.cli.render.layout import wrapped
+
+        text = "\n".join(wrapped(text, width(), indent))
+    click.echo(text, err=err)
+
+
 def heading(text: str) -> None:
     """Print an empty line and a bold heading."""
-    click.echo("\n" + click.style(text, bold=True))
+    say("\n" + click.style(text, bold=True))
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: with rules and colours in a terminal, padded with spaces elsewhere."""
-    if sys.stdout.isatty():
-        from rich import box
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
+    """Print a table: laid out in the width of a terminal, elsewhere with one line for each row."""
+    from intentmatch.cli.render import layout
 
-        drawn = Table(*headers, box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-        for row in rows:
-            drawn.add_row(*(Text(cell) for cell in row))
-        Console().print(drawn)
-        return
-    widths = [max(len(row[column]) for row in [headers, *rows]) for column in range(len(headers))]
-    for row in [headers, *rows]:
-        click.echo(("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip())
+    if in_terminal():
+        lines = layout.table(headers, rows, width())
+    else:
+        widths = [max(layout.cells(row[column]) for row in [headers, *rows]) for column in range(len(headers))]
+        lines = [layout.aligned(row, widths) for row in [headers, *rows]]
+    for line in lines:
+        click.echo(line)
 
 
 def problems(found: Sequence[Problem], form: str) -> None:
@@ -51,13 +70,13 @@ def problems(found: Sequence[Problem], form: str) -> None:
         if form == "github":
             click.echo(_annotation(problem))
         else:
-            _problem(problem, full=form == "full" or (form == "human" and sys.stdout.isatty()))
+            _problem(problem, full=form == "full" or (form == "human" and in_terminal()))
 
 
 def _problem(problem: Problem, *, full: bool, err: bool = False) -> None:
     """Print the line `file:line:column: ...` of a problem and its hint; with `full`, its source line in between."""
     severity = click.style(problem.severity, fg=_SEVERITY_COLOURS[problem.severity], bold=True)
-    click.echo(f"{problem.location}: {severity} [{problem.rule}] {problem.message}", err=err)
+    say(f"{problem.location}: {severity} [{problem.rule}] {problem.message}", err=err)
     if full:
         from intentmatch.cli.render.source import excerpt  # not needed by most commands
 
@@ -65,14 +84,9 @@ def _problem(problem: Problem, *, full: bool, err: bool = False) -> None:
             click.echo(lines[0], err=err)
             click.echo(click.style(lines[1], fg=_SEVERITY_COLOURS[problem.severity]), err=err)
     if problem.hint:
-        click.echo(click.style(f"  hint: {problem.hint}", dim=True), err=err)
+        say(click.style(f"  hint: {problem.hint}", dim=True), err=err)
     if full:
         click.echo(err=err)
-
-
-def counted(count: int, thing: str) -> str:
-    """Return a count with its noun, in the plural where needed: "1 error", "2 errors"."""
-    return f"{count} {thing}" + ("" if count == 1 else "s")
 
 
 def diff(text: str) -> None:
@@ -105,10 +119,10 @@ def error(raised: IntentMatchError) -> None:
     if isinstance(raised, RegistryError):
         count = sum(problem.severity == "error" for problem in raised.problems)
         for problem in raised.problems:
-            _problem(problem, full=sys.stderr.isatty(), err=True)
+            _problem(problem, full=in_terminal(err=True), err=True)
         click.echo(click.style(counted(count, "error"), fg="red"), err=True)
     else:
-        click.echo(click.style("error: ", fg="red", bold=True) + str(raised), err=True)
+        say(click.style("error: ", fg="red", bold=True) + str(raised), err=True)
 
 
 def _annotation(problem: Problem) -> str:

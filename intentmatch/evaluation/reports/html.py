@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
+from intentmatch.core.errors import counted
 from intentmatch.evaluation import metrics
 from intentmatch.evaluation.gate import Check
 from intentmatch.evaluation.outcomes import Outcome
@@ -75,7 +76,7 @@ def _part(part: Part) -> str:
     body = f"<h2>{escape(TITLES[part.name].capitalize())}</h2>" + paragraph(EXPLAINED[part.name]) + _tiles(part)
     if part.not_asked:
         body += paragraph(
-            f"{part.not_asked} utterances were not held out: their intents would have no utterances left."
+            f"Not held out: {counted(part.not_asked, 'utterance')}. Without it, an intent would have no utterance left."
         )
     body += '<div class="plots">' + "".join(_figure(caption, svg) for caption, svg in figures) + "</div>"
     body += _languages(outcomes) + _intents(rows) + _confusions(outcomes)
@@ -97,7 +98,7 @@ def _tiles(part: Part) -> str:
         (decimal(n.ece), "calibration error" + (", in scope" if part.name == HELD_OUT else "")),
     ]
     if part.latency:
-        tiles.append((f"{part.latency.p50:,.0f} µs", f"latency p50 of {part.latency.messages} matches"))
+        tiles.append((f"{part.latency.p50:,.0f} µs", f"latency p50 of {counted(part.latency.messages, 'match')}"))
         tiles.append((f"{part.latency.p99:,.0f} µs", "latency p99"))
     drawn = "".join(f'<div class="tile"><b>{value}</b><span>{escape(what)}</span></div>' for value, what in tiles)
     return f'<div class="tiles">{drawn}</div>'

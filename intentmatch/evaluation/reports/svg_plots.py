@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from intentmatch.core.errors import counted
 from intentmatch.evaluation.curve import Point
 from intentmatch.evaluation.metrics import Bin, IntentRow, Step
 from intentmatch.evaluation.outcomes import Outcome
@@ -51,7 +52,7 @@ def reliability_plot(reliability: Sequence[Bin]) -> str:
     marks = _path([(0.0, 0.0), (1.0, 1.0)], "guide")
     marks += _path([(b.confidence, b.right) for b in reliability], "line")
     for b in reliability:
-        says = f"{b.cases} messages with a mean confidence of {b.confidence:.0%}: {b.right:.0%} right"
+        says = f"{counted(b.cases, 'message')} with a mean confidence of {b.confidence:.0%}: {b.right:.0%} right"
         marks += _dot(b.confidence, b.right, says, radius=_DOT + (_LARGEST_DOT - _DOT) * math.sqrt(b.cases / most) / 2)
     desc = "Bins of equal size; below the diagonal the matcher is overconfident, above it underconfident."
     return _plot("Reliability of the confidence", desc, "confidence", "share right", marks)
@@ -96,7 +97,7 @@ def robustness_bars(parts: Sequence[RobustnessPart]) -> str:
     for number, part in enumerate(parts):
         y, title, right = number * _ROW, TITLES[part.name], part.share or 0.0
         marks += _text(_NAMES_WIDTH - 8, y + 13, title, "label", "end")
-        says = f"{title}: {right:.1%} of {len(part.trials)} messages answered rightly"
+        says = f"{title}: {right:.1%} of {counted(len(part.trials), 'message')} answered rightly"
         marks += _box(_NAMES_WIDTH, y + 2, size=(length * right, _ROW - 4), kind="right", says=says)
         wrong = f"{title}: {1 - right:.1%} answered wrongly"
         marks += _box(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from intentmatch.core.errors import NOWHERE, Location, Problem
+from intentmatch.core.errors import NOWHERE, Location, Problem, counted
 from intentmatch.core.shared_lines import may_share
 from intentmatch.core.threshold import parse_threshold
 from intentmatch.core.types import Case, Intent, Registry, Slot, SlotValue, Utterance
@@ -57,7 +57,7 @@ class _Repairer:
             self._skip(
                 intent.location,
                 "no-name",
-                f"an intent without a name, with {len(intent.utterances)} utterances, is skipped",
+                f"an intent without a name, with {counted(len(intent.utterances), 'utterance')}, is skipped",
             )
             return None
         lines = tuple(line for line in intent.utterances if self._has_words(line, intent) and self._claim(line, intent))

@@ -59,12 +59,17 @@ class Guess(NamedTuple):
     taken: str
 
 
-def guess(rows: Sequence[Row]) -> Guess | None:
-    """Guess the layout of a table with its empty rows. Return None if no layout fits, or more than one."""
+def guess(rows: Sequence[Row], *, has_header: bool = False) -> Guess | None:
+    """Guess the layout of a table with its empty rows. Return None if no layout fits, or more than one.
+
+    With `has_header`, the first row is known to be a header, and only the columns are guessed.
+    """
     filled = [row for row in rows if any(cell.strip() for cell in row.cells)]
     used = used_columns(filled)
     if len(filled) < 2:
         return None
+    if has_header:
+        return _labelled(filled, used, has_header=True)
     if len(used) == 1:
         return _one_column(rows, used[0])
     return _labelled(filled, used) or _column_an_intent(filled, used)
@@ -90,6 +95,11 @@ def as_one_intent(rows: Sequence[Row], column: int, name: str) -> Guess:
     return Guess(lines, f"the table has one column; its messages are read as the intent {name!r}")
 
 
+def are_names(cells: Sequence[str]) -> bool:
+    """Return whether cells look like names of intents: they are repeated, or all of them are single words."""
+    return _is_label_column(cells) or all(map(_IDENTIFIER.fullmatch, cells))
+
+
 def used_columns(rows: Sequence[Row]) -> list[int]:
     """Return the positions of the columns that have any text."""
     return sorted({number for row in rows for number, cell in enumerate(row.cells) if cell.strip()})
@@ -113,7 +123,7 @@ def shown(cell: str) -> str:
     return repr(cell if len(cell) <= _MAX_SHOWN_CHARS else f"{cell[:_MAX_SHOWN_CHARS]}...")
 
 
-def _labelled(rows: Sequence[Row], used: Sequence[int]) -> Guess | None:
+def _labelled(rows: Sequence[Row], used: Sequence[int], *, has_header: bool = False) -> Guess | None:
     """A column of messages beside a column of intents, which are repeated or look like identifiers."""
     columns = {number: [_cell(row, number) for row in rows] for number in used}
     texts = [number for number in used if _is_text_column(columns[number][1:])]
@@ -125,7 +135,7 @@ def _labelled(rows: Sequence[Row], used: Sequence[int]) -> Guess | None:
     if len(labels) != 1 or len(texts) != 1:
         return None
     (label,), (text,) = labels, texts
-    has_header = _is_header(columns[label], columns[text])
+    has_header = has_header or _is_header(columns[label], columns[text])
     names = [f"column {number + 1}" for number in (text, label)]
     if has_header:
         names = [f"{name} ({shown(columns[number][0])})" for name, number in zip(names, (text, label), strict=True)]

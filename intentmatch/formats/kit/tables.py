@@ -63,12 +63,15 @@ def is_complete(columns: Iterable[str]) -> bool:
     return {"text", "intent"} <= columns or {"text", "response"} <= columns
 
 
-def read_tables(tables: Iterable[Iterable[Row]], draft: Draft) -> None:
-    """Read tables into the draft. Each has a header, columns that the user named, or a layout that can be guessed."""
-    unknown = [rows for table in tables if not _read_table(rows := list(table), draft)]
+def read_tables(tables: Iterable[Iterable[Row]], draft: Draft, *, has_header: bool = False) -> None:
+    """Read tables into the draft. Each has a header, columns that the user named, or a layout that can be guessed.
+
+    With `has_header`, the first row of each is known to be one, as the keys of records are.
+    """
+    unknown = [rows for table in tables if not _read_table(rows := list(table), draft, is_record=has_header)]
     may_guess = not draft.intents and not draft.columns
     for rows in unknown:
-        if may_guess and (found := guess(rows)) is not None:
+        if may_guess and (found := guess(rows, has_header=has_header)) is not None:
             _read_guess(found, rows, draft)
             continue
         first = next(row for row in rows if not _is_empty(row))
@@ -113,8 +116,8 @@ def _read_guess(found: Guess, rows: Sequence[Row], draft: Draft) -> None:
         _read_line(line, draft)
 
 
-def _read_table(table: Sequence[Row], draft: Draft) -> bool:
-    """Read one table. Return whether its columns were recognised, or it is empty."""
+def _read_table(table: Sequence[Row], draft: Draft, *, is_record: bool) -> bool:
+    """Read one table. Return whether its columns were recognised, or it is empty. Records are never one column."""
     rows = [row for row in table if not _is_empty(row)]
     if not rows:
         return True
@@ -123,7 +126,8 @@ def _read_table(table: Sequence[Row], draft: Draft) -> bool:
         if found := by_column(rows):
             _read_guess(found, rows, draft)
         return found is not None
-    if len(used_columns(rows)) == 1 and set(columns_of(first.cells)) == {"intent"} and not draft.columns:
+    is_one_column = len(used_columns(rows)) == 1 and not is_record
+    if is_one_column and set(columns_of(first.cells)) == {"intent"} and not draft.columns:
         draft.note(
             first.place, "one-column", "the table has only intent names; each name is imported as its own utterance"
         )
@@ -133,7 +137,7 @@ def _read_table(table: Sequence[Row], draft: Draft) -> bool:
         return True
     columns = _column_positions(first, draft)
     if not is_complete(columns):
-        return _read_only_column(rows, columns, draft)
+        return is_one_column and _read_only_column(rows, columns, draft)
     if _are_numbers(draft.columns):
         read_row(first, columns, draft)
     else:
@@ -144,12 +148,11 @@ def _read_table(table: Sequence[Row], draft: Draft) -> bool:
 
 
 def _read_only_column(rows: Sequence[Row], columns: Mapping[str, int], draft: Draft) -> bool:
-    """Read a table of messages alone, if a name or the user says that its only column is one. Return whether it is."""
-    used = used_columns(rows)
-    if len(used) != 1 or set(columns) != {"text"}:
+    """Read the only column, if its name or the user says that it has messages. Return whether it has."""
+    if set(columns) != {"text"}:
         return False
     messages = rows if _are_numbers(draft.columns) else rows[1:]
-    _read_guess(as_one_intent(messages, used[0], title(rows)), rows, draft)
+    _read_guess(as_one_intent(messages, columns["text"], title(rows)), rows, draft)
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
-from intentmatch.core.errors import NOWHERE, InputError, Location, Problem
+from intentmatch.core.errors import NOWHERE, InputError, Location, Problem, counted
 from intentmatch.core.types import Registry, Rule, Utterance
 from intentmatch.formats.kit.draft import NOT_EXPRESSED
 from intentmatch.formats.kit.format import Feature
@@ -41,7 +41,7 @@ def as_sentences(registry: Registry, says: Collection[Feature]) -> tuple[Registr
     intents = (replace(after, slots=before.slots) for before, after in zip(registry, expanded, strict=True))
     plain = _with_lines(replace(registry, intents=tuple(intents), rules=()), written)
     count = sum(len(after.utterances) - len(before.utterances) for before, after in zip(registry, plain, strict=True))
-    message = f"templates are written as sentences, {count:,} lines more"
+    message = f"templates are written as sentences, {counted(count, 'line')} more"
     return plain, [*problems, _note(templates[0].location, message)]
 
 

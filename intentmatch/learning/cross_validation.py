@@ -383,7 +383,7 @@ def _folds(
     key: NDArray[np.int64],
     folds: int,
     *,
-    text: NDArray[np.int64] | None,
+    text: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """Return a fold for each utterance: evenly spread within an intent, near-duplicate lines together.
 

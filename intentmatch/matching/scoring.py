@@ -97,8 +97,8 @@ class Scoring:
         """
         if found is None or not self._uses_words or allowed is not None or hits or hidden:
             found = self._search(vector, text, hits, allowed)
-            scored = self._without(found.scored, vector, hidden) if hidden else found.scored
-            found = found._replace(scored=self._with_words(scored, text, hits))
+            counting = self._without(found.scored, vector, hidden) if hidden else found.scored
+            found = found._replace(scored=self._with_words(counting, text, hits))
         scored, least = found
         if len(self._negatives.owners):
             scored = self._pushed(scored, vector, least)

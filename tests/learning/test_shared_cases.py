@@ -10,7 +10,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Intent, Registry, Utterance, Vectors
 from intentmatch.learning.cross_validation import HeldOut, cross_validate
-from intentmatch.learning.head import fit_head, held_out_logits, prepare, softmax
+from intentmatch.learning.head import fit_head, held_out_head, prepare, softmax
 from intentmatch.learning.shared_cases import SharedCases, apart
 from intentmatch.learning.token_features import DIM
 from intentmatch.learning.training import cross_validate_registry, load_or_train, train
@@ -127,7 +127,7 @@ def test_pairs_hold_among_the_rows_that_are_left_in() -> None:
     whole = prepare(vectors, words, owners, 4, apart=np.array([[1, 3], [7, 0]]))
     left_out = np.isin(np.arange(9), [0, 3, 4])
 
-    found = held_out_logits(whole, left_out)
+    found = held_out_head(whole, left_out).logits(whole.features[left_out])
 
     # Intent 1 is unknown without its rows 3 and 4, so that the last intent is the third of those known.
     rest = prepare(vectors[~left_out], words[~left_out], [0, 0, 1, 1, 2, 2], 3, apart=np.array([[0, 2], [4, 0]]))

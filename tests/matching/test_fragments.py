@@ -91,10 +91,10 @@ def test_only_allowed_intents_are_counted():
 
 def test_lines_that_another_intent_answers_first_do_not_count():
     decision = matched(cancel=0.5, change=0.4)
-    first_line_of_change, its_second = 3, 4
+    line_of_cancel, lines_of_change = 0, [3, 4]
 
-    assert FRAGMENTS.check(decision, "order", allowed=[0, 1], hidden=[first_line_of_change]).says is not None
-    assert FRAGMENTS.check(decision, "order", allowed=[0, 1], hidden=[first_line_of_change, its_second]).says is None
+    assert FRAGMENTS.check(decision, "order", allowed=[0, 1], hidden=[line_of_cancel]).says is not None
+    assert FRAGMENTS.check(decision, "order", allowed=[0, 1], hidden=lines_of_change).says is None
 
 
 @pytest.mark.parametrize("verdict", ["out_of_scope", "ambiguous"])

@@ -84,10 +84,6 @@ class PieceLanguages:
         best_other = np.where(np.isin(languages, others), levels, 0.0).max(axis=1)
         return STEP * float((own - best_other).clip(0.0).sum())
 
-    def tells(self, pieces: Sequence[int]) -> bool:
-        """Return whether there is a piece that tells languages apart, so that there is `evidence`."""
-        return any(map(self._cached_levels, pieces))
-
     def most_behind(self, pieces: Sequence[int], language: int) -> float:
         """Return by how many nats a language, given by its position, is at most less likely than any other.
 

@@ -28,8 +28,7 @@ def build(intents: str, target: str, settings: tuple[str, ...]) -> None:
 
     \b
     Examples:
-      intentmatch build intents/ -o bot.intentmatch
-      intentmatch match -i bot.intentmatch "hello"
+      intentmatch build -o a.intentmatch && intentmatch match -i a.intentmatch "hello"
     """
     from intentmatch.artefact.store import save_artefact
 

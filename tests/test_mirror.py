@@ -60,6 +60,7 @@ TESTED_IN: dict[str, str] = {
     # What dialects share is tested by the contract of a format, which every dialect runs.
     "formats/kit/archive.py": "formats/kit/test_source.py",
     "formats/kit/by_language.py": "contracts/format.py",
+    "formats/kit/foreign_thresholds.py": "formats/test_semantic_router.py",
     "formats/kit/format.py": "contracts/format.py",
     "formats/kit/losses.py": "contracts/format.py",
     "formats/kit/roles.py": "formats/kit/test_prebuilt.py",
@@ -104,6 +105,8 @@ TESTED_IN: dict[str, str] = {
     "server/routes/match.py": "server/test_server_app.py",
     "server/routes/operations.py": "server/test_server_states.py",
     "server/routes/schemas/": "server/routes/test_server_schemas.py",
+    # The tables by language are tested with the functions that read them.
+    "text/refusal_rules.py": "text/test_refusals.py",
     # Words of a message and numbers in words are tested through what is read from them.
     "slots/message.py": "slots/test_slot_reader.py",
     "slots/neighbours.py": "slots/test_slot_reader.py",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from intentmatch.core.types import Registry
+from intentmatch.evaluation.everyday import everyday_messages
 from intentmatch.lint import lint
 from intentmatch.matching.matcher import Matcher
 from intentmatch.registry import examine
@@ -64,6 +65,13 @@ def test_everyday_messages_match(matcher: Matcher, message: str, intent: str) ->
 )
 def test_unrelated_messages_are_out_of_scope(matcher: Matcher, message: str) -> None:
     assert matcher.match(message).verdict == "out_of_scope"
+
+
+def test_at_most_a_tenth_of_everyday_messages_is_accepted(matcher: Matcher) -> None:
+    listed = everyday_messages(half="development")
+    accepted = [case.text for case in listed if matcher.match(case.text).verdict == "matched"]
+
+    assert len(accepted) <= 0.1 * len(listed), accepted
 
 
 def test_demo_message_of_the_readme_shows_runners_up(matcher: Matcher) -> None:

@@ -28,14 +28,14 @@ async def main() -> None:
             print(f"{intent['name']}: {intent['description']}")
 
         message = "has my stuff left your warehouse"
-        print(f"{message}? {(await call('match_intent', message=message))['explanation']}")
+        print(f"{message}? {(await call('match_intent', utterance=message))['explanation']}")
 
         addition = {"intent": "order_status", "utterances": [message], "language": "en"}
         preview = await call("add_utterances", **addition)
         print(preview["diff"])
         if input("Write this? [y/N] ") == "y":
             await call("add_utterances", **addition, confirm=preview["confirm"])
-            print(f"{message}? {(await call('match_intent', message=message))['explanation']}")
+            print(f"{message}? {(await call('match_intent', utterance=message))['explanation']}")
 
 
 if __name__ == "__main__":

@@ -1,47 +1,51 @@
 """The artefact: a built registry in one self-describing safetensors file with a manifest in its header.
 
 The file of a large registry is mapped instead of copied into memory, so that processes share its pages. Every load
-checks the digest of the content, mapped or not: this takes little time compared with reading the texts, and a damaged
-disk must never cause a wrong answer.
+checks the digest of the whole file, mapped or not: this takes little time compared with reading the texts, and a
+damaged disk must never cause a wrong answer.
 
 The manifest is JSON under the key `intentmatch` of the header's metadata. It names everything that answers depend on:
-format, text version, encoder and its fingerprint, version of the token features, settings, calibration, and a digest of
-the content. The registry itself is JSON in the tensor `registry`. Nothing in the file is code.
+format, text version, encoder and its fingerprint, version of the token features, settings and calibration. The registry
+itself is JSON in the tensor `registry`. Nothing in the file is code. A digest protects from damage and not from people:
+`content_checks` refuses values that no build writes, and a signature says who built the file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
 
+from intentmatch.artefact.content_checks import check_content, check_words, stored_settings
+from intentmatch.artefact.signing import signer, verifier
+from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import ArtefactError, StaleArtefactError
 from intentmatch.core.settings import FROM_TESTS, LOCAL, Settings
 from intentmatch.core.types import Encoder, KeptVectors, Registry, Vectors
+from intentmatch.index.graph_check import graph_works
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.head import TrainedHead
 from intentmatch.learning.labelled_share import share_in_use
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.registry.reading.json_form import from_plain, to_plain
 from intentmatch.storage.atomic import write_file
-from intentmatch.storage.safetensors import tensors_within
+from intentmatch.storage.sealed import DamagedError, read_metadata, read_sealed, seal
 from intentmatch.text.normalize import TEXT_VERSION
 
-FORMAT = 5
-"""Format of the files written. Format 4 is read too: it has no words, on which a calibration may count."""
+_log = logging.getLogger(__name__)
+
+FORMAT = 6
+"""Format of the files written, and the only one read."""
 SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
-# Files below this size (64 MiB) are read and closed, so that they can be overwritten while in use on every system.
-_MAPPED_FROM = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -103,8 +107,17 @@ def searched_by(settings: Settings, trained_head: TrainedHead | None) -> str:
     return settings.index if trained_head is None else "exact"
 
 
-def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
-    """Write an artefact to a file, whole or not at all. Raises `ArtefactError` if it cannot be written."""
+def save_artefact(
+    artefact: Artefact, path: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None
+) -> None:
+    """Write an artefact to a file, whole or not at all.
+
+    `key` is a PEM file with an ed25519 private key that signs the artefact. Raises `ArtefactError` if the file cannot
+    be written, and `InputError` if the key cannot be used.
+    """
+    check_argument("artefact", artefact, Artefact)
+    check_argument("path", path, str | os.PathLike[str])
+    check_argument("key", key, str | os.PathLike[str] | None)
     target = Path(path)
     registry = json.dumps(
         to_plain(artefact.registry, tests=artefact.learns_from_tests), ensure_ascii=False, separators=(",", ":")
@@ -128,61 +141,74 @@ def save_artefact(artefact: Artefact, path: str | os.PathLike[str]) -> None:
         "origins": {name: origin for name, origin in artefact.settings.origins.items() if name not in LOCAL},
         "calibration": artefact.calibration.to_dict(),
         "foreign": None if artefact.foreign is None else artefact.foreign.to_dict(),
-        "content": _digest(tensors),
     }
-    content = save(tensors, {_KEY: json.dumps(manifest, sort_keys=True)})
+    content = seal(tensors, {_KEY: json.dumps(manifest, sort_keys=True)}, None if key is None else signer(key))
     try:
         write_file(target, content)
     except OSError as error:
         raise ArtefactError(f"{target} cannot be written: {error.strerror or error}") from error
 
 
-def load_artefact(path: str | os.PathLike[str]) -> Artefact:
+def load_artefact(path: str | os.PathLike[str], *, public_key: str | os.PathLike[str] | None = None) -> Artefact:
     """Read a file written by `save_artefact`.
 
-    Raises `ArtefactError` if it is no artefact or is damaged, and `StaleArtefactError` if another version made it.
+    `public_key` is a PEM file of the key that must have signed the artefact; None to accept unsigned ones.
+
+    Raises `ArtefactError` if the file is no artefact, is damaged, holds invalid values or lacks the signature, and
+    `StaleArtefactError` if another version made it; `InputError` if the public key cannot be used.
     """
+    check_argument("path", path, str | os.PathLike[str])
+    check_argument("public_key", public_key, str | os.PathLike[str] | None)
+    verify = None if public_key is None else verifier(public_key)
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            manifest = json.loads(metadata[_KEY])
-            versions = manifest["format"], manifest["text_version"], manifest.get("words_version")
-            if versions not in [(number, TEXT_VERSION, TOKEN_FEATURES_VERSION) for number in (4, FORMAT)]:
-                raise StaleArtefactError(
-                    f"{path} has format {versions[0]}, text version {versions[1]} and words version {versions[2]}, "
-                    f"written by another release; this one reads {FORMAT}, {TEXT_VERSION} and "
-                    f"{TOKEN_FEATURES_VERSION}. Run `intentmatch build` again."
-                )
-            large = Path(path).stat().st_size >= _MAPPED_FROM
-            content = np.asarray(np.memmap(path, np.uint8, "r")) if large else np.fromfile(path, np.uint8)
-            tensors = tensors_within(content)
-        if _digest(tensors) != manifest["content"]:
-            raise ArtefactError(
-                f"{path} is damaged: its content differs from what was written. Run `intentmatch build` again."
-            )
-        return Artefact(
-            registry=from_plain(json.loads(tensors["registry"].tobytes().decode("utf-8", "surrogatepass"))),
-            settings=Settings(**manifest["settings"], origins=manifest["origins"]),
-            encoder_name=manifest["encoder"]["name"],
-            encoder_fingerprint=str(manifest["encoder"]["fingerprint"]),
-            vectors=tensors[_VECTORS],
-            negative_vectors=tensors["negatives"],
-            label_vectors=tensors["labels"],
-            calibration=Calibration.from_dict(manifest["calibration"]),
-            # Releases before 0.3.0 wrote none.
-            foreign=None if manifest.get("foreign") is None else Calibration.from_dict(manifest["foreign"]),
-            trained_head=TrainedHead.from_tensors(tensors),
-            graph=tensors.get(_GRAPH),
-        )
+        manifest = json.loads(read_metadata(path)[_KEY])
+        _check_version(path, manifest)
+        sealed = read_sealed(path)
+        if verify is not None:
+            verify(sealed.digest, sealed.signature, str(path))
+        # The file may have been replaced since its version was read.
+        found = _artefact(json.loads(sealed.metadata[_KEY]), sealed.tensors)
     except OSError as error:
         raise ArtefactError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+    except DamagedError as error:
+        raise ArtefactError(f"{path} is damaged: {error}. Run `intentmatch build` again.") from error
+    except ArtefactError:
+        raise
+    # A crafted file may hold anything, and raise anything, such as a RecursionError.
+    except Exception as error:
         raise ArtefactError(f"{path} is not an artefact of `intentmatch build`, or is damaged ({error})") from error
+    if found.graph is not None and public_key is None and not graph_works(found.graph, found.vectors):
+        _log.warning("the graph of the index in %s cannot be used; building it again", path)
+        return replace(found, graph=None)
+    return found
 
 
-def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(tensors):
-        digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape} ".encode())
-        digest.update(np.ascontiguousarray(tensors[name]).data)
-    return digest.hexdigest()
+def _check_version(path: str | os.PathLike[str], manifest: Mapping[str, Any]) -> None:
+    versions = manifest["format"], manifest["text_version"], manifest.get("words_version")
+    if versions != (FORMAT, TEXT_VERSION, TOKEN_FEATURES_VERSION):
+        raise StaleArtefactError(
+            f"{path} has format {versions[0]}, text version {versions[1]} and words version {versions[2]}, "
+            f"written by another release; this one reads {FORMAT}, {TEXT_VERSION} and "
+            f"{TOKEN_FEATURES_VERSION}. Run `intentmatch build` again."
+        )
+
+
+def _artefact(manifest: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Artefact:
+    """Make an artefact from the content of its file. Raises `InputError`, `ValueError` and others if it is invalid."""
+    registry = from_plain(json.loads(tensors["registry"].tobytes().decode("utf-8", "surrogatepass")))
+    check_words(tensors, len(registry.utterances))
+    found = Artefact(
+        registry=registry,
+        settings=stored_settings(manifest["settings"], manifest["origins"]),
+        encoder_name=manifest["encoder"]["name"],
+        encoder_fingerprint=manifest["encoder"]["fingerprint"],
+        vectors=tensors[_VECTORS],
+        negative_vectors=tensors["negatives"],
+        label_vectors=tensors["labels"],
+        calibration=Calibration.from_dict(manifest["calibration"]),
+        foreign=None if manifest["foreign"] is None else Calibration.from_dict(manifest["foreign"]),
+        trained_head=TrainedHead.from_tensors(tensors),
+        graph=tensors.get(_GRAPH),
+    )
+    check_content(found)
+    return found

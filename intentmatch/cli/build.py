@@ -19,9 +19,13 @@ from intentmatch.core.errors import counted
 @click.option(
     "--output", "-o", "target", required=True, type=click.Path(dir_okay=False), help="Artefact file to write."
 )
+@click.option(
+    "--sign", "key", metavar="KEY", type=click.Path(dir_okay=False),
+    help="PEM file of an ed25519 private key that signs the artefact.",
+)  # fmt: skip
 @set_option
 @quiet_option
-def build(intents: str, target: str, settings: tuple[str, ...]) -> None:
+def build(intents: str, target: str, key: str | None, settings: tuple[str, ...]) -> None:
     """Build a registry into one artefact file.
 
     The file holds vectors, trained head and thresholds. It needs no YAML and can be copied to another machine.
@@ -35,11 +39,13 @@ def build(intents: str, target: str, settings: tuple[str, ...]) -> None:
     start = time.perf_counter()
     matcher = load(intents, settings)
     artefact = matcher.artefact
-    save_artefact(artefact, target)
+    save_artefact(artefact, target, key=key)
     size = Path(target).stat().st_size / 1e6
     registry = artefact.registry
     contents = f"{counted(len(registry), 'intent')}, {counted(len(registry.utterances), 'utterance')}"
     output.say(f"{target}: {contents}, {size:.1f} MB")
+    if key is not None:
+        output.say(f"  signed with {key}")
     output.say(f"  encoder {artefact.encoder_name}, fingerprint {artefact.fingerprint}")
     output.say(f"  in {time.perf_counter() - start:.1f} s")
     output.problems(matcher.problems, "human")

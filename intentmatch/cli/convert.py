@@ -13,6 +13,7 @@ import click
 from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option, takes_intents
+from intentmatch.cli.python_names import is_python_name, python_object
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, Problem, counted
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _NATIVE = "intentmatch"
+_STANDARD_INPUT = "-"
 # An imported bot may have hundreds of problems of one rule.
 _SHOWN_PER_RULE = 5
 _TARGET = click.Path(path_type=Path)
@@ -40,7 +42,7 @@ _force_option = click.option("--force", is_flag=True, help="Overwrite existing f
 
 
 @cli.command("import")
-@click.argument("path", type=click.Path(exists=True))
+@click.argument("path", type=click.Path(allow_dash=True))
 @_format_option(completion.formats_read)
 @click.option("--output", "-o", "target", type=_TARGET, help="Folder to write the YAML to; if missing, only report.")
 @click.option(
@@ -51,7 +53,9 @@ _force_option = click.option("--force", is_flag=True, help="Overwrite existing f
     help="BCP-47 code of texts without a language.",
 )
 @click.option(
-    "--columns", metavar="COLUMN=NAME,...", help="Columns of a table; NAME is text, intent, language or response."
+    "--columns",
+    metavar="COLUMN=NAME,...",
+    help="Columns of a table; COLUMN is text, intent, language or response. text=* if each column is an intent.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value: the contents and every problem.")
 @_force_option
@@ -67,25 +71,36 @@ def import_(
 ) -> None:
     """Convert the files of another program to YAML.
 
-    PATH is a file, a folder or a zip. The format is detected from the contents unless --format names the format. The
-    report lists everything that intentmatch cannot express or had to leave out, with its place.
+    PATH is a file, a folder or a zip, or `-` for a table that you paste on standard input. The format is detected from
+    the contents unless --format names the format. MODULE:NAME stands for a Python object, such as a router; its module
+    is imported. The report lists everything that intentmatch cannot express or had to
+    leave out, with its place.
 
     \b
     Examples:
       intentmatch import rasa-bot/
       intentmatch import agent.zip -o bot/
       intentmatch import faq.xlsx --columns text=Frage,intent=Thema -l de -o faq/
+      intentmatch import - -o pasted/ < cases.csv
 
     Exit codes: 0 done; 2 something could not be read, and nothing was written.
     """
     from intentmatch import formats
+    from intentmatch.formats.kit.tidy import tidy
 
     with progress.shown() as update:
         update(f"reading {path}", 0, None)
-        found = formats.read(path, form, language=language, columns=_pairs(columns))
+        if path == _STANDARD_INPUT:
+            found = formats.read_bytes(_pasted(), form, language=language, columns=_pairs(columns))
+        elif is_python_name(path):
+            with python_object(path) as named:
+                found = formats.read_object(named, path, form, language=language, columns=_pairs(columns))
+        else:
+            found = formats.read(path, form, language=language, columns=_pairs(columns))
         update("converting", 0, None)
-        files, left_out = formats.render(found.registry, _NATIVE)
-        problems = sorted({*found.problems, *left_out, *_repeated(found.registry)})
+        registry, untidy = tidy(found.registry)
+        files, left_out = formats.render(registry, _NATIVE)
+        problems = sorted({*found.problems, *untidy, *left_out})
         errors = _errors(problems)
         if target is not None and not errors:
             update(f"writing {target}", 0, None)
@@ -154,6 +169,14 @@ def formats_(as_json: bool) -> None:
     output.table(["format", "read", "written", "what it is"], rows)
 
 
+def _pasted() -> bytes:
+    """Read standard input to its end, and say on a terminal how to end it."""
+    if sys.stdin.isatty():
+        end = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
+        click.echo(f"Paste the table, then press {end} on an empty line.", err=True)
+    return sys.stdin.buffer.read()
+
+
 def _pairs(text: str | None) -> dict[str, str]:
     """Parse --columns. InputError if it is not `COLUMN=NAME,...`."""
     pairs: dict[str, str] = {}
@@ -164,13 +187,6 @@ def _pairs(text: str | None) -> dict[str, str]:
         if separator:
             pairs[column.strip()] = name.strip()
     return pairs
-
-
-def _repeated(registry: Registry) -> list[Problem]:
-    """Return the duplicate utterances, located in the files that were read."""
-    from intentmatch.registry import check
-
-    return [problem for problem in check(registry) if problem.rule == "duplicate-utterance"]
 
 
 def _folder(path: Path) -> Path:

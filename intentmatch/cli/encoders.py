@@ -164,11 +164,18 @@ def distill(
 @click.option("--pairs", multiple=True, required=True, type=FILE, help="Lines of English, language, translation.")
 @click.option("--english", multiple=True, type=FILE, help="Lines of further English sentences.")
 @click.option("--held-out", multiple=True, type=FILE, help="Lines of language, English, translation to leave out.")
+@click.option(
+    "--kind",
+    type=click.Choice(["static", "onnx", "sentence_transformer"]),
+    default="static",
+    show_default=True,
+    help="Kind of the encoder.",
+)
 @quiet_option
 def measure_languages(
-    model: Path, pairs: tuple[Path, ...], english: tuple[Path, ...], held_out: tuple[Path, ...]
+    model: Path, pairs: tuple[Path, ...], english: tuple[Path, ...], held_out: tuple[Path, ...], kind: str
 ) -> None:
-    """Measure the languages of a static encoder.
+    """Measure the languages of an encoder.
 
     MODEL is the folder of the encoder. The distances of translations in parallel text are written to
     translations.safetensors in it: from then on, messages in languages that a registry does not have get a calibration
@@ -176,13 +183,15 @@ def measure_languages(
     too. Files are those of `distill`.
 
     \b
-    Example:
+    Examples:
       intentmatch measure-languages my-encoder --pairs pairs.tsv
+      intentmatch measure-languages my-model --kind sentence_transformer --pairs pairs.tsv
     """
+    from intentmatch.core.settings import resolve
     from intentmatch.distill import measure, read_corpus
-    from intentmatch.encoders.static import StaticEncoder
+    from intentmatch.encoders import load_encoder
 
-    encoder = StaticEncoder(model)
+    encoder = load_encoder(resolve({"encoder": f"{kind}:{model}"}))
     with progress.shown() as update:
         corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
         update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)

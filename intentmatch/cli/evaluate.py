@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,10 @@ from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, OUTPUT_FILE, load, set_option, takes_intents, write_text
 from intentmatch.cli.render import evaluation, progress
 from intentmatch.cli.render.progress import quiet_option
+from intentmatch.core.errors import counted
 
 if TYPE_CHECKING:
+    from intentmatch.core.errors import Problem
     from intentmatch.core.types import Case
     from intentmatch.evaluation.folds import Folds
     from intentmatch.evaluation.gate import Check
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 GATE_EXIT_CODE = 1
 DEFAULT_DROP = 0.5
 """Percentage points of overall accuracy that --baseline allows to lose."""
+_SHOWN_SKIPPED = 5
+"""Skipped test cases of a file that are printed; the others are counted."""
 
 
 def _parse_folds(_context: click.Context, _option: click.Parameter, value: str) -> Folds:
@@ -116,7 +120,8 @@ def evaluate(
 
     No test set is needed. Every utterance is held out and matched by a registry that was built without it and its
     near-duplicates; then again without its whole intent, where the right answer is out of scope. The `tests:` of the
-    YAML are measured as well. With --tests, only the cases of these files are measured.
+    YAML are measured as well. With --tests, only the cases of these files are measured; those of intents that the
+    registry does not have are reported and skipped.
 
     Overall accuracy is the share of right answers among all cases, in scope and out of scope. --fail-under and
     --baseline compare the overall accuracy of the test cases, or of the held-out utterances if there are no test cases.
@@ -154,10 +159,29 @@ def evaluate(
 
 
 def cases_of(files: Iterable[Path], known: list[str]) -> list[Case]:
-    """Read the test cases of files, in their order; `known` are the intents that a case may expect."""
+    """Read the test cases of files, in their order; `known` are the intents that a case may expect.
+
+    Cases of other intents are skipped, which is reported on standard error.
+    """
     from intentmatch.evaluation.cases import read_cases
 
-    return [case for file in files for case in read_cases(file, known)]
+    cases: list[Case] = []
+    for file in files:
+        skipped: list[Problem] = []
+        found = read_cases(file, known, skipped)
+        cases += found
+        _show_skipped(file, skipped, len(found))
+    return cases
+
+
+def _show_skipped(file: Path, skipped: Sequence[Problem], kept: int) -> None:
+    """Print the first skipped cases of a file, and how many there are."""
+    for problem in skipped[:_SHOWN_SKIPPED]:
+        click.echo(str(problem), err=True)
+    if skipped:
+        count = len({problem.location for problem in skipped})
+        total = counted(kept + count, "test case")
+        click.echo(f"{file}: {count:,} of {total} skipped: the registry does not have their intents", err=True)
 
 
 def _checks(report: Report, fail_under: dict[str, float], before: Report | None, max_drop: float) -> list[Check]:

@@ -84,13 +84,34 @@ def takes_intents(name: str = "intents", *, positional: str | None = "INTENTS") 
     return click.option("-i", "--intents", name, cls=PositionalOption, positional=positional, **attributes)
 
 
+class _SettingsOption(click.Option):
+    """`--set`, with the flag `--require-signature FILE` as one of its pairs."""
+
+    _FLAG, _FILE = "--require-signature", "require_signature_file"
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser of the command read the flag as well."""
+        super().add_to_parser(parser, ctx)
+        parser.add_option(obj=self, opts=[self._FLAG], dest=self._FILE, action="store", nargs=1)
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        """Return the pairs, with that of the flag behind them."""
+        value, source = super().consume_value(ctx, opts)
+        file = opts.get(self._FILE)
+        if file is None:
+            return value, source
+        pairs = value if isinstance(value, (list, tuple)) else ()
+        return (*pairs, f"require_signature={file}"), ParameterSource.COMMANDLINE
+
+
 set_option = click.option(
     "--set",
     "settings",
+    cls=_SettingsOption,
     multiple=True,
     metavar="NAME=VALUE",
     shell_complete=completion.settings,
-    help="A setting, such as threshold=0.5; repeatable.",
+    help="A setting, such as threshold=0.5; repeatable. `--require-signature FILE` sets the one of that name.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one value per line.")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from intentmatch.cli.commands import cli
-from intentmatch.cli.options import json_option, load, set_option, takes_intents
+from intentmatch.cli.options import FILE, json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.settings import FROM_TESTS
@@ -15,6 +17,7 @@ from intentmatch.learning.calibration import ASK_BELOW, ASK_FROM, RIVALS
 
 if TYPE_CHECKING:
     from intentmatch.learning.calibration import LearnedCut
+    from intentmatch.learning.guessed_share import GuessedShare
     from intentmatch.learning.labelled_share import LabelledShare
     from intentmatch.matching.matcher import Matcher
     from intentmatch.matching.policy import Cut
@@ -24,10 +27,17 @@ _UNKNOWN = "-"
 
 @cli.command("explain-thresholds")
 @takes_intents()
+@click.option(
+    "--messages",
+    "-m",
+    multiple=True,
+    type=FILE,
+    help="Logged messages, a sample of all: guess how many are out of scope. .txt, .jsonl or .csv; repeatable.",
+)
 @json_option
 @set_option
 @quiet_option
-def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -> None:
+def explain_thresholds(intents: str, messages: tuple[Path, ...], as_json: bool, settings: tuple[str, ...]) -> None:
     """Show every threshold, its origin and its effect.
 
     A learned threshold applies to the probability that a message is in scope. A number that an author wrote applies to
@@ -48,17 +58,20 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
       intentmatch explain-thresholds shop/
       intentmatch explain-thresholds shop/ --set target=precision=0.98
       intentmatch explain-thresholds shop/ --set target=balance --json
+      intentmatch explain-thresholds shop/ --messages log.txt
     """
     from intentmatch.learning.labelled_share import labelled_share
 
     matcher = load(intents, settings)
     rows = list(_rows(matcher))
+    guessed = _guessed(matcher, messages) if messages else None
     share, labelled = matcher.artefact.out_of_scope_share, labelled_share(matcher.registry.tests)
     if as_json:
         found = {
             "target": dict(matcher.settings.target),
             "out_of_scope_share": share,
             "labelled_share": None if labelled is None else labelled._asdict(),
+            "guessed_share": None if guessed is None else guessed._asdict(),
             "learned_from_tests": matcher.artefact.calibration.labelled is not None,
         }
         output.as_json({**found, "margin": _margin(matcher), "thresholds": rows})
@@ -68,6 +81,8 @@ def explain_thresholds(intents: str, as_json: bool, settings: tuple[str, ...]) -
     output.say(f"out of scope: {share:.0%} of all messages ({matcher.settings.origin('out_of_scope_share')})")
     if note := _about_tests(matcher, labelled):
         output.say(f"  {note}")
+    if messages:
+        output.say(f"  {_about_messages(guessed, share)}")
     output.say(_asks(matcher))
     click.echo()
     output.table(
@@ -94,6 +109,32 @@ def _about_tests(matcher: Matcher, labelled: LabelledShare | None) -> str:
     if labelled is None or labelled.low <= artefact.out_of_scope_share <= labelled.high:
         return ""
     return f"your `tests:` say {labelled}; set `out_of_scope_share: {FROM_TESTS}` if they are like your traffic"
+
+
+def _guessed(matcher: Matcher, files: Sequence[Path]) -> GuessedShare | None:
+    """Guess the share of out-of-scope messages in files of logged messages; None if it cannot be guessed."""
+    from intentmatch.evaluation.messages import read_messages
+    from intentmatch.learning.guessed_share import guess_share
+
+    logged = {message.text for file in files for message in read_messages(file)}
+    results = matcher.match_many(sorted(logged), top_k=1)
+    if matcher.artefact.calibration.curve is None:
+        return None
+    # Noise and messages that the encoder does not know have no candidates.
+    return guess_share([result.in_scope or 0.0 for result in results], matcher.artefact.out_of_scope_share)
+
+
+def _about_messages(guessed: GuessedShare | None, share: float) -> str:
+    """Say what share of logged messages looks out of scope."""
+    from intentmatch.learning.guessed_share import FEWEST
+
+    if guessed is None:
+        return f"no guess from your messages: it needs {FEWEST} of them, and a registry with confidences"
+    interval = f"{guessed.value:.0%} ({guessed.low:.0%} to {guessed.high:.0%})"
+    guess = f"a guess: {interval} of your {guessed.messages} different messages look out of scope"
+    if guessed.low <= share <= guessed.high:
+        return guess
+    return f"{guess}; label some of them before you change `out_of_scope_share`"
 
 
 def _rows(matcher: Matcher) -> list[dict[str, Any]]:

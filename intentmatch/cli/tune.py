@@ -39,7 +39,7 @@ _MARK = "tune: "
     help="Try this encoder too; repeatable.",
 )
 @click.option("--write", is_flag=True, help="Write the settings to the YAML; comments, order and quotes stay.")
-@click.option("--file", "named", type=FILE, help="YAML file for the settings, if there are several files.")
+@click.option("--file", "named", type=FILE, help="YAML file for new settings, if there are several files.")
 @set_option
 @quiet_option
 def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, settings: tuple[str, ...]) -> None:
@@ -50,6 +50,9 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     intents found out of scope, weighed by the setting out_of_scope_share. Among candidates within one standard error of
     the best, the faster and simpler one wins.
     The target is your choice: the second table shows the effect of each target.
+
+    With --write, a setting stays in the file that has it. A new one goes to the first file that has settings, or to
+    the first file of all; --file names another.
 
     \b
     Examples:
@@ -69,7 +72,7 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     registry = read_registry(intents)
     explicit: dict[str, Any] = settings_from(settings)
     resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
-    target = _target_file(intents, registry, named) if write else None
+    targets = _target_files(intents, registry, named) if write else {}
     with progress.shown() as update:
         update("loading the encoders", 0, None)
         encoders = _encoders(resolved, more)
@@ -78,8 +81,8 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
     _show(found)
     values = _values(found)
     click.echo("\n" + _block(values, resolved))
-    if target is not None:
-        _write(intents, target, values, resolved)
+    if targets:
+        _write(intents, targets, values, resolved)
 
 
 def _encoders(settings: Settings, more: Iterable[str]) -> dict[str, Encoder]:
@@ -164,40 +167,52 @@ def _flow(target: Mapping[str, Any]) -> str:
     return f"{{{inside}}}"
 
 
-def _target_file(intents: str, registry: Registry, named: Path | None) -> Path:
-    """Return the file for the settings. InputError if there are several, or if `named` is not one of them."""
+def _target_files(intents: str, registry: Registry, named: Path | None) -> dict[str, Path]:
+    """Return the file for each setting.
+
+    A setting stays in the file that has it. The others go to `named`, or without it, to the first file that has one of
+    these settings, or any setting, or to the first file of all. InputError if `named` is not among the files, or if
+    another file has one of these settings.
+    """
     from intentmatch.evaluation.tune import Choice
     from intentmatch.registry import yaml_files
 
     files = {str(file): file for file in yaml_files(intents)}
     file_of = {name: place.path for name, place in registry.setting_locations.items()}
-    bound = sorted({file_of[name] for name in Choice._fields if name in file_of})
+    bound = {name: file_of[name] for name in Choice._fields if name in file_of}
     if named is not None:
         same = [file for file in files.values() if file.resolve() == named.resolve()]
         if not same:
             raise InputError(f"{named} is not among the files of {intents}")
-        if [path for path in bound if path != str(same[0])]:
-            raise InputError(f"{bound[0]} has one of these settings already: name that file, or remove the setting")
-        return same[0]
-    candidates = bound or sorted(set(file_of.values())) or sorted(files)
-    if len(candidates) > 1:
-        raise InputError(f"the settings could go into {' or '.join(candidates)}: name one with --file")
-    return files[candidates[0]]
+        if elsewhere := [path for path in bound.values() if path != str(same[0])]:
+            raise InputError(f"{elsewhere[0]} has one of these settings already: name that file, or remove the setting")
+        return dict.fromkeys(Choice._fields, same[0])
+    rest = min(bound.values() or file_of.values() or files)
+    return {name: files[bound.get(name, rest)] for name in Choice._fields}
 
 
-def _write(intents: str, file: Path, values: Mapping[str, Setting], settings: Settings) -> None:
-    """Show the change of the file, and write it."""
+def _write(intents: str, files: Mapping[str, Path], values: Mapping[str, Setting], settings: Settings) -> None:
+    """Show the changes of the files, and write them."""
     from intentmatch.registry.editing.plan import plan
     from intentmatch.registry.editing.settings_edit import ChangeSettings
 
-    changes = plan(intents, [ChangeSettings(file, values, _MARK)])
+    targets = dict.fromkeys(files.values())
+    changes = plan(
+        intents,
+        [
+            ChangeSettings(file, {name: value for name, value in values.items() if files[name] == file}, _MARK)
+            for file in targets
+        ],
+    )
     if not changes.files:
-        output.say(f"\n{file} has these settings already.")
+        have = "has" if len(targets) == 1 else "have"
+        output.say(f"\n{' and '.join(map(str, targets))} {have} these settings already.")
         return
     click.echo()
     output.diff(changes.diff)
     changes.write()
-    output.say(f"{file} is written.")
+    for change in changes.files:
+        output.say(f"{change.path} is written.")
     for name in values:
         if settings.origin(name).startswith(("environment", "argument")):
             output.say(f"  {name} is set by the {settings.origin(name)}, which overrides the file.", err=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from intentmatch.core.types import Utterance
+from intentmatch.core.types import Utterance, Value
 
 Verdict = Literal["matched", "ambiguous", "out_of_scope"]
 
@@ -27,6 +27,7 @@ StageName = Literal[
     "head",
     "reranker",
     "decide",
+    "fragment",
     "negation",
     "otherwise",
     "slots",
@@ -98,8 +99,9 @@ class Entity:
     """The value of a slot, found in a message."""
 
     slot: str
-    value: str | int | float
-    """Normalised value: the list value for a synonym, a number, an ISO 8601 date or time, or the text itself."""
+    value: Value
+    """Normalised value: the list value for a synonym, a number, an ISO 8601 date, time or duration, a mapping for money
+    (`amount`, `currency`), temperatures (`amount`, `unit`) and ranges of time (`from`, `to`), or the text itself."""
     text: str
     """`message[start:end]`."""
     start: int

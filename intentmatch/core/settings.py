@@ -26,8 +26,11 @@ LINT_LEVELS = ("off", "info", "warning", "error")
 INBOX_MODES = ("redacted", "hashed", "plain")
 INBOX_BOUNDS = ("messages", "days")
 LOCAL = frozenset(
-    {"device", "precision", "threads", "remote_seconds", "cache", "lint", "inbox", "inbox_keep", "inbox_mode"}
-)
+    {
+        "device", "precision", "threads", "remote_seconds", "cache", "require_signature", "lint", "inbox", "inbox_keep",
+        "inbox_mode",
+    }
+)  # fmt: skip
 """Settings of this machine or of the YAML that do not affect answers. An artefact does not contain them."""
 USUAL_SHARE = 0.1
 """Default of `out_of_scope_share`, chosen on development sets."""
@@ -92,6 +95,9 @@ class Settings:
     """Number of candidates in a result."""
     cache: str = "auto"
     """Vectors on disk: auto (the user's cache folder), off, or a folder."""
+    require_signature: str = "off"
+    """PEM file of the ed25519 public key that must have signed the artefact; off: YAML and unsigned artefacts may be
+    loaded. It is set by whoever runs the bot: in YAML it has no effect on that YAML."""
     lint: Mapping[str, str] = field(default_factory=dict)
     """Rule id to level: off, info, warning, error. Rules that are not listed keep their own level."""
     inbox: str = "off"
@@ -352,6 +358,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "several_intents": _switch,
     "top_k": _count,
     "cache": _off_or_path,
+    "require_signature": _off_or_path,
     "lint": _lint,
     "inbox": _off_or_path,
     "inbox_keep": _bounds,

@@ -32,7 +32,25 @@ Kind = Literal["utterance", "query"]
 """The role of a text for an asymmetric encoder: an utterance of the registry, or a message (query)."""
 
 
-SlotKind = Literal["list", "pattern", "number", "date", "time", "any"]
+SlotKind = Literal[
+    "list",
+    "pattern",
+    "number",
+    "ordinal",
+    "date",
+    "time",
+    "datetime",
+    "duration",
+    "money",
+    "temperature",
+    "email",
+    "phone",
+    "url",
+    "any",
+]
+
+Value = str | int | float | Mapping[str, str | int | float | None]
+"""The value of a slot: a mapping of JSON values for amounts of money, temperatures and ranges of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,9 +405,9 @@ def _in_language(texts: Mapping[str, _Text], language: str | None) -> _Text | No
     return None
 
 
-def checked_language_code(code: str) -> str:
+def checked_language_code(code: object) -> str:
     """Return a BCP-47 code in canonical case. Raises `InputError` if `code` is not a language code."""
-    canonical = language_code(code)
+    canonical = language_code(code) if isinstance(code, str) else None
     if canonical is None:
         raise InputError(f"{code!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
     return canonical

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Mapping, MutableMapping
 from datetime import datetime
 from functools import partial
 from typing import Any
 
+from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import checked_language_code
-from intentmatch.dialogue.pending import PREFIX, Pending, from_text, to_text
+from intentmatch.dialogue.lenient_store import LenientStore
+from intentmatch.dialogue.pending import PREFIX, from_text, to_text
 from intentmatch.dialogue.phrases import Phrases
 from intentmatch.dialogue.stores import MemoryStore, Store
 from intentmatch.dialogue.turn_logic import DialogueOptions, UserInput, next_turn
@@ -19,8 +20,6 @@ from intentmatch.dialogue.variants import Variants
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.text.normalize import language_code
-
-_log = logging.getLogger(__name__)
 
 _KEY = "intentmatch"
 
@@ -49,12 +48,19 @@ class Dialogue:
         phrases: Mapping[str, Phrases] | None = None,
         seed: int = 0,
     ) -> None:
+        check_argument("matcher", matcher, Matcher | Snapshot)
+        check_argument("store", store, Store | None)
+        check_argument("patience", patience, float)
+        check_argument("attempts", attempts, int)
+        check_argument("phrases", phrases, Mapping[str, Phrases] | None)
+        check_argument("seed", seed, int)
         if attempts < 1 or not patience > 0:
             raise InputError(f"attempts must be 1 or more, and patience above 0 seconds; got {attempts} and {patience}")
         self.matcher = matcher
-        self._store = MemoryStore() if store is None else store
+        store = MemoryStore() if store is None else store
+        self._questions = LenientStore(store, "the open question")
         self._patience = patience
-        self._variants = Variants(self._store, seed)
+        self._variants = Variants(store, seed)
         self._options = DialogueOptions(
             attempts, {checked_language_code(code): own for code, own in (phrases or {}).items()}
         )
@@ -77,6 +83,7 @@ class Dialogue:
         language of the message takes precedence. `context` and `now` are those of `Matcher.match`. `turn` is a mapping
         in which the channel keeps data about this message: a second call with it returns the same turn.
         """
+        check_argument("turn", turn, MutableMapping | None)
         if turn is not None and _KEY in turn:
             cached: Turn = turn[_KEY]
             return cached
@@ -87,8 +94,10 @@ class Dialogue:
         else:
             user_input = UserInput(text, None if chosen is None else str(chosen), user_language, context, now)
             choose = partial(self._variants.choose, conversation)
-            result = next_turn(self.matcher, self._options, user_input, self._pop(conversation), choose)
-            self._put(conversation, result.pending)
+            question = self._questions.pop(conversation, from_text)
+            result = next_turn(self.matcher, self._options, user_input, question, choose)
+            if result.pending is not None:
+                self._questions.put(conversation, to_text(result.pending), self._patience)
             found = result.turn
         if turn is not None:
             turn[_KEY] = found
@@ -108,6 +117,7 @@ class Dialogue:
         """Run `take` in a worker thread, without blocking the event loop."""
         import asyncio  # loaded already in an async program; not needed on the command line
 
+        check_argument("turn", turn, MutableMapping | None)
         if turn is not None and _KEY in turn:
             cached: Turn = turn[_KEY]
             return cached
@@ -118,24 +128,9 @@ class Dialogue:
 
     def forget(self, conversation: str) -> None:
         """Drop the open question of a conversation, for example when the user leaves."""
-        self._pop(conversation)
+        self._questions.pop(conversation, from_text)
 
     @staticmethod
     def is_choice(payload: object) -> bool:
         """Whether the payload of a button is the id of a choice."""
         return isinstance(payload, str) and payload.startswith(PREFIX)
-
-    def _pop(self, conversation: str) -> Pending | None:
-        try:
-            return from_text(self._store.pop(conversation))
-        except Exception:  # noqa: BLE001 - if the store fails, the bot goes on without memory
-            _log.exception("cannot read the open question from the store")
-            return None
-
-    def _put(self, conversation: str, pending: Pending | None) -> None:
-        if pending is None:
-            return
-        try:
-            self._store.put(conversation, to_text(pending), self._patience)
-        except Exception:  # noqa: BLE001 - if the store fails, the bot goes on without memory
-            _log.exception("cannot keep the open question in the store")

@@ -48,6 +48,14 @@ class WhichValue:
     language: str | None
     confirmed: bool = False
     """Whether the user has confirmed the intent already."""
+    unsure: tuple[tuple[str, str], ...] = ()
+    """Slots for which the user named alternatives, each with the question that repeats them ("small or medium?"). The
+    slot asked for is the first of them, if it is one."""
+
+    @property
+    def alternatives(self) -> str | None:
+        """The question that repeats the user's alternatives; None if the author's question is asked."""
+        return self.unsure[0][1] if self.unsure and self.unsure[0][0] == self.slot else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +105,8 @@ def from_text(text: str | None) -> Pending | None:
             pending = WhichIntent(**{**values, "intents": tuple(values["intents"])})
         else:
             values["entities"] = tuple(Entity(**entity) for entity in values["entities"])
+            if "unsure" in values:
+                values["unsure"] = tuple((slot, question) for slot, question in values["unsure"])
             pending = Confirmation(**values) if kind == _KINDS[Confirmation] else WhichValue(**values)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
@@ -113,17 +123,22 @@ def _is_valid(pending: Pending) -> bool:
     if not (_all_are(str, pending.intent) and _all_are(int, pending.left)):
         return False
     if isinstance(pending, WhichValue):
-        valid = _all_are(str, pending.slot) and _all_are(bool, pending.confirmed)
+        unsure = (text for pair in pending.unsure for text in pair)
+        valid = _all_are(str, pending.slot, *unsure) and _all_are(bool, pending.confirmed)
     else:
         valid = _all_are(str, pending.id)
     if not valid:
         return False
     return all(
-        _all_are(str, entity.slot, entity.text)
-        and _all_are(int, entity.start, entity.end)
-        and _all_are((str, int, float), entity.value)
+        _all_are(str, entity.slot, entity.text) and _all_are(int, entity.start, entity.end) and _is_value(entity.value)
         for entity in pending.entities
     )
+
+
+def _is_value(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and isinstance(part, str | int | float | None) for key, part in value.items())
+    return isinstance(value, str | int | float)
 
 
 def _all_are(kinds: type | tuple[type, ...], *values: object) -> bool:

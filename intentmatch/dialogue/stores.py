@@ -8,6 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
+from intentmatch.core.arguments import check_argument
+
 _MOST = 100_000
 
 
@@ -29,6 +31,8 @@ class MemoryStore:
     """Keeps texts in the memory of this process, for the `most` latest conversations."""
 
     def __init__(self, most: int = _MOST, *, clock: Callable[[], float] = time.monotonic) -> None:
+        check_argument("most", most, int)
+        check_argument("clock", clock, Callable)
         self._most = most
         self._clock = clock
         self._lock = threading.Lock()

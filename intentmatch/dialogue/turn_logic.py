@@ -15,6 +15,7 @@ from intentmatch.dialogue.phrases import Phrases, phrases_for
 from intentmatch.dialogue.turns import Choice, Turn
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.snapshot import Snapshot
+from intentmatch.slots.alternatives import alternatives
 from intentmatch.text.normalize import in_words
 
 _MOST_CHOICES = 4
@@ -127,17 +128,17 @@ class _TurnLogic:
             return NextTurn(Turn(self._input.text.strip() or pending.message, result=result, language=language))
         name = pending.intents[number - 1]
         matched = self._matcher.match(pending.message, language=language, allowed=[name], now=self._input.now)
-        entities = matched.entities
+        entities, unsure = matched.entities, _unsure(matched)
         if matched.intent is None:
             # Below the threshold, slots are still read from the message, except free text.
             slots = [slot.name for slot in self._slots(name).values() if slot.kind != "any"]
             entities = self._fill(pending.message, name, slots, language)
-        return self._with_intent(name, entities, language, result)
+        return self._with_intent(name, entities, language, result, unsure=unsure)
 
     def _matched(self, result: MatchResult) -> NextTurn:
         language = result.language or self._input.language or self._registry.first_language
         if result.intent is not None:
-            return self._with_intent(result.intent, result.entities, language, result)
+            return self._with_intent(result.intent, result.entities, language, result, unsure=_unsure(result))
         if len(result.rivals) == 1:
             # The message refuses the intent: ask whether it is meant all the same.
             name = result.rivals[0].intent
@@ -164,30 +165,37 @@ class _TurnLogic:
         other = bool(intents) and pending.intent not in intents
         if other and result.trace.decided_by == "exact":
             return self._matched(result)
-        found = self._values(pending)
+        found = self._values(pending, repeated=result.intent == pending.intent)
         slots = {entity.slot for entity in found}
         if other and (pending.slot not in slots or _covered(found, self._input.text) < _MOST_OF_MESSAGE):
             return self._matched(result)
-        if result.intent == pending.intent:
-            found = [*found, *(entity for entity in result.entities if entity.slot not in slots)]
         entities = _joined(pending.entities, found)
         if pending.slot not in slots and _refuses(result, pending.intent):
             return self._declined(pending.intent, pending.language, result)
         if any(entity.slot == pending.slot for entity in found):
-            return self._with_intent(pending.intent, entities, pending.language, result, confirmed=pending.confirmed)
+            again = alternatives(self._input.text, found, pending.language)
+            left = tuple(pair for pair in pending.unsure if pair[0] not in slots)
+            return self._with_intent(
+                pending.intent,
+                entities,
+                pending.language,
+                result,
+                confirmed=pending.confirmed,
+                unsure=(*again.items(), *left),
+            )
         if pending.left > 0:
             return self._ask_value(replace(pending, entities=entities, left=pending.left - 1), result)
         return self._matched(result)
 
-    def _values(self, pending: WhichValue) -> list[Entity]:
-        """Read the value of the requested slot from the message, and values of other missing slots beside it."""
+    def _values(self, pending: WhichValue, *, repeated: bool) -> list[Entity]:
+        """Read the value of the requested slot from the message, and values of other slots by their own words.
+
+        These are the missing slots; with `repeated`, when the message also says the intent, they are all slots.
+        """
         known = {entity.slot for entity in pending.entities}
-        slots = self._slots(pending.intent).values()
-        missing = [slot.name for slot in slots if slot.name not in known and slot.kind != "any"]
-        requested = self._fill(self._input.text, pending.intent, [pending.slot], pending.language)
-        others = self._fill(self._input.text, pending.intent, missing, pending.language) if len(missing) > 1 else ()
-        apart = (one for one in others if all(one.end <= it.start or it.end <= one.start for it in requested))
-        return [*requested, *(one for one in apart if one.slot != pending.slot)]
+        slots = [slot for slot in self._slots(pending.intent).values() if slot.name != pending.slot]
+        others = [slot.name for slot in slots if repeated or (slot.name not in known and slot.kind != "any")]
+        return [*self._fill(self._input.text, pending.intent, [pending.slot], pending.language, others)]
 
     def _replied(self, pending: Confirmation) -> NextTurn:
         """Handle a message after a yes-or-no question: yes, no, another request, or none of these."""
@@ -254,9 +262,18 @@ class _TurnLogic:
         result: MatchResult | None,
         *,
         confirmed: bool = False,
+        unsure: tuple[tuple[str, str], ...] = (),
     ) -> NextTurn:
-        """Ask for the first missing required slot of an intent, then for confirmation, or return the intent."""
+        """Ask for the first missing required slot of an intent, then for confirmation, or return the intent.
+
+        `unsure` are slots with alternatives, each with its question. They come before the missing ones.
+        """
         intent = self._registry[name]
+        if unsure:
+            asked_again = {slot for slot, _ in unsure}
+            entities = tuple(entity for entity in entities if entity.slot not in asked_again)
+            left = self._options.attempts - 1
+            return self._ask_value(WhichValue(name, unsure[0][0], entities, left, language, confirmed, unsure), result)
         known = {entity.slot for entity in entities}
         missing = next((slot for slot in intent.slots if slot.required and slot.name not in known), None)
         if missing is not None:
@@ -274,8 +291,10 @@ class _TurnLogic:
 
     def _ask_value(self, pending: WhichValue, result: MatchResult | None) -> NextTurn:
         slot = self._slots(pending.intent)[pending.slot]
-        question = slot.question(pending.language) or self._phrases(pending.language).please_tell.replace(
-            "{slot}", in_words(slot.name)
+        question = (
+            pending.alternatives
+            or slot.question(pending.language)
+            or self._phrases(pending.language).please_tell.replace("{slot}", in_words(slot.name))
         )
         turn = Turn(
             self._input.text,
@@ -288,11 +307,21 @@ class _TurnLogic:
         )
         return NextTurn(turn, pending)
 
-    def _fill(self, text: str, intent: str, slots: list[str], language: str | None) -> tuple[Entity, ...]:
-        return self._matcher.fill(text, intent, slots, language=language, now=self._input.now) if slots else ()
+    def _fill(
+        self, text: str, intent: str, slots: list[str], language: str | None, others: Collection[str] | None = None
+    ) -> tuple[Entity, ...]:
+        if not slots:
+            return ()
+        return self._matcher.fill(text, intent, slots, others=others, language=language, now=self._input.now)
 
     def _phrases(self, language: str | None) -> Phrases:
         return phrases_for(language or self._input.language, self._options.phrases, self._registry.first_language)
+
+
+def _unsure(result: MatchResult) -> tuple[tuple[str, str], ...]:
+    """Return the slots for which a message names alternatives, each with the question for them."""
+    found = {entity.slot for entity in result.entities}
+    return tuple((one.slot, one.question) for one in result.missing if one.slot in found and one.question)
 
 
 def _joined(known: tuple[Entity, ...], more: Iterable[Entity]) -> tuple[Entity, ...]:
@@ -313,6 +342,9 @@ def _refuses(result: MatchResult, intent: str) -> bool:
 
 
 def _filled(response: str, entities: Collection[Entity]) -> str:
-    """Replace each `{slot}` in a response by its value; a slot without a value stays as it is."""
-    values = {entity.slot: str(entity.value) for entity in entities}
+    """Replace each `{slot}` in a response by its value; a slot without a value stays as it is.
+
+    Values of several parts, such as an amount of money, are shown in the user's words.
+    """
+    values = {one.slot: one.text if isinstance(one.value, Mapping) else str(one.value) for one in entities}
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), response)

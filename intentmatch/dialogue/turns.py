@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from intentmatch.core.result import Entity, MatchResult
+from intentmatch.core.types import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Turn:
         return intent is not None and (self.result is None or self.result.intent != intent)
 
     @property
-    def slots(self) -> Mapping[str, str | int | float]:
+    def slots(self) -> Mapping[str, Value]:
         """Slot name to value; the last value if a slot was found more than once."""
         return {entity.slot: entity.value for entity in self.entities}
 

@@ -17,7 +17,6 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.types import Encoder
 from intentmatch.distill.corpus import ENGLISH, Corpus, StepProgress
 from intentmatch.encoders import translations
-from intentmatch.encoders.static import StaticEncoder
 from intentmatch.encoders.tokenizer import languages
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
 from intentmatch.encoders.tokenizer.languages import EACH, LEVELS, STEP, PieceLanguages
@@ -42,7 +41,7 @@ _MOST_PAIRS_OF_A_SOURCE = 100
 _FEWEST_TRANSLATIONS = 10_000
 
 
-def measure(corpus: Corpus, encoder: StaticEncoder, folder: Path, progress: StepProgress | None = None) -> list[Path]:
+def measure(corpus: Corpus, encoder: Encoder, folder: Path, progress: StepProgress | None = None) -> list[Path]:
     """Write what is measured into the folder of an encoder and return the files.
 
     The languages of the tokenizer's pieces are written only if it is the embedded one: no other is used for guessing.
@@ -52,7 +51,8 @@ def measure(corpus: Corpus, encoder: StaticEncoder, folder: Path, progress: Step
     try:
         measure_translations(corpus, encoder, progress).save(folder)
         files = [folder / translations.FILE]
-        if (folder / "tokenizer.json").read_bytes() == (EMBEDDED / "tokenizer.json").read_bytes():
+        tokenizer = folder / "tokenizer.json"
+        if tokenizer.is_file() and tokenizer.read_bytes() == (EMBEDDED / "tokenizer.json").read_bytes():
             count_languages(corpus, embedded_tokenizer(), progress).save(folder)
             files.append(folder / languages.FILE)
     except OSError as error:

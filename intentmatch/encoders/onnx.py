@@ -19,6 +19,7 @@ from intentmatch.core.errors import IntentMatchError, ModelUnavailableError, Set
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import hub
+from intentmatch.encoders.translations import Translations, translations_beside
 from intentmatch.runtime.block_sizes import ONNX_ROWS
 
 GRAPH, TOKENIZER, CONFIG = "model.onnx", "tokenizer.json", "encoder.json"
@@ -111,6 +112,14 @@ class OnnxEncoder:
     def languages(self) -> frozenset[str] | None:
         """BCP-47 codes from the model card; None if it names none."""
         return hub.card_languages(self._folder)
+
+    @cached_property
+    def translations(self) -> Translations | None:
+        """Distances of translations' vectors, measured by `measure-languages`; None if the folder holds none.
+
+        Raises `ModelUnavailableError` if their file is damaged.
+        """
+        return translations_beside(self._folder, self.dim)
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Return unit vectors, float32 of shape `(len(texts), dim)`; a text without a known piece gives zeros.

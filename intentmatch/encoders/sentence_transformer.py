@@ -18,6 +18,8 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import hub
 from intentmatch.encoders.prompts import usual_prompts
+from intentmatch.encoders.translations import FILE as TRANSLATIONS
+from intentmatch.encoders.translations import Translations, translations_beside
 from intentmatch.runtime.block_sizes import ENCODE_TEXTS_BY_DEVICE
 
 _PROMPT_NAMES: Mapping[Kind, tuple[str, ...]] = {"utterance": ("document", "passage"), "query": ("query",)}
@@ -98,6 +100,8 @@ class SentenceTransformerEncoder:
         """Digest of the model's files (weights, tokenizer, pooling, length limit) and the prompts."""
         digest = hashlib.sha256(b"sentence_transformer/1")
         for file in sorted(f for f in self.folder.rglob("*") if f.suffix in _FINGERPRINTED and f.is_file()):
+            if file == self.folder / TRANSLATIONS:
+                continue  # measured on the vectors, which stay the same
             digest.update(file.relative_to(self.folder).as_posix().encode())
             with file.open("rb") as content:
                 while block := content.read(1 << 22):
@@ -109,6 +113,14 @@ class SentenceTransformerEncoder:
     def languages(self) -> frozenset[str] | None:
         """BCP-47 codes from the model card; None if it names none."""
         return hub.card_languages(self.folder)
+
+    @cached_property
+    def translations(self) -> Translations | None:
+        """Distances of translations' vectors, measured by `measure-languages`; None if the folder holds none.
+
+        Raises `ModelUnavailableError` if their file is damaged.
+        """
+        return translations_beside(self.folder, self.dim)
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Return unit vectors, float32 of shape `(len(texts), dim)`. The library sorts texts by length for batches."""

@@ -1,4 +1,4 @@
-"""Read test cases from files: `tests:` in YAML, Rasa `nlu:` data, JSON lines, CSV and TSV."""
+"""Read test cases from files: `tests:` in YAML, NLU data and test stories of Rasa, JSON lines, CSV and TSV."""
 
 from __future__ import annotations
 
@@ -15,20 +15,26 @@ from intentmatch import formats
 from intentmatch.core.errors import NOWHERE, InputError, Location, Problem, RegistryError
 from intentmatch.core.types import Case
 from intentmatch.formats.kit.source import Source
+from intentmatch.formats.rasa.cases import OUT_OF_SCOPE_NAMES
 from intentmatch.registry import check_tests, read_tests, read_text
 from intentmatch.registry.reading.grammar import OUT_OF_SCOPE
 from intentmatch.text.normalize import language_code
 
 _LANGUAGE_KEYS = ("language", "lang")
 _HINT = f"each case needs `text` and `intent`: an intent name, or {OUT_OF_SCOPE} if no intent should match"
-# Intent names of Rasa that stand for an out-of-scope message.
-_RASA_OUT_OF_SCOPE = frozenset({OUT_OF_SCOPE, "nlu_fallback"})
-# Problems of a Rasa file that concern its slots and languages, not its test cases.
-_RASA_IGNORED = frozenset({"not-expressed", "learned-slot", "renamed-slot", "bad-label", "language"})
+# Problems of a Rasa file that concern its slots and languages, and messages without a case.
+_RASA_IGNORED = frozenset(
+    {"not-expressed", "learned-slot", "renamed-slot", "bad-label", "language", "test-data", "known-test"}
+)
 
 
-def read_cases(path: str | os.PathLike[str], known: Collection[str]) -> tuple[Case, ...]:
+def read_cases(
+    path: str | os.PathLike[str], known: Collection[str], skipped: list[Problem] | None = None
+) -> tuple[Case, ...]:
     """Read the test cases of a file; its suffix selects the reader, and `known` are the valid intent names.
+
+    A case that expects another intent is an error. With `skipped`, the case is left out instead, and a warning is
+    appended to `skipped`; it is an error if no case is left.
 
     Raises `RegistryError` with the location of every problem, and `InputError` for an unsupported suffix.
     """
@@ -40,6 +46,9 @@ def read_cases(path: str | os.PathLike[str], known: Collection[str]) -> tuple[Ca
         )
     cases = tuple(reader(file))
     problems = list(check_tests(cases, known))
+    if skipped is not None and (kept := tuple(case for case in cases if _names(case) <= set(known))):
+        skipped += (replace(problem, severity="warning") for problem in problems)
+        return kept
     if not cases:
         problems.append(Problem(Location(str(file)), "error", "no-tests", "the file has no test cases", _HINT))
     if problems:
@@ -47,27 +56,33 @@ def read_cases(path: str | os.PathLike[str], known: Collection[str]) -> tuple[Ca
     return cases
 
 
+def _names(case: Case) -> set[str]:
+    """Return the intents that a case expects."""
+    return {case.expected} if isinstance(case.expected, str) else set(case.expected or ())
+
+
 def _yaml(file: Path) -> Iterable[Case]:
     return _rasa_cases(file) if _is_rasa(file) else read_tests(file)
 
 
 def _is_rasa(file: Path) -> bool:
-    """Whether a YAML file has an `nlu:` block; False for invalid YAML, which `read_tests` reports."""
-    return any("nlu" in found.root.keys for found in Source(file))
+    """Whether a YAML file has an `nlu:` block or stories; False for invalid YAML, which `read_tests` reports."""
+    return any({"nlu", "stories"} & set(found.root.keys) for found in Source(file))
 
 
 def _rasa_cases(file: Path) -> list[Case]:
-    """The examples of each intent in the `nlu:` block, in file order, without entity marks.
+    """The examples of each intent in the `nlu:` block and the messages of stories, in file order, without entity marks.
 
     Synonyms, lookups and regexes hold no cases. An unreadable example is an error here; the importer only warns.
     """
     found = formats.read(file, "rasa")
     problems = [_rasa_problem(problem) for problem in found.problems if problem.rule not in _RASA_IGNORED]
     cases = [
-        Case(utterance.text, None if intent.name in _RASA_OUT_OF_SCOPE else intent.name, None, utterance.location)
+        Case(utterance.text, None if intent.name in OUT_OF_SCOPE_NAMES else intent.name, None, utterance.location)
         for intent in found.registry
         for utterance in intent.utterances
     ]
+    cases += found.registry.tests
     return _checked(sorted(cases, key=lambda case: case.location or NOWHERE), problems)
 
 

@@ -18,7 +18,8 @@ from intentmatch.core.types import Case, Encoder, Kind, Registry, Vectors
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.pace import Pace
-from intentmatch.matching.pipeline import Engine, Precomputed, Question
+from intentmatch.matching.pipeline import Engine, Precomputed
+from intentmatch.matching.question import Question
 from intentmatch.matching.snapshot import Answers
 from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
@@ -73,7 +74,10 @@ class Runner:
         def match_many(messages: Sequence[str]) -> list[MatchResult]:
             return engine.match_many(messages, self._question)
 
-        outcomes = self._run_batches(cases, match_many, lambda text: engine.match(text, self._question, encoded))
+        def match(message: str) -> MatchResult:
+            return engine.answer(engine.read(message, self._question), encoded)
+
+        outcomes = self._run_batches(cases, match_many, match)
         return outcomes + self._run_batches(untimed, match_many)
 
     def run_all(

@@ -9,19 +9,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError, Location, Problem
 from intentmatch.core.types import Registry, checked_language_code
+from intentmatch.formats import python_objects
 from intentmatch.formats.kit import losses
 from intentmatch.formats.kit.archive import zip_files
 from intentmatch.formats.kit.draft import Draft, few
 from intentmatch.formats.kit.format import Files, Format, Imported, Sure
-from intentmatch.formats.kit.source import File, Source
+from intentmatch.formats.kit.source import STANDARD_INPUT, File, Source
 
-__all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "render", "write"]
+__all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "read_bytes", "read_object", "render", "write"]
 
 _HINT = "Name one with --format."
+_FILE_SUFFIXES = frozenset({".csv", ".json", ".jsonl", ".lu", ".md", ".tsv", ".txt", ".xlsx", ".yaml", ".yml"})
 
 
 def formats() -> dict[str, Format]:
@@ -48,7 +51,41 @@ def read(
     files do not state. `columns` names the columns of a table, see `kit.tables`. Raises `InputError` if the path cannot
     be read, if no format fits or if several do.
     """
-    source = Source(path)
+    return _read(Source(path), format, language, columns)
+
+
+def read_bytes(
+    data: bytes,
+    format: str | None = None,  # noqa: A002 - the name of the command-line option
+    *,
+    place: str = STANDARD_INPUT,
+    language: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Imported:
+    """Import the content of a file or zip, such as what was pasted on standard input.
+
+    `place` stands for the file in problems; the others are as in `read`. Raises `InputError` as `read` does.
+    """
+    return _read(Source.of_bytes(data, place), format, language, columns)
+
+
+def read_object(
+    value: Any,
+    place: str,
+    format: str | None = None,  # noqa: A002 - the name of the command-line option
+    *,
+    language: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Imported:
+    """Import a live Python object, such as a router; `python_objects.KNOWN` lists the kinds.
+
+    `place` is the name of the object in problems, such as `shop:router`; the others are as in `read`. Raises
+    `InputError` for an unknown object.
+    """
+    return _read(Source.of_node(python_objects.to_node(value, place), place), format, language, columns)
+
+
+def _read(source: Source, format: str | None, language: str | None, columns: Mapping[str, str] | None) -> Imported:  # noqa: A002
     chosen = by_name(format) if format else _recognise(source)
     if chosen.read is None:
         raise InputError(f"{chosen.name} cannot be read, only written")
@@ -95,23 +132,32 @@ def write(
 
     A single file is written to `path`, or into it if it is a folder. Several files become a folder, or a zip if `path`
     ends in `.zip`. Returns a problem for each piece that the format cannot express, sorted by location. Raises
-    `InputError` if nothing can be written, or if `path` exists and `force` is false.
+    `InputError` if nothing can be written, if `path` exists and `force` is false, or if `path` is the name of a file
+    and the format needs a folder.
     """
     files, problems = render(registry, format)
-    put(files, path, force=force)
+    target = Path(path)
+    if (len(files) > 1 or by_name(format).needs_folder) and _is_file_name(target, files):
+        raise InputError(
+            f"{target} is one file, but {format} needs a folder for {few(files)}; name a folder or a .zip file"
+        )
+    put(files, path, force=force, folder=by_name(format).needs_folder)
     return problems
 
 
-def put(files: Files, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write files to a file, a folder or a zip, as `write` does. Raises `InputError` if they cannot be written."""
+def put(files: Files, path: str | os.PathLike[str], *, force: bool = False, folder: bool = False) -> None:
+    """Write files to a file, a folder or a zip, as `write` does. Raises `InputError` if they cannot be written.
+
+    With `folder`, a single file is written into a folder too.
+    """
     target = Path(path)
     try:
         content = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
         if not force and target.exists() and not (target.is_dir() and not any(target.iterdir())):
             raise InputError(f"{target} already exists; choose another path, or overwrite it with --force")
-        if target.suffix.lower() == ".zip":
+        if _is_zip(target):
             content = {target.name: zip_files(content)}
-        elif target.is_dir() or len(content) > 1:
+        elif target.is_dir() or len(content) > 1 or folder:
             for name, data in content.items():
                 file = target / name
                 if not file.resolve().is_relative_to(target.resolve()):
@@ -123,6 +169,16 @@ def put(files: Files, path: str | os.PathLike[str], *, force: bool = False) -> N
         target.write_bytes(next(iter(content.values())))
     except (OSError, ValueError) as error:
         raise InputError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _is_file_name(target: Path, files: Files) -> bool:
+    """Return whether a path names a file: one that exists, or one with a suffix of data files."""
+    suffixes = _FILE_SUFFIXES | {Path(name).suffix for name in files}
+    return not target.is_dir() and (target.is_file() or target.suffix.lower() in suffixes) and not _is_zip(target)
+
+
+def _is_zip(target: Path) -> bool:
+    return target.suffix.lower() == ".zip"
 
 
 def _recognise(source: Source) -> Format:

@@ -15,6 +15,7 @@ from intentmatch.core.errors import NOWHERE, Problem
 from intentmatch.core.types import Intent, Registry, Slot, SlotKind, Utterance
 from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft, IntentDraft, Label
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.losses import unused_slot_losses
 from intentmatch.formats.kit.prebuilt import take_built_in
 from intentmatch.formats.kit.regexes import split_case_flag, with_case
 from intentmatch.formats.kit.roles import Roles
@@ -30,7 +31,20 @@ _BUILT_IN = frozenset(
     | {"temperature", "time", "url", "volume"}
 )
 """Types that need no file. `time` is a date, a time or both."""
-_WRITTEN: Mapping[SlotKind, str] = {"number": "number", "date": "time", "time": "time", "any": "any"}
+_WRITTEN: Mapping[SlotKind, str] = {
+    "number": "number",
+    "ordinal": "ordinal",
+    "money": "amountOfMoney",
+    "temperature": "temperature",
+    "date": "time",
+    "time": "time",
+    "datetime": "time",
+    "duration": "duration",
+    "email": "email",
+    "phone": "phoneNumber",
+    "url": "url",
+    "any": "any",
+}
 _SAYS: frozenset[Feature] = frozenset(
     {"languages", "marks", "responses", "variants", "when", "lists", "synonyms", "patterns", "kinds"}
 )
@@ -162,6 +176,7 @@ def _by_language(lines: Value) -> Iterator[tuple[str | None, Value]]:
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
     writer = _Writer(problems)
+    problems += unused_slot_losses(registry, _WRITTEN)
     slots = all_slots(registry)
     files: dict[str, str] = {}
     for intent in registry:
@@ -279,4 +294,4 @@ def _free(path: str, taken: Iterable[str]) -> str:
     return f"{path}.json"
 
 
-FORMAT = Format("botpress", "Botpress 12: the folder of a bot", _recognise, _read, _write, _SAYS)
+FORMAT = Format("botpress", "Botpress 12: the folder of a bot", _recognise, _read, _write, _SAYS, needs_folder=True)

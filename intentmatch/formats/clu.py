@@ -1,7 +1,7 @@
 """Conversational language understanding (CLU) of Azure: the JSON of a project.
 
 Offsets count UTF-16 units. Utterances of the data set "Test" become tests. Every project has the fallback intent
-"None".
+"None". Files of the previews of 2021 have other keys for the same parts; export writes the keys of 2023-04-01.
 """
 
 from __future__ import annotations
@@ -25,15 +25,36 @@ from intentmatch.formats.kit.tree import Value
 from intentmatch.formats.lu.entities import NONE
 
 _UTF16 = "utf16codeunit"
-_BUILT_IN = {"number": "Quantity.Number", "date": "DateTime", "time": "DateTime"}
+_VERSIONS = ("projectFileVersion", "api-version", "apiVersion", "schemaVersion")
+_KINDS = ("projectKind", "projectType", "modelType", "type")
+_NAMES = ("category", "name")
+_LINES = ("utterances", "examples")
+_LABELS = (*_NAMES, "entityName")
+_OFFSETS = ("offset", "position", "startPosition")
+"""Keys of one part of a project: today's, and those of the previews of 2021."""
+_ORCHESTRATION = ("orchestration", "workflow")
+_BUILT_IN = {
+    "number": "Quantity.Number",
+    "ordinal": "Quantity.Ordinal",
+    "money": "Quantity.Currency",
+    "temperature": "Quantity.Temperature",
+    **dict.fromkeys(("date", "time", "datetime", "duration"), "DateTime"),
+    "email": "Email",
+    "phone": "PhoneNumber",
+    "url": "URL",
+}
 _SAYS: frozenset[Feature] = frozenset({"languages", "marks", "tests", "lists", "synonyms", "patterns", "kinds"})
 
 
 def _recognise(file: File) -> Sure:
     root = file.root
-    if not root["assets"].is_mapping:
+    metadata, assets = root["metadata"], root["assets"]
+    if not assets.is_mapping:
         return Sure.NO
-    return Sure.CERTAIN if "projectFileVersion" in root.keys or root["metadata"]["projectKind"] else Sure.NO
+    if "projectFileVersion" in root.keys or metadata["projectKind"]:
+        return Sure.CERTAIN
+    is_old = bool(_any_of(root, _VERSIONS) or _any_of(metadata, _KINDS)) and assets["intents"].is_list
+    return Sure.CERTAIN if is_old and _any_of(assets, _LINES).is_list else Sure.NO
 
 
 def _read(files: Sequence[File], draft: Draft) -> None:
@@ -42,7 +63,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         metadata, assets = root["metadata"], root["assets"]
         if not assets["intents"].items():
             draft.warn(file.location, "no-intents", "the file has no intents")
-        if (metadata["projectKind"].text() or "").lower() == "orchestration":
+        if (_any_of(metadata, _KINDS).text() or "").lower() in _ORCHESTRATION:
             draft.not_expressed(metadata.location, "the target projects of an orchestration project are not imported")
         if language := metadata["language"].text():
             draft.assume_language(language, metadata["language"].location)
@@ -51,11 +72,11 @@ def _read(files: Sequence[File], draft: Draft) -> None:
             message = f"the confidence threshold {least.text()} is not imported; intentmatch learns its own thresholds"
             draft.not_expressed(least.location, message)
         for entity in assets["entities"].items():
-            _read_entity(entity, metadata["multilingual"].flag(), draft)
-        utterances = assets["utterances"].items()
+            _read_entity(entity, _any_of(metadata, ("multilingual", "multiLingual")).flag(), draft)
+        utterances = _any_of(assets, _LINES).items()
         trained = {utterance["intent"].text() for utterance in utterances if not _is_test(utterance)}
         for intent in assets["intents"].items():
-            name = intent["category"].text() or ""
+            name = _any_of(intent, _NAMES).text() or ""
             if name != NONE or name in trained:
                 draft.intent(name, intent.location, fallback=name == NONE)
         in_utf16 = (root["stringIndexType"].text() or _UTF16).lower() == _UTF16
@@ -64,9 +85,14 @@ def _read(files: Sequence[File], draft: Draft) -> None:
     attach_global_entities(draft)
 
 
+def _any_of(value: Value, keys: Sequence[str]) -> Value:
+    """Return the value of the first of these keys that exists; a missing value if there is none."""
+    return value[next((key for key in keys if key in value.keys), keys[0])]
+
+
 def _read_entity(root: Value, multilingual: bool, draft: Draft) -> None:
     """Read an entity. Of its components, the first that intentmatch can express is imported."""
-    slot = draft.slot(root["category"].text() or "", root.location)
+    slot = draft.slot(_any_of(root, _NAMES).text() or "", root.location)
     for item in root["list"]["sublists"].items():
         if value := item["listKey"].text():
             slot.add(value)
@@ -82,7 +108,7 @@ def _read_entity(root: Value, multilingual: bool, draft: Draft) -> None:
         if slot.values or slot.patterns or slot.kind:
             draft.not_expressed(prebuilt.location, f"of the components of {slot.name!r}, only the first is imported")
         else:
-            take_built_in(slot, prebuilt["category"].text() or "", prebuilt.location, draft)
+            take_built_in(slot, _any_of(prebuilt, _NAMES).text() or "", prebuilt.location, draft)
 
 
 def _read_utterance(root: Value, in_utf16: bool, has_fallback: bool, draft: Draft) -> None:
@@ -93,9 +119,9 @@ def _read_utterance(root: Value, in_utf16: bool, has_fallback: bool, draft: Draf
         return
     labels: list[Label] = []
     for entity in root["entities"].items():
-        offset, length = entity["offset"].integer() or 0, entity["length"].integer() or 0
+        offset, length = _any_of(entity, _OFFSETS).integer() or 0, entity["length"].integer() or 0
         ends = (from_utf16(text, offset), from_utf16(text, offset + length)) if in_utf16 else (offset, offset + length)
-        labels.append(Label(entity["category"].text() or "", *ends))
+        labels.append(Label(_any_of(entity, _LABELS).text() or "", *ends))
     intent = draft.intent(name, root.location, fallback=name == NONE)
     intent.say(text, root["text"].location, language, innermost(labels, root.location, draft))
 
@@ -179,7 +205,7 @@ def _entity(slot: Slot, codes: Sequence[str], problems: list[Problem]) -> dict[s
         }
     elif slot.kind in _BUILT_IN:
         written["prebuilts"] = [{"category": _BUILT_IN[slot.kind]}]
-    if slot.kind in ("time", "any"):
+    if slot.kind in ("time", "duration", "any"):
         problems.append(
             loss(slot.location, f"the slot {slot.name!r} ({slot.kind}) exactly; the nearest type is written")
         )

@@ -1,21 +1,25 @@
-"""Delimited tables: CSV and TSV."""
+"""Delimited tables: CSV and TSV, and what is pasted from a spreadsheet."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 
 from intentmatch.core.errors import Location, Problem, RegistryError
 from intentmatch.core.types import Registry
 from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.format import Files, Format, Sure
-from intentmatch.formats.kit.source import File
-from intentmatch.formats.kit.tables import HEADER, SAYS, Row, columns_of, is_complete, read_tables, rows_of
+from intentmatch.formats.kit.losses import empty_intent_losses
+from intentmatch.formats.kit.source import STANDARD_INPUT, File
+from intentmatch.formats.kit.table_layout import Row
+from intentmatch.formats.kit.tables import HEADER, SAYS, columns_of, is_complete, read_tables, rows_of
 
 _DELIMITERS = ",\t;|"
 # Characters; a longer line is not a header.
 _MAX_HEADER_CHARS = 1000
+_OPEN_QUOTE = re.compile(r'^"[^"\t\n]*\n', re.MULTILINE)
 
 
 def recognise(file: File) -> Sure:
@@ -23,8 +27,10 @@ def recognise(file: File) -> Sure:
     first = _first_line(file.lines)
     if len(first) > _MAX_HEADER_CHARS or first.lstrip()[:1] in ("{", "["):
         return Sure.NO
-    if is_complete(columns_of(_cells(first, _delimiter(first)))):
+    if is_complete(columns_of(_cells(first, _delimiter(file.lines)))):
         return Sure.LIKELY
+    if file.path == STANDARD_INPUT:
+        return Sure.POSSIBLE if "\t" in first or (first and not file.root.is_mapping) else Sure.NO
     return Sure.POSSIBLE if file.suffix in (".csv", ".tsv") else Sure.NO
 
 
@@ -36,6 +42,7 @@ def read(files: Sequence[File], draft: Draft) -> None:
 def write(registry: Registry, problems: list[Problem]) -> Files:
     """Write one comma-separated table."""
     out = io.StringIO()
+    problems += empty_intent_losses(registry)
     table = csv.writer(out, lineterminator="\n")
     table.writerow(HEADER)
     table.writerows(rows_of(registry))
@@ -44,23 +51,42 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
 
 def _rows(file: File) -> Iterator[Row]:
     text = file.text.replace("\r\n", "\n").replace("\r", "\n")
-    delimiter = _delimiter(_first_line(text.split("\n")))
-    # In a tab-separated table, a quote inside of a cell is text.
-    quotes = None if delimiter == "\t" and '\t"' not in text else '"'
+    lines = text.split("\n")
+    delimiter = _delimiter(lines)
+    is_one_column = _is_one_column(lines, delimiter)
+    # In a tab-separated table, a quote inside of a cell is text; only a cell that has line breaks begins with one.
+    quotes = None if delimiter == "\t" and '\t"' not in text and not _OPEN_QUOTE.search(text) else '"'
     table = csv.reader(io.StringIO(text), delimiter=delimiter, quotechar=quotes)
     line = 1
     try:
         for cells in table:
-            yield Row(cells, Location(file.place, line))
+            # In a table of one column, delimiters are punctuation.
+            yield Row([delimiter.join(cells)] if is_one_column else cells, Location(file.place, line))
             line = table.line_num + 1
     except csv.Error as error:
         problem = Problem(Location(file.place, line), "error", "csv-syntax", f"cannot be read as a table: {error}")
         raise RegistryError([problem]) from None
 
 
-def _delimiter(line: str) -> str:
-    """Return the delimiter that yields the most known column names, then the most cells."""
-    return max(_DELIMITERS, key=lambda sign: (len(columns_of(_cells(line, sign))), line.count(sign)))
+def _delimiter(lines: Sequence[str]) -> str:
+    """Return the delimiter that yields known columns in the first line, or a tab, or the one that yields most cells."""
+    first = _first_line(lines)
+    best = max(_DELIMITERS, key=lambda sign: (len(columns_of(_cells(first, sign))), first.count(sign)))
+    if is_complete(columns_of(_cells(first, best))):
+        return best
+    tabs, filled = sum("\t" in line for line in lines), sum(1 for line in lines if line.strip())
+    return "\t" if tabs and 2 * tabs >= filled else best
+
+
+def _is_one_column(lines: Sequence[str], delimiter: str) -> bool:
+    """Whether the delimiter is punctuation of sentences: on few lines, or always before a space on uneven lines."""
+    lines = [line for line in lines if line.strip()]
+    if not lines or is_complete(columns_of(_cells(lines[0], delimiter))):
+        return False
+    is_rare = 2 * sum(delimiter in line for line in lines) < len(lines)
+    is_uneven = len({line.count(delimiter) for line in lines}) > 1
+    before_space = all(line.count(delimiter) == line.count(f"{delimiter} ") for line in lines)
+    return (delimiter not in lines[0] and is_rare) or (before_space and is_uneven)
 
 
 def _cells(line: str, delimiter: str) -> list[str]:

@@ -18,6 +18,14 @@ BUILT_IN: Mapping[SlotKind, str] = {
     "number": "@sys.number",
     "date": "@sys.date",
     "time": "@sys.time",
+    "datetime": "@sys.date-time",
+    "duration": "@sys.duration",
+    "ordinal": "@sys.ordinal",
+    "money": "@sys.unit-currency",
+    "temperature": "@sys.temperature",
+    "email": "@sys.email",
+    "phone": "@sys.phone-number",
+    "url": "@sys.url",
     "any": "@sys.any",
 }
 """Kind of slot to the equivalent built-in type."""

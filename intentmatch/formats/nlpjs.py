@@ -34,7 +34,14 @@ _BUILT_IN = frozenset(
     {"age", "currency", "date", "daterange", "datetime", "dimension", "duration", "email", "hashtag", "ip", "mention"}
     | {"number", "numberrange", "ordinal", "percentage", "phonenumber", "temperature", "time", "timerange", "url"}
 )
-_KINDS: tuple[SlotKind, ...] = ("number", "date", "time", "any")
+_KINDS: Mapping[SlotKind, str] = {
+    **{kind: kind for kind in ("number", "ordinal", "temperature", "date", "time", "datetime", "duration", "email")},
+    "money": "currency",
+    "phone": "phonenumber",
+    "url": "url",
+    "any": "any",
+}
+"""Kinds of slots with the names of NLP.js."""
 _READ = frozenset({"id", "intent", "utterances", "tests", "answers", "slotFilling", "actions"})
 _MAX_TESTS = 64
 _SAYS: frozenset[Feature] = frozenset(
@@ -77,7 +84,8 @@ class _Corpus:
                 slot.add(option, _texts(texts), self._draft.language(self._language, texts.location))
             for regex in entity["regex"].items() if entity["regex"].is_list else [entity["regex"]]:
                 self._read_regex(regex, slot)
-            kind = next((kind for kind in _KINDS if entity["type"].is_text and entity["type"].text() == kind), None)
+            type_ = entity["type"].text() if entity["type"].is_text else None
+            kind = next((kind for kind, name in _KINDS.items() if name == type_), None)
             if kind is not None:
                 slot.kind = kind
             elif entity["trim"]:
@@ -224,8 +232,8 @@ class _Writer:
         codes += [code for intent in registry for slot in intent.slots for code in slot.questions if code]
         self.codes = list(dict.fromkeys(codes)) or [""]
         for slot in self._slots.values():
-            if slot.kind in _KINDS and slot.name != slot.kind:
-                message = f"NLP.js will not find the slot {slot.name!r}: it must be named {slot.kind!r}"
+            if slot.kind in _KINDS and slot.name != _KINDS[slot.kind]:
+                message = f"NLP.js will not find the slot {slot.name!r}: it must be named {_KINDS[slot.kind]!r}"
                 if slot.kind == "any":
                     message = f"NLP.js will not find the slot {slot.name!r} until you add `trim` rules to it"
                 self._note(slot.location, "foreign-kind", message)
@@ -294,7 +302,7 @@ def _entity(slot: Slot, code: str) -> Any:
             f"/{body}/{'g' if case_sensitive else 'gi'}" for body, case_sensitive in map(split_case_flag, slot.patterns)
         ]
         return patterns[0] if len(patterns) == 1 else {"regex": patterns}
-    return None if slot.name == slot.kind else {"type": slot.kind}
+    return None if slot.name == _KINDS[slot.kind] else {"type": _KINDS[slot.kind]}
 
 
 FORMAT = Format("nlpjs", "NLP.js: corpora of version 3 and 4", _recognise, _read, _write, _SAYS)

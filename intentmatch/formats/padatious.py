@@ -15,6 +15,7 @@ from intentmatch.formats.hassil.syntax import TemplateError, from_template, lite
 from intentmatch.formats.kit.by_language import utterances_in
 from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.losses import empty_intent_losses
 from intentmatch.formats.kit.slot_mentions import all_slots
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.unroll import is_template
@@ -81,11 +82,12 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
     files: dict[str, str] = {}
     lists = [slot for slot in all_slots(registry).values() if slot.kind == "list"]
     stems = _stems(registry, problems)
+    problems += empty_intent_losses(registry)
     for code in dict.fromkeys(line.language for line in registry.utterances) or [None]:
         folder = f"{code}/" if code else ""
         for intent in registry:
             lines = [_line(line, problems) for line in utterances_in(intent, code)]
-            if lines or not intent.utterances:
+            if lines:
                 files[f"{folder}{stems[intent.name]}{_INTENT}"] = _text(lines)
         for slot in lists:
             files[f"{folder}{slot.name}{_ENTITY}"] = _text(value.value for value in slot.values)
@@ -123,4 +125,6 @@ def _text(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-FORMAT = Format("padatious", "Padatious: .intent and .entity files of OVOS", _recognise, _read, _write, _SAYS)
+FORMAT = Format(
+    "padatious", "Padatious: .intent and .entity files of OVOS", _recognise, _read, _write, _SAYS, needs_folder=True
+)

@@ -10,8 +10,10 @@ from intentmatch.core.types import Registry
 from intentmatch.formats.kit import tree
 from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.losses import empty_intent_losses
 from intentmatch.formats.kit.source import File
-from intentmatch.formats.kit.tables import HEADER, SAYS, Row, columns_of, is_complete, read_row, rows_of
+from intentmatch.formats.kit.table_layout import Row
+from intentmatch.formats.kit.tables import HEADER, SAYS, columns_of, is_complete, read_row, rows_of
 from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.reading.nodes import NodeError
 
@@ -52,6 +54,7 @@ def read_lines(files: Sequence[File], draft: Draft) -> None:
 
 def write_lines(registry: Registry, problems: list[Problem]) -> Files:
     """Write one record per utterance."""
+    problems += empty_intent_losses(registry)
     rows = (dict(zip(HEADER, row, strict=True)) for row in rows_of(registry))
     lines = (json.dumps({key: value for key, value in row.items() if value}, ensure_ascii=False) for row in rows)
     return {"intents.jsonl": "".join(f"{line}\n" for line in lines)}

@@ -12,7 +12,8 @@ from typing import Any
 
 from intentmatch.core.errors import NOWHERE, Problem
 from intentmatch.core.types import Intent, Registry
-from intentmatch.formats.kit.draft import Draft, IntentDraft
+from intentmatch.formats.kit.draft import Draft
+from intentmatch.formats.kit.foreign_thresholds import take_threshold
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
 from intentmatch.formats.kit.losses import loss
 from intentmatch.formats.kit.source import File
@@ -64,7 +65,7 @@ def _read_route(route: Value, general: Value, draft: Draft) -> None:
         if text := line.text():
             intent.say(text, line.location)
     intent.description = intent.description or route["description"].text()
-    _read_threshold(next((route[key] for key in _THRESHOLDS if route[key]), general), intent, draft)
+    take_threshold(next((route[key] for key in _THRESHOLDS if route[key]), general), intent, draft)
     for key, value in route["metadata"].entries():
         intent.metadata.setdefault(key, value.plain())
     for key, value in route.entries():
@@ -72,18 +73,6 @@ def _read_route(route: Value, general: Value, draft: Draft) -> None:
             intent.metadata.setdefault(key, value.plain())
         elif key not in _READ and value:
             draft.not_expressed(value.location, f"`{key}` of a route is not imported")
-
-
-def _read_threshold(value: Value, intent: IntentDraft, draft: Draft) -> None:
-    threshold = value.number()
-    if threshold is None:
-        return
-    if not 0 <= threshold <= 1:
-        draft.not_expressed(value.location, f"the threshold {threshold} is not between 0 and 1; it is not imported")
-        return
-    intent.threshold = threshold
-    message = "thresholds are imported unchanged, but they were chosen for the scores of another encoder"
-    draft.warn(value.location, "foreign-threshold", message, "find thresholds for this encoder with `intentmatch tune`")
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:

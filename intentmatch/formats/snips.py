@@ -1,5 +1,7 @@
 """Snips NLU: training data in YAML, with several documents per file, and JSON datasets of one language each.
 
+A dataset may be wrapped in a list, as the converter of Jovo models returns it.
+
 Export writes a JSON dataset for each language, because the YAML form cannot escape brackets.
 """
 
@@ -11,10 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from intentmatch.core.errors import Location, Problem
-from intentmatch.core.types import Registry, Slot, Utterance
+from intentmatch.core.types import Registry, Slot, SlotKind, Utterance
 from intentmatch.formats.kit.by_language import synonyms_in, utterances_in
 from intentmatch.formats.kit.draft import Draft, IntentDraft, Label
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
+from intentmatch.formats.kit.losses import unused_slot_losses
 from intentmatch.formats.kit.prebuilt import take_built_in
 from intentmatch.formats.kit.roles import Roles
 from intentmatch.formats.kit.slot_mentions import all_slots
@@ -23,13 +26,19 @@ from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.templates.syntax import escape
 
 _BUILT_IN = "snips/"
+_WRITTEN: Mapping[SlotKind, str] = {
+    **{kind: kind for kind in ("number", "ordinal", "temperature", "date", "time", "datetime", "duration")},
+    "money": "amountOfMoney",
+}
+"""Kinds of slots that Snips has, by its names."""
+_OPEN = ("any", "email", "phone", "url")
 # `[slot:entity](text)`; the entity and the text are optional.
 _MARK = re.compile(r"\[(?P<slot>[^\[\]:]+)(?::(?P<entity>[^\[\]]+))?\](?:\((?P<text>[^)\[]+)\))?")
 _SAYS: frozenset[Feature] = frozenset({"languages", "marks", "lists", "synonyms", "kinds"})
 
 
 def _recognise(file: File) -> Sure:
-    root = file.root
+    root = next(iter(_wrapped(file.root)), file.root)
     if root["type"].text() in ("intent", "entity") and "name" in root.keys:
         return Sure.CERTAIN
     if not (root["intents"].is_mapping and root["entities"].is_mapping):
@@ -42,7 +51,14 @@ def _read(files: Sequence[File], draft: Draft) -> None:
     reader = _Reader(draft)
     for file in files:
         for document in draft.roots(file):
-            reader.read(document)
+            for dataset in _wrapped(document) or [document]:
+                reader.read(dataset)
+
+
+def _wrapped(document: Value) -> list[Value]:
+    """Return the datasets in a list of `{path, content}`, which Jovo's converter returns; nothing for other files."""
+    items = document.items() if document.is_list else []
+    return [item["content"] for item in items if {"path", "content"} <= set(item.keys)]
 
 
 class _Reader:
@@ -86,16 +102,27 @@ class _Reader:
         rest = text[end:]
         if "[" in rest:
             self._draft.warn(place, "bad-mark", "a bracket that is never closed is read as text")
+        self._say(intent, pieces, rest, place)
+
+    def _say(
+        self,
+        intent: IntentDraft,
+        pieces: Sequence[tuple[str, str, str]],
+        rest: str,
+        place: Location,
+        language: str | None = None,
+    ) -> None:
+        """Add an utterance of pieces: the text before a slot, the slot, and its value. An empty value is a blank."""
         if all(value for _, _, value in pieces):
             plain = ""
             labels = []
             for before, slot, value in pieces:
                 plain += before + value
                 labels.append(Label(slot, len(plain) - len(value), len(plain)))
-            intent.say(plain + rest, place, None, labels)
+            intent.say(plain + rest, place, language, labels)
         else:
             filled = (f"{escape(before)}{{{slot}{_equals(value)}}}" for before, slot, value in pieces)
-            intent.template("".join(filled) + escape(rest), place)
+            intent.template("".join(filled) + escape(rest), place, language)
 
     def _dataset(self, document: Value) -> None:
         language = document["language"].text()
@@ -105,14 +132,18 @@ class _Reader:
             intent = self._draft.intent(name, written.location)
             for line in written["utterances"].items():
                 text = ""
-                labels = []
+                pieces: list[tuple[str, str, str]] = []
                 for chunk in line["data"].items():
                     piece, name_ = chunk["text"].text() or "", chunk["slot_name"].text()
-                    if name_ is not None:
-                        slot = self._slot(name_, chunk["entity"].text() or name_, chunk.location)
-                        labels.append(Label(slot, len(text), len(text) + len(piece)))
-                    text += piece
-                intent.say(text, line.location, language, labels)
+                    if name_ is None:
+                        text += piece
+                        continue
+                    entity_name = chunk["entity"].text() or name_
+                    # Jovo has no value of a built-in entity and writes the name of the slot instead.
+                    is_blank = piece == name_ and entity_name.startswith(_BUILT_IN)
+                    pieces.append((text, self._slot(name_, entity_name, chunk.location), "" if is_blank else piece))
+                    text = ""
+                self._say(intent, pieces, text, line.location, language)
 
     def _slot(self, name: str, entity: str, place: Location) -> str:
         if entity.startswith(_BUILT_IN):
@@ -157,6 +188,7 @@ def _value(item: Value) -> tuple[str, list[str]]:
 
 
 def _write(registry: Registry, problems: list[Problem]) -> Files:
+    problems += unused_slot_losses(registry, _WRITTEN)
     lines = registry.utterances
     languages = list(dict.fromkeys(line.language for line in lines)) or [None]
     if len(languages) == 1:
@@ -190,13 +222,13 @@ def _chunks(line: Utterance, slots: Mapping[str, Slot]) -> Iterator[dict[str, st
 
 def _entity_definition(slot: Slot, language: str | None) -> tuple[str, dict[str, Any]]:
     """Return the name and the definition of the entity of a slot."""
-    if slot.kind in ("number", "date", "time"):
-        return f"{_BUILT_IN}{slot.kind}", {}
+    if slot.kind in _WRITTEN:
+        return f"{_BUILT_IN}{_WRITTEN[slot.kind]}", {}
     data = [{"value": value.value, "synonyms": synonyms_in(value, language)} for value in slot.values]
     return slot.name, {
         "data": data,
         "use_synonyms": True,
-        "automatically_extensible": slot.kind == "any",
+        "automatically_extensible": slot.kind in _OPEN,
         "matching_strictness": 1.0,
     }
 

@@ -1,4 +1,4 @@
-"""Spreadsheets (XLSX). Every sheet with the right columns is read."""
+"""Spreadsheets (XLSX). Every sheet with the right columns is read; without any, their layout is guessed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from intentmatch.core.types import Registry
 from intentmatch.formats.kit.archive import open_zip, zip_files
 from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft
 from intentmatch.formats.kit.format import Files, Format, Sure
+from intentmatch.formats.kit.losses import empty_intent_losses
 from intentmatch.formats.kit.source import File
-from intentmatch.formats.kit.tables import HEADER, SAYS, Row, read_tables, rows_of
+from intentmatch.formats.kit.table_layout import Row
+from intentmatch.formats.kit.tables import HEADER, SAYS, read_tables, rows_of
 
 _WORKBOOK = "xl/workbook.xml"
 # Dates are constant, so that equal content gives equal bytes.
@@ -41,6 +43,7 @@ def read(files: Sequence[File], draft: Draft) -> None:
 def write(registry: Registry, problems: list[Problem]) -> Files:
     """Write one sheet. Control characters are removed."""
     openpyxl = _openpyxl()
+    problems += empty_intent_losses(registry)
     book = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "intents"
@@ -63,7 +66,7 @@ def _sheets(file: File) -> Iterator[Iterator[Row]]:
         raise InputError(f"{file.place} is not a readable spreadsheet: {error}") from error
     for title, rows in sheets.items():
         place = f"{file.place}/{title}"
-        yield (Row(cells, Location(place, number)) for number, cells in enumerate(rows, 1) if any(cells))
+        yield (Row(cells, Location(place, number)) for number, cells in enumerate(rows, 1))
 
 
 def _text(value: Any) -> str:

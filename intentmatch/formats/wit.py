@@ -24,7 +24,7 @@ from intentmatch.formats.kit.tree import Value
 _APP = "app.json"
 _UTTERANCES = ("utterances", "data")
 # Built-in entities that had no prefix in the first versions.
-_OLD_BUILT_IN = frozenset({"datetime", "number", "duration", "email", "phone_number", "url", "temperature"})
+_OLD_BUILT_IN = frozenset({"datetime", "number", "duration", "email", "phone_number", "url", "temperature", "ordinal"})
 
 
 def _recognise(file: File) -> Sure:

@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
+from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings, parse
 from intentmatch.core.types import checked_language_code
 from intentmatch.inbox.store import Entry, Handled, Missed, Store
-from intentmatch.matching.pipeline import MAX_CHARACTERS
+from intentmatch.matching.reading import MAX_CHARACTERS
 from intentmatch.runtime.block_sizes import INBOX_ENTRIES
 from intentmatch.text.normalize import fold
 
@@ -40,8 +41,9 @@ class Inbox:
     ) -> None:
         """Open an inbox; `mode`, `messages` and `days` are as in the settings.
 
-        Raises SettingsError for an invalid value.
+        Raises SettingsError for an invalid value, and InputError for an invalid path.
         """
+        check_argument("path", path, str | os.PathLike[str])
         keep = parse("inbox_keep", {"messages": messages, "days": days})
         self._store = Store(Path(path), parse("inbox_mode", mode), **keep)
         self._failing = False

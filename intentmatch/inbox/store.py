@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import secrets
 import sqlite3
 import unicodedata
@@ -30,6 +31,10 @@ Handled = Literal["added", "ignored"]
 _VERSION = 1
 _SECONDS_FOR_A_LOCK = 10.0
 _SECONDS_IN_A_DAY = 86_400
+# Deletion by age takes at most this share of the messages in this time, so that a clock which jumps ahead by months
+# deletes a tenth of the messages before somebody sets it right, and not all of them.
+_SHARE_AT_A_TIME = 0.1
+_SECONDS_BETWEEN = 3600.0
 # Characters kept of a message, to keep the file small. Longer messages make no good utterances.
 _CHARACTERS = 1000
 
@@ -56,7 +61,7 @@ INSERT INTO corrections SELECT id, :intent, 1 FROM messages WHERE key = :key
 ON CONFLICT (message, intent) DO UPDATE SET count = count + 1
 """
 _REOPENED = "UPDATE messages SET handled = NULL, text = :text WHERE key = :key AND handled IS NOT NULL"
-_TOO_OLD = "DELETE FROM messages WHERE last < ?"
+_TOO_OLD = "DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE last < ? ORDER BY last, id LIMIT ?)"
 _TOO_MANY = "DELETE FROM messages WHERE id IN (SELECT id FROM messages ORDER BY last DESC, id DESC LIMIT -1 OFFSET ?)"
 # "No intent" in the database: NULLs would not count as the same key.
 _NONE = ""
@@ -125,7 +130,8 @@ class Store:
     def write(self, entries: Sequence[Entry], now: float) -> None:
         """Write all entries or none, and delete messages beyond the limits of age and number.
 
-        Raises InputError for a file of another mode, and the errors of `sqlite3` and the file system.
+        Messages beyond the age limit are hidden at once, and deleted a tenth of all messages an hour: see
+        `_delete_old`. Raises InputError for a file of another mode, and the errors of `sqlite3` and the file system.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # Only the owner may read messages. SQLite gives its journal the same mode.
@@ -134,8 +140,23 @@ class Store:
             salt = self._salt(database)
             for entry in entries:
                 self._put(database, entry, salt)
-            database.execute(_TOO_OLD, [now - self._seconds])
+            self._delete_old(database, now)
             database.execute(_TOO_MANY, [self._most])
+
+    def _delete_old(self, database: sqlite3.Connection, now: float) -> None:
+        """Delete messages beyond the age limit, oldest first: at most a tenth of all messages (or one) an hour.
+
+        The clock of this machine may be wrong. After a clock was set back, the hour begins again.
+        """
+        last = float(_about(database).get("deleted_at", -math.inf))
+        if last <= now < last + _SECONDS_BETWEEN:
+            return
+        if last <= now:
+            (messages,) = database.execute("SELECT count(*) FROM messages").fetchone()
+            most = max(1, int(messages * _SHARE_AT_A_TIME))
+            if not database.execute(_TOO_OLD, [now - self._seconds, most]).rowcount:
+                return
+        database.execute("INSERT OR REPLACE INTO about VALUES ('deleted_at', ?)", [now])
 
     def open_messages(self, now: float) -> list[Missed]:
         """Return unhandled messages within the age limit, oldest first. InputError if the file cannot be used."""

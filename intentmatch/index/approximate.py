@@ -29,7 +29,7 @@ _ROWS, _CENTRES = 64, 8
 
 def make_graph(vectors: KeptVectors) -> NDArray[np.uint8]:
     """Build the graph of unit vectors of shape `(rows, dim)`; return it as bytes. Raises `MissingExtraError`."""
-    graph = _empty(vectors.shape[1])
+    graph = empty_graph(vectors.shape[1])
     graph.add(np.arange(len(vectors)), vectors, threads=1)
     return np.frombuffer(bytes(graph.save()), dtype=np.uint8)
 
@@ -80,7 +80,7 @@ class ApproximateIndex(ExactIndex):
 
     def _viewed(self, graph: NDArray[np.uint8] | None) -> tuple[NDArray[np.uint8], Any]:
         if graph is not None:
-            viewed = _empty(self.vectors.shape[1])
+            viewed = empty_graph(self.vectors.shape[1])
             try:
                 viewed.view(graph)
             except RuntimeError as error:
@@ -88,12 +88,13 @@ class ApproximateIndex(ExactIndex):
             else:
                 return graph, viewed
         made = make_graph(self.vectors)
-        viewed = _empty(self.vectors.shape[1])
+        viewed = empty_graph(self.vectors.shape[1])
         viewed.view(made)
         return made, viewed
 
 
-def _empty(dim: int) -> Any:
+def empty_graph(dim: int) -> Any:
+    """Return an empty graph for vectors of `dim` numbers. Raises `MissingExtraError` without usearch."""
     usearch = plugins.require("usearch.index", what="The index usearch", extra="ann")
     return usearch.Index(
         ndim=dim,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from intentmatch import IntentMatchError, Matcher, MatchResult, MissingExtraError
 from intentmatch.integrations.routes import check_intents
-from intentmatch.integrations.tools import Tools
+from intentmatch.integrations.tools import OutOfScope, Tools
 
 try:
     from langchain.agents import AgentState
@@ -139,15 +139,22 @@ class IntentState(AgentState):  # type: ignore[misc]  # Any, where LangChain is 
 class IntentToolMiddleware(AgentMiddleware):  # type: ignore[misc]  # Any, where LangChain is not installed
     """Shows an agent's model the tools of the user's intent, without a model call to choose them.
 
-    `tools` and the rules are those of `Tools`. The message is matched once, when the agent begins. Built-in tools of
-    the model provider (dicts) are always shown. Raises `UnknownNameError` if an intent of `tools` does not exist.
+    `tools`, `out_of_scope` and the rules are those of `Tools`. The message is matched once, when the agent begins.
+    Built-in tools of the model provider (dicts) are always shown. Raises `UnknownNameError` if an intent of `tools`
+    does not exist.
     """
 
     state_schema = IntentState
 
-    def __init__(self, matcher: Matcher, tools: Mapping[str, Collection[str]] | None = None) -> None:
+    def __init__(
+        self,
+        matcher: Matcher,
+        tools: Mapping[str, Collection[str]] | None = None,
+        *,
+        out_of_scope: OutOfScope = "none",
+    ) -> None:
         super().__init__()
-        self._tools = Tools(matcher, tools)
+        self._tools = Tools(matcher, tools, out_of_scope)
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
         """Match the user's last message and keep its possible intents in the state."""
@@ -166,9 +173,10 @@ class IntentToolMiddleware(AgentMiddleware):  # type: ignore[misc]  # Any, where
         return await handler(self._narrowed(request))
 
     def _narrowed(self, request: ModelRequest) -> ModelRequest:
-        needed = self._tools.needed(
-            [tool.name for tool in request.tools if not isinstance(tool, dict)], request.state.get(_KEY, ())
-        )
+        intents = request.state.get(_KEY)
+        if intents is None:  # called without `before_agent`
+            return request
+        needed = self._tools.needed([tool.name for tool in request.tools if not isinstance(tool, dict)], intents)
         return request.override(tools=[tool for tool in request.tools if isinstance(tool, dict) or tool.name in needed])
 
 

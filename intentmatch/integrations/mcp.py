@@ -36,6 +36,8 @@ _INSTRUCTIONS = (
     "messages that their author wrote."
 )
 
+# One idea has one name in all tools.
+_Intent = Annotated[str, Field(description="Name of an intent, as in list_intents.")]
 _Language = Annotated[str | None, Field(description="BCP-47 code, such as en, pt-BR or zh-Hant.")]
 
 
@@ -65,7 +67,7 @@ class _ReadTools:
 
     def match_intent(
         self,
-        message: Annotated[str, Field(description="What the user said, unchanged.")],
+        utterance: Annotated[str, Field(description="The message of a user, unchanged.")],
         language: _Language = None,
         context: Annotated[list[str] | None, Field(description="Active tags, for intents with `when`.")] = None,
     ) -> dict[str, Any]:
@@ -75,7 +77,7 @@ class _ReadTools:
         confidence is a probability; the score is a cosine similarity. The explanation names the deciding utterance.
         """
         with _as_tool_errors():
-            result = self._matcher.match(message, language=language, context=context or ())
+            result = self._matcher.match(utterance, language=language, context=context or ())
         answer = result.to_dict()
         del answer["trace"]
         return {**answer, "explanation": self._matcher.explain(result)}
@@ -85,19 +87,19 @@ class _ReadTools:
         registry = self._matcher.registry
         return {"languages": list(registry.languages), "intents": [_summary(intent) for intent in registry]}
 
-    def show_intent(self, name: Annotated[str, Field(description="As in list_intents.")]) -> dict[str, Any]:
+    def show_intent(self, intent: _Intent) -> dict[str, Any]:
         """Show one intent: utterances, negatives (under "not"), slots and responses."""
         registry = self._matcher.registry
         with _as_tool_errors():
-            check_intents(registry, [name])
-        intent = registry[name]
+            check_intents(registry, [intent])
+        found = registry[intent]
         return {
-            **_summary(intent),
-            "utterances": _lines(intent.utterances),
-            "not": _lines(intent.negatives),
-            "slots": [{"name": slot.name, "kind": slot.kind, "required": slot.required} for slot in intent.slots],
+            **_summary(found),
+            "utterances": _lines(found.utterances),
+            "not": _lines(found.negatives),
+            "slots": [{"name": slot.name, "kind": slot.kind, "required": slot.required} for slot in found.slots],
             "responses": {
-                code: list(texts) if len(texts) > 1 else texts[0] for code, texts in intent.all_responses.items()
+                code: list(texts) if len(texts) > 1 else texts[0] for code, texts in found.all_responses.items()
             },
         }
 
@@ -111,11 +113,11 @@ class _EditTools:
 
     def add_utterances(
         self,
-        intent: Annotated[str, Field(description="Name of the intent, as in list_intents, or of a new one.")],
+        intent: _Intent,
         utterances: Annotated[list[str], Field(description="Messages exactly as users write them.", min_length=1)],
         *,
         language: _Language = None,
-        new: Annotated[bool, Field(description="Create the intent, which does not exist yet.")] = False,
+        new: Annotated[bool, Field(description="Create an intent of this name, which does not exist yet.")] = False,
         file: Annotated[str | None, Field(description="The .yaml file for a new intent, if there are several.")] = None,
         negative: Annotated[bool, Field(description="They look like this intent but do not belong to it.")] = False,
         confirm: Annotated[str | None, Field(description="What the preview of the same call returned.")] = None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from intentmatch import Matcher, MissingExtraError
-from intentmatch.integrations.tools import Tools
+from intentmatch.integrations.tools import OutOfScope, Tools
 
 try:
     from pydantic_ai import RunContext, TextContent, ToolDefinition, UserPromptPart
@@ -20,15 +20,16 @@ except ImportError as error:  # older releases lack some of these
 class IntentToolset(WrapperToolset[Any]):  # type: ignore[misc]  # Any, where Pydantic AI is not installed
     """Shows a model the tools of the user's intent, without a model call to choose them.
 
-    `tools` and the rules are those of `Tools`. The message is matched once, when the run begins.
+    `tools`, `out_of_scope` and the rules are those of `Tools`. The message is matched once, when the run begins.
     """
 
     matcher: Matcher
     tools: Mapping[str, Collection[str]] | None = None
+    out_of_scope: OutOfScope = "none"
 
     def __post_init__(self) -> None:
         """Check the table. Raises `UnknownNameError` if an intent does not exist."""
-        self._tools = Tools(self.matcher, self.tools)
+        self._tools = Tools(self.matcher, self.tools, self.out_of_scope)
 
     async def for_run(self, ctx: RunContext[Any]) -> AbstractToolset[Any]:
         """Return the toolset of one run, narrowed to the tools that its message needs."""

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import Literal, get_args
 
-from intentmatch import Matcher, MatchResult
+from intentmatch import Matcher, MatchResult, UnknownNameError
 from intentmatch.integrations.routes import check_intents
+
+OutOfScope = Literal["none", "all"]
+"""The tools of intents that a message out of scope shows."""
 
 
 class Tools:
     """Tools by intent, so that a model is shown only the tools that a message needs.
 
     `by_intent` maps intents to tool names; without it, an intent has the tool of the same name. Tools that belong to
-    no intent are always shown. All tools are shown if the message is out of scope, or if its intent has no tool, such
-    as a "yes" to an earlier question. Raises `UnknownNameError` if an intent does not exist.
+    no intent are always shown. All tools are shown if the intent of the message has no tool, such as a "yes" to an
+    earlier question. A message out of scope shows no tools of intents, or all of them if `out_of_scope` is "all", for
+    models that ask the user back. Raises `UnknownNameError` if an intent does not exist, or if `out_of_scope` is
+    neither "none" nor "all".
     """
 
-    def __init__(self, matcher: Matcher, by_intent: Mapping[str, Collection[str]] | None = None) -> None:
+    def __init__(
+        self,
+        matcher: Matcher,
+        by_intent: Mapping[str, Collection[str]] | None = None,
+        out_of_scope: OutOfScope = "none",
+    ) -> None:
         check_intents(matcher.registry, by_intent or ())
+        if out_of_scope not in get_args(OutOfScope):
+            raise UnknownNameError("choice for out_of_scope", out_of_scope, get_args(OutOfScope))
         self._matcher = matcher
         self._by_intent = by_intent
+        self._out_of_scope = out_of_scope
 
     def intents(self, message: str) -> list[str]:
         """Return the possible intents of a message: its own and those of its clauses, or its rivals if ambiguous."""
@@ -30,8 +44,10 @@ class Tools:
         return _possible_intents(await self._matcher.amatch(message))
 
     def needed(self, names: Iterable[str], intents: Collection[str]) -> set[str]:
-        """Return the tools, among these names, that a model needs for some intents."""
+        """Return the tools, among these names, that a model needs for some intents; none stand for out of scope."""
         known = set(names)
+        if not intents:
+            return known if self._out_of_scope == "all" else known - self._tools_of(None)
         wanted = known & self._tools_of(intents)
         return wanted | (known - self._tools_of(None)) if wanted else known
 

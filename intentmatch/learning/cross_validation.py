@@ -30,8 +30,12 @@ from intentmatch.runtime.threads import Each, one_by_one
 # Held-out cases determine only a handful of numbers: so many suffice.
 _MOST_CASES = 4000
 _FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
-# Utterances that are matched a second time at most, as if translated.
+# Utterances that are matched again at most, as if translated.
 _MOST_TRANSLATED = 1000
+
+Translate = Callable[[Vectors, NDArray[np.int64]], Vectors]
+"""Returns vectors of several translations each from vectors of utterances and their owners: shapes `(utterances, dim)`,
+`(utterances,)` and `(translations, utterances, dim)`."""
 
 RANKED = 5
 """First intents of a message that share its confidence. Matching ranks at least so many."""
@@ -103,7 +107,7 @@ def cross_validate(
     owners: Sequence[int],
     aggregation: str,
     fitting: Fitting | None,
-    translated: Callable[[Vectors], Vectors] | None = None,
+    translate: Translate | None = None,
     *,
     words: WordAlignment | None = None,
     lines: Sequence[int] | None = None,
@@ -112,12 +116,12 @@ def cross_validate(
     sample: NDArray[np.int64] | None = None,
     each: Each = one_by_one,
 ) -> tuple[HeldOut, HeldOut | None]:
-    """Match held-out utterances as they are, and a second time as if said in a language that the registry lacks.
+    """Match held-out utterances as they are, and again as if said in languages that the registry lacks.
 
     Each is matched against the rest of the registry, with and without its own intent. Deterministic.
 
-    `translated` maps vectors of utterances to vectors of translations, of the same shape; None for none. Their words
-    do not count: translations share few words with the registry. The second result is None without `translated`.
+    `translate` makes the vectors of translations; their words do not count, as translations share few words with the
+    registry. The second result is None without `translate`.
 
     `vectors` has one row per utterance. `fitting` and `words` are None without a head. The sentences of one of the
     `lines` are held out together; by default each utterance is a line. `keys` holds a number for the text of each
@@ -133,7 +137,7 @@ def cross_validate(
     chosen = np.arange(len(owner)) if sample is None else sample
     if len(index.owners) < 2:
         nothing = _held_out([], owner)
-        return nothing, None if translated is None else nothing
+        return nothing, None if translate is None else nothing
     _, firsts, number = np.unique(line[chosen], return_index=True, return_inverse=True)
     line_of = firsts[number]
     folds = _FOLDS if len(chosen) <= _MANY else _FOLDS_OF_MANY
@@ -150,31 +154,33 @@ def cross_validate(
     rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
     # A subset of the cases: only few numbers are fitted to them.
     again = np.zeros(len(chosen), dtype=bool)
-    if translated is not None:
+    if translate is not None:
         candidates = np.flatnonzero(asked)
         again[candidates[np.argsort(key[chosen[candidates]], kind="stable")[:_MOST_TRANSLATED]]] = True
-    moved = vectors[:0] if translated is None else translated(vectors[chosen[again]])
-    similarities, of_moved = _similarities(
+    repeated = chosen[again]
+    moved = vectors[None, :0] if translate is None else translate(vectors[repeated], owner[repeated])
+    similarities, *of_moved = _similarities(
         index, vectors, chosen[asked], owner, line, moved=moved, again=again[asked], each=each
     )
     compare = None if words is None else _WordComparison(index, line, words)
 
-    def cases(one: _Round) -> tuple[_Cases, _Cases]:
-        some, some_moved = one.left_out & asked, one.left_out & again
-        logits = logits_of_moved = None
-        if fitting is not None:
-            head = held_out_head(fitting, one.left_out, near)
-            logits = head.logits(fitting.features[: fitting.utterances][some])
-            logits_of_moved = head.logits(fitting.without_words(moved[some_moved[again]]))
+    def cases(one: _Round) -> list[_Cases]:
+        """Return the cases of a round, followed by those of each translation."""
+        some, some_moved = one.left_out & asked, (one.left_out & again)[again]
+        head = None if fitting is None else held_out_head(fitting, one.left_out, near)
         left_out = owner[chosen[one.left_out]]
-        return (
-            _cases(index, similarities.select(some[asked]), left_out, logits, compare, known=one.known),
-            _cases(index, of_moved.select(some_moved[again]), left_out, logits_of_moved, None, known=one.known),
-        )
+        logits = head.logits(fitting.features[: fitting.utterances][some]) if head and fitting else None
+        found = [_cases(index, similarities.select(some[asked]), left_out, logits, compare, known=one.known)]
+        for vectors_of_one, of_one in zip(moved, of_moved, strict=True):
+            logits = head.logits(fitting.without_words(vectors_of_one[some_moved])) if head and fitting else None
+            found.append(_cases(index, of_one.select(some_moved), left_out, logits, None, known=one.known))
+        return found
 
     found = list(steps.counted("cross-validating", each(cases, rounds), len(rounds)))
-    held_out = _held_out([one for one, _ in found], owner)
-    return held_out, None if translated is None else _held_out([other for _, other in found], owner)
+    held_out = _held_out([first for first, *_ in found], owner)
+    if translate is None:
+        return held_out, None
+    return held_out, _held_out([one for _, *translations in found for one in translations], owner)
 
 
 class _Round(NamedTuple):
@@ -209,29 +215,35 @@ def _similarities(
     moved: Vectors,
     again: NDArray[np.bool_],
     each: Each,
-) -> tuple[_Similarities, _Similarities]:
-    """Return the similarities of some rows, and of the vectors `moved` that stand for those of them in `again`."""
+) -> list[_Similarities]:
+    """Return the similarities of some rows, followed by those of each translation of the rows in `again`.
+
+    `moved` holds the vectors of the translations, shape `(translations, rows again, dim)`.
+    """
     block = max(
         CROSS_VALIDATION_MIN_CASES, min(CROSS_VALIDATION_MAX_CASES, CROSS_VALIDATION_COSINES // max(1, len(owner)))
     )
     parts = [slice(start, start + block) for start in range(0, len(rows), block)]
     place_of_moved = np.cumsum(again) - 1
 
-    def compare(part: slice) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def compare(part: slice) -> list[NDArray[np.float32]]:
         some = rows[part]
         cosines: Vectors = vectors[some] @ vectors.T
         same = (cosines > SAME_BUT_FOR_SPELLING) & (owner[some][:, None] == owner)
         same |= line[some][:, None] == line
         cosines[same] = -np.inf
-        scores, chosen = index.aggregate(cosines), again[part]
-        if not chosen.any():
-            return scores, scores[:0]
-        cosines_of_moved: Vectors = moved[place_of_moved[part][chosen]] @ vectors.T
-        cosines_of_moved[same[chosen]] = -np.inf
-        return scores, index.aggregate(cosines_of_moved)
+        scores, chosen = [index.aggregate(cosines)], again[part]
+        for one in moved[:, place_of_moved[part][chosen]]:
+            cosines_of_moved: Vectors = one @ vectors.T
+            cosines_of_moved[same[chosen]] = -np.inf
+            scores.append(index.aggregate(cosines_of_moved))
+        return scores
 
-    scores, scores_of_moved = map(np.concatenate, zip(*each(compare, parts), strict=True))
-    return _Similarities(rows, owner[rows], scores), _Similarities(rows[again], owner[rows[again]], scores_of_moved)
+    scores, *of_moved = map(np.concatenate, zip(*each(compare, parts), strict=True))
+    return [
+        _Similarities(rows, owner[rows], scores),
+        *(_Similarities(rows[again], owner[rows[again]], of_one) for of_one in of_moved),
+    ]
 
 
 class _WordComparison(NamedTuple):
@@ -246,9 +258,9 @@ class _WordComparison(NamedTuple):
         leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
         present = np.isfinite(np.take_along_axis(evidence, leading, axis=1))
         nearest = self._nearest(leading, held_out)
-        rows = held_out.rows.tolist()
-        for place, (row, columns, those, near) in enumerate(zip(rows, leading, present, nearest, strict=True)):
-            similarities = self.words.similarities_of_row(row, near[those].tolist())
+        others = [near[those].tolist() for near, those in zip(nearest, present, strict=True)]
+        similar = self.words.similarities_of_rows(held_out.rows, others)
+        for place, (columns, those, similarities) in enumerate(zip(leading, present, similar, strict=True)):
             evidence[place, columns[those]] += WORD_WEIGHT * np.array(similarities)
 
     def _nearest(self, columns: NDArray[np.int64], held_out: _Similarities) -> NDArray[np.int64]:

@@ -186,21 +186,6 @@ def fit_head(fitting: Fitting, near: Near | None = None, each: Each = one_by_one
     return Head(_fitted(fitting, None, near, each))
 
 
-def held_out_logits(
-    fitting: Fitting,
-    left_out: NDArray[np.bool_],
-    near: Near | None = None,
-    *,
-    asked: NDArray[np.bool_] | None = None,
-) -> NDArray[np.float32]:
-    """Return the logits of the utterances `left_out` by a head trained without them, shape `(left out, intents)`.
-
-    With `asked`, a mask within `left_out`, only these rows are returned. See `held_out_head`.
-    """
-    asked = left_out if asked is None else asked
-    return held_out_head(fitting, left_out, near).logits(fitting.features[: fitting.utterances][asked])
-
-
 class HeldOutHead(NamedTuple):
     """A head trained without some utterances."""
 

@@ -103,9 +103,12 @@ def _evidence(
     evidence = fused_score(scores, logits[:, index.owners])
     if trained_head.words is not None:
         leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
-        for row, columns in enumerate(leading):
-            near = [index.nearest(cosines[row], column) for column in columns.tolist()]
-            evidence[row, columns] += WORD_WEIGHT * np.array(trained_head.words.similarities(texts[row], near))
+        near = [
+            [index.nearest(cosines[row], column) for column in columns.tolist()] for row, columns in enumerate(leading)
+        ]
+        similar = trained_head.words.similarities_many(texts, near)
+        for row, (columns, similarities) in enumerate(zip(leading, similar, strict=True)):
+            evidence[row, columns] += WORD_WEIGHT * np.array(similarities)
     return evidence
 
 

@@ -27,10 +27,11 @@ VERSION = 1
 """Version of the hashing; raise it with any change here or in the embedded tokenizer that moves a feature."""
 
 # Rarity has more hash buckets than the vector, so that a common token does not get the weight of a rare one.
-_RARITIES = 1 << 14
+RARITIES = 1 << 14
+"""Number of inverse document frequencies, each of many hashes."""
 _SIGNS = np.array([-1.0, 1.0], dtype=np.float32)
 # numpy scalars: mixed arithmetic with Python integers is slower.
-_RARITY_OF, _PLACE_FROM, _PLACE_OF, _SIGN_FROM = map(np.int64, (_RARITIES - 1, 14, DIM - 1, 31))
+_RARITY_OF, _PLACE_FROM, _PLACE_OF, _SIGN_FROM = map(np.int64, (RARITIES - 1, 14, DIM - 1, 31))
 _FIRST, _SECOND, _MIX, _HALF, _REST = map(np.uint32, (2654435761, 2246822519, 3266489917, 15, 13))
 
 
@@ -57,11 +58,11 @@ class TokenVectorizer:
     @classmethod
     def fit(cls, texts: Sequence[str]) -> TokenVectorizer:
         """Fit the inverse document frequencies on a registry's cleaned texts."""
-        counts = np.zeros(_RARITIES)
+        counts = np.zeros(RARITIES)
         for start in range(0, len(texts), TOKEN_FEATURE_TEXTS):
             hashes, rows = _hashed(texts[start : start + TOKEN_FEATURE_TEXTS])
-            once = np.unique(rows * _RARITIES + (hashes & _RARITY_OF))
-            counts += np.bincount(once % _RARITIES, minlength=_RARITIES)
+            once = np.unique(rows * RARITIES + (hashes & _RARITY_OF))
+            counts += np.bincount(once % RARITIES, minlength=RARITIES)
         return cls((np.log((1 + len(texts)) / (1 + counts)) + 1).astype(np.float32))
 
     def sparse(self, text: str) -> SparseVector:

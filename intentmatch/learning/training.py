@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from safetensors import SafetensorError
 
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.translations import Translations
-from intentmatch.learning.calibration import Calibration, calibrate
+from intentmatch.learning.calibration import ASK_BELOW_IN_OTHER_LANGUAGES, Calibration, calibrate
 from intentmatch.learning.cross_validation import HeldOut, cross_validate
 from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, prepare
 from intentmatch.learning.labelled_cases import Labelled, joined, labelled_cases
@@ -30,13 +29,14 @@ from intentmatch.learning.token_features import TokenVectorizer
 from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.runtime import steps
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
-from intentmatch.storage.atomic import write_file
+from intentmatch.storage.atomic import remove_strays, write_file
+from intentmatch.storage.sealed import read_sealed, seal
 from intentmatch.text.normalize import TEXT_VERSION, clean
 
 _log = logging.getLogger(__name__)
 
 # Raise with any change that trains something else from the same registry.
-_VERSION = 10
+_VERSION = 11
 # Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
 # Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
@@ -95,11 +95,22 @@ def calibrated(
 def _foreign(
     validated: CrossValidated, calibration: Calibration, target: Mapping[str, Any], share: float
 ) -> Calibration | None:
-    """Calibrate for languages that the registry does not have; None with too few cases for either calibration."""
-    if validated.translated is None or calibration.curve is None:
+    """Calibrate for languages that the registry does not have; None with too few cases for either calibration.
+
+    A precision that no affordable threshold reaches is not paid for: then the threshold with the best balance is used.
+    """
+    translated = validated.translated
+    if translated is None or calibration.curve is None:
         return None
-    foreign = calibrate(validated.translated, target, out_of_scope_share=share)
-    return foreign if foreign.curve is not None else None
+    ask_below = ASK_BELOW_IN_OTHER_LANGUAGES
+    foreign = calibrate(translated, target, out_of_scope_share=share, ask_below=ask_below)
+    if foreign.cut is None:
+        return None
+    if foreign.cut.precision < float(target.get("precision", 0.0)):
+        foreign = calibrate(translated, {"balance": True}, out_of_scope_share=share, ask_below=ask_below)
+    # The translations of an utterance are one case.
+    cases = len({*zip(translated.rows.tolist(), translated.known.tolist(), strict=True)})
+    return replace(foreign, cases=cases, cut=foreign.cut and replace(foreign.cut, cases=cases))
 
 
 class PreviousTraining(NamedTuple):
@@ -303,12 +314,12 @@ def _file(
 
 def _read(file: Path) -> Trained | None:
     try:
-        with safe_open(file, framework="numpy") as stored:
-            calibrations = stored.metadata() or {}
-            calibration = Calibration.from_dict(json.loads(calibrations["calibration"]))
-            foreign = Calibration.from_dict(json.loads(calibrations["foreign"])) if "foreign" in calibrations else None
-            tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118 - no mapping
-        return Trained(calibration, TrainedHead.from_tensors(tensors), foreign)
+        stored = read_sealed(file)
+        calibration = Calibration.from_dict(json.loads(stored.metadata["calibration"]))
+        foreign = (
+            Calibration.from_dict(json.loads(stored.metadata["foreign"])) if "foreign" in stored.metadata else None
+        )
+        return Trained(calibration, TrainedHead.from_tensors(stored.tensors), foreign)
     except FileNotFoundError:
         return None
     except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
@@ -320,9 +331,10 @@ def _write(file: Path, found: Trained) -> None:
     tensors = {} if found.trained_head is None else found.trained_head.to_tensors()
     calibrations = {"calibration": found.calibration} | ({} if found.foreign is None else {"foreign": found.foreign})
     try:
-        write_file(file, save(tensors, {name: json.dumps(one.to_dict()) for name, one in calibrations.items()}))
+        write_file(file, seal(tensors, {name: json.dumps(one.to_dict()) for name, one in calibrations.items()}))
         newest = sorted(file.parent.glob("*.safetensors"), key=lambda one: one.stat().st_mtime, reverse=True)
         for old in newest[_MOST_FILES:]:
             old.unlink(missing_ok=True)
+        remove_strays(file.parent)
     except (SafetensorError, OSError) as error:
         _log.warning("the trained head cannot be cached at %s: %s", file, error)

@@ -22,9 +22,13 @@ from numpy.typing import NDArray
 from intentmatch.core.types import Vectors
 from intentmatch.encoders.piece_vectors import DIM, embedded_piece_vectors
 from intentmatch.encoders.tokenizer.embedded import known_pieces
+from intentmatch.runtime.block_sizes import ALIGNED_TEXTS
 
 LEADING = 5
 """Leading intents of a message whose nearest utterances are aligned with it."""
+
+_Pieces = tuple[Vectors, NDArray[np.float32], Sequence[int] | NDArray[np.integer[Any]]]
+"""The unit vectors of the pieces of several texts in order, their weights, and how many pieces each text has."""
 
 # Larger than the id of any piece.
 _NO_PIECE = 2**31 - 1
@@ -37,6 +41,7 @@ class WordAlignment:
         """Prepare the utterances: `pieces` of all of them in order, and how many pieces each has."""
         self.pieces, self.counts = pieces, counts
         self._ends = np.cumsum(counts)
+        self._begins = self._ends - counts
         known, places = np.unique(pieces, return_inverse=True)
         # The last place stands for all pieces that no utterance has.
         self._unseen = len(known)
@@ -69,12 +74,43 @@ class WordAlignment:
             vectors[unseen] = embedded_piece_vectors().unit(pieces[unseen])
         return self._aligned(vectors, self._rarity.take(places), rows)
 
-    def similarities_of_row(self, row: int, rows: Sequence[int]) -> list[float]:
-        """Return the similarity of an utterance to others, as `similarities` does for its text."""
-        places = self._places_of(row)
-        if not len(places):
-            return [0.0] * len(rows)
-        return self._aligned(self._vectors[places], self._rarity_elsewhere[places], rows)
+    def similarities_many(self, texts: Sequence[str], rows: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return for each cleaned text its similarity to each of its own `rows`, as `similarities` does.
+
+        Takes half the time: only the cosines are computed text by text.
+        """
+
+        def similarities(some: slice) -> list[list[float]]:
+            known = [known_pieces(text) for text in texts[some]]
+            pieces = np.array([piece for of_text in known for piece in of_text], dtype=np.int32)
+            places, unseen = self._looked_up(pieces)
+            vectors = self._vectors.take(places, axis=0)
+            vectors[unseen] = embedded_piece_vectors().unit(pieces[unseen])
+            return self._aligned_many(vectors, self._rarity.take(places), [*map(len, known)], rows[some])
+
+        return [found for some in _blocks(len(texts)) for found in similarities(some)]
+
+    def similarities_of_rows(self, rows: NDArray[np.int64], others: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return for each utterance, given by its row, its similarity to each of its own `others`.
+
+        As `similarities_many` does for their texts, if the registry did not have the utterance.
+        """
+
+        def similarities(some: slice) -> list[list[float]]:
+            lengths = self.counts.take(rows[some])
+            places = self._places.take(_ranges(self._begins.take(rows[some]), lengths))
+            vectors, rarity = self._vectors.take(places, axis=0), self._rarity_elsewhere.take(places)
+            return self._aligned_many(vectors, rarity, lengths.tolist(), others[some])
+
+        return [found for some in _blocks(len(rows)) for found in similarities(some)]
+
+    def rows_with(self, text: str, most: int) -> list[int]:
+        """Return the rows of the utterances that have all pieces of a cleaned text; none if it has more than `most`."""
+        pieces = {*known_pieces(text)}
+        if not 0 < len(pieces) <= most:
+            return []
+        found = [self._ends.searchsorted(np.flatnonzero(self.pieces == piece), "right") for piece in pieces]
+        return sorted(set[int].intersection(*(set(rows.tolist()) for rows in found)))
 
     def rarity(self, pieces: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return the inverse document frequency of pieces among the utterances, of the same shape."""
@@ -102,6 +138,31 @@ class WordAlignment:
         """Return the pieces of an utterance as positions in the vocabulary."""
         end = self._ends.item(row)
         return self._places[end - self.counts.item(row) : end]
+
+    def _aligned_many(
+        self, vectors: Vectors, rarity: NDArray[np.float32], lengths: Sequence[int], rows: Sequence[Sequence[int]]
+    ) -> list[list[float]]:
+        """Return the similarity of each of several texts to each of its own `rows`.
+
+        `vectors` are those of the pieces of all texts in order, with their `rarity`; `lengths` counts the pieces of
+        each text.
+        """
+        # Texts and utterances without pieces have similarity 0.
+        some = [
+            [row for row in of_text if self.counts.item(row)] if length else []
+            for of_text, length in zip(rows, lengths, strict=True)
+        ]
+        asked = np.array([row for of_text in some for row in of_text], dtype=np.int64)
+        if not len(asked):
+            return [[0.0] * len(of_text) for of_text in rows]
+        counts = self.counts.take(asked)
+        places = self._places.take(_ranges(self._begins.take(asked), counts))
+        others = self._vectors.take(places, axis=0), self._rarity.take(places), counts
+        values = iter(aligned_many((vectors, rarity, lengths), others, [*map(len, some)]))
+        return [
+            [next(values) if length and self.counts.item(row) else 0.0 for row in of_text]
+            for of_text, length in zip(rows, lengths, strict=True)
+        ]
 
     def _aligned(self, vectors: Vectors, rarity: NDArray[np.float32], rows: Sequence[int]) -> list[float]:
         """Return the similarity of some pieces to each utterance."""
@@ -132,6 +193,43 @@ def aligned(
     found = np.add.reduceat(weights_of_others * np.maximum.reduce(cosines, axis=0), begins)
     recall = found / np.add.reduceat(weights_of_others, begins)
     return [_harmonic_mean(*both) for both in zip(precision.tolist(), recall.tolist(), strict=True)]
+
+
+def aligned_many(texts: _Pieces, others: _Pieces, others_of_text: Sequence[int]) -> list[float]:
+    """Return the similarity in [0, 1] of each of several texts to each of its own others, in order.
+
+    `others_of_text` says how many of the `others` belong to each text. A text without pieces has none.
+    """
+    vectors, weights, lengths = texts
+    vectors_of_others, weights_of_others, lengths_of_others = others
+    ends: NDArray[np.int64] = np.cumsum(lengths_of_others)
+    begins = ends - lengths_of_others
+    precision, best = np.empty(len(begins), np.float32), np.empty(len(vectors_of_others), np.float32)
+    begins_list, ends_list = begins.tolist(), ends.tolist()
+    piece = other = 0
+    for length, number in zip(lengths, others_of_text, strict=True):
+        if number:
+            own, them = slice(piece, piece + length), slice(other, other + number)
+            first, last = begins_list[other], ends_list[other + number - 1]
+            cosines = vectors[own].dot(vectors_of_others[first:last].T)
+            maxima = np.maximum.reduceat(cosines, [begin - first for begin in begins_list[them]], axis=1)
+            precision[them] = weights[own].dot(maxima) / np.add.reduce(weights[own])
+            np.maximum.reduce(cosines, axis=0, out=best[first:last])
+        piece, other = piece + length, other + number
+    recall = np.add.reduceat(weights_of_others * best, begins) / np.add.reduceat(weights_of_others, begins)
+    return [_harmonic_mean(*both) for both in zip(precision.tolist(), recall.tolist(), strict=True)]
+
+
+def _blocks(texts: int) -> list[slice]:
+    return [slice(start, start + ALIGNED_TEXTS) for start in range(0, texts, ALIGNED_TEXTS)]
+
+
+def _ranges(begins: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return the numbers of several ranges in order, such as 3, 4, 9 for ranges of 2 from 3 and of 1 from 9."""
+    ends: NDArray[np.int64] = np.cumsum(lengths)
+    numbers = np.arange(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
+    numbers += np.repeat(begins - (ends - lengths), lengths)
+    return numbers
 
 
 def _harmonic_mean(precision: float, recall: float) -> float:

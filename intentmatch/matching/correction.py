@@ -8,10 +8,10 @@ that are written as such, and words of scripts without letters.
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.matching.word_index import CARELESS, END, Candidate, WordIndex, familiarity
 from intentmatch.text.normalize import clean, fold
 from intentmatch.text.shorthand import SHORTHAND, shorthand_of
@@ -22,7 +22,6 @@ _LEAST_SHARE, _LEAST_OF_BEST = 0.02, 0.5
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "؟", "।")
 _LONGEST_ABBREVIATION = 2
 _CACHED_WORDS, _CACHED_TABLES = 4096, 64
-_MOST_UTTERANCES = 20_000
 
 
 class Correction(NamedTuple):
@@ -50,22 +49,21 @@ class _Word(NamedTuple):
 class Corrector:
     """Corrects messages to a registry. Safe to use from many threads.
 
-    `folded[row]` is the folded form of the utterance `text_of(row)`; `words` are all their words. `languages` are those
-    that the author named, `own` the author's shorthand by language.
+    `vocabulary.folded[row]` is the folded form of the utterance `text_of(row)`. `languages` are those that the author
+    named, `own` the author's shorthand by language.
     """
 
     def __init__(
         self,
-        folded: Sequence[str],
-        words: Collection[str],
+        vocabulary: Vocabulary,
         text_of: Callable[[int], str],
         languages: Sequence[str] = (),
         own: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        self._known = frozenset(words)
-        self._folded, self._text_of = folded, text_of
+        self._known, self._counts = vocabulary.words, vocabulary.counts
+        self._folded, self._text_of = vocabulary.folded, text_of
         self._languages, self._own = languages, own or {}
-        self._index = WordIndex(folded)
+        self._index = WordIndex(vocabulary)
         self._tables: dict[str | None, Mapping[str, str]] = {}
         self._surfaces: dict[str, str] = {}
 
@@ -127,12 +125,11 @@ class Corrector:
 
     def _guessed(self) -> list[str]:
         """Guess the languages of a registry whose author has named none, the most likely first."""
-        step = -(-len(self._folded) // _MOST_UTTERANCES) or 1
-        counts = Counter(" ".join(self._folded[::step]).split(" "))
+        counts, total = self._counts, max(self._counts.total(), 1)
         shares = {}
         for code, table in SHORTHAND.items():
             frequent = {word for long in table.values() for word in fold(long).split(" ")}
-            shares[code] = sum(counts[word] for word in frequent) / max(counts.total(), 1)
+            shares[code] = sum(counts[word] for word in frequent) / total
         best = max(shares.values())
         likely = [code for code, share in shares.items() if share >= max(_LEAST_SHARE, _LEAST_OF_BEST * best)]
         return sorted(likely, key=shares.__getitem__, reverse=True)

@@ -12,6 +12,8 @@ from typing import Any
 
 from intentmatch.artefact.build import build, known_vectors, labelled_messages, uncovered
 from intentmatch.artefact.store import Artefact, load_artefact
+from intentmatch.core.arguments import check_argument
+from intentmatch.core.errors import ArtefactError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.encoders import encoder_key, load_encoder
@@ -82,9 +84,16 @@ class Source:
     def _read(self) -> tuple[Registry | Artefact, Content]:
         path = self.path
         if isinstance(path, Registry):
+            check_argument("registry", path, Registry)
             return path, {}
+        required = resolve(self.explicit).require_signature
+        public_key = None if required == "off" else required
+        if public_key is not None and is_yaml(path):
+            raise ArtefactError(f"{path} is not a signed artefact, which the setting `require_signature` asks for")
         read: Callable[[], Registry | Artefact] = (
-            partial(read_registry, path, remembered=self.remembered) if is_yaml(path) else partial(load_artefact, path)
+            partial(read_registry, path, remembered=self.remembered)
+            if is_yaml(path)
+            else partial(load_artefact, path, public_key=public_key)
         )
         return steadily(path, read)
 
@@ -153,6 +162,15 @@ class Reloader:
         self.engine, self.content = source.engine(None, progress)
         self._reloading, self._training = threading.Lock(), threading.Lock()
         self._provisional = False
+
+    def copy(self) -> Reloader:
+        """Return another one with the same engine and files, which reloads by itself."""
+        copied = Reloader.__new__(Reloader)
+        copied.source = replace(self.source, remembered=dict(self.source.remembered))
+        with self._reloading:
+            copied.engine, copied.content, copied._provisional = self.engine, self.content, self._provisional
+        copied._reloading, copied._training = threading.Lock(), threading.Lock()
+        return copied
 
     def reload(self, progress: Progress | None = None) -> None:
         """Read, build and train anew. Raises what loading raises; the engine in use then stays."""

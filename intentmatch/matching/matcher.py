@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from pickle import PicklingError
 from typing import TYPE_CHECKING, Any
 
+from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.encoders.encode import Progress
@@ -48,6 +52,10 @@ class Matcher(Answers):
         Raises `RegistryError` with every problem of the YAML, `ArtefactError`, `SettingsError`, or an
         `UnavailableError` that says what to install or download.
         """
+        check_argument("path", path, str | os.PathLike[str] | Registry)
+        check_argument("encoder", encoder, Encoder | str | None)
+        check_argument("reranker", reranker, Reranker | str | None)
+        check_argument("progress", progress, Callable | None)
         if encoder is not None:
             settings["encoder"] = encoder if isinstance(encoder, str) else encoder.name
         if reranker is not None:
@@ -55,6 +63,29 @@ class Matcher(Answers):
         ready_encoder = None if isinstance(encoder, str) else encoder
         ready_reranker = None if isinstance(reranker, str) else reranker
         return cls(Source(path, settings, ready_encoder, ready_reranker), progress=progress)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the path and the settings: the copy in another process loads the files as they are then.
+
+        Raises `PicklingError` for a matcher with a ready-made encoder or reranker, which may hold anything.
+        """
+        source = self._reloader.source
+        if source.encoder is not None or source.reranker is not None:
+            raise PicklingError(
+                "a matcher with a ready-made encoder or reranker cannot be pickled: name them as text, such as "
+                "encoder='onnx:FOLDER', or call Matcher.load in each process, as in the `initializer` of a pool"
+            )
+        path = source.path if isinstance(source.path, Registry) else str(Path(source.path).resolve())
+        return _load, (path, dict(source.explicit))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Matcher:
+        """Return a matcher of its own that reloads by itself; both share the registry in use, which never changes."""
+        return self.__copy__()
+
+    def __copy__(self) -> Matcher:
+        copied = Matcher.__new__(Matcher)
+        copied._reloader = self._reloader.copy()
+        return copied
 
     def reload(self, *, progress: Progress | None = None) -> None:
         """Read the files again and swap the registry in one step.
@@ -79,3 +110,7 @@ class Matcher(Answers):
         if isinstance(path, Registry):
             raise InputError("a registry that was made in code has no files to watch")
         return Watch(path, self._reloader, on_reload=on_reload, on_error=on_error)
+
+
+def _load(path: str | Registry, settings: Mapping[str, Any]) -> Matcher:
+    return Matcher.load(path, **settings)

@@ -13,7 +13,9 @@ from dataclasses import replace
 from math import log
 
 from intentmatch.core.result import MatchResult, Part, Stage
-from intentmatch.matching.pipeline import MAX_CHARACTERS, Engine, Question
+from intentmatch.matching.pipeline import Engine
+from intentmatch.matching.question import Question
+from intentmatch.matching.reading import MAX_CHARACTERS
 from intentmatch.text.clauses import Span, pieces
 
 # Eight pieces make 36 clauses to match. Longer messages tell a story instead of listing requests.

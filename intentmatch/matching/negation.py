@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from intentmatch.core.result import Candidate
 from intentmatch.matching.policy import Decision
-from intentmatch.text.negation import refusal
 from intentmatch.text.normalize import clean
+from intentmatch.text.refusals import refusal
 
 # A score this much lower still counts as high as the other: without its negation, a message may read a little worse.
 # Chosen with the development half of `tests/matching/negation.yaml` and the development rows of clinc150 and banking77.
@@ -35,7 +35,7 @@ def check_negation(
     `text` is the cleaned message; `read` decides on another text as the pipeline would. The message refuses the intent
     if all of this holds:
 
-    - One of its clauses has a negation that refuses ("don't", "I don't want to"), `intentmatch.text.negation`.
+    - One of its clauses has a negation that refuses ("don't", "I don't want to"), `intentmatch.text.refusals`.
     - The intent's utterance nearest to the message has none. Other utterances may have one.
     - The clause without the negation is in scope, first as the same intent, and scores at least as high as the message.
       A negation that belongs to the intent ("I don't want the lamp" for "cancel") lowers the score when it is left out.

@@ -21,6 +21,7 @@ from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.encoders.tokenizer.unigram import words_of
 from intentmatch.text.normalize import fold
 from intentmatch.text.stop_words import stop_words
+from intentmatch.text.typos import ALONE
 
 # A shorter word of the registry may stand in random letters by accident.
 _SHORTEST_KNOWN_WORD = 3
@@ -98,8 +99,6 @@ _SURE, _SURE_OF_A_NAME, _SURE_OF_OTHERS = 1.12, 4.0, 4.0
 _ELONGATED = re.compile(r"(\w)\1{2,}")
 # Words that are compared with the words of the registry before a message is called noise.
 _MOST_WORDS_COMPARED = 8
-# A mistyped word has one mistake from five letters on, and two from nine; shorter words are too near to each other.
-_LETTERS_FOR_ONE_MISTAKE, _LETTERS_FOR_TWO_MISTAKES = 5, 9
 
 _ROWS = (
     "qwertyuiop asdfghjkl zxcvbnm qwertzuiop yxcvbnm azertyuiop qsdfghjklm "
@@ -141,12 +140,15 @@ _CODE_LIKE = re.compile(r"\S*[\d@/\\_#]\S*|\S+\.\S+|\b[A-Z]{1,6}\b")
 class NoiseDetector:
     """Recognises noise among the messages for one registry. Immutable, safe to use from many threads.
 
-    `words` are the words of the registry's folded utterances, `languages` its languages.
+    `words` are the words of the registry's folded utterances, `languages` its languages. A message of one word is noise
+    if it is a stop word of these languages, or one of another language that no utterance has.
     """
 
-    def __init__(self, words: Collection[str], languages: Collection[str]) -> None:
-        self._words = frozenset(word for word in words if len(word) >= _SHORTEST_KNOWN_WORD)
+    def __init__(self, words: frozenset[str], languages: Collection[str]) -> None:
+        self._words = words
         self._stop_words = stop_words(languages)
+        # No stop word of the table is a request of one word in any language of the table.
+        self._alone = stop_words(()).difference(words) | self._stop_words
         self._symbols = frozenset(
             char for word in words if not word.isalnum() for char in word if unicodedata.category(char) == "So"
         )
@@ -158,13 +160,13 @@ class NoiseDetector:
         message, if typing mistakes were corrected.
         """
         words = key.split()
-        if self._stop_words.issuperset(words):
+        if key in self._alone or self._stop_words.issuperset(words):
             return "the message has only stop words."
         if not any(map(str.isalnum, key)):
             return "" if self._symbols.intersection(key) else "the message has only symbols, and no utterance has them."
         if not _SIGNS.isdisjoint(text) and self._is_code(text):
             return "the message is markup or source code."
-        if not self._words.isdisjoint(words):
+        if any(map(self._knows, words)):
             return ""
         if found := _form(text, words):
             return "" if self._meant(words, words) else found
@@ -184,12 +186,16 @@ class NoiseDetector:
 
     def _meant(self, words: Sequence[str], read: Sequence[str]) -> set[str]:
         """Return those of the first words that are mistyped words of the registry, as typed or as `read`."""
-        found = {word for word, other in zip(words, read, strict=False) if other in self._words}
+        found = {word for word, other in zip(words, read, strict=False) if self._knows(other)}
         for word in words[:_MOST_WORDS_COMPARED]:
-            mistakes = _mistakes(len(word))
+            mistakes = ALONE.mistakes(len(word))
             if mistakes and extractOne(word, self._words, scorer=OSA.distance, score_cutoff=mistakes):
                 found.add(word)
         return found
+
+    def _knows(self, word: str) -> bool:
+        """Whether an utterance has a word, which is not too short to count."""
+        return word in self._words and len(word) >= _SHORTEST_KNOWN_WORD
 
     def _is_code(self, text: str) -> bool:
         content = _MARKUP.sub(" ", text)
@@ -244,11 +250,6 @@ def _script(letters: str) -> str:
     """Return the script of a word; "" if it is mixed or has no weights."""
     found = {_BLOCKS[bisect_right(_STARTS, ord(letter)) - 1][1] for letter in letters}
     return found.pop() if len(found) == 1 else ""
-
-
-def _mistakes(letters: int) -> int:
-    """Return how many typing mistakes a word of so many letters may have."""
-    return (letters >= _LETTERS_FOR_ONE_MISTAKE) + (letters >= _LETTERS_FOR_TWO_MISTAKES)
 
 
 def _is_typed_row(word: str) -> bool:

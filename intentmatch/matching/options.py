@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import checked_language_code
 
@@ -28,13 +29,19 @@ class MatchOptions:
     def checked(self) -> MatchOptions:
         """Return the options with the language code in its usual case.
 
-        Raises `InputError` if `context` is a single string, `top_k` is below 1, `language` is no BCP-47 code or `now`
-        is no datetime.
+        Raises `InputError` if `context` or `allowed` is no list of texts, `top_k` is below 1, `language` is no BCP-47
+        code or `now` is no datetime.
         """
         if isinstance(self.context, str):
             raise InputError(f"context must be a list of tags, such as [{self.context!r}]")
-        if self.top_k is not None and self.top_k < 1:
-            raise InputError(f"top_k must be 1 or more, and is {self.top_k}")
+        if self.context != ():
+            check_argument("context", self.context, Collection[str])
+        if self.allowed is not None:
+            check_argument("allowed", self.allowed, Collection[str])
+        if self.top_k is not None:
+            check_argument("top_k", self.top_k, int)
+            if self.top_k < 1:
+                raise InputError(f"top_k must be 1 or more, and is {self.top_k}")
         if self.now is not None and not isinstance(self.now, datetime):
             raise InputError(f"now must be a datetime, not {type(self.now).__name__}")
         if self.language is None:

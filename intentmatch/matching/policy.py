@@ -14,8 +14,13 @@ from intentmatch.text.normalize import language_range
 # A verdict whose expected error is above this is doubtful. Scores have no error rate: there, being near the cut counts.
 _DOUBTFUL_ERROR = 0.25
 _BAND = 0.05
-# A less likely intent is not offered in a question.
-_LEAST_OFFERED = 0.1
+
+# Without a second intent as likely as this there is nothing to ask.
+_LEAST_OF_SECOND = 0.1
+
+LEAST_OFFERED = 0.05
+"""A less likely intent is not offered in a question. With 0.1 instead, 88% of the messages of development sets that are
+asked about have the right intent among those offered; with 0.05, 90%."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class Policy:
     """Intents whose scores are closer than this are ambiguous; None: the confidences decide when to ask."""
     band: float | None = None
     """Distance to the threshold below which a verdict is doubtful; None to derive doubt from the confidence."""
+    ask_below: float = ASK_BELOW
+    """Without a margin, the bot asks if the first intent has less than this part of the rivals' confidence."""
 
     def near(self, ranked: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates whose score is within the margin of the first's, itself included; none without."""
@@ -151,9 +158,11 @@ def _rivals(
     by_author = policy.cut(ranked[0], language).on != "in_scope"
     likely = [(c, c.confidence) for c in ranked[:RIVALS] if c.confidence is not None]
     together = sum(of for _, of in likely)
-    if together < ASK_FROM or not (passes or by_author) or (passes and likely[0][1] >= ASK_BELOW * together):
+    if together < ASK_FROM or not (passes or by_author) or (passes and likely[0][1] >= policy.ask_below * together):
         return ()
-    return tuple(c for c, of in likely if of >= _LEAST_OFFERED)
+    if len(likely) < 2 or likely[1][1] < _LEAST_OF_SECOND:
+        return ()
+    return tuple(c for c, of in likely if of >= LEAST_OFFERED)
 
 
 def _asks(rivals: Sequence[Candidate], policy: Policy) -> str:

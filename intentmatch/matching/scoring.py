@@ -90,15 +90,10 @@ class Scoring:
         An intent with a spelling hit scores at least the similarity of that hit. `allowed` holds the positions of the
         intents that may answer, None for all. `found` is the result of `search_many`, which spares a search here.
         """
-        if (
-            found is None
-            or not self._uses_words
-            or allowed is not None
-            or (hits and not {one.intent for one in found.scored} >= hits.keys())
-        ):
+        if found is None or not self._uses_words or allowed is not None or hits:
             found = self._search(vector, text, hits, allowed)
+            found = found._replace(scored=self._with_words(found.scored, text, hits))
         scored, least = found
-        scored = self._with_words(scored, text, hits)
         if len(self._negatives.owners):
             scored = self._pushed(scored, vector, least)
         scored = [_raised(one, hits[one.intent]) if one.intent in hits else one for one in scored] if hits else scored
@@ -117,7 +112,10 @@ class Scoring:
         )
 
     def search_many(self, vectors: Vectors, texts: Sequence[str]) -> Sequence[SearchResult | None]:
-        """Search for many cleaned messages; None for each that is better searched for alone."""
+        """Search for many cleaned messages without spelling hits, and align their words.
+
+        None stands for each message that is better searched for alone.
+        """
         trained_head, head, shortlist = self._artefact.trained_head, self._head, self._shortlist
         if trained_head is None or head is None:
             owners = self._index.best_owners(vectors, _BEST_OWNERS)
@@ -130,7 +128,8 @@ class Scoring:
                 head.logits_many(vectors[at], trained_head.vectorizer.dense(texts[at]))
                 for at in _slices(some, SCORING_FEATURE_ROWS)
             ]
-            results += shortlist.search_many(vectors[some], np.concatenate(logits))
+            found = shortlist.search_many(vectors[some], np.concatenate(logits))
+            results += self._with_words_many(found, texts[some])
         return results
 
     def candidate(
@@ -197,6 +196,17 @@ class Scoring:
             rest = [one for one in rest if one.intent not in needed]
         similar = self._words.similarities(text, [one.row for one in leading])
         return [*map(_with_word_similarity, leading, similar), *rest]
+
+    def _with_words_many(self, found: list[SearchResult], texts: Sequence[str]) -> list[SearchResult]:
+        """Do for many messages what `_with_words` does for one."""
+        if self._words is None:
+            return found
+        orders = [sorted(result.scored, key=_by_evidence) for result in found]
+        similar = self._words.similarities_many(texts, [[one.row for one in order[:LEADING]] for order in orders])
+        return [
+            result._replace(scored=[*map(_with_word_similarity, order, similarities), *order[LEADING:]])
+            for result, order, similarities in zip(found, orders, similar, strict=True)
+        ]
 
     def _pushed(self, found: list[Scored], vector: NDArray[np.float32], least: float) -> list[Scored]:
         """Lower the scores of intents that have a negative nearer to the message than any of their utterances.

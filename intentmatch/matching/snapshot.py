@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
+from pickle import PicklingError
 from typing import Any, TypeVar
 
 from intentmatch.artefact.build import uncovered
 from intentmatch.artefact.store import Artefact
-from intentmatch.core.errors import Problem, UnavailableError
+from intentmatch.core.arguments import check_argument
+from intentmatch.core.errors import Problem, UnavailableError, UnknownNameError
 from intentmatch.core.result import Entity, MatchResult, WordMatch
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.learning.subsampling import subsampling_problems
 from intentmatch.matching.multi_intent import match_clauses
 from intentmatch.matching.options import MatchOptions
-from intentmatch.matching.pipeline import Engine, Precomputed, Question
+from intentmatch.matching.pipeline import Engine, Precomputed
 from intentmatch.matching.policy import Policy
+from intentmatch.matching.question import Question
+from intentmatch.matching.reading import Reading
 from intentmatch.registry import check
 
 _Answer = TypeVar("_Answer")
@@ -68,6 +73,7 @@ class Answers:
         """
         engine = self._engine
         question = engine.question(MatchOptions(language, top_k, allowed, context, now))
+        check_argument("messages", messages, Sequence[str])
         return [_with_clauses(engine, result, question) for result in engine.match_many(messages, question)]
 
     def match_each(
@@ -79,18 +85,17 @@ class Answers:
         Messages are encoded and searched together where that saves time. What `match` would raise for one message is
         returned in its place, so that one caller's mistake does not affect the others.
         """
+        check_argument("asked", asked, Sequence[tuple[object, MatchOptions | Mapping[str, object]]])
         engine = self._engine
-        questions = [_attempt(_question, engine, options) for _, options in asked]
-        ready = [(text, q) for (text, _), q in zip(asked, questions, strict=True) if isinstance(q, Question)]
-        precomputed = _precompute(engine, ready) if engine.batching_helps(len(ready)) else None
+        if not engine.batching_helps(len(asked)):
+            return [_attempt(_match, engine, message, options) for message, options in asked]
+        readings = [_attempt(_read, engine, message, options) for message, options in asked]
+        precomputed = _precompute(engine, [reading for reading in readings if isinstance(reading, Reading)])
 
-        def answer(message: str, question: Question) -> MatchResult:
-            return _with_clauses(engine, engine.match(message, question, precomputed), question)
+        def answer(reading: Reading) -> MatchResult:
+            return _with_clauses(engine, engine.answer(reading, precomputed), reading.question)
 
-        return [
-            _attempt(answer, message, question) if isinstance(question, Question) else question
-            for (message, _), question in zip(asked, questions, strict=True)
-        ]
+        return [_attempt(answer, reading) if isinstance(reading, Reading) else reading for reading in readings]
 
     async def amatch(
         self,
@@ -114,26 +119,34 @@ class Answers:
         intent: str,
         slots: Collection[str] | None = None,
         *,
+        others: Collection[str] | None = None,
         language: str | None = None,
         now: datetime | None = None,
     ) -> tuple[Entity, ...]:
         """Return the entities that a user's answer gives for an intent's slots, or only for those named in `slots`.
 
         For a dialogue that asks for the `missing` slots. If exactly one slot is asked for and it takes any text, the
-        whole message is its value. Raises `InputError` as `match` does, and for an unknown intent or slot.
+        whole message is its value. With `others`, slots that were not asked for, these are filled as well where their
+        own words say so, and free text ends before "please". Raises `InputError` as `match` does, and for an unknown
+        intent or slot.
         """
+        check_argument("intent", intent, str)
+        check_argument("slots", slots, Collection[str] | None)
+        check_argument("others", others, Collection[str] | None)
         engine = self._engine
-        return engine.fill(message, intent, slots, engine.question(MatchOptions(language, now=now)))
+        return engine.fill(message, intent, slots, engine.question(MatchOptions(language, now=now)), others)
 
     def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
         """Return which words of a result's message met which words of the first candidate's nearest utterance.
 
         In the order of the message. Empty without a candidate, and for a registry that is decided by scores alone.
         """
+        check_argument("result", result, MatchResult)
         return self._engine.word_matches(result)
 
     def explain(self, result: MatchResult) -> str:
         """Explain a result as `result.explain()` does, and say which words met."""
+        check_argument("result", result, MatchResult)
         return result.explain(self.word_matches(result))
 
     def snapshot(self) -> Snapshot:
@@ -200,13 +213,34 @@ class Snapshot(Answers):
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise PicklingError(
+            "a snapshot cannot be pickled: save its `artefact` with `save_artefact`, and load that in the other process"
+        )
+
+    def __copy__(self) -> Snapshot:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Snapshot:
+        return self
+
 
 def _question(engine: Engine, options: MatchOptions | Mapping[str, Any]) -> Question:
-    return engine.question(options if isinstance(options, MatchOptions) else MatchOptions(**options))
+    if isinstance(options, MatchOptions):
+        return engine.question(options)
+    names = [field.name for field in fields(MatchOptions)]
+    for name in options:
+        if name not in names:
+            raise UnknownNameError("option", str(name), names)
+    return engine.question(MatchOptions(**options))
 
 
-def _match(engine: Engine, message: str, options: MatchOptions) -> MatchResult:
-    question = engine.question(options)
+def _read(engine: Engine, message: str, options: MatchOptions | Mapping[str, Any]) -> Reading:
+    return engine.read(message, _question(engine, options))
+
+
+def _match(engine: Engine, message: str, options: MatchOptions | Mapping[str, Any]) -> MatchResult:
+    question = _question(engine, options)
     return _with_clauses(engine, engine.match(message, question), question)
 
 
@@ -214,10 +248,10 @@ def _with_clauses(engine: Engine, result: MatchResult, question: Question) -> Ma
     return match_clauses(engine, result, question) if engine.settings.several_intents else result
 
 
-def _precompute(engine: Engine, asked: Sequence[tuple[str, Question]]) -> Callable[[str], Precomputed] | None:
+def _precompute(engine: Engine, readings: Sequence[Reading]) -> Callable[[str], Precomputed] | None:
     """Precompute vectors and shortlists for all messages; None if that failed, so that each is then tried alone."""
     try:
-        return engine.precompute(asked).__getitem__
+        return engine.precompute(readings).__getitem__
     except UnavailableError as error:
         gone = error  # for every message, perhaps after a time-out: no use in trying each alone
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz.distance import OSA
 
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.runtime.block_sizes import SPELLING_TEXTS
 from intentmatch.text.accents import typed_without_accents, unaccented
 from intentmatch.text.typos import letters_of, only_typos
@@ -31,23 +32,21 @@ class SpellingHit(NamedTuple):
 
 
 class LexicalIndex:
-    """Index of folded utterances: `folded[row]` belongs to the intent `owners[row]`."""
+    """Index of a registry's folded utterances: `vocabulary.folded[row]` belongs to the intent `owners[row]`."""
 
-    def __init__(self, folded: Sequence[str], owners: Sequence[int], cut_off: float) -> None:
+    def __init__(self, vocabulary: Vocabulary, owners: Sequence[int], cut_off: float) -> None:
+        folded = vocabulary.folded
+        self._words = vocabulary.words
         self._owners = tuple(owners)
         self._cut_off = cut_off
         self._texts = folded
         # Two texts that differ by typing mistakes share either all letters or the first letter of every word. A lookup
         # by these keys leaves a handful of texts to compare, however many there are.
-        known: set[str] = set()
         letters, initials = array("q"), array("q")
         for start in range(0, len(folded), SPELLING_TEXTS):
             texts = "\n".join(folded[start : start + SPELLING_TEXTS])
-            known.update(texts.split())
             letters.extend(map(hash, letters_of(texts).split("\n")))
             initials.extend(map(hash, _initials_of_lines(texts).split("\n")))
-        self.words = frozenset(known)
-        """The words of the folded utterances."""
         self._by_text = _Rows(array("q", map(hash, folded)))
         self._by_letters, self._by_initials = _Rows(letters), _Rows(initials)
 
@@ -83,7 +82,7 @@ class LexicalIndex:
         near = (*self._by_letters.find(letters_of(folded)), *self._by_initials.find(_initials(folded.split(" "))))
         if not near:
             return {}
-        typos = [text for text in {self._texts[row] for row in near} if only_typos(folded, text, self.words)]
+        typos = [text for text in {self._texts[row] for row in near} if only_typos(folded, text, self._words)]
         similar = [(OSA.normalized_similarity(folded, text), text) for text in typos]
         return self._first_by_owner(
             (row, similarity)

@@ -53,7 +53,7 @@ def policy_of(
         default = _on_score(default)
         by_language = {name: _on_score(of) for name, of in by_language.items()}
         by_intent = {name: _on_score(of) for name, of in by_intent.items()}
-    return Policy(default, by_language, by_intent, margin, settings.band)
+    return Policy(default, by_language, by_intent, margin, settings.band, calibration.ask_below)
 
 
 def _on_score(cut: Cut) -> Cut:

@@ -20,7 +20,7 @@ import unicodedata
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import log
@@ -33,8 +33,10 @@ from rapidfuzz.process import cdist
 from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.encoders.tokenizer.unigram import words_of
 from intentmatch.encoders.tokenizer.vocabulary import SPACE
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.text.accents import typed_without_accents, unaccented
 from intentmatch.text.language_id import script
+from intentmatch.text.typos import IN_CONTEXT
 
 END = "\n"
 """Stands for the beginning and the end of a text among the neighbours of a word."""
@@ -42,8 +44,7 @@ END = "\n"
 # Utterances that are counted; more would hardly change the counts. Letters of a script that mistakes may insert.
 _MOST_UTTERANCES, _MOST_LETTERS = 20_000, 36
 _CACHED_WORDS = 8192
-_SHORTEST_WORD, _LONGEST_WORD = 2, 24
-_LETTERS_FOR_TWO_MISTAKES = 5
+_LONGEST_WORD = 24
 
 # Weights of the score.
 _INTERCEPT = -1.7
@@ -77,10 +78,10 @@ class Candidate(NamedTuple):
 
 
 class WordIndex:
-    """Index of the words of folded utterances. Nothing is counted before the first unknown word."""
+    """Index of a registry's words. Nothing is indexed before the first unknown word."""
 
-    def __init__(self, folded: Sequence[str]) -> None:
-        self._folded = folded
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
         self._cache: dict[str, tuple[Candidate, ...]] = {}
 
     def candidates(self, word: str) -> tuple[Candidate, ...]:
@@ -89,7 +90,7 @@ class WordIndex:
         if found is None:
             if len(self._cache) >= _CACHED_WORDS:
                 self._cache.clear()
-            fits = _SHORTEST_WORD <= len(word) <= _LONGEST_WORD and _is_alphabetic(word)
+            fits = IN_CONTEXT.for_one <= len(word) <= _LONGEST_WORD and _is_alphabetic(word)
             found = self._cache[word] = self._find(word) if fits else ()
         return found
 
@@ -101,13 +102,13 @@ class WordIndex:
     def fits(self, before: str, word: str, after: str) -> float:
         """Return how much the neighbours of a word raise its score; `END` is a neighbour too."""
         counted = self._counted
-        count = counted.words.get(SPACE + word, 0)
+        count = counted.count(word)
         if not count:
             return 0.0
         share = count / counted.total
         raised = 0.0
         for left, right, other in ((before, word, before), (word, after, after)):
-            others = counted.words.get(SPACE + other, 0)
+            others = counted.count(other)
             if others:
                 together = counted.together(left, right)
                 raised += log((together / share + _NEIGHBOUR_PRIOR) / (others + _NEIGHBOUR_PRIOR))
@@ -115,8 +116,7 @@ class WordIndex:
 
     @cached_property
     def _counted(self) -> _Counted:
-        step = -(-len(self._folded) // _MOST_UTTERANCES) or 1
-        return _Counted(self._folded[::step])
+        return _Counted(self._vocabulary)
 
     def _find(self, word: str) -> tuple[Candidate, ...]:
         tokenizer, typed, units = embedded_tokenizer(), SPACE + word, words_of(word)
@@ -133,7 +133,7 @@ class WordIndex:
         start = _INTERCEPT + own + abjad + _RIVALS * log(len(mistakes) or 1)
         counts, probabilities = self._counted.words, tokenizer.whole(mistakes.keys())
         return tuple(
-            Candidate(other[1:], start + mistake + _prior(counts.get(other, 0), probabilities.get(other)))
+            Candidate(other[1:], start + mistake + _prior(counts.get(other[1:], 0), probabilities.get(other)))
             for other, mistake in mistakes.items()
         )
 
@@ -145,9 +145,9 @@ class WordIndex:
         for other, distance in counted.near(typed):
             if distance == 1:
                 mistakes[other] = _mistake(typed, other, prefixed)
-            elif other[1] == word[0] and len(word) >= _LETTERS_FOR_TWO_MISTAKES:
+            elif other[1] == word[0] and len(word) >= IN_CONTEXT.for_two:
                 mistakes[other] = two
-        repeated = {other: _MISTAKES["double"] for other in _without_repeats(typed) if other in counted.words}
+        repeated = {other: _MISTAKES["double"] for other in _without_repeats(typed) if other[1:] in counted.words}
         return mistakes | repeated | dict.fromkeys(counted.accented(word), _MISTAKES["accents"])
 
 
@@ -169,15 +169,22 @@ def familiarity(known: int, common: int, others: int) -> float:
 
 
 class _Counted:
-    """Counts over folded utterances. Words are written with "▁" before them, as pieces are."""
+    """Counts over folded utterances. Words are found and returned with "▁" before them, as pieces are."""
 
-    def __init__(self, folded: Sequence[str]) -> None:
-        tokens = f"{END} {f' {END} '.join(folded)} {END}".split(" ")
-        self.words = Counter(map(SPACE.__add__, tokens))
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        folded = vocabulary.folded
+        step = -(-len(folded) // _MOST_UTTERANCES) or 1
+        tokens = f"{END} {f' {END} '.join(folded[::step])} {END}".split(" ")
+        self.words = vocabulary.counts if step == 1 else Counter(tokens)
         self.total = len(tokens)
+        self._ends = len(folded[::step]) + 1
         # Hashes of pairs, ascending, and their counts: a tenth of the memory of a dictionary.
         hashes, counts = np.unique(np.fromiter(map(hash, pairwise(tokens)), np.int64), return_counts=True)
         self._pairs, self._pair_counts = array("q", hashes.tobytes()), array("i", counts.astype(np.int32).tobytes())
+
+    def count(self, word: str) -> int:
+        """Return how often a word occurs; how many texts begin or end for `END`."""
+        return self._ends if word == END else self.words.get(word, 0)
 
     def together(self, left: str, right: str) -> int:
         """Return how often two words are neighbours."""
@@ -206,9 +213,8 @@ class _Counted:
     def _accented(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for word in self.words:
-            # "▁" is not ASCII.
-            for form in typed_without_accents(word[1:]):
-                found.setdefault(form, []).append(word)
+            for form in typed_without_accents(word):
+                found.setdefault(form, []).append(SPACE + word)
         return found
 
     def near(self, typed: str) -> Iterator[tuple[str, int]]:
@@ -223,17 +229,16 @@ class _Counted:
             distances = cdist([typed], words, scorer=OSA.distance, score_cutoff=2, dtype=np.uint8)[0]
             for place in np.flatnonzero((distances == 1) | (distances == 2)).tolist():
                 yield words[place], int(distances[place])
-        if len(typed) == _SWAPPED and (swapped := SPACE + typed[:0:-1]) in self.words and swapped != typed:
-            yield swapped, 1
+        if len(typed) == _SWAPPED and (swapped := typed[:0:-1]) in self.words and swapped != typed[1:]:
+            yield SPACE + swapped, 1
 
     @cached_property
     def _by_letter(self) -> dict[tuple[int, str, int], list[str]]:
         """Words by place and letter (their first, their last) and length."""
         found: dict[tuple[int, str, int], list[str]] = {}
         for word in self.words:
-            if len(word) > 1:
-                found.setdefault((1, word[1], len(word)), []).append(word)
-                found.setdefault((-1, word[-1], len(word)), []).append(word)
+            found.setdefault((1, word[0], len(word) + 1), []).append(SPACE + word)
+            found.setdefault((-1, word[-1], len(word) + 1), []).append(SPACE + word)
         return found
 
 

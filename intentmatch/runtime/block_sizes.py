@@ -48,6 +48,9 @@ SEARCH_COSINES: Final = 1 << 22
 HALF_PRODUCT_ROWS: Final = 4096
 """float16 rows per product with one query: the float64 cosines of a block stay in the processor's cache."""
 
+ALIGNED_TEXTS: Final = 256
+"""Texts per block of word alignment: the vectors of their pieces and of the utterances' take about 4 MiB."""
+
 # Training
 
 CROSS_VALIDATION_COSINES: Final = 1 << 20

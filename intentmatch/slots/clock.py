@@ -145,6 +145,13 @@ _PHRASES = {
         parts_first=True,
     ),
 }
+# Not behind "12." or "2026-", but behind "9:00-" and "14-".
+_NOT_IN_A_NUMBER = (
+    "(?:(?<![0-9][.,:/-])|(?<=:[0-9][0-9]-)|(?<=[^0-9.,:/-][0-9]-)|(?<=[^0-9.,:/-][0-9][0-9]-)"
+    "|(?<=^[0-9]-)|(?<=^[0-9][0-9]-))"
+)
+_PART_BEFORE = frozenset(["ja", "ko", "zh"])
+"""Languages where the part of the day never follows the hour: in "星期五晚上七点", 五 is no hour."""
 _ANYWHERE = _Phrases(morning="am|a.m.", afternoon="pm|p.m.")
 _DAY = 24 * 60
 _NEVER = "(?!)"
@@ -156,6 +163,8 @@ class TimeFinder:
 
     def find(self, message: Message) -> list[SlotHit]:
         """Return times in digits and in words, including overlapping ones."""
+        if TimeFinder in message.memo:
+            return message.memo[TimeFinder]
         words = _words(language_range(message.language)[-1] if message.language else "en")
         text = _with_signs(message)
         found = [(found.span(), words.named[found[0]]) for found in words.names.finditer(text)]
@@ -164,7 +173,9 @@ class TimeFinder:
             if minutes is not None:
                 start = min(match.start(group) for group in ("part", "shift", "hour") if match[group])
                 found.append(((start, match.end()), f"{minutes // 60:02}:{minutes % 60:02}"))
-        return [SlotHit(*span, value) for place, value in found if (span := _span(message, *place))]
+        hits = [SlotHit(*span, value) for place, value in found if (span := _span(message, *place))]
+        message.memo[TimeFinder] = hits
+        return hits
 
 
 class _Words(NamedTuple):
@@ -194,13 +205,14 @@ def _words(language: str) -> _Words:
     shifts_after = {bare(word): minutes for word, minutes in phrases.minutes_after.items()}
     hours = small_numbers(language)
     part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of(hours)}"
+    part_after = _NEVER if language in _PART_BEFORE else part
     clock = re.compile(
         rf"(?:(?P<before>{_any_of(phrases.before.split('|'))}) )?"
         rf"(?:(?P<part>{part if phrases.parts_first else _NEVER}) ?)?"
-        rf"(?:(?P<shift>{_any_of(shifts_before)}) )?(?<![0-9][.,:/-])(?P<hour>{hour})"
+        rf"(?:(?P<shift>{_any_of(shifts_before)}) )?{_NOT_IN_A_NUMBER}(?P<hour>{hour})"
         rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9]))?"
         rf"(?: ?(?P<after>{_any_of(phrases.after.split('|'))})(?: ?(?P<minute>[0-5][0-9])(?: ?[分분])?)?)?"
-        rf"(?: ?(?P<shifted>{_any_of(shifts_after)}))?(?: ?(?P<part_after>{part}))?"
+        rf"(?: ?(?P<shifted>{_any_of(shifts_after)}))?(?: ?(?P<part_after>{part_after}))?"
     )
     named = {bare(word): value for word, value in phrases.named.items()}
     return _Words(clock, parts, {**shifts_before, **shifts_after}, hours, re.compile(_any_of(named)), named)

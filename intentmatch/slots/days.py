@@ -20,6 +20,7 @@ from intentmatch.slots.lists import ListFinder, Name, declines
 from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit
 from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
 from intentmatch.slots.numbers import ascii_digits
+from intentmatch.slots.relative_days import days_of_month, modified_weekday
 from intentmatch.slots.scripts import kind
 from intentmatch.text.normalize import bare, language_range
 
@@ -65,7 +66,9 @@ class DateFinder:
 
     def find(self, message: Message) -> list[SlotHit]:
         """Return dates in digits and in words, including overlapping ones."""
-        return [*_in_digits(message), *_in_words(message)]
+        if DateFinder not in message.memo:
+            message.memo[DateFinder] = [*_in_digits(message), *_in_words(message), *_in_the_month(message)]
+        return message.memo[DateFinder]
 
 
 def _in_digits(message: Message) -> Iterator[SlotHit]:
@@ -90,7 +93,11 @@ def _in_words(message: Message) -> Iterator[SlotHit]:
     today = message.now.date()
     for hit in words.names.find(message):
         if hit.distance < (MISTYPED if declines(message.language) else WITH_AN_ENDING):
-            yield from _hit(message, (hit.start, hit.end), _named(str(hit.value), today))
+            which, _, number = str(hit.value).partition(" ")
+            if which == "next" and (named := modified_weekday(message, hit.start, hit.end, int(number))):
+                yield from _hit(message, named[:2], named[2])
+            else:
+                yield from _hit(message, (hit.start, hit.end), _named(str(hit.value), today))
     text = ascii_digits(message.bare)
     for pattern, unit, sign in words.spans:
         for found in pattern.finditer(text):
@@ -102,6 +109,11 @@ def _in_words(message: Message) -> Iterator[SlotHit]:
         month = words.months[found["first"] or found["second"]]
         day = _day(int(found["year"] or 0), month, int(found["before"] or found["after"]), message)
         yield from _bare_hit(message, found.span(), day)
+
+
+def _in_the_month(message: Message) -> Iterator[SlotHit]:
+    for start, end, day in days_of_month(message):
+        yield from _hit(message, (start, end), day)
 
 
 def _hit(message: Message, span: tuple[int, int], day: date | None) -> Iterator[SlotHit]:

@@ -9,13 +9,15 @@ side, or the right side if the left one is empty.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from intentmatch.core.result import Entity
 from intentmatch.core.types import Utterance
-from intentmatch.slots.message import Message
+from intentmatch.slots.function_words import elisions, function_words, leading_words, particles, polite_phrases
+from intentmatch.slots.message import Message, Token
 from intentmatch.slots.neighbours import bare_words, sides
+from intentmatch.text.normalize import bare
 from intentmatch.text.typos import only_typos
 
 _MOST_FRAMES = 100
@@ -28,6 +30,10 @@ _MOST_TOKENS = 2000
 """Tokens of a message that frames are matched against; free text may extend beyond them."""
 _MOST_PLACES = 20
 """Positions of a word in a message that are tried."""
+_LONGEST_PREPOSITION, _MOST_PREPOSITIONS = 16, 4
+"""Characters, and one more than the words, between the start of free text and an entity that is no part of it."""
+_MOST_ORDINARY = 12
+"""Words of free text that are compared with carriers and function words; longer text is always free."""
 _SLOT_BONUS = 5
 """Bonus, in letters, if the neighbouring slot of the frame is next to the free text."""
 _SENTENCE_MARKS = frozenset(" \t\r\n.,;:!?…。、，！？；：؟،؛۔।¿¡")
@@ -43,11 +49,19 @@ class Frame(NamedTuple):
     """Words between the previous mark, or the start, and the mark."""
     right: tuple[str, ...] = ()
     right_slot: str | None = None
+    trims_manners: bool = True
+    """Whether "please" and the like at the end of the message are no part of the free text."""
 
     @property
     def letters(self) -> int:
         """Number of letters of all its words."""
         return sum(map(len, (*self.left, *self.right)))
+
+
+EVERYTHING = Frame(trims_manners=False)
+"""Takes a whole message: an answer."""
+EVERYTHING_BUT_MANNERS = Frame()
+"""Takes an answer without "please", and without "to" and the like before it."""
 
 
 def frames(slot: str, utterances: Iterable[Utterance]) -> list[Frame]:
@@ -71,32 +85,108 @@ class _Fit(NamedTuple):
     """Letters not found."""
     start: int
     end: int
+    frame: Frame
+
+    @property
+    def opens(self) -> bool:
+        """Whether the frame has neither words nor a slot before the free text."""
+        return not self.frame.left and self.frame.left_slot is None
+
+    @property
+    def closes(self) -> bool:
+        """Whether the frame has neither words nor a slot behind the free text."""
+        return not self.frame.right and self.frame.right_slot is None
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether the frame takes any message."""
+        return self.opens and self.closes
 
 
-def free_text(slot: str, among: Sequence[Frame], message: Message, others: Sequence[Entity]) -> Entity | None:
-    """Return the free text of a slot, None if no frame matches; `others` are the entities found so far."""
+def free_text(
+    slot: str, among: Sequence[Frame], message: Message, others: Sequence[Entity], carriers: Collection[str] = ()
+) -> Entity | None:
+    """Return the free text of a slot, None if no frame matches; `others` are the entities found so far.
+
+    `carriers` are the words of the intent's utterances outside of marks. Free text has a word that is neither one of
+    these nor a function word; an answer to a question has one that is no function word.
+    """
     places = _Places(message)
+    functional = function_words(message.language)
     fits = [fit for frame in among if (fit := _fit(frame, message, places, others)) is not None]
+    last_words = {frame.left[-1] for frame in among if frame.left}
     for fit in sorted(fits, key=lambda fit: (-fit.matched, fit.missing)):
-        start, end = _cut(message, fit.start, fit.end, others)
-        if start < end:
+        ordinary = functional if fit.is_answer else functional.union(carriers)
+        start, end = _cut(message, *_without_manners(message, fit, last_words), others)
+        if not (fit.frame.left or fit.is_answer):
+            anchor, first = _after_request(message, (start, end), ordinary, last_words)
+            start, end = _cut(message, anchor or (first if fit.opens else start), end, others)
+        covering = () if fit.frame.left else others
+        if start < end and _says_something(message, start, end, covering, ordinary):
             text = message.text[start:end]
             return Entity(slot, text, text, start, end)
     return None
+
+
+def _says_something(
+    message: Message, start: int, end: int, others: Sequence[Entity], ordinary: Collection[str]
+) -> bool:
+    """Return whether a span has a word that is not ordinary and that no other entity covers."""
+    tokens = [token for token in message.tokens_after(start, _MOST_ORDINARY) if token.start < end]
+    inside = [entity for entity in others if entity.start < end and start < entity.end]
+    free = [one for one in tokens if not any(it.start <= one.start and one.end <= it.end for it in inside)]
+    return len(tokens) in (0, _MOST_ORDINARY) or any(token.bare not in ordinary for token in free)
+
+
+def _after_request(
+    message: Message, span: tuple[int, int], ordinary: Collection[str], last_words: Collection[str]
+) -> tuple[int | None, int]:
+    """Return two places where free text may begin after a request like "I want a pizza to".
+
+    The first one is behind the last ordinary word of the request that stands before the free text in a frame, None
+    without such a word. The second one is behind all ordinary words of the request.
+    """
+    anchor, place = None, span[0]
+    for token in message.tokens_after(span[0], _MOST_ORDINARY):
+        if token.start >= span[1] or token.bare not in ordinary:
+            break
+        place = token.end
+        if token.bare in last_words:
+            anchor = place
+    return anchor, place
+
+
+def _without_manners(message: Message, fit: _Fit, last_words: Collection[str]) -> tuple[int, int]:
+    """Trim "please" and the like at the end of the message, and "to" and the like at the start of an answer."""
+    start, end = _trimmed(message.text, fit.start, fit.end)
+    if fit.end == len(message.text) and fit.frame.trims_manners:
+        length = len(message.bare)
+        phrase = next(filter(message.bare.endswith, polite_phrases(message.language)), "")
+        found = message.aligned.span(length - len(phrase), length)
+        if found and start < found[0] < end and message.begins(length - len(phrase)):
+            start, end = _trimmed(message.text, start, found[0])
+    if fit.is_answer and fit.frame.trims_manners:
+        tokens = message.tokens_after(start, 2)
+        leading = leading_words(message.language)
+        if len(tokens) == 2 and tokens[0].bare in leading and tokens[0].bare in last_words:
+            start, end = _trimmed(message.text, tokens[0].end, end)
+    return start, end
 
 
 class _Places:
     """Positions of words in a message, tolerating typing mistakes."""
 
     def __init__(self, message: Message) -> None:
-        self.tokens = message.tokens[:_MOST_TOKENS]
+        longer = elisions(message.language)
+        self.tokens = _without_elisions(message, longer) if longer else message.tokens[:_MOST_TOKENS]
         self._alike: dict[str, list[str]] = {}
         self._where: dict[str, list[int]] = {}
         self._known: dict[str, list[int]] = {}
         for place, token in enumerate(self.tokens):
-            if token.bare not in self._where:
-                self._alike.setdefault(token.bare[0], []).append(token.bare)
-            self._where.setdefault(token.bare, []).append(place)
+            for word in (token.bare, *(longer.get(token.bare, ()) if message.text[token.end - 1] in "'’" else ())):
+                if word not in self._where:
+                    self._alike.setdefault(word[0], []).append(word)
+                self._where.setdefault(word, []).append(place)
 
     def positions(self, word: str) -> list[int]:
         """Return the token positions of a word, sorted."""
@@ -104,6 +194,20 @@ class _Places:
             alike = [token for token in self._alike.get(word[0], ()) if token == word or only_typos(token, word)]
             self._known[word] = sorted(place for token in alike for place in self._where[token])
         return self._known[word]
+
+
+def _without_elisions(message: Message, longer: Collection[str]) -> list[Token]:
+    """Return the words of a message with "d'acheter" as two words."""
+    tokens: list[Token] = []
+    for token in message.tokens[:_MOST_TOKENS]:
+        first, apostrophe, rest = message.text[token.start : token.end].replace("’", "'").partition("'")
+        short = bare(first)
+        if apostrophe and short in longer and bare(rest):
+            middle = token.start + len(first) + 1
+            tokens += [Token(short, token.start, middle), Token(bare(rest), middle, token.end)]
+        else:
+            tokens.append(token)
+    return tokens
 
 
 class _Anchor(NamedTuple):
@@ -138,7 +242,7 @@ def _fit(frame: Frame, message: Message, places: _Places, others: Sequence[Entit
     if start < 0 or 3 * (anchor.letters if anchor else 0) < 2 * sum(map(len, first_side)):
         return None
     letters = sum(side.letters for side in (left, right) if side)
-    return _Fit(letters + slots * _SLOT_BONUS, frame.letters - letters, start, end)
+    return _Fit(letters + slots * _SLOT_BONUS, frame.letters - letters, start, end, frame)
 
 
 def _anchor(words: Sequence[str], places: _Places, first: int, step: int, *, last: bool = False) -> _Anchor | None:
@@ -176,14 +280,43 @@ def _cut(message: Message, start: int, end: int, others: Sequence[Entity]) -> tu
     for entity in (*own, *reversed(own)):
         if entity.start <= start and end <= entity.end:
             return start, start
-        if entity.start <= start < entity.end:
+        if _begins(message, start, entity):
             start, end = _trimmed(message.text, entity.end, end)
         elif start < entity.start < end <= entity.end:
-            start, end = _trimmed(message.text, start, entity.start)
+            start, end = _before(message, start, entity)
+    behind = _next_word(message, end)
+    end = next((_before(message, start, one)[1] for one in others if one.start == behind), end)
     if text_between := message.text[start:end]:
         quoted = len(text_between) > 2 and text_between[0] + text_between[-1] in _QUOTES
         return message.aligned.widened(start + quoted, end - quoted)
     return start, end
+
+
+def _next_word(message: Message, place: int) -> int:
+    while place < len(message.text) and message.text[place] in _SENTENCE_MARKS:
+        place += 1
+    return place
+
+
+def _begins(message: Message, start: int, entity: Entity) -> bool:
+    """Return whether an entity stands at a position, apart from its prepositions ("at [8]")."""
+    if entity.start <= start < entity.end:
+        return True
+    if entity.start < start or entity.start - start > _LONGEST_PREPOSITION:
+        return False
+    between = [token.bare for token in message.tokens_after(start, _MOST_PREPOSITIONS) if token.start < entity.start]
+    return 0 < len(between) < _MOST_PREPOSITIONS and function_words(message.language).issuperset(between)
+
+
+def _before(message: Message, start: int, entity: Entity) -> tuple[int, int]:
+    """Return the span from `start` to an entity, without the prepositions of the entity ("at [8]")."""
+    functional = function_words(message.language) - (particles() if entity.text[:1].islower() else frozenset())
+    end = entity.start
+    for token in reversed(message.tokens_before(end, 2)):
+        if token.start < start or token.bare not in functional:
+            break
+        end = token.start
+    return _trimmed(message.text, start, end)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

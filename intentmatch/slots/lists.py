@@ -35,6 +35,8 @@ _DECLINING_LANGUAGES = (
 )
 _DECLINING = frozenset(_DECLINING_LANGUAGES.split())
 _LETTERS_FOR_AN_ENDING = 4
+_LETTERS_FOR_A_CASE = 3
+"""Letters of the shortest name that may have an ending of one letter in languages with cases ("Рим", "Риме")."""
 _LONGEST_ENDING = 4
 _LONGEST_STEM_CHANGE = 2
 _MOST_MISTAKES_IN_A_WORD = 2
@@ -164,6 +166,8 @@ def _may_end(message: Message, start: Start, end: int) -> bool:
     letters, ending = end - start.place, rest - end
     if kind(text[end - 1]) == "hangul":
         return letters > 1 and ending <= _LONGEST_ENDING
+    if letters == _LETTERS_FOR_A_CASE and ending == 1 and declines(message.language) and not start.inside:
+        return kind(text[end - 1]) == "letter"
     if letters < _LETTERS_FOR_AN_ENDING or kind(text[end - 1]) != "letter" or start.inside:
         return False
     return ending <= (min((letters + 1) // 2, _LONGEST_ENDING) if declines(message.language) else letters // 3)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+from bisect import bisect_left, bisect_right
 from datetime import datetime
-from functools import cached_property
-from typing import NamedTuple, Protocol
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, Protocol
 
+from intentmatch.core.types import Value
 from intentmatch.slots.scripts import is_boundary, kind, tokens, words
 from intentmatch.text.alignment import Alignment
 
@@ -21,12 +24,16 @@ MOST_WORDS = 300
 """Words of a message that are searched for typing mistakes."""
 
 
+_SAME = dict(zip("’ʼ´`‘ıİىیک−–—‑", "'''''iiييك----", strict=True))
+"""Letters and signs that are read as others."""
+
+
 class SlotHit(NamedTuple):
     """A possible slot value at `text[start:end]` of the message."""
 
     start: int
     end: int
-    value: str | int | float
+    value: Value
     distance: int = AS_DECLARED
     """Difference from the declared name, from `AS_DECLARED` to `MISTYPED`."""
 
@@ -75,6 +82,8 @@ class Message:
         self.remarks: list[str] = []
         """Remarks for the trace, such as a pattern that timed out."""
         self.seconds_on_patterns = 0.0
+        self.memo: dict[Any, list[Any]] = {}
+        """What functions have found in the message, so that several slots share it."""
         self._runs: dict[int, list[Run]] = {}
 
     @cached_property
@@ -92,6 +101,11 @@ class Message:
         """Spans, in the bare form, of the words of scripts with spaces."""
         return list(words(self.bare))
 
+    @cached_property
+    def plain(self) -> str:
+        """The text, character by character in lower case, without accents, with ASCII digits: offsets stay the same."""
+        return plain(self.text)
+
     def runs(self, length: int) -> list[Run]:
         """Return all runs of `length` consecutive words, within the first `MOST_WORDS` words."""
         if length not in self._runs:
@@ -107,6 +121,16 @@ class Message:
         """The words, in order."""
         places = ((place, self.aligned.span(*place)) for place in tokens(self.bare))
         return [Token(self.bare[slice(*place)], *span) for place, span in places if span is not None]
+
+    def tokens_before(self, place: int, count: int) -> list[Token]:
+        """Return the last `count` words that end at or before a position of the message."""
+        last = bisect_right(self.tokens, place, key=_end)
+        return self.tokens[max(last - count, 0) : last]
+
+    def tokens_after(self, place: int, count: int) -> list[Token]:
+        """Return the first `count` words that begin at or after a position of the message."""
+        first = bisect_left(self.tokens, place, key=_start)
+        return self.tokens[first : first + count]
 
     @cached_property
     def starts(self) -> list[Start]:
@@ -131,6 +155,33 @@ class Message:
     def bounds(self, start: int, end: int) -> bool:
         """Return whether a span may be a name; Korean names may also end before attached particles."""
         return self.begins(start) and (self.ends(end) or kind(self.bare[end - 1]) == "hangul")
+
+
+def plain(text: str) -> str:
+    """Return a text of the same length in lower case, without accents, with ASCII digits, spaces and apostrophes."""
+    return text.lower() if text.isascii() else "".join(map(_plain_letter, text))
+
+
+@lru_cache(maxsize=4096)
+def _plain_letter(char: str) -> str:
+    if char in _SAME:
+        return _SAME[char]
+    digit = unicodedata.decimal(char, None)
+    if digit is not None:
+        return str(digit)
+    if char.isspace() and char != "\n":
+        return " "
+    wide = unicodedata.normalize("NFKC", char)
+    char = wide if len(wide) == 1 else char
+    return (unicodedata.normalize("NFD", char) if kind(char) == "letter" else char)[0].lower()[0]
+
+
+def _start(token: Token) -> int:
+    return token.start
+
+
+def _end(token: Token) -> int:
+    return token.end
 
 
 def _run(bare: str, start: int, end: int) -> Run:

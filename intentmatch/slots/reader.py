@@ -2,29 +2,58 @@
 
 Of overlapping values, the longest one wins, then the one closest to its declared form, then the one of the slot
 declared first. If several slots claim the same words, the slot with most of its neighbouring words in the message wins,
-then a slot without a value, then the first. Free text is read last, between the other entities.
+then a slot without a value, then the first. Free text is read last, between the other entities. Values of one slot that
+"or" joins are all returned, and the slot is among the missing ones with a question for the choice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from typing import NamedTuple
 
 from intentmatch.core.errors import NOWHERE, Problem, RegistryError, UnknownNameError
 from intentmatch.core.result import Entity, Missing
-from intentmatch.core.types import Intent, Registry, Slot
+from intentmatch.core.types import Intent, Registry, Slot, Value
+from intentmatch.slots.alternatives import alternatives, joined_by_or
 from intentmatch.slots.clock import TimeFinder
+from intentmatch.slots.counts import without_hours_and_houses
 from intentmatch.slots.days import DateFinder
-from intentmatch.slots.free import Frame, frames, free_text
+from intentmatch.slots.durations import DurationFinder
+from intentmatch.slots.free import EVERYTHING, EVERYTHING_BUT_MANNERS, frames, free_text
+from intentmatch.slots.function_words import function_words
+from intentmatch.slots.internet import EmailFinder, UrlFinder
 from intentmatch.slots.lists import ListFinder, names_of
 from intentmatch.slots.message import Finder, Message, SlotHit
+from intentmatch.slots.moments import MomentFinder
+from intentmatch.slots.money import MoneyFinder
 from intentmatch.slots.neighbours import Neighbours, bare_words
 from intentmatch.slots.numbers import NumberFinder
+from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.patterns import PatternFinder
+from intentmatch.slots.phones import PhoneFinder
+from intentmatch.slots.quantities import numbers
+from intentmatch.slots.temperatures import TemperatureFinder
 from intentmatch.text.regexes import ExpressionError
 
-_EVERYTHING = Frame()
+_BY_DECLARATION = frozenset(["list", "pattern", "number"])
+"""Kinds of which the first one takes a number; the other kinds come before numbers."""
+_MOST_FILLED = 100
+"""Entities before a value that are looked through for slots that have a value."""
+_PAUSES = frozenset(",;.!?\n،؛、。，；！？")
+
+_FINDERS: Mapping[str, Callable[[], Finder]] = {
+    "number": NumberFinder,
+    "ordinal": OrdinalFinder,
+    "time": TimeFinder,
+    "duration": DurationFinder,
+    "money": MoneyFinder,
+    "temperature": TemperatureFinder,
+    "email": EmailFinder,
+    "phone": PhoneFinder,
+    "url": UrlFinder,
+}
 
 
 class Reading(NamedTuple):
@@ -33,7 +62,7 @@ class Reading(NamedTuple):
     entities: tuple[Entity, ...]
     """Entities in message order, without overlaps."""
     missing: tuple[Missing, ...]
-    """Required slots without an entity, in the order of the intent."""
+    """Required slots without an entity, and slots with alternatives, in the order of the intent."""
     remarks: tuple[str, ...]
     """Remarks for the trace, such as a pattern that timed out."""
 
@@ -46,12 +75,21 @@ class Reading(NamedTuple):
         return "; ".join(filter(None, parts))
 
 
+class _Answer(NamedTuple):
+    """What the question was for that a message answers."""
+
+    asked: frozenset[str]
+    is_whole: bool
+    """Whether free text may end with "please" and the like."""
+
+
 class SlotReader:
     """Reads the slots of one intent. Thread-safe."""
 
     def __init__(self, intent: Intent, finders: Mapping[str, Finder]) -> None:
         """`finders` maps the name of every slot that is not of kind "any" to its finder."""
         self._slots = intent.slots
+        self._kinds = {slot.name: slot.kind for slot in intent.slots}
         self._finders = finders
         self._neighbours = Neighbours(intent.utterances)
         self._frames = {slot.name: frames(slot.name, intent.utterances) for slot in intent.slots if slot.kind == "any"}
@@ -61,60 +99,121 @@ class SlotReader:
         message = Message(text, language, now)
         entities = self._entities(message, self._slots)
         there = {entity.slot for entity in entities}
-        missing = (slot for slot in self._slots if slot.required and slot.name not in there)
-        questions = tuple(Missing(slot.name, slot.question(language)) for slot in missing)
+        unsure = alternatives(text, entities, language)
+        questions = tuple(
+            Missing(slot.name, unsure.get(slot.name) or slot.question(language))
+            for slot in self._slots
+            if slot.name in unsure or (slot.required and slot.name not in there)
+        )
         return Reading(tuple(entities), questions, tuple(message.remarks))
 
     def fill(
-        self, text: str, names: Collection[str] | None, language: str | None = None, now: datetime | None = None
+        self,
+        text: str,
+        names: Collection[str] | None,
+        language: str | None = None,
+        now: datetime | None = None,
+        others: Collection[str] | None = None,
     ) -> tuple[Entity, ...]:
         """Return the entities in an answer to a question for the slots `names` (None for all slots).
 
-        The whole answer may be free text. Raises `UnknownNameError` for a slot that the intent does not have.
+        The whole answer may be free text. If `others` are given, free text ends before "please". These other slots are
+        filled only where their own words say so: a number only beside the words that stand beside it in an utterance,
+        or if the answer has no other words. What two slots may take is for the one asked for. Raises
+        `UnknownNameError` for a slot that the intent does not have.
         """
         known = [slot.name for slot in self._slots]
-        for name in names or ():
+        for name in (*(names or ()), *(others or ())):
             if name not in known:
                 raise UnknownNameError("slot", name, known)
-        asked = [slot for slot in self._slots if names is None or slot.name in names]
-        return tuple(self._entities(Message(text, language, now), asked, _EVERYTHING))
+        asked = frozenset(known if names is None else names)
+        slots = [slot for slot in self._slots if slot.name in asked or slot.name in (others or ())]
+        return tuple(self._entities(Message(text, language, now), slots, _Answer(asked, others is None)))
 
-    def _entities(self, message: Message, slots: Sequence[Slot], *more: Frame) -> list[Entity]:
-        entities = self._resolve_overlaps(message, [slot.name for slot in slots if slot.kind != "any"])
+    def _entities(self, message: Message, slots: Sequence[Slot], answer: _Answer | None = None) -> list[Entity]:
+        asked = answer.asked if answer else frozenset()
+        entities = self._resolve_overlaps(message, [slot for slot in slots if slot.kind != "any"], asked)
+        entities = _with_bare_answer(message, slots, asked, entities)
+        weak = self._weak_numbers(message, entities)
+        if answer and weak and not _says_nothing_else(message, entities):
+            entities = [entity for entity in entities if entity.slot in asked or entity.start not in weak]
         for slot in slots:
             if slot.kind == "any":
-                free = free_text(slot.name, [*self._frames[slot.name], *more], message, entities)
+                among = self._frames[slot.name]
+                firm = [entity for entity in entities if entity.start not in weak]
+                if slot.name in asked:
+                    among = [*among, EVERYTHING if answer and answer.is_whole else EVERYTHING_BUT_MANNERS]
+                    firm = [entity for entity in firm if entity.slot in asked or self._stands_apart(entity, message)]
+                free = free_text(slot.name, among, message, firm, self._neighbours.carriers)
                 entities = self._with_free_text(free, entities)
         return entities
 
-    def _resolve_overlaps(self, message: Message, slots: list[str]) -> list[Entity]:
+    def _weak_numbers(self, message: Message, entities: Sequence[Entity]) -> set[int]:
+        """Return the starts of numbers that no word or slot beside them marks as values of their slots."""
+        weak = set()
+        for entity, after in zip_longest(entities, entities[1:]):
+            if self._kinds[entity.slot] != "number" or self._neighbours.count_matching(
+                entity.slot, message, entity.start, entity.end
+            ):
+                continue
+            beside = after is not None and not message.text[entity.end : after.start].strip()
+            if not (beside and self._neighbours.follows(entity.slot, after.slot)):
+                weak.add(entity.start)
+        return weak
+
+    def _stands_apart(self, entity: Entity, message: Message) -> bool:
+        """Return whether an entity is not part of the free text that it touches: by its words, or a comma."""
+        if self._kinds[entity.slot] not in ("list", "pattern", "number"):
+            return True
+        if self._neighbours.count_matching(entity.slot, message, entity.start, entity.end):
+            return True
+        before, after = message.text[: entity.start].rstrip(), message.text[entity.end :].lstrip()
+        return before[-1:] in _PAUSES or after[:1] in _PAUSES
+
+    def _resolve_overlaps(self, message: Message, slots: Sequence[Slot], asked: Collection[str]) -> list[Entity]:
         """Return the entities of slots without overlaps, sorted by position."""
-        hits = [(hit, number) for number, slot in enumerate(slots) for hit in self._finders[slot].find(message)]
+        hits = [(hit, number) for number, slot in enumerate(slots) for hit in self._hits(slot, message)]
         hits.sort(key=lambda found: (found[0].start - found[0].end, found[0].distance, found[1], found[0].start))
         taken = bytearray(len(message.text))
-        claims: dict[tuple[int, int], dict[int, SlotHit]] = {}
+        claims: dict[tuple[int, int], dict[str, SlotHit]] = {}
         for hit, number in hits:
             place = hit.start, hit.end
             if place in claims:
                 first = next(iter(claims[place].values()))
                 if hit.distance == first.distance:
-                    claims[place].setdefault(number, hit)
+                    claims[place].setdefault(slots[number].name, hit)
             elif taken.find(1, *place) < 0:
                 taken[hit.start : hit.end] = b"\1" * (hit.end - hit.start)
-                claims[place] = {number: hit}
+                claims[place] = {slots[number].name: hit}
         entities: list[Entity] = []
         for place in sorted(claims):
-            number = self._owner(slots, claims[place], message, {entity.slot for entity in entities})
-            value = claims[place][number].value
-            entities.append(Entity(slots[number], value, message.text[slice(*place)], *place))
+            slot = self._owner(claims[place], message, entities, asked)
+            entities.append(Entity(slot, claims[place][slot].value, message.text[slice(*place)], *place))
         return entities
 
-    def _owner(self, slots: list[str], claims: Mapping[int, SlotHit], message: Message, filled: Collection[str]) -> int:
-        def rank(number: int) -> tuple[int, bool, int]:
-            hit, slot = claims[number], slots[number]
-            return -self._neighbours.count_matching(slot, message, hit.start, hit.end), slot in filled, number
+    def _hits(self, slot: Slot, message: Message) -> list[SlotHit]:
+        hits = self._finders[slot.name].find(message)
+        return without_hours_and_houses(slot.name, hits, message, self._neighbours) if slot.kind == "number" else hits
 
-        return min(claims, key=rank) if len(claims) > 1 else next(iter(claims))
+    def _owner(
+        self, claims: Mapping[str, SlotHit], message: Message, entities: Sequence[Entity], asked: Collection[str]
+    ) -> str:
+        """Return which of several slots gets a value; `entities` are those before it."""
+        if len(claims) == 1:
+            return next(iter(claims))
+        start, end = next((hit.start, hit.end) for hit in claims.values())
+        last = entities[-1] if entities else None
+        choice_of = last.slot if last and joined_by_or(message.text, last.end, start, message.language) else None
+        filled = {entity.slot for entity in entities[-_MOST_FILLED:]}
+
+        structured = any(self._kinds[slot] not in _BY_DECLARATION for slot in claims)
+
+        def rank(slot: str) -> tuple[bool, int, bool, bool, bool]:
+            matching = self._neighbours.count_matching(slot, message, start, end)
+            is_plain = structured and self._kinds[slot] == "number"
+            return slot != choice_of, -matching, slot not in asked, is_plain, slot in filled
+
+        return min(claims, key=rank)
 
     def _with_free_text(self, free: Entity | None, entities: list[Entity]) -> list[Entity]:
         """Add free text to the entities, in place of entities that it contains."""
@@ -153,14 +252,59 @@ def slot_readers(registry: Registry, *, tolerant: bool = True) -> dict[str, Slot
     return readers
 
 
+def _with_bare_answer(
+    message: Message, slots: Sequence[Slot], asked: Collection[str], found: list[Entity]
+) -> list[Entity]:
+    """Return the value of the one slot asked for if the answer is a number alone: "8" is a time, a place or degrees."""
+    slot = next((slot for slot in slots if slot.name in asked), None) if len(asked) == 1 else None
+    if slot is None or slot.kind not in _BARE or any(entity.slot == slot.name for entity in found):
+        return found
+    said = numbers(message)
+    value = _BARE[slot.kind](said[0].value) if len(said) == 1 else None
+    if value is None:
+        return found
+    place = message.aligned.widened(said[0].start, said[0].end)
+    entity = Entity(slot.name, value, message.text[slice(*place)], *place)
+    return [entity] if _says_nothing_else(message, [entity]) else found
+
+
+def _hour(number: float) -> str | None:
+    return f"{number:02}:00" if isinstance(number, int) and 0 <= number < 24 else None
+
+
+def _place(number: float) -> int | None:
+    return number if isinstance(number, int) and number > 0 else None
+
+
+def _degrees(number: float) -> Value | None:
+    return {"amount": number, "unit": None}
+
+
+_BARE: Mapping[str, Callable[[float], Value | None]] = {"time": _hour, "ordinal": _place, "temperature": _degrees}
+"""Kinds whose question may be answered by a number alone."""
+
+
+def _says_nothing_else(message: Message, entities: Sequence[Entity]) -> bool:
+    """Return whether all words of a message are function words or parts of entities."""
+    functional = function_words(message.language)
+    numbers = iter(entities)
+    entity = next(numbers, None)
+    for token in message.tokens:
+        while entity is not None and entity.end <= token.start:
+            entity = next(numbers, None)
+        if (entity is None or token.end <= entity.start) and token.bare not in functional:
+            return False
+    return True
+
+
 def _finder(slot: Slot, registry: Registry, known: Collection[str] | None) -> Finder:
     if slot.kind == "list":
         return ListFinder(names_of(slot), known)
     if slot.kind == "pattern":
         return PatternFinder(slot)
-    if slot.kind == "date":
-        return DateFinder(registry.languages)
-    return NumberFinder() if slot.kind == "number" else TimeFinder()
+    if slot.kind in ("date", "datetime"):
+        return (DateFinder if slot.kind == "date" else MomentFinder)(registry.languages)
+    return _FINDERS[slot.kind]()
 
 
 def _known_words(registry: Registry) -> frozenset[str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from intentmatch.core.errors import ChangedMeanwhileError
+# No write takes that long.
+_SECONDS_OF_A_WRITE = 3600.0
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -17,46 +19,17 @@ def write_file(path: Path, content: bytes) -> None:
 
     Symbolic links are followed. The mode of an existing file is kept.
     """
-    target = _target(path)
+    target = real_path(path)
     aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        _fill(aside, content, target)
+        fill(aside, content, target)
         aside.replace(target)
+        sync_folder(target.parent)
     finally:
         # After success the temporary file no longer exists.
         with suppress(OSError):
             aside.unlink(missing_ok=True)
-
-
-def swap_files(new: Mapping[Path, bytes], check: Callable[[], None]) -> None:
-    """Replace several files, all or none. `check` runs last, before the first replacement; it may raise to cancel.
-
-    The temporary files also serve as locks. Raises `ChangedMeanwhileError` if another process is swapping one of the
-    files, and `OSError` if a file cannot be written. Files that were replaced before an error are restored.
-    """
-    targets = {_target(path): path for path in new}
-    asides: dict[Path, Path] = {}
-    swapped: dict[Path, bytes | None] = {}
-    try:
-        for target, path in targets.items():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _lock(target, path, new[path])
-            asides[target] = _aside(target)
-        check()
-        for target, aside in list(asides.items()):
-            swapped[target] = target.read_bytes() if target.exists() else None
-            aside.replace(target)
-            # The lock is released; a file of this name now belongs to another process.
-            del asides[target]
-    except BaseException:
-        for target in swapped.keys() - asides.keys():
-            _put_back(target, swapped[target])
-        raise
-    finally:
-        for aside in asides.values():
-            with suppress(OSError):
-                aside.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -78,38 +51,34 @@ def folder_aside(target: Path) -> Iterator[Path]:
             shutil.rmtree(rest, ignore_errors=True)
 
 
-def refuse_locked(path: Path) -> None:
-    """Raise `ChangedMeanwhileError` if another process is swapping this file."""
-    lock = _aside(_target(path))
-    if lock.exists():
-        raise _in_use(path, lock)
+def remove_strays(folder: Path) -> None:
+    """Remove what killed processes left of their `write_file` in a folder: temporary files older than an hour."""
+    for file in folder.glob(".*.????????"):
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime > _SECONDS_OF_A_WRITE:
+                file.unlink()
 
 
-def _target(path: Path) -> Path:
+def real_path(path: Path) -> Path:
+    """Return the file that a path means, with symbolic links followed."""
     # Unlike `Path.resolve`, `realpath` does not raise for circular links; opening the file will.
     return Path(os.path.realpath(path))
 
 
-def _aside(target: Path) -> Path:
-    return target.with_name(f".{target.name}.lock")
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names of a folder's files, so that a power failure undoes no rename."""
+    if not hasattr(os, "O_DIRECTORY"):  # Windows cannot do this, and needs it less
+        return
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
-def _lock(target: Path, path: Path, content: bytes) -> None:
-    try:
-        _fill(_aside(target), content, target)
-    except FileExistsError:
-        raise _in_use(path, _aside(target)) from None
-
-
-def _in_use(path: Path, lock: Path) -> ChangedMeanwhileError:
-    return ChangedMeanwhileError(
-        f"{path} is being edited by someone else; nothing was written. Try again. If nobody is editing it, an edit was "
-        f"interrupted: remove {lock}"
-    )
-
-
-def _fill(aside: Path, content: bytes, target: Path) -> None:
-    """Write a new file with the mode of the target. Raises `FileExistsError` if the file exists."""
+def fill(aside: Path, content: bytes, target: Path) -> None:
+    """Write a new file with the mode of the target, to the disk. Raises `FileExistsError` if the file exists."""
     out = aside.open("xb")
     try:
         with out:
@@ -121,11 +90,3 @@ def _fill(aside: Path, content: bytes, target: Path) -> None:
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
-
-
-def _put_back(target: Path, content: bytes | None) -> None:
-    with suppress(OSError):
-        if content is None:
-            target.unlink(missing_ok=True)
-        else:
-            write_file(target, content)

@@ -8,7 +8,9 @@ position inside a unit has no counterpart.
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
+from bisect import bisect_left, bisect_right
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from intentmatch.text.normalize import bare
@@ -76,15 +78,15 @@ class Alignment:
 
     def widened(self, start: int, end: int) -> tuple[int, int]:
         """Widen a span of the text to whole grapheme clusters."""
-        place = 0
-        for cluster in _clusters(self.text):
-            after = place + len(cluster)
-            if place < start < after:
-                start = place
-            if place < end < after:
-                end = after
-            place = after
-        return start, end
+        if self.text.isascii():
+            return start, end
+        bounds = self._bounds
+        return bounds[bisect_right(bounds, start) - 1], bounds[bisect_left(bounds, end)]
+
+    @cached_property
+    def _bounds(self) -> list[int]:
+        """Offsets of all grapheme clusters, and the length of the text."""
+        return [0, *accumulate(map(len, _clusters(self.text)))]
 
 
 def _units(text: str) -> list[_Unit]:

@@ -41,18 +41,23 @@ class LanguageGuess:
             counts[np.searchsorted(seen, codes), column] = frequencies
         self._log_probabilities = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum(axis=0, keepdims=True))
 
-    def guess(self, folded: str, among: Collection[str] | None = None) -> str | None:
+    def guess(
+        self, folded: str, among: Collection[str] | None = None, evidence: NDArray[np.float64] | None = None
+    ) -> str | None:
         """Return the most likely language of a folded message; None if none of its bigrams is known.
 
-        `among` restricts the answer to some languages.
+        `among` restricts the answer to some languages. `evidence` holds log likelihoods from elsewhere, which are added
+        to those of the bigrams, shape `(languages,)`.
         """
         languages = self.languages if among is None else [name for name in self.languages if name in among]
         if len(languages) < 2:
             return languages[0] if languages else None
         rows = [row for row in map(self._pairs.get, pairs(folded)) if row is not None]
-        if not rows:
+        if not rows and evidence is None:
             return None
         likelihoods = np.add.reduce(self._log_probabilities.take(rows, axis=0), axis=0)
+        if evidence is not None:
+            likelihoods += evidence
         if among is not None:
             likelihoods = likelihoods[[self.languages.index(name) for name in languages]]
         return languages[int(likelihoods.argmax())]

@@ -1,7 +1,8 @@
 """Function words that say nothing on their own: articles, conjunctions and prepositions, by language.
 
 Missing on purpose are words that can be an answer or a request of one word, in their own or in another language of the
-table: "no", "is" and "on", "da" and "si", "car" and "men", pronouns, question words and single Latin letters.
+table: "no", "is" and "on", "da" and "si", "ya" and "na", "para" (stop!), "car" and "men", pronouns, question words and
+single Latin letters.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ STOP_WORDS: Mapping[str, frozenset[str]] = {
         "vom für bei beim durch gegen um nach seit im ins am zum zur unter zwischen",
         "el": "οι τα του τησ των και αλλά να με σε από για στο στη στην στον",
         "en": "the an and or but of to for from with by at in as if than are were be",
-        "es": "el la los las un una unos unas pero del al en con por para porque su sus de",
+        "es": "el la los las un una unos unas pero del al en con por porque su sus de",
         "fa": "و در به از که را با یا تا بر",
         "fi": "tai mutta että kun jos niin kuin",
         "fr": "le la les un une des du de et ou mais donc au aux en dans par pour sur avec cet cette ces sa ses",
@@ -34,11 +35,11 @@ STOP_WORDS: Mapping[str, frozenset[str]] = {
         "nl": "de het een en of maar want van voor met bij naar om te als door",
         "no": "og eller fordi det den en et av til med fra ved",
         "pl": "oraz lub albo ale że ze we do od dla po przy się",
-        "pt": "os um uma uns umas ou mas de do dos das em na nos nas com por para ao pelo pela",
-        "ro": "și sau dar că de la în cu pe din pentru un al ale",
+        "pt": "os um uma uns umas ou mas de do dos das em nos nas com por ao pelo pela",
+        "ro": "și sau dar că de la în pe din pentru un al ale",
         "ru": "во со ко об от из за по для или но чтобы же бы ли",
         "sv": "och eller för att det den en ett av till med från vid",
-        "tr": "ve veya ya ama fakat ile için gibi bir",
+        "tr": "ve veya ama fakat ile için gibi bir",
         "uk": "із від для або але що за по",
         "vi": "và hoặc nhưng của là cho với trong các những thì mà",
         "zh": "的 了 和 与 或 就 都 而 及 把 也",

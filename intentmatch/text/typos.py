@@ -4,11 +4,28 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection
+from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-_LETTERS_FOR_ONE_MISTAKE = 4
-_LETTERS_FOR_TWO_MISTAKES = 8
+
+class Tolerance(NamedTuple):
+    """How many letters a word needs so that it may have typing mistakes."""
+
+    for_one: int
+    for_two: int
+
+    def mistakes(self, letters: int) -> int:
+        """Return how many mistakes a word of so many letters may have."""
+        return (letters >= self.for_one) + (letters >= self.for_two)
+
+
+IN_A_LINE = Tolerance(4, 8)
+"""In a message that otherwise equals an utterance."""
+IN_CONTEXT = Tolerance(2, 5)
+"""In a message whose other words, and the frequency of the word that was meant, are evidence as well."""
+ALONE = Tolerance(5, 9)
+"""Without other evidence: shorter words are too near to each other."""
 
 
 def only_typos(message: str, utterance: str, known: Collection[str] = ()) -> bool:
@@ -27,7 +44,7 @@ def _same_word(word: str, other: str) -> bool:
     if word[:1] != other[:1] or not (_takes_typos(word) and _takes_typos(other)):
         return False
     letters = min(len(word), len(other))
-    mistakes = 2 if letters >= _LETTERS_FOR_TWO_MISTAKES else 1 if letters >= _LETTERS_FOR_ONE_MISTAKE else 0
+    mistakes = IN_A_LINE.mistakes(letters)
     return bool(OSA.distance(word, other, score_cutoff=mistakes) <= mistakes)
 
 

@@ -18,6 +18,7 @@ from intentmatch.artefact.store import load_artefact, save_artefact
 from intentmatch.core.errors import ArtefactError, StaleArtefactError
 from intentmatch.core.types import Case, Intent, Registry, Utterance
 from intentmatch.matching.matcher import Matcher
+from intentmatch.storage import sealed
 
 SHIPPED = Path(__file__).parents[2] / "intents"
 MESSAGES = ["wo ist mein Paket?", "no", "cancle my order", "write me a poem", "where is my stuff", "", "我要退货吗"]
@@ -108,7 +109,7 @@ def test_large_file_is_mapped_and_gives_identical_results(
     built: tuple[Matcher, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its vectors are read-only."""
-    monkeypatch.setattr(store, "_MAPPED_FROM", 0)
+    monkeypatch.setattr(sealed, "_MAPPED_FROM", 0)
     matcher, path = built
     loaded = Matcher.load(path)
 
@@ -123,7 +124,7 @@ def test_mapped_file_may_be_replaced_while_in_use(
     built: tuple[Matcher, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A loaded matcher keeps the old content until it reloads."""
-    monkeypatch.setattr(store, "_MAPPED_FROM", 0)
+    monkeypatch.setattr(sealed, "_MAPPED_FROM", 0)
     path = tmp_path / "shop.intentmatch"
     path.write_bytes(built[1].read_bytes())
     loaded = Matcher.load(path)
@@ -139,7 +140,7 @@ def test_mapped_file_may_be_replaced_while_in_use(
 def test_damaged_mapped_file_is_an_error(
     built: tuple[Matcher, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "_MAPPED_FROM", 0)
+    monkeypatch.setattr(sealed, "_MAPPED_FROM", 0)
     test_damaged_file_is_an_error(built, tmp_path)
 
 
@@ -299,7 +300,7 @@ def test_float16_vectors_take_half_the_space_and_give_the_same_verdicts(
         assert found.score == pytest.approx(expected.score, abs=1e-3)
         assert found.confidence == pytest.approx(expected.confidence, abs=1e-2)
     for mapped_from in (1 << 26, 1):
-        monkeypatch.setattr(store, "_MAPPED_FROM", mapped_from)
+        monkeypatch.setattr(sealed, "_MAPPED_FROM", mapped_from)
         loaded = Matcher.load(path)
         assert [loaded.match(message) for message in MESSAGES] == [matcher.match(message) for message in MESSAGES]
         assert loaded.match_many(MESSAGES)[0].intent == matcher.match(MESSAGES[0]).intent
@@ -358,10 +359,7 @@ def test_calibration_for_other_languages_is_stored(built: tuple[Matcher, Path]) 
     assert again != matcher.artefact.foreign
 
 
-def test_artefact_of_release_0_1_0_is_read() -> None:
-    old = Matcher.load(Path(__file__).parent / "data" / "shop-0.1.0.intentmatch")
-
-    assert [intent.name for intent in old.registry] == ["order_status", "order_cancel", "opening_hours"]
-    assert old.match("siparişim nerede").intent == "order_status"
-    assert old.match("how tall is the Eiffel tower").verdict == "out_of_scope"
-    assert old.artefact.foreign is None
+def test_artefact_of_an_earlier_release_asks_for_a_new_build() -> None:
+    """Its digest does not cover its header."""
+    with pytest.raises(StaleArtefactError, match=r"has format 4.*this one reads 6.*Run `intentmatch build` again"):
+        load_artefact(Path(__file__).parent / "data" / "shop-0.1.0.intentmatch")

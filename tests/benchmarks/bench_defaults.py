@@ -31,7 +31,8 @@ from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
 from intentmatch.learning.calibration import calibrate
 from intentmatch.learning.training import cross_validate_registry
-from intentmatch.matching.pipeline import Engine, Question
+from intentmatch.matching.pipeline import Engine
+from intentmatch.matching.question import Question
 
 SHARES = (1 / 11, 0.15, 0.2, 0.25, 0.3, 0.4)
 PLAIN_TARGETS = ("precision=0.95,give_up=0.005", "precision=0.95,give_up=0.02", "balance")
@@ -108,14 +109,15 @@ def _measure(
     weights = _weights(messages, registry, strangers=strangers)
     question = Question(top_k=1)
     engine = Engine(artefact, encoder)
-    precomputed = engine.precompute([(row.text, question) for row in messages])
+    precomputed = engine.precompute([engine.read(row.text, question) for row in messages])
     for share in shares:
         for text in targets:
             target = parse("target", text)
             settings = replace(artefact.settings, target=target, out_of_scope_share=share)
             calibration = calibrate(held_out, target, names, languages, share)
             engine = Engine(replace(artefact, settings=settings, calibration=calibration), encoder)
-            results = [engine.match(row.text, question, precomputed.__getitem__) for row in messages]
+            readings = [engine.read(row.text, question) for row in messages]
+            results = [engine.answer(reading, precomputed.__getitem__) for reading in readings]
             first = np.array(
                 [
                     bool(r.candidates) and r.candidates[0].intent == row.intent

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 from command_line import run
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 
 def test_match_reads_the_artefact_without_the_yaml(shop: str, tmp_path: Path) -> None:
@@ -39,3 +41,22 @@ def test_artefact_finds_the_same_slots_as_the_yaml(booking: str, tmp_path: Path)
         fresh, kept = (json.loads(run("match", "-i", where, "--json", message).stdout) for where in (booking, built))
         assert fresh["entities"]
         assert (fresh["entities"], fresh["missing"]) == (kept["entities"], kept["missing"])
+
+
+def test_signed_artefact_is_required_with_the_flag(shop: str, tmp_path: Path) -> None:
+    """`--require-signature` is one of the settings, so that `--set` and the environment give it too."""
+    key = Ed25519PrivateKey.generate()
+    (tmp_path / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    public = tmp_path / "public.pem"
+    public.write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    target = str(tmp_path / "shop.intentmatch")
+
+    done = run("build", shop, "-o", target, "--sign", str(tmp_path / "key.pem"))
+    assert f"signed with {tmp_path / 'key.pem'}" in done.stdout
+    for option in (["--require-signature", str(public)], ["--set", f"require_signature={public}"]):
+        assert run("match", "-i", target, *option, "cancel my order").stdout.startswith("cancel")
+
+    run("build", shop, "-o", target)
+    refused = run("match", "-i", target, "--require-signature", str(public), "cancel my order")
+    assert refused.exit_code != 0
+    assert "is not signed, and a signature is required" in refused.stderr

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from terminal import in_a_terminal
 
 from intentmatch import formats
 from intentmatch.cli.commands import cli
@@ -42,15 +43,14 @@ def test_import_without_output_reports_and_writes_nothing(bot: Path) -> None:
 
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
-        "bot/nlu.yml:5:7: warning [duplicate-utterance] “Hello!” is already at bot/nlu.yml:4",
-        "  hint: remove one of the two",
+        "bot/nlu.yml:5:7: info [duplicate-utterance] “Hello!” is already at bot/nlu.yml:4; it is imported once",
         "bot/nlu.yml:8:7: info [learned-slot] the values of the slot 'city' were collected from labelled utterances",
         "  hint: add any values that are missing",
         "bot/nlu.yml:9:7: warning [conflicting-utterance] “hello” of 'book' already belongs to 'greet'; it is skipped",
         "rasa: 2 intents, 4 utterances, languages: not stated, slots: city",
         "  to be written with --output  lines",
-        "  intents.yaml                 16",
-        "0 errors, 2 warnings, 1 note",
+        "  intents.yaml                 15",
+        "0 errors, 1 warning, 2 notes",
     ]
     assert [path.name for path in Path().iterdir()] == ["bot"]
 
@@ -61,7 +61,7 @@ def test_import_creates_the_folder_and_writes_yaml(bot: Path) -> None:
     assert done.exit_code == 0
     assert "written to new/intents" in done.stdout
     found = read_registry("new/intents", expand=False)
-    assert [(u.text, u.language) for u in found.utterances] == [("hello", "en"), ("Hello!", "en"), ("to Rome", "en")]
+    assert [(u.text, u.language) for u in found.utterances] == [("hello", "en"), ("to Rome", "en")]
 
 
 def test_import_prints_one_json_value(bot: Path) -> None:
@@ -76,7 +76,7 @@ def test_import_prints_one_json_value(bot: Path) -> None:
         "entities": ["city"],
     }
     assert [(p["rule"], p["severity"], p["path"], p["line"]) for p in value["problems"]] == [
-        ("duplicate-utterance", "warning", "bot/nlu.yml", 5),
+        ("duplicate-utterance", "info", "bot/nlu.yml", 5),
         ("learned-slot", "info", "bot/nlu.yml", 8),
         ("conflicting-utterance", "warning", "bot/nlu.yml", 9),
     ]
@@ -166,3 +166,46 @@ def test_formats_are_listed_as_table_and_json() -> None:
     assert lines[0].split() == ["format", "read", "written", "what", "it", "is"]
     assert [value["format"] for value in values] == list(formats.formats())
     assert {"format": "json", "reads": True, "writes": False, "what": "JSON with a list of texts and intents"} in values
+
+
+def test_table_is_pasted_on_standard_input(bot: Path) -> None:
+    """Tab-separated, as spreadsheets copy it."""
+    text = "where is my order\torder_status\nhow long, please\torder_status\nhi\tgreet\n\tgreet\n"
+    done = CliRunner().invoke(cli, ["import", "-", "-o", "pasted", "--language", "en"], input=text)
+
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[0].startswith("<stdin>:1:1: info [guessed-columns] the columns are taken by their")
+    assert "<stdin>:4:1: warning [incomplete-row] a row without a message is skipped" in done.stdout
+    found = read_registry("pasted", expand=False)
+    assert [(u.text, u.language) for u in found["order_status"].utterances] == [
+        ("where is my order", "en"),
+        ("how long, please", "en"),
+    ]
+
+
+def test_columns_of_a_pasted_table_can_be_named(bot: Path) -> None:
+    done = CliRunner().invoke(cli, ["import", "-", "--columns", "text=2,intent=1"], input="a\tb\nc\td\n")
+
+    assert "csv: 2 intents, 2 utterances" in done.stdout
+
+
+def test_empty_standard_input_is_refused(bot: Path) -> None:
+    done = CliRunner().invoke(cli, ["import", "-"], input="")
+
+    assert done.exit_code == 2
+    assert "<stdin>: unknown format" in done.stderr
+
+
+def test_terminal_is_told_how_to_end_the_paste(bot: Path) -> None:
+    code, printed = in_a_terminal("import", "-", typed=b"text\tintent\nhi\tgreet\n\x04")
+
+    assert code == 0
+    assert "Paste the table, then press Ctrl-D on an empty line." in printed.decode()
+    assert "1 intent, 1 utterance" in printed.decode()
+
+
+def test_import_of_a_missing_path_is_refused(bot: Path) -> None:
+    done = run("import", "nowhere.csv")
+
+    assert done.exit_code == 2
+    assert "nowhere.csv: no such file or folder" in done.stderr

@@ -90,6 +90,19 @@ def test_learning_curve_has_four_shares(shop: str) -> None:
     assert all(share in done.stdout for share in ("25%", "50%", "75%", "100%"))
 
 
+def test_cases_of_other_intents_are_reported_and_skipped(shop: str, tmp_path: Path) -> None:
+    """The places of the first five, then how many there are."""
+    file = tmp_path / "cases.csv"
+    file.write_text("text,intent\ncancel my order,cancel\n" + "x,gone\n" * 7, encoding="utf-8")
+
+    done = run(shop, "--tests", str(file), "--no-robustness")
+
+    assert done.exit_code == 0
+    assert done.stderr.count("expects 'gone', which is not an intent") == 5
+    assert f"{file}: 7 of 8 test cases skipped: the registry does not have their intents" in done.stderr
+    assert done.stdout.startswith("Test cases: 1 in scope")
+
+
 def test_json_junit_and_html_are_written(shop: str, tests_csv: str, tmp_path: Path) -> None:
     files = {kind: tmp_path / f"out.{kind}" for kind in ("json", "junit", "html")}
     options = [word for kind, file in files.items() for word in (f"--{kind}", str(file))]

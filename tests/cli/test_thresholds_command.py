@@ -165,3 +165,36 @@ def test_other_languages_have_a_row_of_their_own(shipped: dict[str, dict[str, An
     assert (row["on"], row["from"]) == ("in_scope", "learned for other languages")
     assert row["coverage"] < shipped["everything else"]["coverage"]
     assert "other languages" not in rows_of(tiny)
+
+
+def log(tmp_path: Path, count: int) -> str:
+    lines = [f"where is my order {number}" for number in range(count - count // 4)]
+    lines += [f"the {number} cats of Uluru sing opera" for number in range(count // 4)]
+    (tmp_path / "log.txt").write_text("\n".join(lines), encoding="utf-8")
+    return str(tmp_path / "log.txt")
+
+
+def test_share_of_logged_messages_is_guessed_and_changes_nothing(tmp_path: Path) -> None:
+    plain, guessed = (
+        json.loads(run(str(INTENTS), *words, "--json").stdout) for words in ((), ("--messages", log(tmp_path, 200)))
+    )
+
+    assert plain["guessed_share"] is None
+    assert guessed["guessed_share"]["messages"] == 200
+    assert guessed["guessed_share"]["low"] <= guessed["guessed_share"]["value"] <= guessed["guessed_share"]["high"]
+    assert {**guessed, "guessed_share": None} == plain
+
+
+def test_guess_says_that_it_is_one(tmp_path: Path) -> None:
+    shown = run(str(INTENTS), "--messages", log(tmp_path, 200)).stdout
+
+    assert "a guess: " in shown
+    assert " of your 200 different messages look out of scope" in shown
+
+
+def test_guess_needs_messages_and_confidences(tmp_path: Path, tiny: str) -> None:
+    few = run(str(INTENTS), "--messages", log(tmp_path, 40)).stdout
+    without = run(tiny, "--messages", log(tmp_path, 200)).stdout
+
+    assert "no guess from your messages: it needs 100 of them, and a registry with confidences" in few
+    assert "no guess from your messages" in without

@@ -75,13 +75,46 @@ def test_settings_are_written_to_the_file_that_has_settings(shop: Path) -> None:
     assert "  encoder: static" in text
 
 
-def test_write_needs_a_file_if_there_are_several(shop: Path) -> None:
+def test_settings_of_several_files_go_to_the_first_one_without_any(shop: Path) -> None:
     other = shop.with_name("other.yaml")
     other.write_text("intents: {hello: {utterances: [hi, good day]}}\n", encoding="utf-8")
 
-    vague = run("shop", "--write")
-    assert vague.exit_code == 2
-    assert "could go into shop/other.yaml or shop/shop.yaml: name one with --file" in vague.stderr
+    done = run("shop", "--write")
+
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "shop/other.yaml is written.")
+    assert set(read_registry("shop").settings) == {"encoder", "scorer", "aggregation"}
+    assert shop.read_text(encoding="utf-8") == YAML
+    assert run("shop", "--write").stdout.endswith("shop/other.yaml has these settings already.\n")
+
+
+def test_each_setting_stays_in_its_file(shop: Path) -> None:
+    """The settings that no file has go to the first file with one of the three."""
+    first, second = shop.with_name("a.yaml"), shop.with_name("b.yaml")
+    first.write_text("settings: {target: {precision: 0.9}}\n", encoding="utf-8")
+    second.write_text("settings:\n  scorer: head  # mine\n", encoding="utf-8")
+    shop.write_text(f"settings:\n  aggregation: mean2\n{YAML}", encoding="utf-8")
+
+    done = run("shop", "--write")
+
+    assert done.exit_code == 0
+    places = {name: Path(place.path).name for name, place in read_registry("shop").setting_locations.items()}
+    assert places == {"target": "a.yaml", "encoder": "b.yaml", "scorer": "b.yaml", "aggregation": "shop.yaml"}
+    assert first.read_text(encoding="utf-8") == "settings: {target: {precision: 0.9}}\n"
+    assert "# mine" in second.read_text(encoding="utf-8")
+    again = run("shop", "--write").stdout.splitlines()[-1]
+    assert again == "shop/b.yaml and shop/shop.yaml have these settings already."
+
+
+def test_new_settings_go_to_the_file_with_other_settings(shop: Path) -> None:
+    shop.with_name("a.yaml").write_text("intents: {hello: {utterances: [hi, good day]}}\n", encoding="utf-8")
+    shop.write_text(f"settings: {{target: {{precision: 0.9}}}}\n{YAML}", encoding="utf-8")
+
+    assert run("shop", "--write").stdout.splitlines()[-1] == "shop/shop.yaml is written."
+
+
+def test_named_file_gets_the_settings_unless_another_has_one(shop: Path) -> None:
+    other = shop.with_name("other.yaml")
+    other.write_text("intents: {hello: {utterances: [hi, good day]}}\n", encoding="utf-8")
 
     assert run("shop", "--write", "--file", str(shop)).exit_code == 0
     assert "settings:" in shop.read_text(encoding="utf-8")

@@ -1,7 +1,8 @@
 """Real clients against a real server: each protocol is asked by the SDK or the bot that it is there for.
 
-They run in environments of their own, made here from pinned requirements, because what they need clashes with each
-other. Where those cannot be installed (no network, say) the clients are skipped, and the last lines say why.
+Exported .lu files are read by Microsoft's own parser. The clients and the parser run in environments of their own, made
+here from pinned requirements, because what they need clashes with each other. Where those cannot be installed (no
+network, say) they are skipped, and the last lines say why.
 
     python tests/clients/run.py [FOLDER]     # FOLDER keeps the environments for the next run
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -87,10 +89,38 @@ def installed(name: str, folder: Path) -> tuple[Path, str]:
     return python, ""
 
 
+def parse_lu(folder: Path) -> tuple[bool, str]:
+    """Read exported .lu files with Microsoft's parser: whether it failed, and what to say."""
+    npm, node = shutil.which("npm"), shutil.which("node")
+    if npm is None or node is None:
+        return False, "skipped  bf-lu: needs node and npm"
+    modules = folder / "bf_lu"
+    modules.mkdir(parents=True, exist_ok=True)
+    shutil.copy(HERE / "bf_lu.package.json", modules / "package.json")
+    command = [npm, "install", "--prefix", modules, "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+    try:
+        subprocess.run(command, capture_output=True, text=True, check=True, timeout=900)
+    except subprocess.CalledProcessError as error:
+        return False, f"skipped  bf-lu: {error.stderr.strip().rpartition(chr(10))[2] or 'npm failed'}"
+    except subprocess.TimeoutExpired as error:
+        return False, f"skipped  bf-lu: npm took more than {error.timeout} seconds"
+    from lu_exports import pages
+
+    exports = folder / "exports.json"
+    exports.write_text(json.dumps(list(pages())), encoding="utf-8")
+    environment = {**os.environ, "NODE_PATH": str(modules / "node_modules")}
+    done = subprocess.run(
+        [node, HERE / "parse_lu.js", exports], capture_output=True, text=True, check=False, timeout=300, env=environment
+    )
+    if done.returncode:
+        print(done.stderr, file=sys.stderr)
+    return done.returncode != 0, f"{'FAILED ' if done.returncode else 'passed '}  {done.stdout.strip() or 'bf-lu'}"
+
+
 def run(folder: Path) -> int:
-    """Ask with each client; the number of those that failed."""
-    said: list[str] = []
-    failed = 0
+    """Ask with each client, and read with the parser; the number of those that failed."""
+    unreadable, line = parse_lu(folder)
+    said, failed = [line], int(unreadable)
     with serving() as url:
         for name, protocols in ENVIRONMENTS.items():
             python, why_not = installed(name, folder)

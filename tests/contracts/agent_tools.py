@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch import Intent, Matcher, MissingExtraError, Registry, UnknownNameError, Utterance
+from intentmatch import Intent, IntentMatchError, Matcher, MissingExtraError, Registry, UnknownNameError, Utterance
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ALL_TOOLS = ["status", "cancel", "search"]
@@ -45,7 +45,7 @@ def order_matcher() -> Matcher:
 
 
 class AgentToolsContract:
-    """A model is shown the tools of the intent, and all tools where no intent is clear."""
+    """A model is shown the tools of the intent, and none of the other intents."""
 
     extra: ClassVar[str]
     """The extra that installs the framework."""
@@ -56,7 +56,7 @@ class AgentToolsContract:
     example_conversation: ClassVar[tuple[tuple[str, str], ...]]
     """Messages to the example, and its answers without a model."""
 
-    def new_agent(self, matcher: Matcher, tools: Any = None) -> Agent:
+    def new_agent(self, matcher: Matcher, tools: Any = None, **options: Any) -> Agent:
         """An agent whose tools the adapter chooses; `tools` is the adapter's table of tools by intent."""
         raise NotImplementedError
 
@@ -72,13 +72,36 @@ class AgentToolsContract:
         assert "on its way" in answer
         assert matcher.encoder.encoded == ["where may my order be"]
 
-    @pytest.mark.parametrize("message", ["penguins", "sound now", "sound off now"])
-    def test_model_is_shown_all_tools_where_intent_is_unclear_or_has_none(self, message):
+    @pytest.mark.parametrize("message", ["sound now", "sound off now"])
+    def test_model_is_shown_all_tools_if_intents_have_none(self, message):
         agent = self.new_agent(order_matcher())
 
         agent.run(message)
 
         assert agent.shown[0] == ALL_TOOLS
+
+    def test_out_of_scope_message_shows_no_tools_of_intents(self):
+        """Unless the bot asks for all; a tool that belongs to no intent is shown either way."""
+        careful = self.new_agent(order_matcher())
+        generous = self.new_agent(order_matcher(), out_of_scope="all")
+
+        careful.run("penguins")
+        generous.run("penguins")
+
+        assert careful.shown[0] == ["search"]
+        assert generous.shown[0] == ALL_TOOLS
+
+    def test_out_of_scope_message_shows_no_tools_of_a_table(self):
+        """A framework may show an empty list, or say nothing of tools."""
+        agent = self.new_agent(order_matcher(), {"status": ALL_TOOLS})
+
+        agent.run("penguins")
+
+        assert agent.shown[:1] in ([], [[]])
+
+    def test_other_choice_for_out_of_scope_is_refused_at_once(self):
+        with pytest.raises(IntentMatchError, match="unknown choice for out_of_scope 'some': known are all, none"):
+            self.new_agent(order_matcher(), out_of_scope="some")
 
     def test_table_gives_intent_several_tools(self):
         """Of an ambiguous message, the tools of both intents."""

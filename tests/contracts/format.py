@@ -282,6 +282,20 @@ def round_trips_what_it_can_express(subject: Subject, folder: Path) -> None:
 
 
 @law
+def reports_unused_slots_and_empty_intents_that_it_loses(subject: Subject, folder: Path) -> None:
+    """A slot that no utterance mentions and an intent without utterances come back, or each is a problem."""
+    if subject.format.write is None:
+        return
+    slots = (_PLAIN_CITY, _CODE, _PERSONS, Slot("day", "date"), Slot("hour", "time"), Slot("free", "any"))
+    lines = Registry((*registry("hello").intents, Intent("empty", ())), slots=slots)
+    found, problems = round_trip(subject, in_language(subject.language or "en", lines), folder)
+    messages = " ".join(problem.message for problem in problems if problem.rule == NOT_EXPRESSED)
+    names = {intent.name for intent in found} | {slot.name for slot in found.slots}
+    for name in ("empty", *(slot.name for slot in slots)):
+        assert name in names or repr(name) in messages, name
+
+
+@law
 def writes_deterministically(subject: Subject, folder: Path) -> None:
     """The same registry gives the same bytes."""
     if subject.format.write is None:

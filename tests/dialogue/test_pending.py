@@ -17,7 +17,16 @@ entities = st.builds(Entity, st.text(), values, st.text(), st.integers(0), st.in
 found = st.lists(entities, max_size=3).map(tuple)
 questions = st.one_of(
     st.builds(WhichIntent, st.text(), st.lists(st.text()).map(tuple), st.text(), languages),
-    st.builds(WhichValue, st.text(), st.text(), found, st.integers(), languages, st.booleans()),
+    st.builds(
+        WhichValue,
+        st.text(),
+        st.text(),
+        found,
+        st.integers(),
+        languages,
+        st.booleans(),
+        st.lists(st.tuples(st.text(), st.text()), max_size=2).map(tuple),
+    ),
     st.builds(Confirmation, st.text(), found, st.text(), st.integers(), languages),
 )
 anything = st.recursive(
@@ -56,7 +65,7 @@ def test_changed_field_gives_a_valid_question_or_none(pending, data):
     del written[field]
 
     assert changed is None or from_text(to_text(changed)) == changed
-    assert from_text(json.dumps(written)) == (pending if field in ("more", "confirmed") else None)
+    assert from_text(json.dumps(written)) == (pending if field in ("more", "confirmed", "unsure") else None)
 
 
 @pytest.mark.parametrize(

@@ -144,5 +144,21 @@ def test_command_writes_both_files_for_the_embedded_tokenizer_only(
 
 
 def test_folder_that_cannot_be_written_is_an_error(toy: Corpus, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot be written"):
-        languages.measure(toy, WordHashEncoder(), tmp_path / "missing" / "folder")  # type: ignore[arg-type]
+        languages.measure(toy, WordHashEncoder(), tmp_path / "file" / "folder")
+
+
+def test_encoder_with_another_tokenizer_or_none_gets_distances(toy: Corpus, tmp_path: Path) -> None:
+    assert languages.measure(toy, WordHashEncoder(), tmp_path) == [tmp_path / "translations.safetensors"]
+    assert read_translations(tmp_path, WordHashEncoder().dim) is not None
+
+
+def test_kind_of_the_encoder_is_used(toy_files: tuple[Path, Path], tmp_path: Path) -> None:
+    """An empty folder is no exported model."""
+    options = ["--kind", "onnx", "--pairs", str(toy_files[0])]
+
+    done = CliRunner().invoke(cli, ["measure-languages", str(tmp_path), *options])
+
+    assert done.exit_code != 0
+    assert "onnx" in done.output

@@ -19,6 +19,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.onnx import OnnxEncoder
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+from intentmatch.encoders.translations import Translations
 
 TEXTS = [
     "where is my package",
@@ -49,6 +50,19 @@ def test_int8_vectors_have_cosine_above_0_99(
 
     assert (encoder.encode(TEXTS) * minilm.encode(TEXTS)).sum(axis=1).min() > 0.99
     assert encoder.fingerprint != onnx_minilm("float32").fingerprint
+
+
+def test_measured_translations_are_read_and_keep_the_fingerprint(copied: Path) -> None:
+    """Those of another size are not."""
+    without = OnnxEncoder(copied)
+    assert without.translations is None
+    pairs = without.encode(TEXTS)
+
+    Translations.between(pairs[:2], pairs[2:4]).save(copied)
+    encoder = OnnxEncoder(copied)
+
+    assert len(encoder.translations.cosines) == 2
+    assert encoder.fingerprint == without.fingerprint
 
 
 def test_golden_cosine(onnx_minilm: Callable[[str], OnnxEncoder]) -> None:

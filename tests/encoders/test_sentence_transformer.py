@@ -15,6 +15,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.encoders import hub, load_encoder
 from intentmatch.encoders import sentence_transformer as module
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+from intentmatch.encoders.translations import Translations
 
 
 @pytest.mark.parametrize(
@@ -182,3 +183,18 @@ def test_half_precision_on_a_gpu_agrees_with_the_cpu(minilm: SentenceTransformer
 
 def test_languages_come_from_the_model_card(minilm: SentenceTransformerEncoder) -> None:
     assert minilm.languages == {"en"}
+
+
+def test_measured_translations_are_read_and_keep_the_fingerprint(
+    minilm: SentenceTransformerEncoder, minilm_folder: Path, tmp_path: Path
+) -> None:
+    """A model without them has none."""
+    copied = Path(shutil.copytree(minilm_folder, tmp_path / "copy"))
+    pairs = minilm.encode(["one", "two", "three", "four"])
+    Translations.between(pairs[:2], pairs[2:]).save(copied)
+
+    encoder = SentenceTransformerEncoder(str(copied), device="cpu")
+
+    assert len(encoder.translations.cosines) == 2
+    assert encoder.fingerprint == minilm.fingerprint
+    assert minilm.translations is None

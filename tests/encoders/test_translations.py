@@ -7,12 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fakes import WordHashEncoder
+from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
+from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.types import Vectors
 from intentmatch.encoders.static import StaticEncoder
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED
-from intentmatch.encoders.translations import FILE, Translations, read_translations, translations_of
+from intentmatch.encoders.translations import (
+    FILE,
+    Translations,
+    read_translations,
+    translations_beside,
+    translations_of,
+)
 
 
 def unit_rows(rows: int, dim: int = 64, seed: int = 0) -> Vectors:
@@ -50,37 +58,42 @@ def test_pairs_without_a_direction_are_left_out() -> None:
 
 def test_moved_vectors_are_as_far_away_as_translations(measured: Translations) -> None:
     """Every pair is used about equally often; the result is of unit length and always the same."""
-    vectors = unit_rows(200, seed=2)
+    vectors, owners = unit_rows(200, seed=2), np.arange(200) // 10
 
-    moved = measured.moved(vectors)
+    moved = measured.moved(vectors, owners)
 
-    cosines = np.einsum("ij,ij->i", vectors, moved)
-    assert np.sort(cosines) == pytest.approx(np.sort(np.tile(measured.cosines, 5)), abs=1e-3)
-    assert np.linalg.norm(moved, axis=1) == pytest.approx(np.ones(200), abs=1e-5)
+    assert moved.shape == (3, 200, 64)
+    for one in moved:
+        cosines = np.einsum("ij,ij->i", vectors, one)
+        assert np.sort(cosines) == pytest.approx(np.sort(np.tile(measured.cosines, 5)), abs=1e-3)
+    assert np.linalg.norm(moved, axis=2) == pytest.approx(np.ones((3, 200)), abs=1e-5)
     assert moved.dtype == np.float32
-    assert np.array_equal(moved, measured.moved(vectors.copy()))
+    assert np.array_equal(moved, measured.moved(vectors.copy(), owners))
+    assert not np.array_equal(moved[0], moved[1])
 
 
-def test_moved_vectors_lean_towards_the_subject_of_the_others(measured: Translations) -> None:
-    """Vectors with a common direction keep some of it."""
-    subject = np.zeros(64, dtype=np.float32)
-    subject[0] = 1.0
-    vectors = unit_rows(200, seed=2) + 0.8 * subject
+def test_moved_vectors_lean_towards_similar_utterances_of_other_intents(measured: Translations) -> None:
+    """Of two intents with the same vectors, each leans to the other; without another intent, to none."""
+    vectors = np.repeat(unit_rows(100, seed=2), 2, axis=0)
+    neighbours = unit_rows(100, seed=5)
+    vectors[1::2] = 0.8 * vectors[1::2] + 0.6 * neighbours
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    cosines = measured.cosines.mean()
+    towards = vectors[1::2] - np.einsum("ij,ij->i", vectors[1::2], vectors[::2])[:, None] * vectors[::2]
 
-    moved = measured.moved(vectors)
+    def lean(owners: NDArray[np.int64]) -> float:
+        moved = measured.moved(vectors, owners)[:, ::2]
+        return float(np.einsum("kij,ij->ki", moved, towards).mean())
 
-    assert (moved @ subject).mean() > cosines * (vectors @ subject).mean() + 0.02
+    assert lean(np.tile([0, 1], 100)) > lean(np.zeros(200, dtype=np.int64)) + 0.01
 
 
-@pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.parametrize("rows", [0, 1, 3])
 def test_few_vectors_are_moved(measured: Translations, rows: int) -> None:
-    assert measured.moved(unit_rows(rows)).shape == (rows, 64)
+    assert measured.moved(unit_rows(rows), np.arange(rows)).shape == (3, rows, 64)
 
 
 def test_vectors_of_zeros_stay_finite(measured: Translations) -> None:
-    assert np.isfinite(measured.moved(np.zeros((3, 64), dtype=np.float32))).all()
+    assert np.isfinite(measured.moved(np.zeros((3, 64), dtype=np.float32), np.arange(3))).all()
 
 
 def test_saved_pairs_are_read_nearly_as_they_were(measured: Translations, tmp_path: Path) -> None:
@@ -106,6 +119,15 @@ def test_damaged_pairs_are_refused(tmp_path: Path) -> None:
     save_file({"cosines": np.zeros(3, dtype=np.float16)}, tmp_path / FILE)
     with pytest.raises(ValueError, match=f"{FILE} is damaged"):
         read_translations(tmp_path, 64)
+
+
+def test_damaged_pairs_beside_a_model_name_the_remedy(measured: Translations, tmp_path: Path) -> None:
+    measured.save(tmp_path)
+    assert len(translations_beside(tmp_path, 64).cosines) == 40
+    (tmp_path / FILE).write_bytes(b"no tensors")
+
+    with pytest.raises(ModelUnavailableError, match="measure it again with `measure-languages`"):
+        translations_beside(tmp_path, 64)
 
 
 def test_embedded_encoder_has_pairs_and_others_none() -> None:

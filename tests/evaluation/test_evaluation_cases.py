@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.core.errors import InputError, IntentMatchError, Location, RegistryError
+from intentmatch.core.errors import InputError, IntentMatchError, Location, Problem, RegistryError
 from intentmatch.core.types import Case
 from intentmatch.evaluation.cases import READERS, read_cases
 
@@ -148,6 +148,45 @@ def test_problem_has_path_line_and_column(tmp_path: Path, name, text, message):
 
     assert message in str(caught.value)
     assert all(problem.hint or problem.rule == "yaml-syntax" for problem in caught.value.problems)
+
+
+def test_rasa_test_stories_are_read(tmp_path: Path):
+    """Beside an `nlu:` block or without one."""
+    stories = (
+        "stories:\n- steps:\n  - user: hi [Anna](name)\n    intent: greet\n  - user: x\n    intent: nlu_fallback\n"
+    )
+
+    assert in_short(read_cases(write(tmp_path, "test_stories.yml", stories), KNOWN)) == [
+        ("hi Anna", "greet", None, "3:11"),
+        ("x", None, None, "5:11"),
+    ]
+    nlu = "nlu:\n- intent: book_flight\n  examples: |\n    - to Rome\n"
+    found = read_cases(write(tmp_path, "both.yml", stories + nlu), KNOWN)
+    assert [case.text for case in found] == ["hi Anna", "x", "to Rome"]
+
+
+def test_cases_of_unknown_intents_can_be_skipped(tmp_path: Path):
+    lines = '{"text": "hi", "intent": "greet"}\n{"text": "x", "intent": "gret"}\n{"text": "y", "intent": null}\n'
+    skipped: list[Problem] = []
+    file = write(tmp_path, "t.jsonl", lines + '{"text": "z", "intent": ["greet", "gone"]}')
+
+    assert [case.text for case in read_cases(file, KNOWN, skipped)] == ["hi", "y"]
+    assert [(p.location.line, p.severity, p.rule) for p in skipped] == [
+        (2, "warning", "unknown-intent"),
+        (4, "warning", "unknown-intent"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [('{"text": "x", "intent": "gone"}', "unknown-intent"), ("\n", "no-tests"), ('{"text": "x"}', "test-case")],
+)
+def test_file_without_a_usable_case_is_an_error(tmp_path: Path, text: str, rule: str):
+    skipped: list[Problem] = []
+    with pytest.raises(RegistryError, match=rf"error \[{rule}\]"):
+        read_cases(write(tmp_path, "t.jsonl", text), KNOWN, skipped)
+
+    assert skipped == []
 
 
 def test_all_problems_of_a_file_are_reported_together(tmp_path: Path):

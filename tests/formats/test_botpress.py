@@ -81,7 +81,7 @@ def test_slot_takes_values_of_its_entity(tmp_path):
     slots = {slot.name: slot for slot in found.slots}
 
     assert set(slots) == {"day", "rover"}
-    assert slots["day"].kind == "date"
+    assert slots["day"].kind == "datetime"
     assert slots["rover"].values == (SlotValue("Opportunity", (Utterance("Oppy"),)), SlotValue("Spirit"))
 
 

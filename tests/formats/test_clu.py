@@ -43,9 +43,30 @@ PROJECT: dict[str, Any] = {
 }
 
 
+PREVIEW: dict[str, Any] = {
+    "api-version": "2021-11-01-preview",
+    "metadata": {"name": "pizza", "modelType": "Conversation", "multiLingual": True, "language": "de"},
+    "assets": {
+        "intents": [{"name": "None"}, {"name": "Order"}],
+        "entities": [{"name": "Size"}, {"name": "When", "prebuilts": [{"name": "DateTime"}]}],
+        "examples": [
+            {
+                "text": "🍕🍕 large, bitte",
+                "intent": "Order",
+                "language": "de",
+                "entities": [{"entityName": "Size", "position": 5, "length": 5}],
+            },
+            {"text": "une grande pizza", "intent": "Order", "language": "fr", "dataset": "Test"},
+        ],
+    },
+}
+"""The same project with the keys of the previews of 2021."""
+
+
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_obeys_contract(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
-    law(Subject(FORMAT, {"project.json": json.dumps(PROJECT)}, language="en"), tmp_path)
+@pytest.mark.parametrize("project", [PROJECT, PREVIEW], ids=["2023", "2021"])
+def test_obeys_contract(law: Callable[[Subject, Path], None], project: dict[str, Any], tmp_path: Path) -> None:
+    law(Subject(FORMAT, {"project.json": json.dumps(project)}, language="en"), tmp_path)
 
 
 def read(tmp_path: Path, project: dict[str, Any]) -> formats.Imported:
@@ -66,6 +87,37 @@ def test_offsets_count_utf16_units(tmp_path):
     assert line.language == "de"
 
 
+@pytest.mark.parametrize("version", ["api-version", "projectFileVersion", "schemaVersion", None])
+def test_previews_of_2021_are_read(tmp_path, version):
+    """With or without a version; a test stays a test, and a synonym keeps its language."""
+    project = {key: value for key, value in PREVIEW.items() if key != "api-version"}
+    found = read(tmp_path, {version: "2021-11-01-preview", **project} if version else project)
+
+    assert found.format == "clu"
+    assert [(line.template, line.language) for line in found.registry.utterances] == [
+        ("🍕🍕 {Size=large}, bitte", "de")
+    ]
+    assert [(case.text, case.expected) for case in found.registry.tests] == [("une grande pizza", "Order")]
+    assert {slot.name: slot.kind for slot in found.registry.slots} == {"Size": "list", "When": "datetime"}
+
+
+@pytest.mark.parametrize("label", [{"category": "Size", "offset": 5}, {"name": "Size", "startPosition": 5}])
+def test_labels_of_previews_have_any_of_their_keys(tmp_path, label):
+    project = copy.deepcopy(PREVIEW)
+    project["assets"]["examples"][0]["entities"] = [{**label, "length": 5}]
+
+    assert read(tmp_path, project).registry.utterances[0].template == "🍕🍕 {Size=large}, bitte"
+
+
+def test_mistake_in_a_preview_is_reported_with_its_location(tmp_path):
+    project = copy.deepcopy(PREVIEW)
+    project["assets"]["examples"][0]["entities"][0]["position"] = "five"
+    (problem,) = [one for one in read(tmp_path, project).problems if one.rule == "wrong-type"]
+
+    assert problem.message == "`position` should be a number but is text; it is ignored"
+    assert problem.location.column > 100
+
+
 def test_offsets_may_count_characters(tmp_path):
     project = copy.deepcopy(PROJECT)
     project["stringIndexType"] = "UnicodeCodePoint"
@@ -79,7 +131,7 @@ def test_entity_components_become_slot_kinds(tmp_path):
 
     assert [(v.value, v.synonyms) for v in slots["Size"].values] == [("large", (Utterance("grande", "fr"),))]
     assert slots["Id"].patterns == ("[A-Z]{2}\\d",)
-    assert slots["When"].kind == "date"
+    assert slots["When"].kind == "datetime"
 
 
 def test_test_set_becomes_tests_and_empty_fallback_is_no_intent(tmp_path):

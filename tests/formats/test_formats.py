@@ -244,3 +244,44 @@ def test_guide_names_what_each_written_format_carries() -> None:
     written = {name: set(f.says) for name, f in formats.formats().items() if f.write is not None}
     del written["intentmatch"]
     assert listed == written
+
+
+@pytest.mark.parametrize(
+    ("form", "path", "needed"),
+    [
+        ("padatious", "bot.intent", "greet.intent"),
+        ("padatious", "bot.txt", "greet.intent"),
+        ("botpress", "bot.json", "intents/greet.json"),
+        ("hassil", "bot.yaml", "en.yaml, de.yaml"),
+        ("rasa", "bot.YML", "data/nlu.yml, domain.yml"),
+        ("rasa", "mine", "data/nlu.yml, domain.yml"),
+    ],
+)
+def test_export_to_one_file_is_refused_if_the_format_needs_a_folder(
+    tmp_path: Path, form: str, path: str, needed: str
+) -> None:
+    """Whether the file exists or not, and with `force` too. Padatious and Botpress name intents by their files."""
+    put(tmp_path, {"mine": "mine"})
+    lines = (Utterance("hello", "en"), Utterance("hallo", "de")) if form == "hassil" else REGISTRY.utterances
+    registry = Registry((Intent("greet", lines),))
+
+    with pytest.raises(InputError, match=f"{path} is one file, but {form} needs a folder for {needed}; name a folder"):
+        formats.write(registry, form, tmp_path / path, force=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["mine"]
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize(("form", "file"), [("padatious", "greet.intent"), ("botpress", "intents/greet.json")])
+def test_single_file_with_a_name_that_matters_is_written_to_a_folder(tmp_path: Path, form: str, file: str) -> None:
+    """A dot in the name of a folder is no suffix of a file."""
+    formats.write(REGISTRY, form, tmp_path / "bot.v2")
+    formats.write(REGISTRY, form, tmp_path / "bot.zip")
+
+    assert (tmp_path / "bot.v2" / file).is_file()
+    assert zipfile.ZipFile(tmp_path / "bot.zip").namelist() == [file]
+
+
+def test_single_file_of_hassil_is_enough_for_one_language(tmp_path: Path) -> None:
+    formats.write(REGISTRY, "hassil", tmp_path / "bot.yaml")
+
+    assert formats.read(tmp_path / "bot.yaml").format == "hassil"

@@ -93,7 +93,7 @@ def test_old_syntax_is_read(tmp_path):
     assert kinds(found) == {
         "userName": "list",
         "alarmTime": "any",
-        "datetimeV2": "date",
+        "datetimeV2": "datetime",
         "number": "number",
         "city": "list",
         "HRF-number": "pattern",
@@ -272,3 +272,125 @@ def test_text_with_special_signs_round_trips(tmp_path):
     formats.write(registry, "lu", tmp_path / "out.lu")
 
     assert [line.text for line in formats.read(tmp_path / "out.lu").registry.utterances] == texts
+
+
+def exported(registry: Registry, folder: Path) -> tuple[str, str, formats.Imported]:
+    """Export a registry to one file; return its text, the losses and what is read back."""
+    problems = formats.write(registry, "lu", folder / "out.lu")
+    text = (folder / "out.lu").read_text(encoding="utf-8")
+    return text, "\n".join(problem.message for problem in problems), formats.read(folder / "out.lu")
+
+
+def marked(slot: str, value: str) -> Utterance:
+    return Utterance(f"a {value}", None, None, f"a {{{slot}={value}}}", (Mark(slot, 2, 2 + len(value)),))
+
+
+@pytest.mark.parametrize(
+    ("slot", "declared"),
+    [
+        (Slot("size", "list", (SlotValue("big"),)), "@ list sizeValues hasRoles size ="),
+        (Slot("code", "pattern", patterns=("[a-z]+",)), "@ regex codePattern hasRoles code = /[a-z]+/"),
+        (Slot("count", "number"), "@ prebuilt number hasRoles count"),
+        (Slot("email", "list", (SlotValue("big"),)), "@ list emailValues hasRoles email ="),
+        (Slot("topic", "any"), "@ ml topic"),
+        (Slot("url", "any"), "@ ml urlAny hasRoles url"),
+    ],
+)
+def test_labelled_slot_is_a_role_of_its_entity(slot: Slot, declared: str, tmp_path: Path) -> None:
+    """LUIS refuses labels of entities that it finds itself, and own entities with the names of built-in ones."""
+    registry = Registry((Intent("a", (marked(slot.name, "big"), Utterance("b")), slots=(slot,)),), slots=(slot,))
+    text, _, found = exported(registry, tmp_path)
+
+    assert declared in text.splitlines()
+    assert f"- a {{@{slot.name}=big}}" in text.splitlines()
+    assert bare(found.registry)["a"].utterances == registry["a"].utterances
+    assert [each.name for each in found.registry.slots] == [slot.name]
+
+
+def test_slot_that_is_not_labelled_needs_no_role(tmp_path: Path) -> None:
+    size = Slot("size", "list", (SlotValue("big"),))
+    line = Utterance("a {size}", None, None, "a {size}")
+    text, losses, found = exported(Registry((Intent("a", (line,), slots=(size,)),), slots=(size,)), tmp_path)
+
+    assert "@ list size =" in text.splitlines()
+    assert losses == ""
+    assert bare(found.registry).slots == (size,)
+
+
+def test_entity_of_a_role_gets_a_free_name(tmp_path: Path) -> None:
+    slots = (Slot("size", "list", (SlotValue("big"),)), Slot("sizeValues", "list", (SlotValue("x"),)))
+    lines = (marked("size", "big"), marked("sizeValues", "x"))
+    text, _, found = exported(Registry((Intent("a", lines, slots=slots),), slots=slots), tmp_path)
+
+    assert "@ list sizeValues_ hasRoles size =" in text
+    assert "@ list sizeValuesValues hasRoles sizeValues =" in text
+    assert bare(found.registry).slots == slots
+
+
+def test_labels_that_luis_cannot_have_are_reported(tmp_path: Path) -> None:
+    """Of a slot with the name of its own type, and of texts with braces."""
+    slots = (Slot("number", "number"), Slot("size", "list", (SlotValue("{x}"),)))
+    lines = (marked("number", "4"), marked("size", "{x}"))
+    text, losses, found = exported(Registry((Intent("a", lines, slots=slots),), slots=slots), tmp_path)
+
+    assert [line.text for line in found.registry["a"].utterances] == ["a 4", "a {x}"]
+    assert "@ prebuilt number" in text.splitlines()
+    assert "labels of the slot 'number', which has the name of a built-in entity" in losses
+    assert "labels of the slot 'size' with braces in their text" in losses
+
+
+def test_value_in_a_template_is_plain_text(tmp_path: Path) -> None:
+    """A pattern of LUIS cannot label."""
+    size = Slot("size", "list", (SlotValue("big"),))
+    line = Utterance("[one] {size=big} and {size}", None, None, "[one] {size=big} and {size}")
+    text, losses, _ = exported(Registry((Intent("a", (line,), slots=(size,)),), slots=(size,)), tmp_path)
+
+    assert "- [one] big and {@size}" in text
+    assert "values of the slot 'size' in templates" in losses
+
+
+def test_names_of_intents_get_no_signs_that_luis_refuses(tmp_path: Path) -> None:
+    intents = tuple(Intent(name, (Utterance(name),)) for name in ("a: b", "a_ b", "?x<y>", "100%"))
+    _, losses, found = exported(Registry(intents), tmp_path)
+
+    assert [intent.name for intent in found.registry] == ["a_ b", "a_ b_", "x_y_", "100_"]
+    assert "the intent name 'a: b'; it is written as 'a_ b'" in losses
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (Utterance("x" * 501), "utterances of more than 500 characters"),
+        (Utterance("[y]" + "x" * 398, None, None, "[y]" + "x" * 398), "templates of more than 400 characters"),
+    ],
+)
+def test_lines_beyond_the_limits_of_luis_are_reported(line: Utterance, what: str, tmp_path: Path) -> None:
+    _, losses, found = exported(Registry((Intent("a", (Utterance("b"), line)),)), tmp_path)
+
+    assert [each.text for each in found.registry.utterances] == ["b"]
+    assert what in losses
+
+
+def test_entities_beyond_the_limits_of_luis_are_reported(tmp_path: Path) -> None:
+    """They are written without values: 50 lists, 20 regular expressions of 500 characters, 10 roles of `number`."""
+    slots = (
+        *(Slot(f"list{n}", "list", (SlotValue("x"),)) for n in range(51)),
+        *(Slot(f"regex{n}", "pattern", patterns=("x",)) for n in range(21)),
+        Slot("long", "pattern", patterns=("x" * 501,)),
+        *(Slot(f"count{n}", "number") for n in range(11)),
+    )
+    lines = tuple(Utterance(f"a {{{slot.name}}}", None, None, f"a {{{slot.name}}}") for slot in slots)
+    text, losses, _ = exported(Registry((Intent("a", lines, slots=slots),), slots=slots), tmp_path)
+
+    assert [line for line in text.splitlines() if line.startswith("@ patternany")] == [
+        "@ patternany list50", "@ patternany regex20", "@ patternany long", "@ patternany count10",
+    ]  # fmt: skip
+    assert losses.count("within the limits of LUIS") == 4
+
+
+def test_only_500_templates_are_written(tmp_path: Path) -> None:
+    lines = tuple(Utterance(f"[a] b{n}", None, None, f"[a] b{n}") for n in range(502))
+    _, losses, found = exported(Registry((Intent("a", lines),)), tmp_path)
+
+    assert len(found.registry["a"].utterances) == 500
+    assert "more than 500 templates" in losses

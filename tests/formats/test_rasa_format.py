@@ -237,3 +237,153 @@ def test_export_writes_slots_of_single_intents(tmp_path: Path) -> None:
     found = formats.read(tmp_path).registry
 
     assert bare(found)["a"] == registry["a"]
+
+
+TESTED = {
+    "data/nlu.yml": """\
+nlu:
+- intent: greet
+  examples: |
+    - hello
+    - hi there
+- intent: faq/hours
+  examples: |
+    - when are you open
+- intent: bye
+  examples: |
+    - goodbye
+""",
+    "domain.yml": "responses:\n  utter_greet:\n  - text: Hello!\n",
+}
+
+
+def cases_in(found: formats.Imported) -> list[tuple[str, object]]:
+    return [(case.text, case.expected) for case in found.registry.tests]
+
+
+def test_test_stories_become_tests(tmp_path: Path) -> None:
+    """Without entity marks, payloads, steps of the bot and repetitions."""
+    stories = """\
+stories:
+- story: one
+  steps:
+  - user: |
+      hi [Anna](name)
+    intent: greet
+  - action: utter_greet
+  - user: /bye
+    intent: bye
+  - user: when do you open
+    intent: faq/hours
+- story: two
+  steps:
+  - user: "hi Anna"
+    intent: greet
+  - user: what do penguins eat
+    intent: nlu_fallback
+  - user: see you
+  - intent: bye
+  - slot_was_set:
+    - name: Anna
+"""
+    found = read(tmp_path, {**TESTED, "tests/test_stories.yml": stories})
+
+    assert cases_in(found) == [("hi Anna", "greet"), ("when do you open", "faq/hours"), ("what do penguins eat", None)]
+    assert [case.location.line for case in found.registry.tests] == [4, 10, 16]
+    assert [len(i.utterances) for i in found.registry] == [2, 1, 1]
+    assert sorted(rules(found)) == ["not-expressed", "test-data", "test-data"]
+    assert "messages of stories without an intent" in str(found.problems)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tests/nlu.yml", "nlu:\n- intent: greet\n  examples: |\n    - hiya [Bob](name)\n"),
+        ("test_data.yml", "nlu:\n- intent: greet\n  examples: |\n    - hiya Bob\n"),
+        ("train_test_split/test_data.yml", "nlu:\n- intent: greet\n  examples: |\n    - hiya Bob\n"),
+        ("test/test_nlu.md", "## intent:greet\n- hiya [Bob](name)\n"),
+        ("data/test/nlu.json", '{"rasa_nlu_data": {"common_examples": [{"text": "hiya Bob", "intent": "greet"}]}}'),
+        ("tests/conversation_tests.md", '## one\n* form: greet{"name": "Bob"}: hiya [Bob](name)\n    - utter_greet\n'),
+        ("e2e_tests/a.yml", "stories:\n- story: one\n  steps:\n  - user: hiya Bob\n    intent: greet\n"),
+    ],
+)
+def test_nlu_data_of_test_files_becomes_tests(tmp_path: Path, name: str, text: str) -> None:
+    found = read(tmp_path, {**TESTED, name: text})
+
+    assert cases_in(found) == [("hiya Bob", "greet")]
+    assert [len(i.utterances) for i in found.registry] == [2, 1, 1]
+    assert [slot.name for slot in found.registry.slots] == []
+
+
+@pytest.mark.parametrize("name", ["data/latest.yml", "train_test_split/training_data.yml", "test/train/nlu.yml"])
+def test_other_files_are_training_data(tmp_path: Path, name: str) -> None:
+    found = read(tmp_path, {**TESTED, name: "nlu:\n- intent: greet\n  examples: |\n    - hiya\n"})
+
+    assert len(found.registry["greet"].utterances) == 3
+    assert cases_in(found) == []
+
+
+def test_test_data_alone_is_training_data(tmp_path: Path) -> None:
+    """Somebody may keep a bot in a folder `tests`."""
+    found = read(tmp_path, {"tests/test_nlu.yml": TESTED["data/nlu.yml"]})
+
+    assert len(found.registry.utterances) == 4
+    assert cases_in(found) == []
+
+
+def test_synonyms_of_test_files_are_skipped_and_responses_are_read(tmp_path: Path) -> None:
+    text = "nlu:\n- synonym: x\n  examples: |\n    - y\nresponses:\n  utter_bye:\n  - text: Bye!\n"
+    found = read(tmp_path, {**TESTED, "tests/test_nlu.yml": text})
+
+    assert found.registry["bye"].responses == {"": "Bye!"}
+    assert rules(found) == ["test-data"]
+
+
+def test_tests_without_a_single_intent_are_reported(tmp_path: Path) -> None:
+    """A retrieval intent stands for several intents, and `out_of_scope` for none, even if the bot trained it."""
+    nlu = TESTED["data/nlu.yml"] + "- intent: out_of_scope\n  examples: |\n    - order a pizza\n"
+    steps = [("your hours please", "faq"), ("buy me beer", "out_of_scope"), ("hi and bye", "greet+bye"), ("x", "gone")]
+    stories = "stories:\n- story: one\n  steps:\n" + "".join(f"  - user: {t}\n    intent: {i}\n" for t, i in steps)
+    found = read(tmp_path, {"data/nlu.yml": nlu, "tests/test_stories.yml": stories})
+
+    assert cases_in(found) == [("hi and bye", ("greet", "bye")), ("x", "gone")]
+    assert [problem.hint for problem in found.problems] == [
+        "write the full name, such as faq/hours",
+        "rename the intent",
+    ]
+    assert formats.render(found.registry, "intentmatch")[1][0].rule == "unknown-intent"
+
+
+def test_tests_that_equal_an_utterance_are_noted(tmp_path: Path) -> None:
+    stories = "stories:\n- story: one\n  steps:\n  - user: Hello!\n    intent: greet\n"
+    found = read(tmp_path, {**TESTED, "tests/test_stories.yml": stories})
+
+    assert cases_in(found) == [("Hello!", "greet")]
+    assert rules(found) == ["known-test"]
+
+
+def test_stories_without_messages_are_left_unread(tmp_path: Path) -> None:
+    stories = "stories:\n- story: one\n  steps:\n  - intent: greet\n  - action: utter_greet\n"
+    markdown = "# Notes\n* Note: text\n\n## story\n* greet\n    - utter_greet\n"
+    found = read(tmp_path, {**TESTED, "data/stories.yml": stories, "data/stories.md": markdown})
+
+    assert cases_in(found) == []
+    assert [problem.message for problem in found.problems] == [
+        "files of another format are skipped: data/stories.md, data/stories.yml"
+    ]
+
+
+@pytest.mark.parametrize("stories", ["x", "[x]", "[{steps: x}]", "[{steps: [x, {user: [], intent: {}}]}]"])
+def test_broken_stories_do_not_stop_the_import(tmp_path: Path, stories: str) -> None:
+    found = read(tmp_path, {**TESTED, "tests/test_stories.yml": f"nlu: []\nstories: {stories}\n"})
+
+    assert (cases_in(found), len(found.registry)) == ([], 3)
+
+
+def test_labelled_text_that_is_a_synonym_is_no_value(tmp_path: Path) -> None:
+    """`[NYC](city)` beside `[NYC](city:New York)` would be two values with the same word."""
+    lines = ["[NYC](city)", "[nyc](city:New York)", "[NYC](city:Newark)", "[a](city:b)", "[b](city:a)", "[Rome](city)"]
+    nlu = "nlu:\n- intent: go\n  examples: |\n" + "".join(f"    - to {line}\n" for line in lines)
+    found = read(tmp_path, {"nlu.yml": nlu})
+
+    assert values(found) == {"city": {"New York": ["NYC"], "Newark": [], "b": ["a"], "Rome": []}}

@@ -55,11 +55,17 @@ DATASET = {
         "snips/number": {},
     },
 }
-SUBJECTS = [Subject(FORMAT, {"train.yaml": TRAINING}), Subject(FORMAT, {"dataset.json": json.dumps(DATASET)})]
+JOVO = [{"path": [""], "content": DATASET}]
+"""What `JovoModelSnips.fromJovoModel` returns."""
+SUBJECTS = [
+    Subject(FORMAT, {"train.yaml": TRAINING}),
+    Subject(FORMAT, {"dataset.json": json.dumps(DATASET)}),
+    Subject(FORMAT, {"jovo.json": json.dumps(JOVO)}),
+]
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=["yaml", "json"])
+@pytest.mark.parametrize("subject", SUBJECTS, ids=["yaml", "json", "jovo"])
 def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
     law(subject, tmp_path)
 
@@ -84,7 +90,7 @@ def test_slots_of_one_entity_share_its_values(tmp_path):
     assert {name: slot.kind for name, slot in slots.items()} == {
         "origin": "list",
         "destination": "list",
-        "when": "date",
+        "when": "datetime",
     }
     assert slots["origin"].values == slots["destination"].values
     assert [value.value for value in slots["origin"].values] == ["london", "new york"]
@@ -189,3 +195,33 @@ def test_export_writes_a_dataset_per_language(tmp_path):
     assert written["dataset.de.json"]["language"] == "de"
     assert written["dataset.de.json"]["entities"]["city"]["data"] == [{"value": "Rome", "synonyms": ["Rom"]}]
     assert written["dataset.en.json"]["entities"]["city"]["data"] == [{"value": "Rome", "synonyms": []}]
+
+
+def test_datasets_in_the_list_of_jovo_are_read(tmp_path: Path) -> None:
+    """One for each language; they equal the datasets alone."""
+    english = {**DATASET, "language": "en"}
+    found = read(tmp_path, json.dumps([*JOVO, {"path": ["en"], "content": english}]), "jovo.json")
+    alone = read(tmp_path, json.dumps(DATASET), "dataset.json")
+
+    assert [(line.text, line.language) for line in found.registry.utterances] == [
+        *[(line.text, "fr") for line in alone.registry.utterances],
+        *[(line.text, "en") for line in alone.registry.utterances],
+    ]
+
+
+def test_built_in_entity_without_a_value_becomes_a_blank(tmp_path: Path) -> None:
+    """Jovo writes the name of the slot where it has no value."""
+    chunks = [{"text": "my number is "}, {"text": "myNumber", "entity": "snips/number", "slot_name": "myNumber"}]
+    dataset = {"language": "en", "intents": {"a": {"utterances": [{"data": chunks}]}}, "entities": {"snips/number": {}}}
+    found = read(tmp_path, json.dumps([{"path": [""], "content": dataset}]), "jovo.json")
+
+    assert [line.template for line in found.registry.utterances] == ["my number is {myNumber}"]
+    assert [(slot.name, slot.kind) for slot in found.registry.slots] == [("myNumber", "number")]
+
+
+def test_list_item_without_a_dataset_is_reported(tmp_path: Path) -> None:
+    found = read(tmp_path, json.dumps([*JOVO, {"path": ["en"], "content": "models/en.json"}]), "jovo.json")
+
+    (problem,) = [problem for problem in found.problems if problem.rule == "unknown-document"]
+    assert problem.location.line == 1
+    assert problem.location.column > 1

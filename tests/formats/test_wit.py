@@ -97,7 +97,7 @@ def test_intent_entity_of_first_versions_is_read(tmp_path):
     found = read(tmp_path, OLD)
 
     assert [line.template for line in found.registry["go"].utterances] == ["to {city_to=Berlin} {datetime=tomorrow}"]
-    assert {slot.name: slot.kind for slot in found.registry.slots} == {"city_to": "list", "datetime": "date"}
+    assert {slot.name: slot.kind for slot in found.registry.slots} == {"city_to": "list", "datetime": "datetime"}
     assert found.registry.tests == ()
     assert "no-intent" in {problem.rule for problem in found.problems}
 
@@ -112,7 +112,7 @@ def test_body_corrects_the_position_of_a_label(start, end, tmp_path):
 def test_unsupported_content_is_reported(tmp_path):
     inner = label("city:city", 3, 7, "Rome", entities=[label("x:x", 0, 1, "R")])
     placeless = {"entity": "city:city", "body": "to", "entities": []}
-    money = label("wit$amount_of_money:price", 8, 10, "4€")
+    money = label("wit$distance:price", 8, 10, "4€")
     line = utterance("to Rome 4€", "go", inner, placeless, money, traits=[{"trait": "wit$sentiment"}])
     found = read(tmp_path, {"utterances": [line]})
 
@@ -120,8 +120,8 @@ def test_unsupported_content_is_reported(tmp_path):
     assert "traits" in messages
     assert "entities nested in 'city'" in messages
     assert "has no position" in messages
-    assert "wit$amount_of_money" in messages
-    assert found.registry["go"].utterances[0].template == "to {city=Rome} {amount_of_money_price=4€}"
+    assert "wit$distance" in messages
+    assert found.registry["go"].utterances[0].template == "to {city=Rome} {distance_price=4€}"
 
 
 def test_unquoted_values_are_read_unchanged(tmp_path):

@@ -168,6 +168,55 @@ def test_age_of_messages_is_limited(file: Path, clock: list[float]) -> None:
     assert b"long ago" not in held(file)
 
 
+def test_clock_that_jumps_ahead_deletes_a_tenth(file: Path, clock: list[float]) -> None:
+    inbox = Inbox(file, days=30)
+    for number in range(40):
+        inbox.record(result(f"message {chr(97 + number % 26)} {chr(97 + number // 26)} x"))
+    inbox.flush()
+    right = clock[0]
+
+    clock[0] += 100 * 86_400
+    for text in ("while the clock is wrong", "a second message", "a third message"):
+        inbox.record(result(text))
+        inbox.flush()
+        clock[0] += 600
+    assert rows(file) == 43 - 4
+
+    clock[0] = right + 3600
+    inbox.record(result("the clock is right again"))
+    assert len(inbox.messages()) == 40
+
+
+def test_old_messages_are_all_deleted_within_days(file: Path, clock: list[float]) -> None:
+    inbox = Inbox(file, days=30)
+    for number in range(40):
+        inbox.record(result(f"message {chr(97 + number % 26)} {chr(97 + number // 26)} x"))
+    inbox.flush()
+
+    clock[0] += 31 * 86_400
+    for _ in range(40):
+        inbox.record(result("still used"))
+        inbox.flush()
+        clock[0] += 3600
+    assert rows(file) == 1
+
+
+def test_clock_that_is_set_back_deletes_nothing(file: Path, clock: list[float]) -> None:
+    inbox = Inbox(file, days=30)
+    inbox.record(result("first message"))
+    inbox.flush()
+    clock[0] += 31 * 86_400
+    inbox.record(result("second message"))
+    inbox.flush()
+    assert rows(file) == 1
+
+    clock[0] -= 10 * 86_400
+    for _ in range(3):
+        inbox.record(result("third message"))
+        inbox.flush()
+    assert texts(inbox) == ["second message", "third message"]
+
+
 def test_personal_data_is_not_written(file: Path) -> None:
     """Messages that differ in personal data only are one message."""
     inbox = Inbox(file)

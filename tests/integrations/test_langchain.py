@@ -8,18 +8,28 @@ from typing import Any, TypedDict
 
 import pytest
 
-from intentmatch import IntentMatchError, Matcher, UnknownNameError
+from intentmatch import IntentMatchError, Matcher, UnknownNameError, formats
 
 pytest.importorskip("langchain", reason="needs the extra `langchain`")
 
 from contracts.agent_tools import ALL_TOOLS, AgentToolsContract, order_matcher
+from contracts.format import bare
 from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRequest
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.example_selectors import LengthBasedExampleSelector, SemanticSimilarityExampleSelector
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.prompts import (
+    ChatPromptTemplate,
+    FewShotChatMessagePromptTemplate,
+    FewShotPromptTemplate,
+    PromptTemplate,
+)
 from langchain_core.runnables import RunnablePassthrough
 from langchain_core.tools import tool
 from langchain_core.tracers.base import BaseTracer
+from langchain_core.vectorstores import InMemoryVectorStore
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
@@ -232,11 +242,13 @@ DONE = AIMessage("Done.")
 class ToolAgent:
     """An agent of LangChain."""
 
-    def __init__(self, matcher: Matcher, *answers: AIMessage, tools: Any = None, **options: Any) -> None:
+    def __init__(
+        self, matcher: Matcher, *answers: AIMessage, tools: Any = None, middleware: Any = None, **options: Any
+    ) -> None:
         model = Model(messages=iter(answers or (CALL, DONE)), shown=[])
         self.shown = model.shown
-        middleware = [IntentToolMiddleware(matcher, tools)]
-        self.agent = create_agent(model, [status, cancel, search], middleware=middleware, **options)
+        middleware = middleware or IntentToolMiddleware(matcher, tools)
+        self.agent = create_agent(model, [status, cancel, search], middleware=[middleware], **options)
 
     def run(self, message: Any) -> str:
         state = self.agent.invoke({"messages": [("user", message)]})
@@ -253,11 +265,11 @@ class TestTools(AgentToolsContract):
         ("wo ist die Bestellung XY-1234", "XY-1234 is on its way."),
         ("cancel my order", "(a model would answer, with the tools order_cancel, search)"),
         ("my order", "(a model would answer, with the tools order_status, order_cancel, search)"),
-        ("what do penguins eat", "(a model would answer, with the tools order_status, order_cancel, search)"),
+        ("what do penguins eat", "(a model would answer, with the tools search)"),
     )
 
-    def new_agent(self, matcher, tools=None):
-        return ToolAgent(matcher, tools=tools)
+    def new_agent(self, matcher, tools=None, **options):
+        return ToolAgent(matcher, tools=tools, middleware=IntentToolMiddleware(matcher, tools, **options))
 
     @pytest.mark.parametrize("mode", ["sync", "async"])
     def test_state_holds_messages_and_no_intents(self, matcher, mode):
@@ -273,12 +285,23 @@ class TestTools(AgentToolsContract):
         assert matcher.encoder.encoded == ["where may my order be"]
         assert "intentmatch" not in state
 
-    def test_image_without_text_shows_all_tools(self, matcher):
+    def test_call_without_begin_of_agent_shows_all_tools(self, matcher):
+        """The middleware does not know the message then."""
+        request = ModelRequest(
+            model=Model(messages=iter(()), shown=[]), messages=[], system_message=None, tool_choice=None,
+            tools=[status, cancel, search], response_format=None, state={"messages": []}, runtime=None,
+        )  # fmt: skip
+
+        shown = IntentToolMiddleware(matcher).wrap_model_call(request, lambda request: request.tools)
+
+        assert [tool.name for tool in shown] == ALL_TOOLS
+
+    def test_image_without_text_shows_no_tools_of_intents(self, matcher):
         agent = ToolAgent(matcher, DONE)
 
         agent.agent.invoke({"messages": [HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])]})
 
-        assert agent.shown == [ALL_TOOLS]
+        assert agent.shown == [["search"]]
 
     def test_each_turn_of_conversation_has_tools_of_its_own(self, matcher):
         agent = ToolAgent(matcher, DONE, DONE, checkpointer=InMemorySaver())
@@ -288,3 +311,75 @@ class TestTools(AgentToolsContract):
         agent.agent.invoke({"messages": [("user", "cancel it please")]}, thread)
 
         assert agent.shown == [["status", "search"], ["cancel", "search"]]
+
+
+EXAMPLES = [
+    {"input": "where is my order", "output": "status"},
+    {"input": "track it: now", "output": "status"},
+    {"input": "hello", "output": "greet"},
+]
+EXPECTED = [("status", "where is my order"), ("status", "track it: now"), ("greet", "hello")]
+
+
+def examples_of(found: formats.Imported) -> list[tuple[str, str]]:
+    assert found.format == "few-shot"
+    return sorted(
+        ((intent.name, line.text) for intent in found.registry for line in intent.utterances),
+        key=[*EXPECTED].index,
+    )
+
+
+@pytest.mark.filterwarnings("ignore:The method `FewShotPromptTemplate.save` was deprecated")
+class TestImport:
+    """Few-shot examples are imported from live objects and from the files that LangChain writes."""
+
+    @staticmethod
+    def prompt(**examples: Any) -> FewShotPromptTemplate:
+        return FewShotPromptTemplate(
+            **examples,
+            example_prompt=PromptTemplate.from_template("Message: {input}\nIntent: {output}"),
+            prefix="Classify.",
+            suffix="Message: {input}\nIntent:",
+            input_variables=["input"],
+        )
+
+    @pytest.mark.parametrize("name", ["prompt.json", "prompt.yaml"])
+    def test_saved_prompt_is_read(self, tmp_path, name):
+        self.prompt(examples=EXAMPLES).save(tmp_path / name)
+
+        assert examples_of(formats.read(tmp_path / name)) == EXPECTED
+
+    def test_live_prompt_is_read_as_its_file(self, tmp_path):
+        prompt = self.prompt(examples=EXAMPLES)
+        prompt.save(tmp_path / "prompt.json")
+
+        assert bare(formats.read_object(prompt, "shop:prompt").registry) == bare(
+            formats.read(tmp_path / "prompt.json").registry
+        )
+
+    @pytest.mark.parametrize("input_keys", [None, ["input"]])
+    def test_selectors_are_read(self, input_keys):
+        """By length and by similarity; alone and in a prompt."""
+        similar = SemanticSimilarityExampleSelector.from_examples(
+            EXAMPLES, DeterministicFakeEmbedding(size=4), InMemoryVectorStore, k=1, input_keys=input_keys
+        )
+        by_length = LengthBasedExampleSelector(
+            examples=EXAMPLES, example_prompt=PromptTemplate.from_template("{input} {output}")
+        )
+
+        for selector in (similar, by_length):
+            assert examples_of(formats.read_object(selector, "shop:selector")) == EXPECTED
+            prompt = self.prompt(example_selector=selector)
+            assert examples_of(formats.read_object(prompt, "shop:prompt")) == EXPECTED
+
+    def test_examples_in_a_chat_prompt_are_read(self):
+        pairs = ChatPromptTemplate.from_messages([("human", "{input}"), ("ai", "{output}")])
+        examples = FewShotChatMessagePromptTemplate(examples=EXAMPLES, example_prompt=pairs)
+        chat = ChatPromptTemplate.from_messages([("system", "Classify."), examples, ("human", "{input}")])
+
+        assert examples_of(formats.read_object(examples, "shop:examples")) == EXPECTED
+        assert examples_of(formats.read_object(chat, "shop:chat")) == EXPECTED
+
+    def test_prompt_without_examples_is_refused(self):
+        with pytest.raises(IntentMatchError, match=r"PromptTemplate\. Known are"):
+            formats.read_object(PromptTemplate.from_template("{input}"), "shop:prompt")

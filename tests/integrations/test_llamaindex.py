@@ -14,11 +14,14 @@ from typing import Any
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch import Intent, Matcher, Registry, Utterance
+from intentmatch import Intent, Matcher, Registry, Utterance, formats
 
 pytest.importorskip("llama_index.core", reason="needs the package `llama-index-core`")
 
+from contracts.format import bare
+from llama_index.core import Document, MockEmbedding, VectorStoreIndex
 from llama_index.core.base.base_selector import BaseSelector
+from llama_index.core.schema import TextNode
 from llama_index.core.tools import ToolMetadata
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "llamaindex" / "bot.py"
@@ -93,3 +96,40 @@ def test_example_holds_its_conversation(tmp_path):
     assert third == "I shall look into the handbook.\n"
     assert "It is on its way." in fourth
     assert "It is cancelled." in fourth
+
+
+NODES = [
+    TextNode(text="where is my order", metadata={"intent": "status"}),
+    TextNode(text='{"query": "track it", "intent": "status"}'),
+    TextNode(text="hello", metadata={"intent": "greet"}),
+]
+EXPECTED = {("status", "where is my order"), ("status", "track it"), ("greet", "hello")}
+
+
+@pytest.fixture
+def index() -> VectorStoreIndex:
+    """Few-shot examples, as prompts retrieve them."""
+    return VectorStoreIndex(NODES, embed_model=MockEmbedding(embed_dim=3))
+
+
+def examples_of(found: formats.Imported) -> set[tuple[str, str]]:
+    assert found.format == "few-shot"
+    return {(intent.name, line.text) for intent in found.registry for line in intent.utterances}
+
+
+@pytest.mark.parametrize("kind", ["index", "retriever", "nodes", "documents"])
+def test_live_examples_are_imported(index, kind):
+    documents = [Document(text=text, metadata={"intent": intent}) for intent, text in sorted(EXPECTED)]
+    value = {"index": index, "retriever": index.as_retriever(), "nodes": NODES, "documents": documents}[kind]
+
+    assert examples_of(formats.read_object(value, "shop:examples")) == EXPECTED
+
+
+def test_persisted_index_is_imported(index, tmp_path):
+    """From its folder; its other files are named as unread."""
+    index.storage_context.persist(str(tmp_path))
+    found = formats.read(tmp_path)
+
+    assert examples_of(found) == EXPECTED
+    assert [problem.rule for problem in found.problems] == ["unread-file"]
+    assert bare(found.registry) == bare(formats.read_object(index, "shop:index").registry)

@@ -69,7 +69,7 @@ def test_message_is_matched(matcher):
     """The result is that of `match`, with an explanation instead of the trace."""
     server = intent_server(matcher)
 
-    hello, nothing = calls(server, ("match_intent", {"message": "hello there"}), ("match_intent", {"message": ""}))
+    hello, nothing = calls(server, ("match_intent", {"utterance": "hello there"}), ("match_intent", {"utterance": ""}))
 
     assert (hello["verdict"], hello["intent"], hello["response"]) == ("matched", "greet", "Hi!")
     assert hello["explanation"].startswith("Matched: ")
@@ -77,7 +77,7 @@ def test_message_is_matched(matcher):
 
 
 def test_context_tags_reach_the_matcher(matcher):
-    call = {"message": "goodbye"}
+    call = {"utterance": "goodbye"}
 
     outside, inside = calls(
         intent_server(matcher), ("match_intent", call), ("match_intent", {**call, "context": ["inside"]})
@@ -88,7 +88,7 @@ def test_context_tags_reach_the_matcher(matcher):
 
 def test_intents_are_listed_and_shown_with_locations(matcher, file):
     """A template counts as one line."""
-    listed, shown = calls(intent_server(matcher), ("list_intents", {}), ("show_intent", {"name": "greet"}))
+    listed, shown = calls(intent_server(matcher), ("list_intents", {}), ("show_intent", {"intent": "greet"}))
 
     assert listed["languages"] == ["en"]
     assert [intent["name"] for intent in listed["intents"]] == ["greet", "leave"]
@@ -107,14 +107,33 @@ def test_intents_are_listed_and_shown_with_locations(matcher, file):
 @pytest.mark.parametrize(
     ("tool", "arguments", "message"),
     [
-        ("match_intent", {"message": "x", "language": "klingon!"}, "is not a language code"),
-        ("match_intent", {"message": 7}, "valid string"),
-        ("show_intent", {"name": "gret"}, "Did you mean 'greet'?"),
+        ("match_intent", {"utterance": "x", "language": "klingon!"}, "is not a language code"),
+        ("match_intent", {"utterance": 7}, "valid string"),
+        ("show_intent", {"intent": "gret"}, "Did you mean 'greet'?"),
     ],
 )
 def test_invalid_call_returns_the_error(matcher, tool, arguments, message):
     """So that the agent can correct it."""
     assert message in calls(intent_server(matcher), (tool, arguments))[0]
+
+
+def test_tools_name_their_arguments_alike(matcher, file):
+    """One idea has one name and one description in all tools, in the plural for a list."""
+
+    async def schemas() -> dict[str, dict[str, Any]]:
+        async with mcp.Client(intent_server(matcher, editable=file)) as client:
+            return {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
+
+    found = asyncio.run(schemas())
+
+    assert {name: list(arguments) for name, arguments in found.items()} == {
+        "match_intent": ["utterance", "language", "context"],
+        "list_intents": [],
+        "show_intent": ["intent"],
+        "add_utterances": ["intent", "utterances", "language", "new", "file", "negative", "confirm"],
+    }
+    for name in ("intent", "language"):
+        assert len({arguments[name]["description"] for arguments in found.values() if name in arguments}) == 1
 
 
 def test_without_permission_there_is_no_edit_tool(matcher):
@@ -227,7 +246,7 @@ def test_slow_match_does_not_block_other_calls(matcher, monkeypatch):
 
     async def talk() -> None:
         async with mcp.Client(intent_server(matcher)) as client:
-            first = asyncio.create_task(client.call_tool("match_intent", {"message": "some message"}))
+            first = asyncio.create_task(client.call_tool("match_intent", {"utterance": "some message"}))
             await asyncio.to_thread(encoding.wait, 10)
             await client.call_tool("list_intents", {})
             listed.set()
@@ -248,7 +267,7 @@ def test_command_with_watch_reloads_edited_file(file):
             file.write_text(YAML + "  thank:\n    utterances: [much obliged]\n", encoding="utf-8")
             deadline = time.monotonic() + 60
             while True:
-                answer = await client.call_tool("match_intent", {"message": "much obliged"})
+                answer = await client.call_tool("match_intent", {"utterance": "much obliged"})
                 if answer.structured_content["intent"] == "thank":
                     return
                 assert time.monotonic() < deadline, "the edit was never loaded"

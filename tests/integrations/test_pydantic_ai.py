@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pydantic_ai", reason="needs the extra `pydantic-ai`")
 
-from contracts.agent_tools import ALL_TOOLS, AgentToolsContract, order_matcher
+from contracts.agent_tools import AgentToolsContract, order_matcher
 from pydantic_ai import Agent, BinaryContent, TextContent
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
 from pydantic_ai.models.test import TestModel as FrameworkTestModel
@@ -50,9 +50,9 @@ class Model(FrameworkTestModel):
 class ToolAgent:
     """An agent of Pydantic AI."""
 
-    def __init__(self, matcher: Matcher, tools: Any = None) -> None:
+    def __init__(self, matcher: Matcher, tools: Any = None, **options: Any) -> None:
         self.model = Model()
-        toolset = IntentToolset(FunctionToolset([status, cancel, search]), matcher, tools)
+        toolset = IntentToolset(FunctionToolset([status, cancel, search]), matcher, tools, **options)
         self.agent = Agent(self.model, toolsets=[toolset])
         self.shown = self.model.shown
 
@@ -75,8 +75,8 @@ class TestTools(AgentToolsContract):
         ("my order", "(a model would answer, with the tools order_status, order_cancel, search)"),
     )
 
-    def new_agent(self, matcher, tools=None):
-        return ToolAgent(matcher, tools)
+    def new_agent(self, matcher, tools=None, **options):
+        return ToolAgent(matcher, tools, **options)
 
 
 @pytest.fixture
@@ -89,12 +89,12 @@ def agent() -> ToolAgent:
     [
         (["track my parcel", BinaryContent(b"x", media_type="image/png")], ["status", "search"]),
         ([TextContent("track my parcel")], ["status", "search"]),
-        ([BinaryContent(b"x", media_type="image/png")], ALL_TOOLS),
-        ("", ALL_TOOLS),
+        ([BinaryContent(b"x", media_type="image/png")], ["search"]),
+        ("", ["search"]),
     ],
 )
 def test_text_beside_images_counts(agent, prompt, expected):
-    """Without any text, the model is shown all tools."""
+    """Without any text, the message is out of scope."""
     agent.run(prompt)
 
     assert agent.shown[0] == expected

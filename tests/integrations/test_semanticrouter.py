@@ -13,11 +13,14 @@ from typing import Any
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch import Intent, Matcher, Registry, Utterance
+from intentmatch import Intent, Matcher, Registry, Utterance, formats
 
 pytest.importorskip("semantic_router", reason="needs the package `semantic-router`")
 
-from semantic_router import Chain, Route
+from contracts.format import bare
+from semantic_router import Chain, DecisionRouter, IndexedRouter, Merge, Route
+from semantic_router.decision_models import TypeSafeDecisionModel
+from semantic_router.encoders import DenseEncoder
 from semantic_router.routers.base import BaseRouter
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "semantic_router" / "bot.py"
@@ -91,3 +94,65 @@ def test_example_holds_its_conversation(tmp_path):
     first, second, third, fourth = (line.removeprefix("> ") for line in done.stdout.splitlines()[:-1])
     assert (first, second, fourth) == ("order_status", "order_cancel", "none of them")
     assert set(third.split(" or ")) == {"order_status", "order_cancel"}
+
+
+class Words(DenseEncoder):
+    """An encoder without a model."""
+
+    name: str = "words"
+
+    def __call__(self, docs: list[Any]) -> list[list[float]]:
+        return [[float(len(str(doc))), 1.0] for doc in docs]
+
+
+ROUTES = [
+    Route(
+        name="status",
+        utterances=["where is my order", "track it: now"],
+        description="Where an order is.",
+        confidence_threshold=0.4,
+        metadata={"team": "one", "count": 2},
+    ),
+    Route(name="greet", utterances=["hello"]),
+]
+
+
+@pytest.mark.parametrize("kind", ["indexed", "decision", "chain", "merge", "routes"])
+def test_live_router_is_read_as_its_file(tmp_path, kind):
+    """With the routers of a chain; a list of routes is a router too."""
+    decision = DecisionRouter(TypeSafeDecisionModel(api_key="x"), ROUTES, confidence_threshold=0.2)
+    indexed = IndexedRouter(Words(), ROUTES, confidence_threshold=0.2)
+    other = DecisionRouter(TypeSafeDecisionModel(api_key="x"), [Route(name="other", utterances=["x y"])])
+    router = {
+        "indexed": indexed,
+        "decision": decision,
+        "chain": Chain([decision, other]),
+        "merge": Merge([decision, other]),
+        "routes": ROUTES,
+    }[kind]
+    saved = router if kind in ("chain", "merge", "decision") else decision
+    saved.to_yaml(tmp_path / "router.yaml")
+    found = formats.read_object(router, "shop:router").registry
+    expected = formats.read(tmp_path / "router.yaml").registry
+
+    assert [u.text for u in found["status"].utterances] == ["where is my order", "track it: now"]
+    if kind == "routes":
+        assert [intent.threshold for intent in found] == [0.4, None]
+    else:
+        assert bare(found) == bare(expected)
+
+
+def test_command_imports_live_router(tmp_path):
+    """The module lies in the current folder."""
+    (tmp_path / "shop_routes.py").write_text(
+        "from semantic_router import Route\n"
+        "routes = [Route(name='status', utterances=['where is my order', b'an image'])]\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "intentmatch", "import", "shop_routes:routes", "-o", "intents"],
+        env={**os.environ, "PYTHONUTF8": "1"}, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "shop_routes:routes[0].utterances[1]:1:1: warning [wrong-type]" in done.stdout
+    assert "where is my order" in (tmp_path / "intents" / "intents.yaml").read_text(encoding="utf-8")

@@ -50,12 +50,18 @@ def test_possible_intents_of_message(matcher, message, expected):
         (["status"], {"status", "search"}),
         (["status", "cancel"], {"status", "cancel", "search"}),
         (["yes"], set(NAMES)),
-        ([], set(NAMES)),
+        ([], {"search"}),
     ],
 )
 def test_tool_belongs_to_the_intent_of_its_name(matcher, intents, expected):
-    """A tool of no intent is always needed; all tools are needed if the intents have none."""
+    """A tool of no intent is always needed; all tools are needed if the intents have none, but not out of scope."""
     assert Tools(matcher).needed(NAMES, intents) == expected
+
+
+def test_all_tools_are_needed_out_of_scope_if_asked_to(matcher):
+    assert Tools(matcher, out_of_scope="all").needed(NAMES, []) == set(NAMES)
+    with pytest.raises(UnknownNameError, match="unknown choice for out_of_scope 'any': known are all, none"):
+        Tools(matcher, out_of_scope="any")
 
 
 def test_table_gives_tools_to_intents(matcher):

@@ -522,8 +522,8 @@ def test_single_language_has_no_own_threshold(names):
         ([0.6, 0.3, 0.1], False),
         ([0.59, 0.31, 0.1], True),
         ([0.9, 0.05, 0.0], False),
-        ([0.4, 0.39, 0.0], False),
-        ([0.4, 0.4, 0.0], True),
+        ([0.44, 0.4, 0.0], False),
+        ([0.45, 0.4, 0.0], True),
         ([0.3, 0.2, 0.2], False),
     ],
 )
@@ -626,3 +626,17 @@ def test_labelled_share_round_trip():
 
     assert Calibration.from_dict(json.loads(json.dumps(calibration.to_dict()))) == calibration
     assert Calibration.from_dict(Calibration().to_dict()).labelled is None
+
+
+def test_fewer_messages_are_asked_about_with_a_lower_share() -> None:
+    """The share is kept in artefacts; those of earlier releases have the usual one."""
+    held_out = scattered(apart=0.4)
+    usual, seldom = (calibrate(held_out, BALANCED, ask_below=share) for share in (ASK_BELOW, 0.3))
+    confidences = usual.confidences_many(held_out.ranked)
+    stored = json.loads(json.dumps(seldom.to_dict()))
+
+    assert asked_about(confidences, 0.3).sum() < asked_about(confidences).sum()
+    assert (usual.ask_below, seldom.ask_below) == (ASK_BELOW, 0.3)
+    assert Calibration.from_dict(stored) == seldom
+    del stored["ask_below"]
+    assert Calibration.from_dict(stored).ask_below == ASK_BELOW

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as run
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
 from intentmatch.learning import cross_validation as cross_validation_module
 from intentmatch.learning import head, lbfgs
@@ -485,7 +487,7 @@ def test_word_similarity_of_the_nearest_remaining_utterance_counts(aggregation, 
         expected = index.aggregate(cosines[None])[0].astype(float)
         for intent in np.flatnonzero(np.isfinite(expected)).tolist():
             nearest = max((r for r, o in enumerate(owners) if o == intent), key=cosines.__getitem__)
-            expected[intent] += WORD_WEIGHT * words.similarities_of_row(row, [nearest])[0]
+            expected[intent] += WORD_WEIGHT * words.similarities_of_rows(np.array([row]), [[nearest]])[0][0]
         assert found[row] == (pytest.approx(expected.max(), abs=1e-5), int(expected.argmax()))
 
 
@@ -510,7 +512,7 @@ def test_translated_utterances_are_matched_by_their_moved_vectors_without_words(
     vectors, words, owners = clusters(6, 6, 6, 6)
     fitting = fitting_of(vectors, np.zeros_like(words), owners)
 
-    held_out, translated = cross_validate(vectors, owners, "mean2", fitting, lambda rows: rows.copy())
+    held_out, translated = cross_validate(vectors, owners, "mean2", fitting, lambda rows, _: rows[None].copy())
 
     assert translated is not None
     for field in dataclasses.fields(HeldOut):
@@ -525,7 +527,7 @@ def test_moved_vectors_make_translated_cases_harder() -> None:
     noise = np.random.default_rng(1).normal(size=vectors.shape)
 
     held_out, translated = cross_validate(
-        vectors, owners, "mean2", fitting, lambda rows: unit_rows(rows + noise[: len(rows)])
+        vectors, owners, "mean2", fitting, lambda rows, _: unit_rows(rows + noise[: len(rows)])[None]
     )
 
     assert translated is not None
@@ -537,7 +539,7 @@ def test_translated_cases_never_see_their_own_utterance() -> None:
     """Not the same line either: a vector that is moved back to its own utterance would be matched with certainty."""
     vectors, _, owners = clusters(4, 4, 4)
 
-    _, translated = cross_validate(vectors, owners, "max", None, lambda rows: rows.copy())
+    _, translated = cross_validate(vectors, owners, "max", None, lambda rows, _: rows[None].copy())
 
     assert translated is not None
     assert translated.evidence.max() < 0.999
@@ -549,7 +551,7 @@ def test_translated_cases_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, words, owners = clusters(8, 8, 8)
 
     held_out, translated = cross_validate(
-        vectors, owners, "mean2", fitting_of(vectors, words, owners), lambda rows: rows
+        vectors, owners, "mean2", fitting_of(vectors, words, owners), lambda rows, _: rows[None]
     )
 
     assert translated is not None
@@ -557,10 +559,30 @@ def test_translated_cases_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(held_out.rows) == 48
 
 
+def test_each_translation_of_an_utterance_is_a_case() -> None:
+    """They are made from the vectors and the owners of the utterances."""
+    vectors, words, owners = clusters(6, 6, 6)
+    fitting = fitting_of(vectors, words, owners)
+    seen: list[list[int]] = []
+
+    def translate(rows: Vectors, of: NDArray[np.int64]) -> Vectors:
+        seen.append(of.tolist())
+        return np.stack([rows, unit_rows(rows[::-1])])
+
+    _, both = cross_validate(vectors, owners, "mean2", fitting, translate)
+    _, one = cross_validate(vectors, owners, "mean2", fitting, lambda rows, _: rows[None])
+
+    assert both is not None
+    assert one is not None
+    assert seen == [owners]
+    assert len(both.rows) == 2 * len(one.rows)
+    assert {*one.evidence.tolist()} < {*both.evidence.tolist()}
+
+
 def test_single_intent_has_no_translated_cases() -> None:
     vectors, _, owners = clusters(4)
 
-    _, translated = cross_validate(vectors, owners, "max", None, lambda rows: rows)
+    _, translated = cross_validate(vectors, owners, "max", None, lambda rows, _: rows[None])
 
     assert translated is not None
     assert len(translated.rows) == 0

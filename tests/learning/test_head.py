@@ -9,11 +9,19 @@ import pytest
 
 from intentmatch.learning import head as head_module
 from intentmatch.learning import lbfgs
-from intentmatch.learning.head import Fitting, Head, fit_head, held_out_head, held_out_logits, nearby, prepare, softmax
+from intentmatch.learning.head import Fitting, Head, Near, fit_head, held_out_head, nearby, prepare, softmax
 from intentmatch.learning.token_features import DIM, SparseVector
 
 # Constants of the loss: penalty |weights|² / (2 * 30), and the weight of the token features.
 INVERSE_PENALTY, WORDS_WEIGHT = 30.0, np.float32(0.6)
+
+
+def held_out_logits(
+    fitting: Fitting, left_out: np.ndarray, near: Near | None = None, *, asked: np.ndarray | None = None
+) -> np.ndarray:
+    """Logits of the utterances left out, or only of those `asked`, by a head trained without them."""
+    rows = fitting.features[: fitting.utterances][left_out if asked is None else asked]
+    return held_out_head(fitting, left_out, near).logits(rows)
 
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Case, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.learning import training
+from intentmatch.learning.calibration import LearnedCut
 from intentmatch.learning.labelled_cases import Labelled
 from intentmatch.learning.labelled_share import labelled_share
 from intentmatch.learning.training import PreviousTraining, Trained, _features, load_or_train, train
@@ -173,6 +174,21 @@ def test_damaged_cache_file_is_trained_and_written_again(
     caplog.clear()
     assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
     assert caplog.text == ""
+
+
+def test_flipped_bits_of_the_cache_are_noticed(
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Damage anywhere in the file is trained again: it must never decide."""
+    first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
+    (file,) = (tmp_path / "learned").iterdir()
+    whole = file.read_bytes()
+    for position in (4, 40, whole.index(b"curve"), len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:position] + bytes([whole[position] ^ 4]) + whole[position + 1 :])
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
+        assert "training again" in caplog.text
 
 
 def test_cache_folder_that_cannot_be_written_is_a_warning(
@@ -342,3 +358,30 @@ def test_no_second_calibration_where_translations_are_never_understood(
     nowhere = translations._replace(cosines=np.full(50, -0.9, dtype=np.float32))
 
     assert train(registry, vectors, labels, Settings(), nowhere).foreign is None
+
+
+def test_precision_out_of_reach_is_not_paid_for_in_other_languages(
+    registry: Registry, vectors: Vectors, labels: Vectors, translations: Translations
+) -> None:
+    """Then the second calibration has the threshold with the best balance; what can be reached is used."""
+    far = translations._replace(cosines=np.full(50, 0.4, dtype=np.float32))
+
+    def foreign(target: dict[str, float | bool]) -> LearnedCut:
+        cut = train(registry, vectors, labels, Settings(target=target), far).foreign.cut
+        assert cut is not None
+        return cut
+
+    balanced = foreign({"balance": True})
+    assert foreign({"precision": 0.999, "give_up": 0.1}) == balanced
+    assert foreign({"precision": balanced.precision / 2}).value < 1.0
+    assert foreign({"false_accept": 0.0}) != balanced
+
+
+def test_translations_of_an_utterance_are_one_case(
+    registry: Registry, vectors: Vectors, labels: Vectors, translations: Translations
+) -> None:
+    trained = train(registry, vectors, labels, Settings(), translations)
+
+    assert trained.foreign is not None
+    assert trained.foreign.cases <= trained.calibration.cases
+    assert trained.foreign.ask_below < trained.calibration.ask_below

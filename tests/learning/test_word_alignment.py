@@ -63,6 +63,17 @@ def test_similarity_equals_that_of_a_plain_implementation(alignment, text, rows)
     assert found == pytest.approx([plain(text, UTTERANCES[row]) for row in rows], abs=1e-5)
 
 
+@run(max_examples=60)
+@given(st.lists(st.tuples(TEXTS, st.lists(st.integers(0, len(UTTERANCES) - 1), max_size=5)), max_size=8))
+def test_many_texts_have_the_similarities_of_each(alignment, asked):
+    """To the last digit, in several blocks too."""
+    texts, rows = [text for text, _ in asked], [rows for _, rows in asked]
+    expected = [alignment.similarities(text, of_text) for text, of_text in asked]
+
+    assert alignment.similarities_many(texts, rows) == expected
+    assert alignment.similarities_many(texts * 300, rows * 300) == expected * 300
+
+
 @given(TEXTS)
 def test_similarity_lies_between_0_and_1(alignment, text):
     assert all(0.0 <= value <= 1.0 + 1e-6 for value in alignment.similarities(text, range(len(UTTERANCES))))
@@ -93,10 +104,13 @@ def test_held_out_utterance_is_compared_as_if_the_registry_did_not_have_it(align
     rest = WordAlignment.fit([UTTERANCES[row] for row in others])
 
     # Row 3 has no word of row 2, so that only the number of utterances changes the rarity of its words.
-    found, expected = alignment.similarities_of_row(2, [3]), rest.similarities(UTTERANCES[2], [others.index(3)])
+    found, expected = (
+        alignment.similarities_of_rows(np.array([2]), [[3]])[0],
+        rest.similarities(UTTERANCES[2], [others.index(3)]),
+    )
 
     assert found == pytest.approx(expected, abs=0.01)
-    assert alignment.similarities_of_row(4, [0, 1]) == [0.0, 0.0]
+    assert alignment.similarities_of_rows(np.array([4, 0]), [[0, 1], [4]]) == [[0.0, 0.0], [0.0]]
 
 
 def test_alignment_from_stored_tensors_gives_the_same_numbers(alignment: WordAlignment) -> None:
@@ -110,5 +124,7 @@ def test_alignment_from_stored_tensors_gives_the_same_numbers(alignment: WordAli
 def test_registry_without_known_words_has_similarity_0() -> None:
     empty = WordAlignment.fit(["ᚠ", "ᚢᚦ"])
 
-    assert empty.similarities("cancel", [0, 1]) == empty.similarities_of_row(0, [1, 1]) == [0.0, 0.0]
+    assert empty.similarities("cancel", [0, 1]) == [0.0, 0.0]
+    assert empty.similarities_of_rows(np.array([0]), [[1, 1]]) == [[0.0, 0.0]]
+    assert empty.similarities_many(["cancel"], [[0, 1]]) == [[0.0, 0.0]]
     assert empty.similarities("cancel", []) == []

@@ -4,6 +4,7 @@ import pytest
 from typo_pairs import OPPOSITES
 
 from intentmatch.matching.correction import Corrector
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.text.normalize import clean, fold
 
 LINES = {
@@ -22,9 +23,7 @@ LINES = {
 
 def corrector(languages=("en",), own=None, named=True) -> Corrector:
     lines = [line for language in languages for line in LINES[language]]
-    folded = [fold(line) for line in lines]
-    words = {word for line in folded for word in line.split()}
-    return Corrector(folded, words, lines.__getitem__, languages if named else (), own)
+    return Corrector(Vocabulary([fold(line) for line in lines]), lines.__getitem__, languages if named else (), own)
 
 
 def read(text: str, language: str | None = "en", using: Corrector | None = None) -> str:
@@ -131,7 +130,7 @@ def test_languages_are_guessed_if_the_author_named_none():
 
 def test_words_of_the_registry_are_never_shorthand():
     lines = ["thx", "hello"]
-    known = Corrector(lines, set(lines), lines.__getitem__, ("en",))
+    known = Corrector(Vocabulary(lines), lines.__getitem__, ("en",))
 
     assert known.read("thx", "thx", "en") is None
     assert known.read("plz thx", "plz thx", "en").text == "please thx"
@@ -148,7 +147,6 @@ def test_own_shorthand_is_read_too():
 @pytest.mark.parametrize(("message", "opposite"), OPPOSITES)
 def test_a_word_with_another_prefix_is_not_corrected_to_its_opposite(message, opposite):
     lines = [opposite, "hello there"]
-    words = {word for line in lines for word in fold(line).split()}
-    one = Corrector([fold(line) for line in lines], words, lines.__getitem__)
+    one = Corrector(Vocabulary([fold(line) for line in lines]), lines.__getitem__)
 
     assert one.read(message, fold(message), None) is None

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import multiprocessing
+import pickle
 import threading
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime
 from pathlib import Path
 
@@ -147,3 +152,47 @@ def test_fill_raises_input_error_for_invalid_arguments() -> None:
         bot.fill("x", "book", language="english")
     with pytest.raises(InputError, match="now must be a datetime, not str"):
         bot.match("x", now="2026-11-21")  # type: ignore[arg-type]
+
+
+def intent_of(matcher: Matcher, message: str) -> str | None:
+    return matcher.match(message).intent
+
+
+def test_pickled_matcher_answers_in_another_process(tmp_path: Path) -> None:
+    """A pickled matcher loads its files again, with the same settings."""
+    write(tmp_path, hello=["hello there", "good day"], pizza=["a pizza please", "order a pizza"])
+    matcher = Matcher.load(tmp_path, cache="off", top_k=1)
+
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert pool.submit(intent_of, matcher, "a pizza please").result() == "pizza"
+    assert len(pickle.loads(pickle.dumps(matcher)).match("hello there").candidates) == 1
+
+
+def test_pickled_matcher_of_a_registry_made_in_code_keeps_the_registry() -> None:
+    registry = Registry((Intent("a", (Utterance("one thing"),)), Intent("b", (Utterance("other things"),))))
+    matcher = Matcher.load(registry, cache="off")
+
+    assert pickle.loads(pickle.dumps(matcher)).fingerprint == matcher.fingerprint
+
+
+def test_matcher_with_ready_made_encoder_says_why_it_cannot_be_pickled(tmp_path: Path) -> None:
+    matcher = Matcher.load(write(tmp_path, hello=["hello there"]), encoder=WordHashEncoder(), cache="off")
+
+    with pytest.raises(pickle.PicklingError, match=r"call Matcher\.load in each process"):
+        pickle.dumps(matcher)
+    with pytest.raises(pickle.PicklingError, match="save_artefact"):
+        pickle.dumps(matcher.snapshot())
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copied_matcher_reloads_by_itself(tmp_path: Path, copied: Callable[[Matcher], Matcher]) -> None:
+    write(tmp_path, hello=["hello there"])
+    matcher = Matcher.load(tmp_path, encoder=WordHashEncoder(), cache="off")
+    twin, kept = copied(matcher), copied(matcher.snapshot())
+    write(tmp_path, hello=["hello there"], bye=["see you soon"])
+
+    twin.reload()
+
+    assert [len(one.registry) for one in (matcher, twin, kept)] == [1, 2, 1]
+    matcher.reload()
+    assert len(matcher.registry) == 2

@@ -8,7 +8,7 @@ import pytest
 from fakes import WordHashEncoder
 
 from intentmatch import Matcher
-from intentmatch.core.errors import InputError
+from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.matching.options import MatchOptions
 
 BEFORE = "intents:\n  greet: {utterances: [hello there]}\n  leave: {utterances: [goodbye then]}\n"
@@ -54,4 +54,4 @@ def test_match_each_takes_options_as_a_mapping_too(file):
     )
 
     assert first == second == Matcher.load(file).match("hello", top_k=1)
-    assert isinstance(wrong, TypeError)
+    assert isinstance(wrong, UnknownNameError)

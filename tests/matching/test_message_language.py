@@ -6,6 +6,7 @@ import pytest
 
 from intentmatch import Intent, Registry, Utterance
 from intentmatch.matching.message_language import MessageLanguage, Spoken
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.text.normalize import clean, fold
 
 ENGLISH = ("where is my order", "please cancel my order", "hello there", "track the parcel", "is the hotel open today")
@@ -24,7 +25,7 @@ def registry(**lines: tuple[str, ...]) -> Registry:
 def spoken(bot: Registry, message: str, given: str | None = None) -> Spoken:
     key = fold(message)
     rows = [row for row, folded in enumerate(bot.folded) if folded == key]
-    return MessageLanguage(bot).find(clean(message), key, rows, given)
+    return MessageLanguage(bot, Vocabulary(bot.folded)).find(clean(message), key, rows, given)
 
 
 @pytest.mark.parametrize(
@@ -122,3 +123,41 @@ def test_title_in_a_language_of_the_registry_does_not_hide_the_language_around_i
     found = spoken(bot, "find filmen med titlen louder than bombs for mig")
 
     assert (found.language, found.foreign) == ("da", True)
+
+
+@pytest.mark.parametrize("message", ["play some david bowie", "do you know a good thai takeaway around grassmarket"])
+def test_words_that_a_small_registry_lacks_are_not_foreign(message: str) -> None:
+    """Names and other subjects: no other language speaks for them."""
+    bot = registry(en=(*ENGLISH * 2, "is it open", "where is it"))
+
+    assert spoken(bot, message) == Spoken("en", False, "guessed en")
+
+
+@pytest.mark.parametrize("message", ["ja", "ja ja", "si si", "haha haha", "ok ok ok"])
+def test_repeated_word_counts_once(message: str) -> None:
+    assert not spoken(registry(en=ENGLISH), message).foreign
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [("ja bitte", "de"), ("nice", "en"), ("merci", "fr"), ("danke sehr", "de"), ("later", "en")],
+)
+def test_languages_of_the_registry_are_told_apart_by_their_pieces(message: str, language: str) -> None:
+    """The utterances share hardly a bigram with these messages."""
+    bot = registry(en=ENGLISH, de=GERMAN, fr=("où est ma commande", "annulez ma commande", "bonjour"))
+
+    assert spoken(bot, message).language == language
+
+
+def test_language_that_the_tokenizer_does_not_know_is_found_by_its_bigrams() -> None:
+    """Lower Sorbian, beside a word that the tokenizer knows."""
+    bot = registry(en=ENGLISH, dsb=("źo jo mója skazanka", "dobry źeń", "kak se maš"))
+
+    assert spoken(bot, "źo jo mój hotel").language == "dsb"
+    assert spoken(bot, "where is it").language == "en"
+
+
+def test_equal_utterance_in_several_languages_has_the_likeliest() -> None:
+    bot = registry(en=(*ENGLISH, "hotel"), de=(*GERMAN, "hotel"), fr=("bonjour", "où est ma commande"))
+
+    assert spoken(bot, "hotel").language in {"en", "de"}

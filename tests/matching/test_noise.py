@@ -115,8 +115,15 @@ def test_symbol_of_an_utterance_is_no_noise():
     assert reason("%%", NoiseDetector(frozenset({"10%"}), ("en",)))
 
 
-def test_stop_words_of_other_languages_are_words():
-    assert reason("und", NoiseDetector(frozenset(), ("en",))) == ""
+def test_lone_stop_word_of_another_language_is_noise_unless_an_utterance_has_it():
+    assert reason("und", NoiseDetector(frozenset(), ("en",))) == "the message has only stop words."
+    assert reason("und", NoiseDetector(frozenset({"und"}), ("en",))) == ""
+    # Own stop words say nothing alone, even if an utterance has them.
+    assert reason("the", NoiseDetector(frozenset({"the"}), ("en",))) == "the message has only stop words."
+
+
+def test_several_stop_words_of_other_languages_are_words():
+    assert reason("und das", NoiseDetector(frozenset(), ("en",))) == ""
 
 
 def test_words_between_tags_are_judged_as_a_message():

@@ -66,6 +66,12 @@ def test_at_most_one_message_in_fifty_is_accepted(matcher: Matcher, kind: str) -
     assert accepted(matcher, kind) <= 0.02
 
 
+def test_hardly_a_stop_word_of_any_language_is_accepted(matcher: Matcher) -> None:
+    results = matcher.match_many(noise_messages("stop word", 300, seed=21))
+
+    assert sum(result.verdict != "out_of_scope" for result in results) <= 0.02 * len(results)
+
+
 def test_few_made_up_words_are_accepted(matcher: Matcher) -> None:
     """They may be words of some language: where the detector is not sure, the evidence decides."""
     assert accepted(matcher, "syllables") <= 0.04

@@ -20,7 +20,7 @@ from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.correction import Corrector
 from intentmatch.matching.matcher import Matcher
-from intentmatch.matching.pipeline import MAX_CHARACTERS
+from intentmatch.matching.reading import MAX_CHARACTERS
 from intentmatch.text.accents import typed_without_accents
 from intentmatch.text.normalize import clean, fold
 
@@ -907,7 +907,7 @@ def test_encoder_without_translations_keeps_one_calibration() -> None:
 
     assert bot.artefact.foreign is None
     assert bot.foreign_policy is bot.policy
-    assert language_of(result) == "guessed sv, which the registry does not have"
+    assert language_of(result) == "guessed sv, which the registry does not have: no calibration for other languages"
 
 
 def test_number_is_answered_in_the_language_of_the_first_utterance() -> None:

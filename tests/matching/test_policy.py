@@ -302,7 +302,7 @@ def test_learned_threshold_is_on_the_sum_of_the_confidences(candidates, verdict)
 
 def test_at_most_three_likely_intents_are_rivals():
     four = {"a": (0.9, 0.4, 1.5), "b": (0.9, 0.3, 1.4), "c": (0.9, 0.15, 1.3), "d": (0.9, 0.12, 1.2)}
-    few = {"a": (0.9, 0.5, 1.5), "b": (0.9, 0.38, 1.4), "c": (0.9, 0.09, 1.3)}
+    few = {"a": (0.9, 0.5, 1.5), "b": (0.9, 0.38, 1.4), "c": (0.9, 0.04, 1.3)}
 
     assert [c.intent for c in decide(candidates_with_confidence(**four), LEARNED).rivals] == ["a", "b", "c"]
     assert [c.intent for c in decide(candidates_with_confidence(**few), LEARNED).rivals] == ["a", "b"]
@@ -421,3 +421,11 @@ def test_sure_message_with_an_unsure_intent_is_doubtful():
     decision = decide(candidates_with_confidence(a=(0.5, 0.65, 1.0), b=(0.5, 0.3, 0.9)), LEARNED)
 
     assert (decision.verdict, decision.doubtful) == ("matched", True)
+
+
+@pytest.mark.parametrize(("ask_below", "expected"), [(0.6, "ambiguous"), (0.5, "matched")])
+def test_share_of_the_first_intent_below_which_the_bot_asks(ask_below: float, expected: str) -> None:
+    policy = Policy(Cut(0.2, "test", "in_scope"), margin=None, ask_below=ask_below)
+    candidates = [Candidate("a", 0.9, confidence=0.5), Candidate("b", 0.8, confidence=0.4)]
+
+    assert decide(candidates, policy).verdict == expected

@@ -10,6 +10,7 @@ from typo_pairs import DIFFERENT, OPPOSITES, TYPOS
 
 from intentmatch.matching import spelling
 from intentmatch.matching.spelling import LexicalIndex, SpellingHit
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.text.normalize import fold
 from intentmatch.text.typos import only_typos
 
@@ -18,13 +19,13 @@ WORDS = st.lists(st.text("abcdeé1注", min_size=1, max_size=9), max_size=4).map
 
 
 def fuzzy_intents(message: str, *utterances: str, cut_off: float = 0.8) -> list[int]:
-    index = LexicalIndex([fold(u) for u in utterances], range(len(utterances)), cut_off)
+    index = LexicalIndex(Vocabulary([fold(u) for u in utterances]), range(len(utterances)), cut_off)
     return sorted(index.fuzzy(fold(message)))
 
 
 def test_exact_hit_is_the_first_equal_row_of_each_owner():
     """With a similarity of 1."""
-    index = LexicalIndex(["hi", "bye", "bye", "hi", "thanks"], [0, 0, 0, 1, 2], 0.8)
+    index = LexicalIndex(Vocabulary(["hi", "bye", "bye", "hi", "thanks"]), [0, 0, 0, 1, 2], 0.8)
 
     assert index.exact(index.rows("hi")) == {0: SpellingHit(0, 1.0), 1: SpellingHit(3, 1.0)}
     assert index.exact(index.rows("bye")) == {0: SpellingHit(1, 1.0)}
@@ -33,7 +34,7 @@ def test_exact_hit_is_the_first_equal_row_of_each_owner():
 
 @given(st.lists(FOLDED, max_size=6), FOLDED)
 def test_exact_finds_equal_rows_and_no_others(texts, message):
-    index = LexicalIndex(texts, range(len(texts)), 0.8)
+    index = LexicalIndex(Vocabulary(texts), range(len(texts)), 0.8)
 
     assert sorted(index.exact(index.rows(message))) == [row for row, text in enumerate(texts) if text == message]
 
@@ -41,13 +42,13 @@ def test_exact_finds_equal_rows_and_no_others(texts, message):
 def test_hash_collisions_give_no_wrong_rows(monkeypatch):
     texts = ["where is my parcel", "hello there", "where is my parcel", "goodbye"]
     messages = [*texts, "where is my parcle", "hello", "where is my house"]
-    apart = LexicalIndex(texts, range(4), 0.8)
+    apart = LexicalIndex(Vocabulary(texts), range(4), 0.8)
     expected = [
         (apart.exact(apart.rows(message)), apart.fuzzy(message), list(apart.rows(message))) for message in messages
     ]
 
     monkeypatch.setattr(spelling, "hash", lambda text: 7, raising=False)
-    together = LexicalIndex(texts, range(4), 0.8)
+    together = LexicalIndex(Vocabulary(texts), range(4), 0.8)
 
     found = [
         (together.exact(rows := together.rows(message)), together.fuzzy(message), list(rows)) for message in messages
@@ -90,7 +91,7 @@ def test_cut_off_is_the_least_similarity():
 
 
 def test_fuzzy_hit_is_the_best_row_of_each_owner():
-    index = LexicalIndex(["my orders", "my order", "my ordeal", "my order"], [0, 0, 1, 1], 0.7)
+    index = LexicalIndex(Vocabulary(["my orders", "my order", "my ordeal", "my order"]), [0, 0, 1, 1], 0.7)
 
     assert index.fuzzy("my ordre") == {0: SpellingHit(1, 0.875), 1: SpellingHit(3, 0.875)}
 
@@ -100,7 +101,7 @@ def test_fuzzy_equals_a_search_of_every_row(texts, message, cut_off):
     known = {word for text in texts for word in text.split(" ")}
     similarities = [OSA.normalized_similarity(message, text) for text in texts]
 
-    hits = LexicalIndex(texts, range(len(texts)), cut_off).fuzzy(message)
+    hits = LexicalIndex(Vocabulary(texts), range(len(texts)), cut_off).fuzzy(message)
 
     assert hits == {
         row: SpellingHit(row, similarity)
@@ -112,26 +113,26 @@ def test_fuzzy_equals_a_search_of_every_row(texts, message, cut_off):
 @pytest.mark.parametrize("message", ["ate logo", "até logo", "atè logo"])
 def test_lines_are_found_but_for_accents(message):
     """Other accents do not count either."""
-    index = LexicalIndex(["até logo", "olá", "ate amanhã", "até logo"], [0, 1, 2, 3], 0.8)
+    index = LexicalIndex(Vocabulary(["até logo", "olá", "ate amanhã", "até logo"]), [0, 1, 2, 3], 0.8)
 
     assert index.but_for_accents(message) == [0, 3]
 
 
 def test_lines_without_accents_are_found_for_a_message_with_accents():
-    assert LexicalIndex(["cafe", "tea"], [0, 1], 0.8).but_for_accents("café") == [0]
+    assert LexicalIndex(Vocabulary(["cafe", "tea"]), [0, 1], 0.8).but_for_accents("café") == [0]
 
 
 def test_umlauts_may_be_spelled_out():
-    index = LexicalIndex(["konto kündigen", "kundin"], [0, 1], 0.8)
+    index = LexicalIndex(Vocabulary(["konto kündigen", "kundin"]), [0, 1], 0.8)
 
     assert index.but_for_accents("konto kuendigen") == index.but_for_accents("konto kundigen") == [0]
 
 
 def test_accents_count_if_the_cut_off_is_one():
-    assert LexicalIndex(["até logo"], [0], 1.0).but_for_accents("ate logo") == []
+    assert LexicalIndex(Vocabulary(["até logo"]), [0], 1.0).but_for_accents("ate logo") == []
 
 
 def test_alike_returns_the_first_row_of_each_owner_with_its_similarity():
-    hits = LexicalIndex(["thank you", "thank you"], [4, 5], 0.8).alike("thank u", [0, 1])
+    hits = LexicalIndex(Vocabulary(["thank you", "thank you"]), [4, 5], 0.8).alike("thank u", [0, 1])
 
     assert {owner: (hit.row, round(hit.similarity, 2)) for owner, hit in hits.items()} == {4: (0, 0.78), 5: (1, 0.78)}

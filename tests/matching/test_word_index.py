@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.matching.word_index import END, WordIndex, familiarity
 
 LINES = [
@@ -35,16 +36,16 @@ def likeliest(index: WordIndex, word: str) -> str | None:
 )
 def test_likeliest_candidate_is_a_near_word_of_the_registry(typed, meant):
     """Swapped, left out, doubled and wrong letters; two mistakes in longer words; letters repeated for emphasis."""
-    assert likeliest(WordIndex([*LINES, "mony"]), typed) == meant
+    assert likeliest(WordIndex(Vocabulary([*LINES, "mony"])), typed) == meant
 
 
 def test_common_words_are_candidates_where_the_registry_has_none():
-    assert likeliest(WordIndex(LINES), "becuase") == "because"
+    assert likeliest(WordIndex(Vocabulary(LINES)), "becuase") == "because"
 
 
 @pytest.mark.parametrize("word", ["x", "12", "dl123", "c#", "订单", "ขอบคณ", "주문", "a" * 30, ""])
 def test_no_candidates_for_codes_and_scripts_without_letters(word):
-    assert WordIndex(LINES).candidates(word) == ()
+    assert WordIndex(Vocabulary(LINES)).candidates(word) == ()
 
 
 @pytest.mark.parametrize(
@@ -60,18 +61,18 @@ def test_no_candidates_for_codes_and_scripts_without_letters(word):
     ],
 )
 def test_alphabetic_scripts_have_candidates(lines, typed, meant):
-    assert meant in {candidate.word for candidate in WordIndex(lines).candidates(typed)}
+    assert meant in {candidate.word for candidate in WordIndex(Vocabulary(lines)).candidates(typed)}
 
 
 def test_frequent_words_score_higher():
-    index = WordIndex(["my cart", *["my card"] * 50])
+    index = WordIndex(Vocabulary(["my cart", *["my card"] * 50]))
 
     assert likeliest(index, "carr") == "card"
 
 
 def test_a_word_of_some_language_scores_lower_than_garbled_letters():
     """ "alarma" is a Spanish word, "alarmq" is none."""
-    index = WordIndex(["set the alarm"])
+    index = WordIndex(Vocabulary(["set the alarm"]))
     spanish, garbled = (
         candidate.score
         for word in ("alarma", "alarmq")
@@ -85,7 +86,7 @@ def test_a_word_of_some_language_scores_lower_than_garbled_letters():
 
 
 def test_neighbours_raise_words_that_stand_beside_them():
-    index = WordIndex(LINES)
+    index = WordIndex(Vocabulary(LINES))
 
     assert index.fits("my", "order", END) > 0 > index.fits("next", "order", "is")
     assert index.fits("my", "because", END) == 0.0
@@ -96,4 +97,4 @@ def test_familiarity_rises_with_known_words_and_falls_with_words_of_languages():
 
 
 def test_an_empty_index_has_only_common_words():
-    assert likeliest(WordIndex([]), "becuase") in (None, "because")
+    assert likeliest(WordIndex(Vocabulary([])), "becuase") in (None, "because")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 
 import pytest
 
-from intentmatch.core.errors import ChangedMeanwhileError
-from intentmatch.storage.atomic import folder_aside, refuse_locked, swap_files, write_file
+from intentmatch.storage.atomic import folder_aside, write_file
+from intentmatch.storage.transaction import swap_files
 
 
 def no_check() -> None:
@@ -79,100 +78,6 @@ def test_circular_links_raise_os_error(tmp_path: Path, put) -> None:
 
     with pytest.raises(OSError, match="a"):
         put(tmp_path / "a" / "file", b"")
-
-
-def test_swap_files_replaces_and_creates_all_files(tmp_path: Path) -> None:
-    old, new = tmp_path / "old", tmp_path / "sub" / "new"
-    old.write_bytes(b"1")
-
-    swap_files({old: b"2", new: b"3"}, no_check)
-
-    assert (old.read_bytes(), new.read_bytes()) == (b"2", b"3")
-    assert names(tmp_path) == ["old", "sub"]
-
-
-def test_failed_swap_restores_the_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = [tmp_path / name for name in ("a", "b", "c")]
-    files[0].write_bytes(b"old")
-    files[2].write_bytes(b"old too")
-    replace = Path.replace
-
-    def third_fails(self: Path, target: Path) -> Path:
-        if target.name == "c":
-            full(self, target)
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", third_fails)
-    with pytest.raises(OSError, match="No space left"):
-        swap_files(dict.fromkeys(files, b"new"), no_check)
-
-    assert names(tmp_path) == ["a", "c"]
-    assert (files[0].read_bytes(), files[2].read_bytes()) == (b"old", b"old too")
-
-
-def test_check_runs_last_and_can_cancel(tmp_path: Path) -> None:
-    """All temporary files exist by then, so no other process can swap the same files."""
-    file = tmp_path / "file"
-    file.write_bytes(b"old")
-
-    def refuse() -> None:
-        with pytest.raises(ChangedMeanwhileError, match="being edited"):
-            refuse_locked(file)
-        raise ChangedMeanwhileError("something else")
-
-    with pytest.raises(ChangedMeanwhileError, match="something else"):
-        swap_files({file: b"new"}, refuse)
-
-    assert file.read_bytes() == b"old"
-    refuse_locked(file)
-    assert names(tmp_path) == ["file"]
-
-
-def test_second_of_two_concurrent_swaps_is_refused(tmp_path: Path) -> None:
-    """The error names the file, and the lock to remove if nobody is editing."""
-    file = tmp_path / "file"
-
-    def meanwhile() -> None:
-        with pytest.raises(ChangedMeanwhileError, match=r"file is being edited by someone else.*remove .*\.file\.lock"):
-            swap_files({file: b"theirs"}, no_check)
-
-    swap_files({file: b"mine"}, meanwhile)
-
-    assert file.read_bytes() == b"mine"
-    assert names(tmp_path) == ["file"]
-
-
-def test_no_concurrent_update_is_lost(tmp_path: Path) -> None:
-    """Many threads add to one number, each until it succeeds; each success counts."""
-    file = tmp_path / "number"
-    file.write_bytes(b"0")
-    refused = threading.Event()
-
-    def add_one() -> None:
-        for _ in range(20):
-            while True:
-                old = file.read_bytes()
-
-                def unchanged(old: bytes = old) -> None:
-                    if file.read_bytes() != old:
-                        raise ChangedMeanwhileError("changed")
-
-                try:
-                    swap_files({file: str(int(old) + 1).encode()}, unchanged)
-                except ChangedMeanwhileError:
-                    refused.set()
-                else:
-                    break
-
-    threads = [threading.Thread(target=add_one) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert file.read_bytes() == b"80"
-    assert refused.is_set()
-    assert names(tmp_path) == ["number"]
 
 
 def test_folder_aside_replaces_the_folder_completely(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,3 +112,12 @@ def test_guess_is_none_or_a_trained_language_for_any_text(lines, message):
     assert guess.guess(message) in {None, *guess.languages}
     assert set(guess.languages) == {language for _, language in lines} - {None}
     assert guess.languages == reversed_guess.languages
+
+
+def test_evidence_from_elsewhere_is_added_to_that_of_the_bigrams() -> None:
+    """It decides alone where no bigram is known."""
+    guess = LanguageGuess(["guten tag", "hello there"], ["de", "en"])
+
+    assert guess.guess("guten tag", evidence=np.array([0.0, 1.0])) == "de"
+    assert guess.guess("guten tag", evidence=np.array([0.0, 100.0])) == "en"
+    assert guess.guess("привет", evidence=np.array([0.0, 1.0])) == "en"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from typo_pairs import DIFFERENT, OPPOSITES, TYPOS
 
 from intentmatch.text.normalize import fold
-from intentmatch.text.typos import letters_of, only_typos
+from intentmatch.text.typos import ALONE, IN_A_LINE, IN_CONTEXT, Tolerance, letters_of, only_typos
 
 FOLDED = st.text().map(fold)
 WORDS = st.lists(st.text("abcdeé1注", min_size=1, max_size=9), max_size=4).map(" ".join)
@@ -56,3 +56,13 @@ def test_where_the_spaces_are_makes_no_difference(text, data):
 
     assert only_typos(text, fold(text[:place] + " " + text[place:]))
     assert only_typos(text, text.replace(" ", "", 1))
+
+
+@pytest.mark.parametrize(("letters", "mistakes"), [(0, 0), (3, 0), (4, 1), (7, 1), (8, 2), (30, 2)])
+def test_longer_words_may_have_more_mistakes(letters: int, mistakes: int) -> None:
+    assert Tolerance(4, 8).mistakes(letters) == mistakes
+
+
+def test_less_evidence_beside_a_word_allows_fewer_mistakes() -> None:
+    for letters in range(20):
+        assert IN_CONTEXT.mistakes(letters) >= IN_A_LINE.mistakes(letters) >= ALONE.mistakes(letters)

@@ -30,6 +30,8 @@ def embedded_tokenizer() -> UnigramTokenizer:
 def known_pieces(text: str) -> list[int]:
     """Return the ids of a text's known pieces; none if they are only word separators."""
     tokenizer = embedded_tokenizer()
-    known = [piece for piece in tokenizer.encode(text, MAX_PIECES) if piece != tokenizer.unknown]
+    known = tokenizer.encode(text, MAX_PIECES)
+    if tokenizer.unknown in known:
+        known = [piece for piece in known if piece != tokenizer.unknown]
     # Words of unknown letters all begin with the same separator.
-    return [] if all(piece == tokenizer.blank for piece in known) else known
+    return [] if tokenizer.blank in known and {*known} == {tokenizer.blank} else known

@@ -67,12 +67,29 @@ class PieceLanguages:
 
     def evidence_of(self, text: str) -> NDArray[np.float64] | None:
         """Return `evidence` for a cleaned text."""
-        return self.evidence(embedded_tokenizer().encode(text, MAX_PIECES))
+        return self.evidence(pieces_of(text))
+
+    def advantage(self, pieces: Sequence[int], language: int, others: NDArray[np.int64]) -> float:
+        """Return by how many nats a language makes pieces likelier than the best of some others does.
+
+        Only those pieces count that the language does make likelier. Languages are positions in `codes`.
+        """
+        ids = np.array([*{*pieces}], dtype=np.int64)
+        levels = ((self.levels.take(ids)[:, None] >> _SHIFTS) & _LEVEL).astype(np.float64)
+        languages = self.languages.take(ids, axis=0)
+        own = np.where(languages == language, levels, 0.0).max(axis=1)
+        best_other = np.where(np.isin(languages, others), levels, 0.0).max(axis=1)
+        return STEP * float((own - best_other).clip(0.0).sum())
 
     def save(self, folder: Path) -> None:
         """Write `FILE` into the folder of the tokenizer. Raises `OSError`."""
         tensors: dict[str, NDArray[Any]] = {"languages": self.languages, "levels": self.levels, "prior": self.prior}
         write_file(folder / FILE, save(tensors, {_KEY: json.dumps(self.codes)}))
+
+
+def pieces_of(text: str) -> list[int]:
+    """Return the embedded tokenizer's pieces of a cleaned text."""
+    return embedded_tokenizer().encode(text, MAX_PIECES)
 
 
 def read_piece_languages(folder: Path) -> PieceLanguages:

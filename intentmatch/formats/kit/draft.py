@@ -363,14 +363,42 @@ def _add_value(
 
 
 def _merge_spellings(values: dict[str, list[Utterance]]) -> dict[str, list[Utterance]]:
-    """Merge values and synonyms that differ only in case and punctuation. The first spelling is kept."""
-    first: dict[str, str] = {}
+    """Merge labelled values and synonyms that differ only in case and punctuation. The first spelling is kept.
+
+    A value that is a synonym of another one becomes its synonym: `[NYC](city)` beside `[NYC](city:New York)`. A synonym
+    of several values stays with the first.
+    """
+    first = _canonical(values)
     merged: dict[str, list[Utterance]] = {}
     for value, synonyms in values.items():
-        kept = merged.setdefault(first.setdefault(fold(value), value), [])
-        known = {fold(value), *(fold(synonym.text) for synonym in kept)}
-        for synonym in synonyms:
-            if fold(synonym.text) not in known:
-                known.add(fold(synonym.text))
+        name = first[fold(value)]
+        kept = merged.setdefault(name, [])
+        known = {fold(name), *(fold(synonym.text) for synonym in kept)}
+        for synonym in (Utterance(value), *synonyms):
+            folded = fold(synonym.text)
+            if folded not in known and first.get(folded) == name:
+                known.add(folded)
                 kept.append(synonym)
     return merged
+
+
+def _canonical(values: dict[str, list[Utterance]]) -> dict[str, str]:
+    """Return the canonical value of each folded value and synonym."""
+    spelling: dict[str, str] = {}
+    for value in values:
+        spelling.setdefault(fold(value), value)
+    parents: dict[str, str] = {}
+    for value, synonyms in values.items():
+        for synonym in synonyms:
+            if fold(synonym.text) != fold(value):
+                parents.setdefault(fold(synonym.text), fold(value))
+    order = list(spelling)
+    found: dict[str, str] = {}
+    for folded in (*spelling, *parents):
+        path = [folded]
+        while (parent := parents.get(path[-1])) is not None and parent not in path:
+            path.append(parent)
+        # Of values that are synonyms of each other, the first is kept.
+        root = path[-1] if parent is None else min(path[path.index(parent) :], key=order.index)
+        found[folded] = spelling[root]
+    return found

@@ -78,6 +78,8 @@ class Format:
     """Converts a registry, reduced to `says`, to files and appends further losses; None if the format is read-only."""
     says: frozenset[Feature] = frozenset()
     """The features that can be written, besides the names and utterances of intents."""
+    needs_folder: bool = False
+    """Whether names of files carry meaning, such as the names of intents: even a single file is written to a folder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,12 @@ def unused_slot_losses(registry: Registry, kinds: Container[SlotKind]) -> list[P
     return [loss(slot.location, f"the slot {slot.name!r}, which no intent uses") for slot in unused]
 
 
+def empty_intent_losses(registry: Registry) -> list[Problem]:
+    """Report the intents without utterances, for formats that name an intent only beside an utterance."""
+    empty = (intent for intent in registry if not intent.utterances)
+    return [loss(intent.location, f"the intent {intent.name!r}, which has no utterances") for intent in empty]
+
+
 class _Reducer:
     """Reduces the parts of one registry and collects the losses in `problems`."""
 

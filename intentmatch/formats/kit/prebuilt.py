@@ -15,17 +15,26 @@ _SAME: Mapping[str, SlotKind] = {
     **dict.fromkeys(("any", "freeforminput", "alphanumeric", "searchquery", "messagebody"), "any"),
     "date": "date",
     "time": "time",
+    **dict.fromkeys(("datetime", "datetimev2", "dateperiod", "timeperiod", "daterange", "timerange"), "datetime"),
+    "duration": "duration",
+    **dict.fromkeys(("ordinal", "ordinalv2", "quantityordinal"), "ordinal"),
+    **dict.fromkeys(("money", "currency", "amountofmoney", "unitcurrency", "quantitycurrency"), "money"),
+    **dict.fromkeys(("temperature", "quantitytemperature"), "temperature"),
+    **dict.fromkeys(("email", "emailaddress"), "email"),
+    **dict.fromkeys(("phone", "phonenumber"), "phone"),
+    "url": "url",
 }
 """Type name, in lower case and without punctuation, to the equivalent kind."""
 _NEAR: Mapping[str, SlotKind] = {
-    **dict.fromkeys(("datetime", "datetimev2", "dateperiod"), "date"),
-    **dict.fromkeys(("ordinal", "ordinalv2", "percentage", "temperature", "age", "money", "currency"), "number"),
-    **dict.fromkeys(("amountofmoney", "unitcurrency", "dimension", "numbersequence"), "number"),
-    "timeperiod": "time",
+    **dict.fromkeys(("percentage", "age", "dimension", "numbersequence"), "number"),
 }
 """Types that are richer than any kind, to the kind that finds at least a part of their values."""
 # Names and addresses are open sets: a list of the labelled ones would find no others.
-_OPEN = re.compile(r"name|person|people|actor|author|mail|phone|url|address")
+_OPEN = re.compile(r"name|person|people|actor|author|address")
+_PLACES = re.compile(
+    r"city|country|state|geo|location|place|street|zip|airport|organi[sz]ation|company"
+    r"|artist|album|song"
+)
 _PREFIX = re.compile(r"@?sys[.-]|amazon\.|wit\$|builtin\.|snips/", re.IGNORECASE)
 _SIGNS = re.compile(r"[^a-z0-9]+")
 
@@ -46,8 +55,9 @@ def take_built_in(slot: SlotDraft, name: str, place: Location, draft: Draft) -> 
     Without an equivalent the kind stays None: the slot becomes a list of the labelled values.
     """
     plain = _SIGNS.sub("", bare(name).lower())
-    slot.kind = _SAME.get(plain) or _NEAR.get(plain) or ("any" if _OPEN.search(plain) else None)
-    if plain in _NEAR:
+    is_open = _OPEN.search(plain) or _PLACES.search(plain)
+    slot.kind = _SAME.get(plain) or _NEAR.get(plain) or ("any" if is_open else None)
+    if plain in _NEAR or (slot.kind == "any" and plain not in _SAME):
         draft.note(place, "built-in", f"the built-in type {name!r} is imported as a slot of type {slot.kind!r}")
     elif plain not in _SAME:
         draft.not_expressed(

@@ -21,6 +21,8 @@ from intentmatch.registry.reading.nodes import Node, NodeError, line_and_column
 _T = TypeVar("_T")
 
 MAX_FILE_BYTES = 64_000_000
+STANDARD_INPUT = "<stdin>"
+"""Path and place of text that was read from standard input."""
 # Bytes that are enough to recognise a binary file.
 _HEAD = 1024
 
@@ -102,8 +104,12 @@ class File:
 
     @property
     def problem(self) -> Problem | None:
-        """Why the file cannot be read: an I/O error, or a syntax error in a file named like JSON or YAML."""
-        named = self.suffix in (".json", *tree.YAML_SUFFIXES)
+        """Why the file cannot be read: an I/O error, or a syntax error in a file named like JSON or YAML.
+
+        Standard input has no name: there, a bracket at the beginning stands for JSON.
+        """
+        is_json = self.suffix == ".json" or (self.path == STANDARD_INPUT and self.head.lstrip()[:1] in (b"{", b"["))
+        named = is_json or self.suffix in tree.YAML_SUFFIXES
         failure = self._nodes if named else self._data
         if isinstance(failure, RegistryError):
             return failure.problems[0]
@@ -142,29 +148,71 @@ class File:
             return error
 
 
+class ParsedFile(File):
+    """A file that was never text: it has nodes alone."""
+
+    def __init__(self, source: Source, place: str, node: Node) -> None:
+        super().__init__(source, place, place, lambda most: b"")
+        self._node = node
+
+    @cached_property
+    def _nodes(self) -> tuple[Node, ...]:
+        return (self._node,)
+
+
 class Source:
     """The files at a path, sorted by relative path."""
 
+    _root: Path | None
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """List the files at a path. Raises `InputError` if it does not exist, or for a dangerous zip."""
-        self.path = Path(path)
-        self.place = str(path)
-        self._bytes = 0
-        self._files: dict[str, File] = {}
-        self.referenced: set[str] = set()
-        """Paths that were looked up by `find`."""
-        self.links: list[str] = []
-        """Symbolic links that point outside of the folder and are not followed."""
+        self._begin(Path(path), str(path))
         try:
             if self.path.is_dir():
-                self._root: Path | None = self.path
+                self._root = self.path
                 self._add_folder()
             elif self.path.is_file():
-                self._add_file()
+                self._root = self.path.parent
+                self._add_content(self.path.name, partial(_read, self.path))
             else:
                 raise InputError(f"{self.place}: no such file or folder")
         except OSError as error:
             raise InputError(f"{self.place} cannot be read: {error.strerror or error}") from error
+
+    @classmethod
+    def of_bytes(cls, data: bytes, place: str) -> Source:
+        """Return a source of one file, or of the files in a zip, whose content is in memory.
+
+        Raises `InputError` for a dangerous zip.
+        """
+        source = cls._empty(place)
+        source._add_content(place, lambda most: data[:most])
+        return source
+
+    @classmethod
+    def of_node(cls, node: Node, place: str) -> Source:
+        """Return a source of one file that is parsed already."""
+        source = cls._empty(place)
+        source._files[place] = ParsedFile(source, place, node)
+        return source
+
+    @classmethod
+    def _empty(cls, place: str) -> Source:
+        source = cls.__new__(cls)
+        source._begin(Path(place), place)
+        return source
+
+    def _begin(self, path: Path, place: str) -> None:
+        self.path = path
+        self.place = place
+        self._bytes = 0
+        self._files: dict[str, File] = {}
+        self._root = None
+        self.referenced: set[str] = set()
+        """Paths that were looked up by `find`."""
+        self.links: list[str] = []
+        """Symbolic links that point outside of the folder and are not followed."""
 
     def __iter__(self) -> Iterator[File]:
         return iter([self._files[path] for path in sorted(self._files)])
@@ -222,16 +270,16 @@ class Source:
                 elif file.is_symlink():
                     self.links.append(relative)
 
-    def _add_file(self) -> None:
-        self._root = self.path.parent
-        if _read(self.path, len(_ZIP[0])) in _ZIP:
+    def _add_content(self, name: str, load: Load) -> None:
+        """Add a file, or the files in it if it is a zip."""
+        if load(len(_ZIP[0])) in _ZIP:
             # Read the zip into memory: no handle stays open, and the archive cannot change during the import.
-            archive = open_zip(self.count_bytes(_read(self.path, MAX_FILE_BYTES + 1), self.place), self.place)
+            archive = open_zip(self.count_bytes(load(MAX_FILE_BYTES + 1), self.place), self.place)
             if _OFFICE not in archive.namelist():
                 self._root = None
                 self._add_archive(archive)
                 return
-        self._add(self.path.name, self.place, partial(_read, self.path))
+        self._add(name, self.place, load)
 
     def _add_archive(self, archive: zipfile.ZipFile) -> None:
         for entry in archive.infolist():

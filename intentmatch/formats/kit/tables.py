@@ -1,19 +1,31 @@
 """Read the rows of a table: each has a message and its intent, and may have a language and a response.
 
 Columns are recognised by common names, or named by the user: `{"text": "Frage", "intent": "2"}`. Numbers count from 1
-and are for tables without a header. A table with responses instead of intents gets an intent for each response.
+and are for tables without a header; `{"text": "*"}` says that each column is an intent. A table with responses instead
+of intents gets an intent for each response. If no table has known columns, their layout is guessed from the content,
+see `table_layout`, and a note says what was taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from intentmatch.core.errors import InputError, Location
 from intentmatch.core.types import Registry
 from intentmatch.formats.kit.draft import Draft, IntentDraft, few
 from intentmatch.formats.kit.format import Feature
-from intentmatch.text.normalize import fold
+from intentmatch.formats.kit.table_layout import (
+    Guess,
+    Line,
+    Row,
+    as_one_intent,
+    by_column,
+    guess,
+    name_of,
+    shown,
+    title,
+    used_columns,
+)
 
 HEADER = ("text", "intent", "language")
 SAYS: frozenset[Feature] = frozenset({"languages"})
@@ -25,17 +37,13 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "response": ("response", "answer", "reply"),
 }
 """Column to its common names in lower case, the most likely first."""
-_HINT = "name them with --columns text=NAME,intent=NAME (or by numbers from 1 if there is no header)"
-# Characters of a cell in a message, and of a question that becomes the name of an intent.
-_MAX_SHOWN_CHARS = 30
-_MAX_NAME_CHARS = 40
-
-
-class Row(NamedTuple):
-    """The cells of a row and the location of its first cell."""
-
-    cells: Sequence[str]
-    place: Location
+_HINT = (
+    "name them with --columns text=NAME,intent=NAME (or by numbers from 1 if there is no header), "
+    "or with --columns text=* if each column is an intent"
+)
+_GUESSED = "guessed-columns"
+_EACH_COLUMN = "*"
+"""As the name of the text column: each column holds the messages of an intent."""
 
 
 def columns_of(header: Sequence[str]) -> dict[str, int]:
@@ -55,20 +63,23 @@ def is_complete(columns: Iterable[str]) -> bool:
     return {"text", "intent"} <= columns or {"text", "response"} <= columns
 
 
-def read_tables(tables: Iterable[Iterable[Row]], draft: Draft) -> None:
-    """Read tables into the draft. Each has a header, or columns that the user numbered."""
-    useless: list[Row] = []
-    for table in tables:
-        rows = (row for row in table if any(cell.strip() for cell in row.cells))
-        first = next(rows, None)
-        if first is not None and not _read_table(first, rows, draft):
-            useless.append(first)
-    for row in useless:
-        message = f"cannot tell which column is the message and which is the intent: {_shown(row.cells)}"
+def read_tables(tables: Iterable[Iterable[Row]], draft: Draft, *, has_header: bool = False) -> None:
+    """Read tables into the draft. Each has a header, columns that the user named, or a layout that can be guessed.
+
+    With `has_header`, the first row of each is known to be one, as the keys of records are.
+    """
+    unknown = [rows for table in tables if not _read_table(rows := list(table), draft, is_record=has_header)]
+    may_guess = not draft.intents and not draft.columns
+    for rows in unknown:
+        if may_guess and (found := guess(rows, has_header=has_header)) is not None:
+            _read_guess(found, rows, draft)
+            continue
+        first = next(row for row in rows if not _is_empty(row))
+        message = f"cannot tell which column is the message and which is the intent: {_shown(first.cells)}"
         if draft.intents:
-            draft.warn(row.place, "no-column", f"{message}; the table is skipped", _HINT)
+            draft.warn(first.place, "no-column", f"{message}; the table is skipped", _HINT)
         else:
-            draft.error(row.place, "no-column", message, _HINT)
+            draft.error(first.place, "no-column", message, _HINT)
 
 
 def read_row(row: Row, columns: Mapping[str, int], draft: Draft) -> None:
@@ -78,14 +89,7 @@ def read_row(row: Row, columns: Mapping[str, int], draft: Draft) -> None:
         position = columns.get(column, len(row.cells))
         return row.cells[position].strip() if position < len(row.cells) else ""
 
-    text, name, response = cell("text"), cell("intent"), cell("response")
-    if not text or not (name or response):
-        draft.warn(row.place, "incomplete-row", f"a row without {'an intent' if text else 'a message'} is skipped")
-        return
-    intent = draft.intent(name, row.place) if name else _intent_of(response, text, row.place, draft)
-    intent.say(text, row.place, cell("language"))
-    if response:
-        intent.respond(response, row.place, cell("language"))
+    _read_line(Line(cell("intent"), cell("text"), row.place, cell("response")), draft, cell("language"))
 
 
 def rows_of(registry: Registry) -> Iterator[tuple[str, str, str]]:
@@ -95,27 +99,82 @@ def rows_of(registry: Registry) -> Iterator[tuple[str, str, str]]:
             yield utterance.text, intent.name, utterance.language or ""
 
 
-def _read_table(first: Row, rows: Iterator[Row], draft: Draft) -> bool:
-    """Read one table. Return whether its columns were recognised."""
-    if len(first.cells) == 1 and not draft.columns and set(columns_of(first.cells)) == {"intent"}:
+def _read_line(line: Line, draft: Draft, language: str | None = None) -> None:
+    name, text, place, response = line
+    if not text or not (name or response):
+        draft.warn(place, "incomplete-row", f"a row without {'an intent' if text else 'a message'} is skipped")
+        return
+    intent = draft.intent(name, place) if name else _intent_of(response, text, place, draft)
+    intent.say(text, place, language)
+    if response:
+        intent.respond(response, place, language)
+
+
+def _read_guess(found: Guess, rows: Sequence[Row], draft: Draft) -> None:
+    draft.note(rows[0].place, _GUESSED, found.taken, f"if this is wrong, {_HINT}")
+    for line in found.lines:
+        _read_line(line, draft)
+
+
+def _read_table(table: Sequence[Row], draft: Draft, *, is_record: bool) -> bool:
+    """Read one table. Return whether its columns were recognised, or it is empty. Records are never one column."""
+    rows = [row for row in table if not _is_empty(row)]
+    if not rows:
+        return True
+    first, *others = rows
+    if draft.columns.get("text") == _EACH_COLUMN:
+        if found := by_column(rows):
+            _read_guess(found, rows, draft)
+        return found is not None
+    is_one_column = len(used_columns(rows)) == 1 and not is_record
+    if is_one_column and set(columns_of(first.cells)) == {"intent"} and not draft.columns:
         draft.note(
             first.place, "one-column", "the table has only intent names; each name is imported as its own utterance"
         )
-        for row in rows:
-            read_row(Row([row.cells[0]] * 2 if row.cells else [], row.place), {"text": 0, "intent": 1}, draft)
+        position = columns_of(first.cells)["intent"]
+        for row in others:
+            read_row(row, {"text": position, "intent": position}, draft)
         return True
     columns = _column_positions(first, draft)
     if not is_complete(columns):
-        return False
-    if draft.columns and all(name.isdigit() for name in draft.columns.values()):
+        return is_one_column and _read_only_column(rows, columns, draft)
+    if _are_numbers(draft.columns):
         read_row(first, columns, draft)
     else:
-        unread = [name for number, name in enumerate(first.cells) if number not in columns.values() and name.strip()]
-        if unread:
-            draft.not_expressed(first.place, f"columns that are not imported: {_shown(unread)}")
-    for row in rows:
+        _note_header(first, columns, draft)
+    for row in others:
         read_row(row, columns, draft)
     return True
+
+
+def _read_only_column(rows: Sequence[Row], columns: Mapping[str, int], draft: Draft) -> bool:
+    """Read the only column, if its name or the user says that it has messages. Return whether it has."""
+    if set(columns) != {"text"}:
+        return False
+    messages = rows if _are_numbers(draft.columns) else rows[1:]
+    _read_guess(as_one_intent(messages, columns["text"], title(rows)), rows, draft)
+    return True
+
+
+def _note_header(header: Row, columns: Mapping[str, int], draft: Draft) -> None:
+    """Report columns of a header that are not read, and those that could have been taken instead."""
+    unread = [name for number, name in enumerate(header.cells) if number not in columns.values() and name.strip()]
+    if unread:
+        draft.not_expressed(header.place, f"columns that are not imported: {_shown(unread)}")
+    for column, position in columns.items():
+        rivals = [name for name in unread if name.strip().lower() in _NAMES[column]]
+        if rivals and column not in draft.columns:
+            message = f"the {column} is taken from {shown(header.cells[position])}, not from {_shown(rivals)}"
+            draft.note(header.place, _GUESSED, message, f"if this is wrong, {_HINT}")
+
+
+def _are_numbers(columns: Mapping[str, str]) -> bool:
+    """Whether the user named columns by numbers: then there is no header."""
+    return bool(columns) and all(name.isdigit() for name in columns.values())
+
+
+def _is_empty(row: Row) -> bool:
+    return not any(cell.strip() for cell in row.cells)
 
 
 def _column_positions(first: Row, draft: Draft) -> dict[str, int]:
@@ -131,8 +190,7 @@ def _column_positions(first: Row, draft: Draft) -> dict[str, int]:
             chosen[column] = names.index(name.lower())
         else:
             raise InputError(f"{first.place}: there is no column {name!r}; the columns are {_shown(first.cells)}")
-    numbered = draft.columns and all(name.isdigit() for name in draft.columns.values())
-    return chosen if numbered else {**columns_of(first.cells), **chosen}
+    return chosen if _are_numbers(draft.columns) else {**columns_of(first.cells), **chosen}
 
 
 def _intent_of(response: str, question: str, place: Location, draft: Draft) -> IntentDraft:
@@ -140,7 +198,7 @@ def _intent_of(response: str, question: str, place: Location, draft: Draft) -> I
     for intent in draft.intents.values():
         if response in intent.responses.values():
             return intent
-    name = "_".join(fold(question)[:_MAX_NAME_CHARS].split()) or "question"
+    name = name_of(question)
     while name in draft.intents:
         name += "_"
     intent = draft.intent(name, place)
@@ -149,6 +207,4 @@ def _intent_of(response: str, question: str, place: Location, draft: Draft) -> I
 
 
 def _shown(cells: Iterable[str]) -> str:
-    return few(
-        cell if len(cell) <= _MAX_SHOWN_CHARS else f"{cell[:_MAX_SHOWN_CHARS]}..." for cell in cells if cell.strip()
-    )
+    return few(shown(cell)[1:-1] for cell in cells if cell.strip())

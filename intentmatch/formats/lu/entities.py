@@ -11,12 +11,13 @@ from intentmatch.formats.kit.prebuilt import take_built_in
 
 NONE = "None"
 """Name of the fallback intent."""
-_BUILT_IN = frozenset(
+BUILT_IN = frozenset(
     (
         *("age", "datetime", "datetimev2", "dimension", "email", "geographyv2", "keyphrase", "money", "number"),
         *("ordinal", "ordinalv2", "percentage", "personname", "phonenumber", "temperature", "url"),
     )
 )
+"""Built-in entities of LUIS, in lower case."""
 
 
 class Entities:
@@ -57,6 +58,6 @@ class Entities:
         while name not in self._draft.types and name in self._parents and name not in seen:
             seen.add(name)
             name = self._parents[name]
-        if name not in self._draft.types and name.lower() in _BUILT_IN:
+        if name not in self._draft.types and name.lower() in BUILT_IN:
             self.built_in(name, place)
         return name

@@ -19,7 +19,7 @@ _OLD = re.compile(r"\s*\$(?P<name>[^:=]+):(?P<rest>.*)")
 _NEW = re.compile(r"\s*@(?P<rest>.*)")
 _OLD_ROLES = re.compile(r"\broles?\s*=", re.IGNORECASE)
 _WORD = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s,=()\"']+")
-_KINDS = (
+KINDS = (
     "ml",
     "machine-learned",
     "simple",
@@ -151,7 +151,7 @@ def _old_declaration(name: str, rest: str, place: Location) -> Declaration:
         return Declaration(name, place, "phraselist")
     if rest.endswith("="):
         return Declaration(name, place, "list", roles, value=rest[:-1].strip())
-    return Declaration(name, place, lowered if lowered in _KINDS else rest, roles)
+    return Declaration(name, place, lowered if lowered in KINDS else rest, roles)
 
 
 def new_declaration(text: str, place: Location) -> Declaration:
@@ -160,7 +160,7 @@ def new_declaration(text: str, place: Location) -> Declaration:
     words = _words(head)
     kind = ""
     if words[1:] and words[1].lower() not in (*_HAS_ROLES, *_USES_FEATURES, *_OPTIONS):
-        kind = words[0].lower() if words[0].lower() in _KINDS else words[0]
+        kind = words[0].lower() if words[0].lower() in KINDS else words[0]
         words = words[1:]
     name, *rest = words or [""]
     roles: list[str] = []

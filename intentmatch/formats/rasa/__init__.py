@@ -7,34 +7,49 @@ from collections.abc import Sequence
 from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.format import Format, Sure
 from intentmatch.formats.kit.source import File
-from intentmatch.formats.rasa import reading
+from intentmatch.formats.rasa import reading, stories
 from intentmatch.formats.rasa.bot import Bot
 from intentmatch.formats.rasa.writing import SAYS, write
 
 
 def recognise(file: File) -> Sure:
-    """Recognise YAML and JSON by their keys, and Markdown by its headings."""
+    """Recognise YAML and JSON by their keys, and Markdown by its headings or its test stories."""
     root = file.root
-    if reading.is_json(root) or reading.is_nlu(root):
+    if _has_nlu(file) or stories.has_test_stories(root):
         return Sure.CERTAIN
     if root:
         return Sure.LIKELY if reading.is_domain(root) or _is_config(file) else Sure.NO
-    return Sure.CERTAIN if reading.is_markdown(file) else Sure.NO
+    return Sure.POSSIBLE if stories.has_markdown_stories(file) else Sure.NO
 
 
 def read(files: Sequence[File], draft: Draft) -> None:
-    """Read all files of a bot. References between files are resolved at the end."""
+    """Read all files of a bot. References between files are resolved at the end.
+
+    NLU data in test files becomes tests, unless there is no other NLU data.
+    """
     bot = Bot(draft)
+    only_tests = all(stories.is_test_file(file) for file in files if _has_nlu(file))
     for file in files:
-        if not file.root and reading.is_markdown(file):
-            reading.read_markdown(file, bot)
-            continue
-        root = draft.root(file)
-        if reading.is_json(root):
-            reading.read_json(file, root, bot)
+        taker = bot if only_tests or not stories.is_test_file(file) else stories.TestSet(bot)
+        if file.root:
+            root = draft.root(file)
+            if reading.is_json(root):
+                reading.read_json(file, root, taker)
+            else:
+                reading.read_yaml(file, root, taker)
+                stories.read_stories(root, bot)
+        elif reading.is_markdown(file):
+            reading.read_markdown(file, taker)
+        elif stories.has_markdown_stories(file):
+            stories.read_markdown_stories(file, bot)
         else:
-            reading.read_yaml(file, root, bot)
+            draft.root(file)  # raises for a file that the user named and nothing can read
     bot.finish()
+
+
+def _has_nlu(file: File) -> bool:
+    root = file.root
+    return reading.is_json(root) or reading.is_nlu(root) if root else reading.is_markdown(file)
 
 
 def _is_config(file: File) -> bool:

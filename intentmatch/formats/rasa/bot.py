@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from intentmatch.core.errors import Location, RegistryError
 from intentmatch.formats.kit.draft import Draft, Label, SlotDraft, few
 from intentmatch.formats.kit.source import File
+from intentmatch.formats.kit.tree import Value
+from intentmatch.formats.rasa.cases import Tests
 from intentmatch.formats.rasa.marks import Annotation, parse
 
 UTTER = "utter_"
@@ -21,6 +23,7 @@ class Bot:
         self._synonyms: list[tuple[str, Sequence[str], Location]] = []
         self._patterns: list[tuple[str, Sequence[str], Location]] = []
         self._responses: dict[str, list[tuple[str, Location]]] = {}
+        self._tests = Tests(draft)
 
     def say(self, intent: str, line: str, place: Location) -> None:
         """Add a line of training data, which may have entity marks."""
@@ -33,6 +36,19 @@ class Bot:
         """Add a line with known entities."""
         labels = [self._label(annotation, place) for annotation in annotations]
         self.draft.intent(intent, place).say(text, place, labels=labels)
+
+    def declare(self, intent: str, place: Location, metadata: Value | None = None) -> None:
+        """Add an intent, which may have no lines, with its metadata."""
+        draft = self.draft.intent(intent, place)
+        if metadata is not None and metadata.is_mapping:
+            draft.metadata.update(metadata.plain())
+        elif metadata:
+            message = f"the metadata of {intent!r} is not a mapping; it is skipped"
+            self.draft.not_expressed(metadata.location, message)
+
+    def test(self, text: str, intent: str, place: Location) -> None:
+        """Add a message with the intent that it should get."""
+        self._tests.add(text, intent, place)
 
     def synonyms(self, value: str, synonyms: Sequence[str], place: Location) -> None:
         """Add synonyms of a value. Rasa does not say of which entity."""
@@ -73,7 +89,8 @@ class Bot:
         self._responses.setdefault(action, []).append((text, place))
 
     def finish(self) -> None:
-        """Attach synonyms, patterns and responses to their entities and intents."""
+        """Attach synonyms, patterns, responses and tests to their entities and intents."""
+        self._tests.finish()
         for name, patterns, place in self._patterns:
             if name in self.draft.intents:
                 self.draft.not_expressed(place, f"regex features of the intent {name!r} are not imported")

@@ -32,7 +32,7 @@ def is_domain(root: Value) -> bool:
 
 
 def is_json(root: Value) -> bool:
-    """Return whether a JSON root is training data."""
+    """Return whether a JSON root is NLU data."""
     return root["rasa_nlu_data"].is_mapping
 
 
@@ -119,7 +119,7 @@ def _end_section(kind: str, name: str, values: list[str], place: Location, bot: 
     elif kind == "lookup" and values:
         bot.lookup(name, values, place)
     elif kind == "intent":
-        bot.draft.intent(name, place)
+        bot.declare(name, place)
 
 
 def _read_item(item: Value, file: File, bot: Bot) -> None:
@@ -145,7 +145,7 @@ def _read_item(item: Value, file: File, bot: Bot) -> None:
 
 
 def _read_intent(name: str, item: Value, file: File, bot: Bot) -> None:
-    intent = bot.draft.intent(name, item["intent"].location)
+    bot.declare(name, item["intent"].location, item["metadata"])
     if not item["examples"]:
         bot.draft.warn(
             item.location,
@@ -153,11 +153,6 @@ def _read_intent(name: str, item: Value, file: File, bot: Bot) -> None:
             f"{name!r} has no `examples`",
             "write `examples: |` and lines that begin with `- `",
         )
-    metadata = item["metadata"]
-    if metadata.is_mapping:
-        intent.metadata.update(metadata.plain())
-    elif metadata:
-        bot.draft.not_expressed(metadata.location, f"the metadata of {name!r} is not a mapping; it is skipped")
     for line, place in examples(item["examples"], file, bot.draft):
         bot.say(name, line, place)
 

@@ -10,13 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError
 from intentmatch.core.types import Registry
 from intentmatch.registry.editing.document import Document
 from intentmatch.registry.editing.edits import Edit, additions
 from intentmatch.registry.editing.folder import Folder
 from intentmatch.registry.reading.reader import examine, is_yaml, yaml_files
-from intentmatch.storage.atomic import refuse_locked, swap_files
+from intentmatch.storage.atomic import real_path
+from intentmatch.storage.transaction import refuse_locked, swap_files
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _PLACE = re.compile(r":\d+")
@@ -79,15 +81,16 @@ class Changes:
         try:
             swap_files(new, self._unchanged)
         except OSError as error:
-            raise InputError(f"{error.filename or self.path} cannot be written: {error.strerror or error}") from error
+            folder = Path(error.filename).parent if error.filename else self.path
+            raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
 
     def _unchanged(self) -> None:
         """Raise `ChangedMeanwhileError` if a file has changed since it was read, or is locked for a change."""
         mine = {change.path for change in self.files}
-        files = yaml_files(self.path)
-        for file in sorted({*files, *self.read, *mine}):
-            if file not in mine:
-                refuse_locked(file)
+        files = {*yaml_files(self.path), *self.read, *mine}
+        for folder in {real_path(file).parent for file in files} - {real_path(file).parent for file in mine}:
+            refuse_locked(folder)
+        for file in sorted(files):
             held = file.read_bytes() if file.is_file() else None
             if held != self.read.get(file):
                 raise ChangedMeanwhileError(
@@ -143,8 +146,10 @@ def plan_utterances(
     Raises `RegistryError` if a file is not valid YAML, `UnknownNameError` if the intent does not exist, and
     `InputError` if the utterances cannot be added.
     """
-    if isinstance(utterances, str) or not all(isinstance(text, str) for text in utterances):
-        raise InputError(f"utterances must be a list of texts, not {utterances!r}")
+    check_argument("path", path, str | os.PathLike[str])
+    check_argument("intent", intent, str)
+    check_argument("utterances", utterances, Sequence[str])
+    check_argument("file", file, str | os.PathLike[str] | None)
     if new and negative:
         raise InputError(f"the new intent {intent!r} cannot start with a negative: add an utterance first")
     if file is not None and not new:

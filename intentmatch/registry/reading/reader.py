@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import NOWHERE, Location, Problem, RegistryError
 from intentmatch.core.types import Case, Registry
 from intentmatch.registry import checks as rules
@@ -16,6 +17,9 @@ from intentmatch.registry.reading.comments import Comment, comments
 from intentmatch.registry.reading.grammar import FileContent, FileGrammar
 from intentmatch.registry.reading.merge import merge_files
 from intentmatch.registry.templates.expansion import expand as expanded
+from intentmatch.storage.atomic import real_path
+from intentmatch.storage.file_lock import NAME as LOCK
+from intentmatch.storage.transaction import recover
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -34,6 +38,8 @@ def read_registry(
 
     Raises `RegistryError` with the errors of all files. Warnings alone do not raise; `examine` returns them.
     """
+    check_argument("path", path, str | os.PathLike[str])
+    check_argument("remembered", remembered, dict | None)
     registry, problems = examine(path, expand=expand, remembered=remembered)
     if any(problem.severity == "error" for problem in problems):
         raise RegistryError(problems)
@@ -136,7 +142,10 @@ def is_yaml(path: str | os.PathLike[str]) -> bool:
 
 
 def _files(path: Path) -> tuple[list[Path], list[Problem]]:
-    """Return the sorted YAML files at a path without hidden ones, and a problem for each unreadable folder."""
+    """Return the sorted YAML files at a path without hidden ones, and a problem for each unreadable folder.
+
+    An edit of these files that was interrupted is completed first.
+    """
     problems: list[Problem] = []
 
     def note(error: OSError) -> None:
@@ -144,15 +153,30 @@ def _files(path: Path) -> tuple[list[Path], list[Problem]]:
 
     try:
         if not path.is_dir():
-            return ([path] if path.exists() else []), problems
+            if not path.exists():
+                return [], problems
+            recover([real_path(path).parent])
+            return [path], problems
     except OSError as error:
         note(error)
         return [], problems
+    found, locked = _walk(path, note)
+    if locked:
+        recover(locked)
+        problems.clear()
+        found, _ = _walk(path, note)
+    return sorted(file for file in found if not file.is_fifo()), problems
+
+
+def _walk(path: Path, note: Callable[[OSError], None]) -> tuple[list[Path], list[Path]]:
+    """Return the YAML files of a folder and its visible subfolders, and the folders that an edit has locked."""
     found: list[Path] = []
+    locked: list[Path] = []
     for folder, subfolders, names in os.walk(path, onerror=note):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         found += [Path(folder, n) for n in names if n.lower().endswith(SUFFIXES) and not n.startswith(".")]
-    return sorted(file for file in found if not file.is_fifo()), problems
+        locked += [real_path(Path(folder))] if LOCK in names else []
+    return found, locked
 
 
 def _unreadable(path: str | os.PathLike[str], error: OSError) -> Problem:

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator
 from starlette.responses import JSONResponse, Response
 
 from intentmatch.core.result import Entity, MatchResult
-from intentmatch.core.types import SlotKind
+from intentmatch.core.types import SlotKind, Value
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.auth.api_keys import authorised, bearer
@@ -121,8 +121,11 @@ def _entity(entity: Entity, kind: SlotKind | None, message: str, counted: Callab
     }
 
 
-def _resolved(value: str | float, kind: SlotKind | None) -> dict[str, Any]:
+def _resolved(value: Value, kind: SlotKind | None) -> dict[str, Any]:
     """The value of an entity, if CLU has values of its kind."""
+    if kind in _RESOLUTIONS:
+        found = _RESOLUTIONS[kind](value)
+        return {"resolutions": [found]} if found else {}
     if kind == "list":
         return {"extraInformation": [{"extraInformationKind": "ListKey", "key": str(value)}]}
     if kind == "number":
@@ -133,6 +136,59 @@ def _resolved(value: str | float, kind: SlotKind | None) -> dict[str, Any]:
         timex = f"T{value}" if kind == "time" else str(value)
         return {"resolutions": [{**found, "timex": timex, "value": str(value)}]}
     return {}
+
+
+def _money(value: Value) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        return {}
+    currency = {"unit": str(value["currency"]), "ISO4217": value["currency"]}
+    return {"resolutionKind": "CurrencyResolution", **currency, "value": value["amount"]}
+
+
+def _temperature(value: Value) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        return {}
+    unit = _TEMPERATURES.get(str(value["unit"]), "Unspecified")
+    return {"resolutionKind": "TemperatureResolution", "unit": unit, "value": value["amount"]}
+
+
+def _ordinal(value: Value) -> dict[str, Any]:
+    place = {"offset": "0", "relativeTo": "End"} if value == -1 else {"offset": str(value), "relativeTo": "Start"}
+    return {"resolutionKind": "OrdinalResolution", **place, "value": str(value)}
+
+
+def _duration(value: Value) -> dict[str, Any]:
+    return {
+        "resolutionKind": "DateTimeResolution",
+        "dateTimeSubKind": "Duration",
+        "timex": str(value),
+        "value": str(value),
+    }
+
+
+def _moment(value: Value) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        begin, end = str(value["from"]), str(value["to"])
+        timex = f"({begin},{end})"
+        return {"resolutionKind": "TemporalSpanResolution", "timex": timex, "begin": begin, "end": end}
+    sub = "DateTime" if "T" in str(value) else "Date"
+    return {
+        "resolutionKind": "DateTimeResolution",
+        "dateTimeSubKind": sub,
+        "timex": str(value),
+        "value": str(value).replace("T", " "),
+    }
+
+
+_TEMPERATURES = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"}
+_RESOLUTIONS: Mapping[SlotKind | None, Callable[[Value], dict[str, Any]]] = {
+    "money": _money,
+    "temperature": _temperature,
+    "ordinal": _ordinal,
+    "duration": _duration,
+    "datetime": _moment,
+}
+"""Kinds with a resolution of their own in CLU."""
 
 
 def _utf16(text: str) -> int:

@@ -1,7 +1,8 @@
 """The NLU part of a Rasa server's HTTP API, for Rasa and opsdroid bots and for Rasa's own tools.
 
 A message without a matched intent is `nlu_fallback`, as with Rasa's FallbackClassifier: its confidence is the
-threshold, and it comes first in the ranking, before the refused intents.
+threshold, and it comes first in the ranking, before the refused intents. Intents such as `faq/ask_hours` are answered
+as Rasa answers for retrieval intents, see `rasa_retrieval`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from intentmatch import __version__
 from intentmatch.core.result import Entity, MatchResult
+from intentmatch.core.types import Registry
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.auth.api_keys import authorised, bearer
-from intentmatch.server.protocols.host import Host, Protocol, confidence, read, refused
+from intentmatch.server.protocols.host import Host, Protocol, read, refused
+from intentmatch.server.protocols.rasa_retrieval import decided, groups_of, ranking, response_selector
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 # The Rasa version whose API this is, and the oldest compatible one: clients check both.
@@ -59,8 +62,13 @@ def protocol(host: Host) -> Protocol:
         _authorise(request, _token(request) or message.token)
         if request.query_params.get("emulation_mode"):
             raise refused(400, "`emulation_mode` is not supported; use `--protocol` for other protocols.")
-        result = await host.match(await host.bot(request), message.text, MatchOptions(top_k=_RANKING_LENGTH))
-        return JSONResponse(_parsed(result))
+        bot = await host.bot(request)
+        registry = bot.matcher.registry
+        groups = groups_of(intent.name for intent in registry)
+        # A retrieval intent counts with all of its intents.
+        length = max(_RANKING_LENGTH, len(registry)) if groups else _RANKING_LENGTH
+        result = await host.match(bot, message.text, MatchOptions(top_k=length))
+        return JSONResponse(_parsed(result, registry, groups))
 
     return Protocol(router, re.compile(r"/|/version|/status|/model/.*"), _shape)
 
@@ -74,22 +82,27 @@ def _authorise(request: Request, token: str | None) -> None:
         raise refused(401, "User is not authenticated.")
 
 
-def _parsed(result: MatchResult) -> dict[str, Any]:
-    ranking = [{"name": candidate.intent, "confidence": confidence(candidate)} for candidate in result.candidates]
+def _parsed(result: MatchResult, registry: Registry, groups: dict[str, str]) -> dict[str, Any]:
+    ranked = ranking(result.candidates, groups)
+    name = decided(result, groups)
     intent: dict[str, Any] = {"name": None, "confidence": 0.0}
-    if result.verdict == "matched":
-        intent = ranking[0]
+    if name is not None:
+        intent = next(entry for entry in ranked if entry["name"] == name)
+        ranked = [intent, *(entry for entry in ranked if entry is not intent)]
     elif result.message.strip():
         # Without any candidate there is no threshold, and the fallback is certain.
         threshold = 1.0 if result.trace.threshold is None else result.trace.threshold
         intent = {"name": FALLBACK, "confidence": min(1.0, max(0.0, threshold))}
-        ranking = [intent, *ranking]
-    return {
+    fallback = [intent] if intent["name"] == FALLBACK else []
+    parsed = {
         "text": result.message,
         "intent": intent,
         "entities": list(map(_entity, result.entities)),
-        "intent_ranking": ranking,
+        "intent_ranking": [*fallback, *ranked[:_RANKING_LENGTH]],
     }
+    if groups:
+        parsed["response_selector"] = response_selector(result, registry, groups)
+    return parsed
 
 
 def _entity(entity: Entity) -> dict[str, Any]:

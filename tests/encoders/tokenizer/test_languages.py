@@ -11,7 +11,13 @@ from safetensors.numpy import save_file
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.encoders.tokenizer import languages
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED, embedded_tokenizer
-from intentmatch.encoders.tokenizer.languages import FILE, PieceLanguages, piece_languages, read_piece_languages
+from intentmatch.encoders.tokenizer.languages import (
+    FILE,
+    PieceLanguages,
+    piece_languages,
+    pieces_of,
+    read_piece_languages,
+)
 
 
 @pytest.fixture
@@ -106,3 +112,17 @@ def test_shipped_file_fits_the_embedded_tokenizer_and_one_megabyte() -> None:
     assert len(piece_languages().levels) == embedded_tokenizer().size
     assert len(set(piece_languages().codes)) == len(piece_languages().codes) > 100
     assert (EMBEDDED / FILE).stat().st_size <= 1_000_000
+
+
+def test_advantage_counts_the_pieces_that_a_language_makes_likelier() -> None:
+    """A title in another language does not reduce it."""
+    known = piece_languages()
+    danish, english = known.codes.index("da"), np.array([known.codes.index("en")])
+
+    def advantage(text: str) -> float:
+        return known.advantage(pieces_of(text), danish, english)
+
+    assert advantage("find filmen med titlen for mig") > 7.0
+    assert advantage("find filmen med titlen louder than bombs for mig") >= advantage("find filmen med titlen for mig")
+    assert advantage("louder than bombs") < 3.0
+    assert advantage("12345") == 0.0

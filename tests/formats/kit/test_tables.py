@@ -191,3 +191,140 @@ def test_patterns_format_accepts_key_variants(tmp_path: Path, tag: str, response
     assert in_short(found) == [("a", "hi", None, 1)]
     assert found.registry["a"].responses == {"": "Hello"}
     assert found.problems == ()
+
+
+def test_guessed_columns_are_named_in_a_note(tmp_path: Path) -> None:
+    """With the way to name others."""
+    found = read(tmp_path, "Frage;Thema\nWo ist es?;a\nWie weit ist es?;a\nHallo du;b\n")
+
+    assert in_short(found) == [
+        ("a", "Wo ist es?", None, 2),
+        ("a", "Wie weit ist es?", None, 3),
+        ("b", "Hallo du", None, 4),
+    ]
+    (note,) = found.problems
+    assert (note.severity, note.rule, note.location.line) == ("info", "guessed-columns", 1)
+    assert "text is column 1 ('Frage'), intent is column 2 ('Thema')" in note.message
+    assert "--columns text=NAME,intent=NAME" in note.hint
+
+
+def test_note_says_which_of_several_known_columns_is_taken(tmp_path: Path) -> None:
+    """Unless the user named it."""
+    text = "text,category,intent\nhello,x,a\n"
+    notes = [problem.message for problem in read(tmp_path, text).problems if problem.rule == "guessed-columns"]
+    named = read(tmp_path, text, columns={"intent": "category"})
+
+    assert notes == ["the intent is taken from 'intent', not from category"]
+    assert in_short(named) == [("x", "hello", None, 2)]
+    assert "guessed-columns" not in {problem.rule for problem in named.problems}
+
+
+def test_each_column_is_an_intent_in_a_spreadsheet(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in [["order_status", "greet"], ["where is it", "hi"], [None, "hello"]]:
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    found = formats.read(tmp_path / "a.xlsx")
+
+    assert in_short(found) == [
+        ("order_status", "where is it", None, 2),
+        ("greet", "hi", None, 2),
+        ("greet", "hello", None, 3),
+    ]
+    assert [problem.message for problem in found.problems] == ["each column is read as an intent: order_status, greet"]
+
+
+def test_groups_of_a_spreadsheet_keep_their_empty_rows(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in [["order_status"], ["where is it"], [None], ["greet_user"], ["hi"]]:
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+
+    assert in_short(formats.read(tmp_path / "a.xlsx")) == [
+        ("order_status", "where is it", None, 2),
+        ("greet_user", "hi", None, 5),
+    ]
+
+
+def test_user_can_say_that_each_column_is_an_intent(tmp_path: Path) -> None:
+    """A cell below no name is reported."""
+    found = read(tmp_path, "one,two,\nhello,bye,x\n", columns={"text": "*"})
+
+    assert in_short(found) == [("one", "hello", None, 2), ("two", "bye", None, 2)]
+    assert [problem.rule for problem in found.problems] == ["guessed-columns", "incomplete-row"]
+    assert [p.rule for p in read(tmp_path, "one,two\n", columns={"text": "*"}).problems] == ["no-column"]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "messages"),
+    [
+        ("text\nhello\nhi, you\n", {}, ["hello", "hi, you"]),
+        ("hello\nhi, you\n", {"text": "1"}, ["hello", "hi, you"]),
+        ("Nachricht\nhello\nhi, you\n", {"text": "Nachricht"}, ["hello", "hi, you"]),
+        ("hi, you\nwell, hello\nbye\n", {}, ["hi, you", "well, hello", "bye"]),
+    ],
+)
+def test_column_of_messages_alone_is_one_intent(
+    tmp_path: Path, text: str, columns: dict[str, str], messages: list[str]
+) -> None:
+    """Named after the file. A comma in a sentence is punctuation."""
+    found = read(tmp_path, text, "greet.csv", columns=columns)
+
+    assert [(name, message) for name, message, _, _ in in_short(found)] == [("greet", text) for text in messages]
+    assert [problem.rule for problem in found.problems] == ["guessed-columns"]
+
+
+def test_column_of_intents_alone_is_its_own_utterances(tmp_path: Path) -> None:
+    assert in_short(read(tmp_path, "intent\nwhere is it\n")) == [("where is it", "where is it", None, 2)]
+
+
+def test_nothing_is_guessed_beside_a_table_with_known_columns(tmp_path: Path) -> None:
+    """Its neighbours are notes and legends."""
+    (tmp_path / "b.csv").write_text("order_status,greet\nwhere is it,hi\n,hello\n")
+    (tmp_path / "a.csv").write_text("text,intent\nhello,a\n")
+    found = formats.read(tmp_path)
+
+    assert [intent.name for intent in found.registry] == ["a"]
+    assert [problem.rule for problem in found.problems] == ["no-column"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hi, you, there\tgreet\nhello\tgreet\nwhere is it\tstatus\n", ["Hi, you, there", "hello", "where is it"]),
+        ('"two\nlines"\tgreet\nhello\tgreet\nwhere is it\tstatus\n', ["two\nlines", "hello", "where is it"]),
+        ('"quoted" word\tgreet\nhello\tgreet\nwhere is it\tstatus\n', ['"quoted" word', "hello", "where is it"]),
+        ("text\tintent\r\nhello\tgreet\r\n", ["hello"]),
+        ("hello, you\nwhere is it\n", ["hello, you", "where is it"]),
+    ],
+)
+def test_pasted_table_is_read(text: str, expected: list[str]) -> None:
+    """Separated by tabs, whatever else its cells have; a list has one column."""
+    found = formats.read_bytes(text.encode())
+
+    assert found.format == "csv"
+    assert [utterance.text for utterance in found.registry.utterances] == expected
+    assert {utterance.location.path for utterance in found.registry.utterances} == {"<stdin>"}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", r"<stdin>: unknown format\. Files found: <stdin>"),
+        (b"foo:\n  bar: 1\n", r"<stdin> has the keys foo\."),
+        (b'{"foo": }', r"<stdin>:1:9: error \[json-syntax\]"),
+        (b"PK\3\4 no zip", "<stdin>"),
+    ],
+)
+def test_unknown_standard_input_is_refused(data: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        formats.read_bytes(data)
+
+
+def test_standard_input_may_be_a_zip_or_another_format(tmp_path: Path) -> None:
+    nlu = "nlu:\n- intent: greet\n  examples: |\n    - hello\n"
+    found = formats.read_bytes(nlu.encode())
+    zipped = formats.read_bytes(zip_files({"a.csv": b"text,intent\nhello,greet\n"}), place="bot.zip")
+
+    assert (found.format, found.registry.utterances[0].location.line) == ("rasa", 4)
+    assert (zipped.format, zipped.registry.utterances[0].location.path) == ("csv", "bot.zip/a.csv")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
-from intentmatch.core.types import Slot, SlotValue, Utterance
-from intentmatch.registry.templates.slot_fillers import DATES, Fillers, fillers
+from intentmatch.core.types import Intent, Registry, Slot, SlotKind, SlotValue, Utterance
+from intentmatch.registry.templates.slot_fillers import DATES, DURATIONS, ORDINALS, Fillers, fillers
+from intentmatch.slots import slot_readers
 from intentmatch.text.normalize import language_code
 
 CITY = Slot(
@@ -53,9 +56,20 @@ def test_numbers_times_and_dates_have_common_texts():
     assert fillers(Slot("x", "date"), "pt-BR") == ["hoje", "amanhã", "segunda-feira"]
 
 
-def test_date_fillers_have_three_texts_per_language():
-    assert [language_code(code) for code in DATES] == list(DATES)
-    assert all(len(set(words)) == 3 for words in DATES.values())
+@pytest.mark.parametrize("table", [DATES, DURATIONS, ORDINALS])
+def test_fillers_have_three_texts_per_language(table):
+    assert [language_code(code) for code in table] == list(table)
+    assert all(len(set(words)) == 3 for words in table.values())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in get_args(SlotKind) if kind not in ("list", "pattern", "any")])
+def test_fillers_of_each_kind_are_read_back_as_its_values(kind):
+    for language in ORDINALS:
+        slot = Slot("x", kind)
+        registry = Registry((Intent("a", (Utterance("a", language),), slots=(slot,)),))
+        for text in fillers(slot, language):
+            entities = slot_readers(registry)["a"].read(text, language).entities
+            assert [entity.text for entity in entities] == [text], (language, text)
 
 
 def test_fillers_rotate_separately_for_each_language():

@@ -59,7 +59,10 @@ class Entity(ResponseModel):
     """The value of a slot, found in the message."""
 
     slot: Text
-    value: Text | int | float = Field(description="The value; dates and times in ISO 8601.")
+    value: Text | int | float | dict[str, Text | int | float | None] = Field(
+        description="The value; dates, times and durations in ISO 8601. Money has the keys `amount` and `currency`, a "
+        "temperature `amount` and `unit`, a range of days or times `from` and `to`."
+    )
     text: Text = Field(description="The words in the message.")
     start: int = Field(description="Position of the first character (code point) in the message.")
     end: int = Field(description="Position after the last character.")

@@ -1,0 +1,75 @@
+"""Ask about a message of one or two words that utterances of several intents share: "order"."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from intentmatch.core.types import Registry
+from intentmatch.learning.calibration import ASK_BELOW, RIVALS
+from intentmatch.learning.word_alignment import WordAlignment
+from intentmatch.matching.policy import LEAST_OFFERED, Decision, in_scope
+from intentmatch.text.stop_words import stop_words
+
+# A message with more words, stop words aside, says what it wants. Languages without spaces are limited by pieces.
+_MOST_WORDS, _MOST_PIECES = 2, 4
+
+
+class Checked(NamedTuple):
+    """A decision after the check for a fragment."""
+
+    decision: Decision
+    says: str | None
+    """What was found, for the trace; None if there is nothing to ask."""
+
+
+class Fragments:
+    """Finds the intents whose utterances have the words of a short message. Safe to use from many threads.
+
+    Held-out utterances are whole requests. So the confidence of a lone word is too high: the head knows which intent's
+    utterances have the word most often, but the word alone does not ask for that intent.
+    """
+
+    def __init__(self, registry: Registry, words: WordAlignment | None) -> None:
+        self._intents = [intent.name for intent in registry]
+        self._owners, self._lines = registry.owners, registry.lines
+        self._words = words
+        self._stop_words = stop_words(registry.languages) if registry.languages else frozenset[str]()
+
+    def check(self, decision: Decision, key: str, allowed: Collection[int] | None = None) -> Checked:
+        """Turn a match into a question if the words of a message do not say which intent is meant.
+
+        `key` is the folded message without its typing mistakes, which is no utterance; `allowed` holds the positions of
+        the intents that may answer, None for all. Each intent's share is the mean of two: its share of the confidences,
+        and its share of the lines that have all words of the message. The bot asks if the largest is below `ASK_BELOW`.
+        On development sets 0.1% of the messages are asked about for this reason.
+        """
+        total = in_scope(decision.ranked)
+        if decision.verdict != "matched" or not total:
+            return Checked(decision, None)
+        lines = self._lines_with(key, allowed)
+        if len(lines) < 2:
+            return Checked(decision, None)
+        of_lines = sum(lines.values())
+        shares = {
+            c.intent: ((c.confidence or 0.0) / total + lines.get(c.intent, 0) / of_lines) / 2.0 for c in decision.ranked
+        }
+        first, *others = decision.ranked
+        offered = {c.intent for c in sorted(others, key=lambda c: -shares[c.intent])[: RIVALS - 1]}
+        rivals = (first, *(c for c in others if c.intent in offered and shares[c.intent] >= LEAST_OFFERED))
+        if max(shares.values()) >= ASK_BELOW or len(rivals) < 2:
+            return Checked(decision, None)
+        count = f"“{key}” is in lines of {len(lines)} intents"
+        reason = f"{count}, and does not say which is meant."
+        return Checked(replace(decision, verdict="ambiguous", rivals=rivals, doubtful=True, reason=reason), count)
+
+    def _lines_with(self, key: str, allowed: Collection[int] | None) -> Mapping[str, int]:
+        """Return by intent how many lines have all words of a short message; empty for a long one."""
+        content = [word for word in key.split() if word not in self._stop_words]
+        if self._words is None or not 0 < len(content) <= _MOST_WORDS:
+            return {}
+        rows = self._words.rows_with(" ".join(content), _MOST_PIECES)
+        found = {(self._owners[row], self._lines[row]) for row in rows}
+        return Counter(self._intents[owner] for owner, _ in found if allowed is None or owner in allowed)

@@ -1,0 +1,55 @@
+"""The options of one match, checked and resolved against a registry."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
+
+from intentmatch.core.errors import UnknownNameError
+from intentmatch.core.types import Registry
+from intentmatch.matching.options import MatchOptions
+
+
+class Question(NamedTuple):
+    """The options of one match, checked and resolved against the registry."""
+
+    top_k: int
+    language: str | None = None
+    allowed: frozenset[int] | None = None
+    """Positions of the intents that may answer; None for all."""
+    now: datetime | None = None
+    """The user's local time, from which "tomorrow" counts; None for this machine's time."""
+    foreign: bool = False
+    """Whether the message is in a language that the registry does not have."""
+
+
+class Questions:
+    """Resolves options against one registry. Immutable. `top_k` is the default for options without one."""
+
+    def __init__(self, registry: Registry, top_k: int) -> None:
+        self._intents, self._top_k = registry.intents, top_k
+        self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
+        self._conditional = any(intent.when for intent in self._intents)
+
+    def question(self, options: MatchOptions) -> Question:
+        """Return checked options as the pipeline takes them. Raises `InputError`."""
+        checked = options.checked()
+        top_k = self._top_k if checked.top_k is None else checked.top_k
+        return Question(top_k, checked.language, self.answering(checked.allowed, checked.context), checked.now)
+
+    def answering(self, names: Collection[str] | None, context: Collection[str] = ()) -> frozenset[int] | None:
+        """Return the positions of the intents that may answer; None for all.
+
+        These are the intents named. Without names, they are the intents without `when` and those with an active tag.
+        Raises `UnknownNameError`.
+        """
+        if names is None:
+            if not self._conditional:
+                return None
+            active = frozenset(context)
+            return frozenset(n for n, intent in enumerate(self._intents) if not intent.when or active & {*intent.when})
+        for name in names:
+            if name not in self._numbers:
+                raise UnknownNameError("intent", name, list(self._numbers))
+        return frozenset(self._numbers[name] for name in names)

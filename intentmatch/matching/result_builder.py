@@ -1,0 +1,92 @@
+"""Build the `MatchResult` of a decision: response, entities, titles and trace."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from intentmatch.core.errors import UnknownNameError
+from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace
+from intentmatch.core.types import Registry
+from intentmatch.matching.policy import Decision, in_scope
+from intentmatch.matching.question import Question
+from intentmatch.matching.reading import MAX_CHARACTERS
+from intentmatch.matching.trace import TraceRecorder
+
+if TYPE_CHECKING:
+    from intentmatch.slots import SlotReader
+
+
+class ResultBuilder:
+    """Builds the results of one registry. Immutable. With `tolerant`, slot values may have typing mistakes."""
+
+    def __init__(self, registry: Registry, *, tolerant: bool) -> None:
+        self._registry = registry
+        self._titled = {intent.name: intent for intent in registry.intents if intent.titles}
+        self._slots: Mapping[str, SlotReader] = {}
+        if any(intent.slots for intent in registry.intents):
+            from intentmatch.slots import slot_readers  # not needed by a registry without slots
+
+            self._slots = slot_readers(registry, tolerant=tolerant)
+
+    def result(
+        self, message: str, question: Question, decision: Decision, stages: TraceRecorder, *, decided_by: DecidedBy
+    ) -> MatchResult:
+        """Return the result of a message whose language stands in the `question`."""
+        best = decision.ranked[0] if decision.ranked else None
+        intent = best.intent if best and decision.verdict == "matched" else None
+        # "12345" has no language: it is answered in the bot's.
+        language = question.language or self._registry.first_language
+        reading = None
+        if intent and intent in self._slots:
+            reading = self._slots[intent].read(message[:MAX_CHARACTERS], language, question.now)
+            stages.add("slots", reading.says)
+        return MatchResult(
+            message=message,
+            verdict=decision.verdict,
+            intent=intent,
+            score=best.score if best else 0.0,
+            confidence=best.confidence if best else None,
+            candidates=self._titled_in(decision.ranked[: question.top_k], language),
+            rivals=self._titled_in(decision.rivals, language),
+            language=question.language,
+            response=self._registry[intent].response_to(message, language) if intent else None,
+            trace=Trace(
+                stages=tuple(stages.done),
+                decided_by=decided_by,
+                threshold=decision.cut.value if decision.cut else None,
+                threshold_origin=decision.cut.origin if decision.cut else "",
+                reason=decision.reason,
+                threshold_on=decision.cut.on if decision.cut else None,
+            ),
+            entities=reading.entities if reading else (),
+            missing=reading.missing if reading else (),
+            confirm=intent is not None and self._registry[intent].confirm,
+            in_scope=in_scope(decision.ranked),
+        )
+
+    def fill(
+        self,
+        text: str,
+        intent: str,
+        slots: Collection[str] | None,
+        question: Question,
+        others: Collection[str] | None = None,
+    ) -> tuple[Entity, ...]:
+        """Return the entities of an intent's slots; see `SlotReader.fill`. Raises `UnknownNameError` for a slot."""
+        if intent not in self._slots:
+            for name in (*(slots or ()), *(others or ())):
+                raise UnknownNameError("slot", name, ())
+            return ()
+        language = question.language or self._registry.first_language
+        return self._slots[intent].fill(text[:MAX_CHARACTERS], slots, language, question.now, others)
+
+    def _titled_in(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
+        """Return the candidates with the titles that their author gave for the language."""
+        if not self._titled:
+            return candidates
+        return tuple(
+            replace(c, title=self._titled[c.intent].title_in(language)) if c.intent in self._titled else c
+            for c in candidates
+        )

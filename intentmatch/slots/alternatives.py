@@ -1,0 +1,113 @@
+"""Alternatives in a message: "small or medium" offers two values of one slot, of which the user has to choose one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from intentmatch.core.result import Entity
+from intentmatch.slots.function_words import function_words
+from intentmatch.slots.neighbours import bare_words
+from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import bare
+
+_OR = {
+    "ar": "أو او أم ام",
+    "bg": "или",
+    "ca": "o",
+    "cs": "nebo anebo či",
+    "da": "eller",
+    "de": "oder bzw beziehungsweise",
+    "el": "ή",
+    "en": "or",
+    "es": "o u",
+    "et": "või",
+    "fa": "یا",
+    "fi": "tai vai",
+    "fr": "ou",
+    "he": "או",
+    "hi": "या",
+    "hr": "ili",
+    "hu": "vagy",
+    "id": "atau",
+    "it": "o oppure",
+    "ja": "か または もしくは それとも",
+    "ko": "아니면 또는 혹은",
+    "lt": "arba ar",
+    "lv": "vai",
+    "nl": "of",
+    "no": "eller",
+    "pl": "lub albo czy",
+    "pt": "ou",
+    "ro": "sau ori",
+    "ru": "или либо",
+    "sk": "alebo či",
+    "sl": "ali",
+    "sr": "ili или",
+    "sv": "eller",
+    "th": "หรือ",
+    "tr": "veya ya yoksa yahut",
+    "uk": "або чи",
+    "vi": "hoặc hay",
+    "zh": "或 或者 还是 還是 或是",
+}
+"""Words for "or" by language."""
+_LONGEST_LINK = 24
+"""Characters between two alternatives: the word for "or", and a few function words."""
+_LONGEST_QUESTION = 200
+"""Characters of a question that repeats the user's words."""
+_QUESTION_MARKS = {"ar": "؟", "fa": "؟", "el": ";", "ja": "？", "zh": "？"}
+
+
+def joined_by_or(text: str, start: int, end: int, language: str | None) -> bool:
+    """Return whether `text[start:end]`, between two values, says that one of them is meant."""
+    between = text[start:end]
+    if end - start > _LONGEST_LINK:
+        return False
+    if between.strip() == "/":
+        return True
+    found = bare_words(between)
+    together = "".join(found)
+    ors = _or_words(language)
+    if together in ors:
+        return True
+    rest = [word for word in found if word not in ors]
+    return len(rest) < len(found) and function_words(language).issuperset(rest)
+
+
+def alternatives(text: str, entities: Sequence[Entity], language: str | None) -> dict[str, str]:
+    """Return the question for each slot that has alternatives in a message, in the message's own words.
+
+    `entities` are those of the message, in its order. "A small, medium or large pizza" gives "small, medium or large?".
+    """
+    questions: dict[str, str] = {}
+    number = 0
+    while number < len(entities):
+        first = number
+        linked = False
+        while number + 1 < len(entities) and (link := _link(text, entities[number], entities[number + 1], language)):
+            linked |= link == "or"
+            number += 1
+        group = entities[first : number + 1]
+        if linked and any(entity.value != group[0].value for entity in group):
+            asked = text[group[0].start : group[-1].end]
+            if len(asked) <= _LONGEST_QUESTION:
+                mark = _QUESTION_MARKS.get(base_language(language), "?") if language else "?"
+                questions.setdefault(group[0].slot, f"{asked}{mark}")
+        number += 1
+    return questions
+
+
+def _link(text: str, first: Entity, second: Entity, language: str | None) -> str:
+    """Return "or" or "comma" for what joins two values of a slot, "" for anything else."""
+    if first.slot != second.slot:
+        return ""
+    if joined_by_or(text, first.end, second.start, language):
+        return "or"
+    return "comma" if text[first.end : second.start].strip() in (",", "،", "、", "，") else ""
+
+
+@lru_cache(maxsize=64)
+def _or_words(language: str | None) -> frozenset[str]:
+    codes = {"en", base_language(language)} if language else {"en"}
+    return frozenset(bare(word) for code in codes for word in _OR.get(code, "").split())

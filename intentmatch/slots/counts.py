@@ -1,0 +1,64 @@
+"""Numbers that a slot of kind "number" does not take: hours ("at 8") and the numbers of houses ("12 Baker Street").
+
+Such a number counts after all if the words beside it are those of the slot in an utterance: with "set the heating at
+{degrees} degrees", "at 8 degrees" is no hour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from intentmatch.slots.addresses import house_numbers
+from intentmatch.slots.clock import TimeFinder
+from intentmatch.slots.message import Message, SlotHit
+from intentmatch.slots.neighbours import Neighbours
+
+_TIMES = TimeFinder()
+
+
+class _Taken(NamedTuple):
+    """A span of the message that is a time or part of an address."""
+
+    start: int
+    end: int
+    is_time: bool
+
+
+def without_hours_and_houses(
+    slot: str, hits: Iterable[SlotHit], message: Message, neighbours: Neighbours
+) -> list[SlotHit]:
+    """Return the numbers of a message that may be a value of a slot."""
+    hits = list(hits)
+    if not hits:
+        return []
+    hits = [hit for hit in hits if not _is_fixed(hit, message, neighbours)]
+    taken = [_Taken(hit.start, hit.end, is_time=True) for hit in _TIMES.find(message)]
+    taken += [_Taken(start, end, is_time=False) for start, end in house_numbers(message)]
+    around = _by_position(taken, len(message.text))
+    return [hit for hit in hits if _counts(slot, hit, around[hit.start], message, neighbours)]
+
+
+def _is_fixed(hit: SlotHit, message: Message, neighbours: Neighbours) -> bool:
+    """Return whether a number in words stands before the same word as in an utterance ("a table", "一张")."""
+    if message.plain[hit.start : hit.end].isascii() and any(map(str.isdigit, message.text[hit.start : hit.end])):
+        return False
+    words = [token.bare for token in message.tokens_after(hit.start, 2)]
+    return len(words) > 1 and tuple(words) in neighbours.fixed_pairs
+
+
+def _by_position(taken: Iterable[_Taken], length: int) -> Sequence[_Taken | None]:
+    """Return the longest span over each position of a message."""
+    over: list[_Taken | None] = [None] * length
+    for one in sorted(taken, key=lambda one: one.end - one.start):
+        over[one.start : one.end] = [one] * (one.end - one.start)
+    return over
+
+
+def _counts(slot: str, hit: SlotHit, taken: _Taken | None, message: Message, neighbours: Neighbours) -> bool:
+    if taken is None or hit.end > taken.end:
+        return True
+    same = (hit.start, hit.end) == taken[:2]
+    before = taken.is_time and same and neighbours.count_before(slot, message, hit.start) > 0
+    # "18 Uhr" is a time whatever follows; "18" alone, and the number of a house, may count what follows.
+    return before or ((same or hit.end < taken.end) and neighbours.count_after(slot, message, hit.end) > 0)

@@ -1,0 +1,329 @@
+"""Slots of kind "duration": lengths of time in ISO 8601 ("PT1H30M", "P2W").
+
+A length is made of numbers with units ("2 hours and 15 minutes", "1h30"), articles ("an hour"), and halves ("half an
+hour", "an hour and a half", "anderthalb Stunden").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from intentmatch.slots.message import Message, SlotHit, plain
+from intentmatch.slots.quantities import any_of, numbers
+from intentmatch.text.language_id import base_language
+
+UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
+_LETTERS = dict(zip(UNITS, "YMWDHMS", strict=True))
+_SMALLER = {
+    "year": ("month", 12),
+    "month": ("day", 30),
+    "week": ("day", 7),
+    "day": ("hour", 24),
+    "hour": ("minute", 60),
+}
+_SMALLER["minute"] = ("second", 60)
+
+
+class _Phrases(NamedTuple):
+    """Words of a language; bars separate alternatives."""
+
+    units: str
+    """Words for year, month, week, day, hour, minute and second, separated by semicolons."""
+    articles: str = ""
+    """Words for one before a unit."""
+    halves: str = ""
+    """Words for a half before a unit."""
+    more: Mapping[str, float] = {}
+    """Other numbers before a unit."""
+    and_a_half: str = ""
+    """Words behind a unit that add half of it."""
+    joints: str = ""
+    """Words for "and" between two parts."""
+    whole: Mapping[str, str] = {}
+    """Words with their whole meaning."""
+
+
+_PHRASES = {
+    "ar": _Phrases(
+        "سنة|سنوات|عام|أعوام;شهر|أشهر|شهور;أسبوع|أسابيع;يوم|أيام;ساعة|ساعات;دقيقة|دقائق;ثانية|ثواني|ثوان",
+        halves="نصف",
+        more={"ربع": 0.25},
+        and_a_half="ونصف|و نصف",
+        joints="و",
+        whole={"ساعة": "PT1H", "دقيقة": "PT1M", "يوم": "P1D", "أسبوع": "P1W", "شهر": "P1M", "سنة": "P1Y",
+               "ساعتين": "PT2H", "ساعتان": "PT2H", "دقيقتين": "PT2M", "يومين": "P2D", "أسبوعين": "P2W", "شهرين": "P2M",
+               "سنتين": "P2Y", "ثانيتين": "PT2S"},
+    ),
+    "de": _Phrases(
+        "jahr|jahre|jahren;monat|monate|monaten;woche|wochen;tag|tage|tagen;stunde|stunden|std|h;minute|minuten|min;"
+        "sekunde|sekunden|sek|s",
+        "ein|eine|einen|einem|einer",
+        "halbe|halben|halbes|halber|eine halbe|einer halben|ein halbes|einem halben|einen halben",
+        {"anderthalb": 1.5, "eineinhalb": 1.5, "zweieinhalb": 2.5, "dreieinhalb": 3.5, "dreiviertel": 0.75,
+         "eine dreiviertel": 0.75, "einer dreiviertel": 0.75},
+        joints="und",
+        whole={"viertelstunde": "PT15M", "eine viertelstunde": "PT15M", "einer viertelstunde": "PT15M",
+               "dreiviertelstunde": "PT45M", "eine dreiviertelstunde": "PT45M", "halbstunde": "PT30M"},
+    ),
+    "en": _Phrases(
+        "year|years|yr|yrs;month|months;week|weeks|wk|wks;day|days;hour|hours|hr|hrs|h;minute|minutes|min|mins;"
+        "second|seconds|sec|secs|s",
+        "a|an|one",
+        "half a|half an|a half|half",
+        {"quarter of an": 0.25, "a quarter of an": 0.25, "three quarters of an": 0.75, "one and a half": 1.5,
+         "two and a half": 2.5, "three and a half": 3.5, "a couple of": 2, "a few": 3},
+        "and a half",
+        "and",
+        {"fortnight": "P2W", "a fortnight": "P2W"},
+    ),
+    "es": _Phrases(
+        "año|años;mes|meses;semana|semanas;día|días;hora|horas|h|hs;minuto|minutos|min;segundo|segundos|seg|s",
+        "un|una",
+        "media|medio",
+        {"un cuarto de": 0.25, "tres cuartos de": 0.75},
+        "y media|y medio",
+        "y",
+        {"hora y media": "PT1H30M", "quincena": "P15D", "una quincena": "P15D"},
+    ),
+    "fa": _Phrases(
+        "سال;ماه;هفته;روز;ساعت;دقیقه;ثانیه",
+        "یک|یه",
+        "نیم",
+        {"یک ربع": 0.25},
+        "و نیم",
+        "و",
+    ),
+    "fr": _Phrases(
+        "an|ans|année|années;mois;semaine|semaines;jour|jours|j;heure|heures|h;minute|minutes|min|mn;"
+        "seconde|secondes|sec|s",
+        "un|une",
+        "une demi|demi|une demie|demie",
+        {"un quart d'": 0.25, "trois quarts d'": 0.75},
+        "et demie|et demi",
+        "et",
+        {"une quinzaine de jours": "P15D", "huit jours": "P1W", "quinze jours": "P2W"},
+    ),
+    "it": _Phrases(
+        "anno|anni;mese|mesi;settimana|settimane;giorno|giorni|gg;ora|ore|h;minuto|minuti|min;secondo|secondi|sec|s",
+        "un|una|un'",
+        "mezza|mezzo|mezz'",
+        {"un quarto d'": 0.25, "tre quarti d'": 0.75},
+        "e mezza|e mezzo",
+        "e",
+        {"ora e mezza": "PT1H30M"},
+    ),
+    "ja": _Phrases(
+        "年|年間;ヶ月|か月|カ月|ヶ月間|か月間;週間;日間;時間;分|分間;秒|秒間",
+        and_a_half="半",
+        whole={"半時間": "PT30M", "半日": "PT12H", "半年": "P6M"},
+    ),
+    "nl": _Phrases(
+        "jaar|jaren;maand|maanden;week|weken;dag|dagen;uur|uren|u;minuut|minuten|min;seconde|seconden|sec|s",
+        "een",
+        "half|een half|halve|een halve",
+        {"anderhalf": 1.5, "anderhalve": 1.5},
+        joints="en",
+        whole={"kwartier": "PT15M", "een kwartier": "PT15M", "drie kwartier": "PT45M"},
+    ),
+    "pl": _Phrases(
+        "rok|roku|lata|lat;miesiąc|miesiące|miesięcy;tydzień|tygodnie|tygodni;dzień|dni;godzina|godziny|godzin|godzinę|"
+        "godz|h;minuta|minuty|minut|minutę|min;sekunda|sekundy|sekund|sekundę|sek|s",
+        "jeden|jedną|jedna",
+        "pół",
+        {"półtora": 1.5, "półtorej": 1.5},
+        "i pół",
+        "i",
+        {"godzinę": "PT1H", "godzina": "PT1H", "minutę": "PT1M", "tydzień": "P1W",
+         "kwadrans": "PT15M", "miesiąc": "P1M"},
+    ),
+    "pt": _Phrases(
+        "ano|anos;mês|meses;semana|semanas;dia|dias;hora|horas|h|hs;minuto|minutos|min;segundo|segundos|seg|s",
+        "um|uma",
+        "meia|meio",
+        {"um quarto de": 0.25, "três quartos de": 0.75},
+        "e meia|e meio",
+        "e",
+        {"hora e meia": "PT1H30M"},
+    ),
+    "ru": _Phrases(
+        "год|года|лет;месяц|месяца|месяцев;неделя|недели|недель|неделю;день|дня|дней|сутки|суток;час|часа|часов|ч;"
+        "минута|минуты|минут|минуту|мин;секунда|секунды|секунд|секунду|сек",
+        "один|одну|одна",
+        "пол",
+        {"полтора": 1.5, "полторы": 1.5},
+        "с половиной",
+        "и",
+        {"полчаса": "PT30M", "полгода": "P6M", "час": "PT1H", "минуту": "PT1M", "неделю": "P1W", "месяц": "P1M",
+         "год": "P1Y", "сутки": "P1D", "четверть часа": "PT15M", "секунду": "PT1S"},
+    ),
+    "tr": _Phrases(
+        "yıl|sene;ay;hafta;gün;saat|saatlik|sa;dakika|dakikalık|dk;saniye|saniyelik|sn",
+        "bir",
+        "yarım",
+        {"bir buçuk": 1.5, "iki buçuk": 2.5, "üç buçuk": 3.5, "çeyrek": 0.25},
+        joints="ve",
+    ),
+    "zh": _Phrases(
+        "年;个月|個月;周|星期|个星期|個星期|礼拜|个礼拜|週;天;小时|个小时|小時|個小時|钟头|个钟头|個鐘頭;"
+        "分钟|分鐘|分;秒|秒钟|秒鐘",
+        halves="半|半个",
+        more={"一个半": 1.5, "一個半": 1.5, "两个半": 2.5, "兩個半": 2.5},
+        and_a_half="半",
+        whole={"一刻钟": "PT15M", "一刻鐘": "PT15M", "三刻钟": "PT45M", "半天": "PT12H", "半年": "P6M"},
+    ),
+}  # fmt: skip
+_ABSURD = 1e9
+"""More units than anyone means."""
+_LONGEST_COMPACT = 9
+"""Characters of the hours in "2 heures 15": elsewhere a number behind a length counts something else."""
+_NONE = _Phrases("years;months;weeks;days;h;min;s")
+
+
+class Length(NamedTuple):
+    """A length of time in a message."""
+
+    start: int
+    end: int
+    parts: Mapping[str, float]
+    """Unit to amount; several units in falling order."""
+
+
+class DurationFinder:
+    """Finds lengths of time in the message's language."""
+
+    def find(self, message: Message) -> list[SlotHit]:
+        """Return lengths with all their parts."""
+        return [
+            SlotHit(*message.aligned.widened(one.start, one.end), iso)
+            for one in lengths(message)
+            if (iso := to_iso(one.parts))
+        ]
+
+
+def lengths(message: Message) -> list[Length]:
+    """Return the lengths of time of a message, without overlaps, in order."""
+    if (known := message.memo.get(lengths)) is not None:
+        return known
+    words = _words(base_language(message.language) if message.language else "en")
+    text = message.plain
+    found: list[Length] = []
+    for one in sorted(_parts(message, words), key=lambda part: (part.start, -part.end)):
+        last = found[-1] if found else None
+        if last and one.start < last.end:
+            continue
+        if last and words.joint.fullmatch(text, last.end, one.start) and _follows(last, one):
+            found[-1] = Length(last.start, one.end, {**last.parts, **one.parts})
+        else:
+            found.append(one)
+    message.memo[lengths] = [_with_last_minutes(one, text, words) for one in found]
+    return message.memo[lengths]
+
+
+def to_iso(parts: Mapping[str, float]) -> str | None:
+    """Return a length in ISO 8601; fractions become the next smaller unit. None for nothing and absurd lengths."""
+    amounts = dict.fromkeys(UNITS, 0.0)
+    for unit, amount in parts.items():
+        amounts[unit] += amount
+    for unit, (smaller, many) in _SMALLER.items():
+        rest = round(amounts[unit] % 1, 6)
+        amounts[unit] -= rest
+        amounts[smaller] += rest * many
+    if amounts["week"] and any(amount for unit, amount in amounts.items() if unit != "week"):
+        amounts["day"] += 7 * amounts["week"]
+        amounts["week"] = 0
+    texts = {unit: f"{round(amount, 3):.15g}{_LETTERS[unit]}" for unit, amount in amounts.items() if round(amount, 3)}
+    if not texts or max(amounts.values()) >= _ABSURD:
+        return None
+    days = "".join(texts[unit] for unit in UNITS[:4] if unit in texts)
+    clock = "".join(texts[unit] for unit in UNITS[4:] if unit in texts)
+    return f"P{days}" + (f"T{clock}" if clock else "")
+
+
+class _Words(NamedTuple):
+    """Patterns of a language, in plain form."""
+
+    unit: re.Pattern[str]
+    """A unit behind a number; the group `unit` is in `units`, and `half` adds half of it."""
+    units: Mapping[str, str]
+    phrase: re.Pattern[str]
+    """A part without a number: the group `count` is in `counts`."""
+    counts: Mapping[str, float]
+    whole: re.Pattern[str]
+    meanings: Mapping[str, str]
+    joint: re.Pattern[str]
+    """What may stand between two parts."""
+    minutes: re.Pattern[str]
+    """Two digits behind hours ("1h30"), or behind minutes."""
+
+
+@lru_cache(maxsize=64)
+def _words(language: str) -> _Words:
+    phrases = _PHRASES.get(language, _NONE)
+    units = {
+        plain(word): unit
+        for unit, words in zip(UNITS, phrases.units.split(";"), strict=True)
+        for word in words.split("|")
+    }
+    counts = {
+        **dict.fromkeys(map(plain, filter(None, phrases.articles.split("|"))), 1.0),
+        **dict.fromkeys(map(plain, filter(None, phrases.halves.split("|"))), 0.5),
+        **{plain(word): number for word, number in phrases.more.items()},
+    }
+    meanings = {plain(word): iso for word, iso in phrases.whole.items()}
+    half = any_of(map(plain, phrases.and_a_half.split("|")))
+    unit = rf"[ -]?(?P<unit>{any_of(units)})(?P<half> ?(?:{half}))?"
+    return _Words(
+        re.compile(rf"(?P<half_first> (?:{half}))?{unit}"),
+        units,
+        re.compile(rf"(?P<count>{any_of(counts)}){unit}"),
+        counts,
+        re.compile(any_of(meanings)),
+        meanings,
+        re.compile(rf"(?:\.?,? ?(?:{any_of(map(plain, phrases.joints.split('|')))})?) ?"),
+        re.compile(r" ?(?P<n>[0-5][0-9])(?![0-9.,:/-])"),
+    )
+
+
+def _parts(message: Message, words: _Words) -> Iterator[Length]:
+    text = message.plain
+    for number in numbers(message):
+        if (match := words.unit.match(text, number.end)) and number.value >= 0:
+            unit = words.units[match["unit"]]
+            yield Length(
+                number.start, match.end(), {unit: number.value + (0.5 if match["half"] or match["half_first"] else 0)}
+            )
+    for match in words.phrase.finditer(text):
+        unit = words.units[match["unit"]]
+        amount = words.counts[match["count"]] + (0.5 if match["half"] else 0)
+        yield Length(match.start(), match.end(), {unit: amount})
+    for match in words.whole.finditer(text):
+        yield Length(match.start(), match.end(), _from_iso(words.meanings[match[0]]))
+
+
+def _from_iso(iso: str) -> dict[str, float]:
+    days, _, clock = iso.removeprefix("P").partition("T")
+    letters = {**dict(zip("YMWD", UNITS[:4], strict=True))}, dict(zip("HMS", UNITS[4:], strict=True))
+    return {
+        names[letter]: float(digits)
+        for part, names in zip((days, clock), letters, strict=True)
+        for digits, letter in re.findall(r"([0-9]+)([A-Z])", part)
+    }
+
+
+def _follows(before: Length, after: Length) -> bool:
+    """Return whether the units of two parts fall ("2 hours" and "15 minutes")."""
+    return UNITS.index(list(before.parts)[-1]) < UNITS.index(next(iter(after.parts)))
+
+
+def _with_last_minutes(one: Length, text: str, words: _Words) -> Length:
+    """Add "15" in "2 h 15" to the length."""
+    last = list(one.parts)[-1]
+    if last not in ("hour", "minute") or not text[one.end - 1].isalpha():
+        return one
+    match = words.minutes.match(text, one.end)
+    if match is None or (last == "hour" and len(text[one.start : one.end]) > _LONGEST_COMPACT):
+        return one
+    return Length(one.start, match.end(), {**one.parts, _SMALLER[last][0]: float(match["n"])})

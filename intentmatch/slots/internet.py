@@ -1,0 +1,91 @@
+"""Slots of the kinds "email" and "url"."""
+
+from __future__ import annotations
+
+import re
+
+from intentmatch.slots.message import Message, SlotHit
+
+_LETTERS = "A-Za-z0-9À-ÖØ-öø-ɏЀ-ӿ"
+_LABEL = rf"[{_LETTERS}](?:[{_LETTERS}-]{{0,61}}[{_LETTERS}])?"
+_LOCAL = re.compile(rf"[{_LETTERS}_!#$%&'*+/=?^`{{|}}~-]+(?:\.[{_LETTERS}_!#$%&'*+/=?^`{{|}}~-]+)*$")
+_DOMAIN = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,8}}\.(?:xn--[a-z0-9-]{{1,59}}|[A-Za-zЀ-ӿ]{{2,24}})(?![{_LETTERS}])")
+_LONGEST_LOCAL = 64
+
+_PATH = r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]"
+_LONGEST_URL = 2000
+_TOP_LEVEL = (
+    "com net org info biz io dev app ai edu gov mil int eu online site shop store blog cloud tech xyz club live news "
+    "example test local ac ae ar at au be bg bo br by ca cc ch cl cn co cr cz de dk ec ee eg es fi fm fr gg gr hk hr "
+    "hu id ie il ir it jp ke kr kz lt lu lv ma mx my ng nl nz pe pk pl pt ro rs ru sa se sg si sk th tn tr tv tw ua uk "
+    "uy vn za рф"
+)
+"""Top-level domains of addresses without "www." and "https://"; words that end sentences are absent."""
+_URL = re.compile(
+    rf"(?<![{_LETTERS}@.-])(?:"
+    rf"(?P<scheme>[a-z][a-z0-9+]{{1,9}}://)(?:{_PATH}|[À-ÖØ-öø-ɏЀ-ӿ]){{1,{_LONGEST_URL}}}"
+    rf"|(?:www\.{_LABEL}(?:\.{_LABEL}){{0,8}}|(?:{_LABEL}\.){{1,8}}(?:{'|'.join(_TOP_LEVEL.split())}))"
+    rf"(?![{_LETTERS}@-])(?::[0-9]{{2,5}})?(?:[/?#]{_PATH}{{0,{_LONGEST_URL}}})?)",
+    re.IGNORECASE,
+)
+_ENDS = ".,;:!?'"
+_BRACKETS = {")": "(", "]": "["}
+
+
+class EmailFinder:
+    """Finds e-mail addresses; values have the domain in lower case."""
+
+    def find(self, message: Message) -> list[SlotHit]:
+        """Return all addresses."""
+        return [
+            SlotHit(*message.aligned.widened(start, end), _lower_domain(message.text[start:end]))
+            for start, end in _emails(message.text)
+        ]
+
+
+class UrlFinder:
+    """Finds addresses of web pages; values have a scheme, "https://" if none was written."""
+
+    def find(self, message: Message) -> list[SlotHit]:
+        """Return all addresses that are not part of an e-mail address."""
+        text = message.text
+        if "." not in text and "://" not in text:
+            return []
+        hits = []
+        for found in _URL.finditer(text):
+            end = _end(text, *found.span())
+            first = text[found.start() : end].partition(".")[0]
+            if text[end : end + 1] == "@" or (not found["scheme"] and len(first) < 2):
+                continue
+            value = text[found.start() : end]
+            span = message.aligned.widened(found.start(), end)
+            hits.append(SlotHit(*span, value if found["scheme"] else f"https://{value}"))
+        return hits
+
+
+def _emails(text: str) -> list[tuple[int, int]]:
+    found = []
+    place = text.find("@")
+    while place >= 0:
+        local = _LOCAL.search(text[max(place - _LONGEST_LOCAL, 0) : place])
+        domain = _DOMAIN.match(text, place + 1)
+        if local and domain:
+            found.append((place - len(local[0]), domain.end()))
+        place = text.find("@", place + 1)
+    return found
+
+
+def _lower_domain(address: str) -> str:
+    local, at, domain = address.rpartition("@")
+    return local + at + domain.lower()
+
+
+def _end(text: str, start: int, end: int) -> int:
+    """Return the end of an address without the punctuation of the sentence."""
+    while end > start:
+        last = text[end - 1]
+        opening = _BRACKETS.get(last)
+        if last not in _ENDS and (opening is None or text.count(opening, start, end) >= text.count(last, start, end)):
+            break
+        end -= 1
+    return end

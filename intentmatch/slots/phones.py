@@ -1,0 +1,51 @@
+"""Slots of kind "phone": telephone numbers, as digits after "+" if the country is written ("+442079460958").
+
+Numbers are recognised by their form, without the plans of countries: seven to fifteen digits in groups, or in one run
+that begins with "+" or "0" or has nine digits or more. An extension follows as in RFC 3966: "+4930901820;ext=12".
+"""
+
+from __future__ import annotations
+
+import re
+
+from intentmatch.slots.message import Message, SlotHit
+
+_FEWEST, _MOST = 7, 15
+_FEWEST_IN_A_RUN = 9
+_NUMBER = re.compile(
+    r"(?<![0-9a-z_.,/@#:-])(?P<number>(?:\+ ?)?(?:\([0-9+]{1,5}\)|[0-9])(?:[ ./-]{0,2}(?:\([0-9]{1,5}\)|[0-9])){5,18})"
+    r"(?:,? ?(?:ext|extension|x|durchwahl|anexo|poste|int|interno|доб)\.? ?(?P<ext>[0-9]{1,5}))?"
+    r"(?![0-9a-z]|[.,/:-][0-9]|@)"
+)
+_DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:[0-9]{4}|[0-9]{2})")
+_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:[ .][0-9]{3}){1,4}")
+_TRUNK = re.compile(r"^(\+[^(]*)\(0\)")
+
+
+class PhoneFinder:
+    """Finds telephone numbers."""
+
+    def find(self, message: Message) -> list[SlotHit]:
+        """Return all telephone numbers."""
+        hits = []
+        for found in _NUMBER.finditer(message.plain):
+            value = _value(found["number"])
+            if value is not None:
+                value += f";ext={found['ext']}" if found["ext"] else ""
+                hits.append(SlotHit(*message.aligned.widened(*found.span()), value))
+        return hits
+
+
+def _value(written: str) -> str | None:
+    """Return the number without what separates its groups; None for dates, amounts, and too few or many digits."""
+    digits = "".join(filter(str.isdecimal, _TRUNK.sub(r"\1", written)))
+    international = written.startswith(("+", "(+", "00"))
+    digits = digits.removeprefix("00") if written.startswith("00") else digits
+    if not _FEWEST <= len(digits) <= _MOST:
+        return None
+    if not international:
+        if written.isdecimal() and len(digits) < _FEWEST_IN_A_RUN and not written.startswith("0"):
+            return None
+        if _DATE.fullmatch(written) or (_THOUSANDS.fullmatch(written) and len(digits) < _FEWEST_IN_A_RUN):
+            return None
+    return f"+{digits}" if international else digits

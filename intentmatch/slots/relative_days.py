@@ -1,0 +1,114 @@
+"""Weekdays with "next", "this" or "last", and days of the month without their month ("the 5th").
+
+"Next Friday" is the first Friday from tomorrow on, "last Friday" the last one before today. In Chinese and Japanese,
+and beside "next week", the weekday is that of the week, which begins on Monday.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import NamedTuple
+
+from intentmatch.slots.message import Message, plain
+from intentmatch.slots.moment_words import MOMENT_WORDS
+from intentmatch.slots.quantities import any_of
+from intentmatch.text.language_id import base_language
+
+_LONGEST_MODIFIER = 20
+_BY_WEEK = frozenset(["zh", "ja"])
+"""Languages whose "next" before a weekday means the next week."""
+
+
+class _Words(NamedTuple):
+    """Patterns of a language, in plain form."""
+
+    before: re.Pattern[str]
+    """The group `which` or `week` takes part in a match."""
+    behind: re.Pattern[str]
+    which: Mapping[str, int]
+    day_of_month: re.Pattern[str]
+
+
+def modified_weekday(message: Message, start: int, end: int, weekday: int) -> tuple[int, int, date] | None:
+    """Return a weekday with the words that say of which week it is, and its date; None without such words."""
+    language = base_language(message.language) if message.language else "en"
+    words = _words(language)
+    place = max(start - _LONGEST_MODIFIER, 0)
+    found = words.before.search(message.plain[place:start])
+    if found:
+        start = place + found.start()
+    else:
+        found = words.behind.match(message.plain, end)
+        end = found.end() if found else end
+    if found is None:
+        return None
+    today = message.now.date()
+    if found["week"] or language in _BY_WEEK:
+        which = words.which[found["week"] or found["which"]]
+        day = _plus(today, 7 * which - today.weekday() + weekday)
+    else:
+        ahead = (weekday - today.weekday() - 1) % 7 + 1
+        which = words.which[found["which"]]
+        day = _plus(today, ahead if which >= 0 else ahead - (7 if ahead < 7 else 14))
+        if which == 0 and weekday == today.weekday():
+            day = today
+    return None if day is None else (start, end, day)
+
+
+def days_of_month(message: Message) -> Iterator[tuple[int, int, date]]:
+    """Yield days of the month without their month: the next such day, today included."""
+    words = _words(base_language(message.language) if message.language else "en")
+    for found in words.day_of_month.finditer(message.plain):
+        groups = found.groupdict()
+        group = "n" if groups["n"] else "n2"
+        day = _next_day(message.now.date(), int(groups[group]))
+        if day is not None:
+            yield found.start(group), found.end(), day
+
+
+def _next_day(today: date, number: int) -> date | None:
+    if not 1 <= number <= 31:
+        return None
+    for months in range(3):
+        year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
+        if year > date.max.year:
+            return None
+        if number <= calendar.monthrange(year, month + 1)[1] and (day := date(year, month + 1, number)) >= today:
+            return day
+    return None
+
+
+def _plus(day: date, days: int) -> date | None:
+    try:
+        return day + timedelta(days=days)
+    except OverflowError:
+        return None
+
+
+@lru_cache(maxsize=64)
+def _words(language: str) -> _Words:
+    own = MOMENT_WORDS.get(language)
+    if own is None:
+        never = re.compile("(?!)(?P<which>)(?P<week>)(?P<n>)")
+        return _Words(never, never, {}, never)
+    which = {
+        plain(word): number
+        for words, number in ((own.next, 1), (own.this, 0), (own.last, -1))
+        for word in words.split("|")
+        if word
+    }
+    weeks = any_of(plain(word) for word in own.week.split("|"))
+    adjective = any_of(which)
+    of_week = f"(?P<week>{adjective}) ?(?:{weeks})"
+    day_of_month = rf"(?:{own.day_of_month})(?![.,:/-][0-9])"
+    gap = "の?" if language == "ja" else " ?,? ?"
+    return _Words(
+        re.compile(f"(?:{of_week}{gap}|(?P<which>{adjective}) ?)$"),
+        re.compile(f" (?:(?:of |de la |della |da )?{of_week}|(?P<which>{adjective}))"),
+        which,
+        re.compile(day_of_month if language in _BY_WEEK else rf"(?<![\w.,:/-])(?:{day_of_month})(?![^\W_])"),
+    )

@@ -1,0 +1,115 @@
+"""Slots of kind "temperature", as `{"amount": 21, "unit": "C"}`; the unit is C, F, K or None if none is said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from intentmatch.slots.message import Message, SlotHit, plain
+from intentmatch.slots.quantities import Units, any_of
+from intentmatch.text.language_id import base_language
+
+_DEGREES = {
+    # The language "" stands for all.
+    "": "° º",
+    "ar": "درجة درجات",
+    "de": "grad",
+    "en": "degree degrees deg",
+    "es": "grado grados",
+    "fa": "درجه",
+    "fr": "degré degrés",
+    "it": "grado gradi",
+    "ja": "度",
+    "nl": "graad graden",
+    "pl": "stopień stopnie stopni",
+    "pt": "grau graus",
+    "ru": "градус градуса градусов градусах гр",
+    "tr": "derece dereceye derecede",
+    "zh": "度",
+}
+_SCALES = {
+    "C": "celsius centigrade centígrados centigrados centigradi ℃ цельсия سيليزية مئوية سلسیوس سانتیگراد "
+    "santigrat celsjusza 摄氏度 摄氏 摂氏",
+    "F": "fahrenheit ℉ фаренгейта فهرنهايت فارنهایت 华氏度 华氏 華氏",
+    "K": "kelvin кельвин кельвина кельвинов kelwina 开尔文",
+}
+_BEFORE = {"摄氏": "C", "摂氏": "C", "华氏": "F", "華氏": "F"}
+"""Scales before the number."""
+_MINUS = {
+    "ar": "ناقص|تحت الصفر",
+    "de": "minus",
+    "en": "minus|negative",
+    "es": "menos",
+    "fa": "منفی",
+    "fr": "moins",
+    "it": "meno",
+    "ja": "マイナス|氷点下",
+    "nl": "min",
+    "pl": "minus",
+    "pt": "menos",
+    "ru": "минус",
+    "tr": "eksi",
+    "zh": "零下|负",
+}
+_LETTERS = {"c": "C", "f": "F", "k": "K", "ц": "C", "ф": "F"}
+"""Scales of one letter: read after a degree, or right behind a digit ("20C")."""
+
+
+class TemperatureFinder:
+    """Finds temperatures in the message's language."""
+
+    def find(self, message: Message) -> list[SlotHit]:
+        """Return numbers with degrees or a scale."""
+        words = _words(base_language(message.language) if message.language else "en")
+        text = message.plain
+        hits = []
+        for one in words.units.find(message):
+            unit, end = one.unit, one.end
+            if unit == "letter":
+                if not text[end - 2].isdigit():
+                    continue
+                unit = _LETTERS[text[end - 1]]
+            elif unit == "degree":
+                scale = words.scales.match(text, end)
+                unit, end = (words.units_by_word[scale["scale"]], scale.end()) if scale else ("", end)
+            start, value = one.start, one.value
+            place = max(start - _LONGEST_MINUS, 0)
+            if minus := words.minus.search(text[place:start]):
+                start, value = place + minus.start(), -abs(value)
+            if not unit and (before := words.before.search(text[place:start])):
+                start, unit = place + before.start(), _BEFORE[before["scale"]]
+            hits.append(SlotHit(*message.aligned.widened(start, end), {"amount": value, "unit": unit or None}))
+        return hits
+
+
+_LONGEST_MINUS = 12
+
+
+class _Words(NamedTuple):
+    """Patterns of a language, in plain form."""
+
+    units: Units
+    scales: re.Pattern[str]
+    """A scale behind a degree; the group `scale` is in `units_by_word`."""
+    units_by_word: Mapping[str, str]
+    minus: re.Pattern[str]
+    before: re.Pattern[str]
+    """A scale before the number."""
+
+
+@lru_cache(maxsize=64)
+def _words(language: str) -> _Words:
+    scales = {plain(word): unit for unit, words in _SCALES.items() for word in words.split()}
+    degrees = {word: "degree" for code in ("", "en", language) for word in _DEGREES.get(code, "").split()}
+    after = {**scales, **dict.fromkeys(_LETTERS, "letter"), **degrees}
+    by_word = {**scales, **_LETTERS}
+    minus = (plain(word) for code in ("en", language) for word in _MINUS.get(code, "").split("|"))
+    return _Words(
+        Units(after),
+        re.compile(rf" ?(?P<scale>{any_of(by_word)})"),
+        by_word,
+        re.compile(rf"(?:{any_of(minus)}) ?$"),
+        re.compile(f"(?P<scale>{any_of(_BEFORE)})$"),
+    )

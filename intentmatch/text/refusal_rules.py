@@ -1,0 +1,358 @@
+"""Rules by language that find negations which refuse something, for `intentmatch.text.refusals`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# A vowel sign of Hindi is not a word character of `re`.
+_LETTER = r"[\w\u0900-\u0963]"
+_NOT = r"(?:do not|don['’]?t|donot)"
+# Verbs after "don't" that describe a state: "don't know", "don't have" refuse nothing.
+_STATES = (
+    "know|have|see|understand|get|think|remember|recall|recogni[sz]e|find|feel|mind|worry|forget|care|believe|seem|"
+    "work|trust|hesitate|agree|own|usually|even|exist|receive|live"
+)
+
+
+def _head(words: str) -> str:
+    """Return the pattern of a place where a clause begins: the start, after a mark, or after one of the words."""
+    places = [
+        "^",
+        "(?<=[,.;:!?…–¡-] )",
+        "(?<=[,!?¡…。，！？])",
+        *(rf"(?<=(?<!{_LETTER}){word} )" for word in words.split()),
+    ]
+    return f"(?:{'|'.join(places)})"
+
+
+def _any(words: str) -> str:
+    """Return the pattern of one of the words, whole."""
+    return rf"(?<!{_LETTER})(?:{'|'.join(words.split())})(?!{_LETTER})"
+
+
+_WORDS = r"((?: [\w-]+){0,6}?)"
+
+
+def _scandinavian(wishes: str, negation: str, please: str, refrain: str) -> tuple[tuple[str, str], ...]:
+    """Return the patterns of a Scandinavian language: the negation follows its verb."""
+    return (
+        (_any(wishes).replace("(?:", "(", 1) + _WORDS + rf" {negation}\b", r"\1\2"),
+        (rf"^((?:(?:{please}) )?\w+)" + _WORDS + rf" {negation}\b", r"\1\2"),
+        (rf"\b(?:{refrain}|{negation}) (?=\w)", ""),
+    )
+
+
+_FINITE_DE = _any(
+    "ist sind bin war waren hat habe haben hatte hab kann können könnt konnte konnten könnte wird werden wurde wurden "
+    "darf dürfen lässt lassen soll sollte muss geht gehen komme kommt"
+)
+# Words at the head of a clause that are no imperatives.
+_NO_IMPERATIVE_DE = (
+    _FINITE_DE
+    + "|"
+    + _any(
+        "ich du er sie es wir ihr man das der die den dem des dies diese dieser dieses ein eine einen einer warum "
+        "wieso weshalb wann wo wie was wer heute gestern morgen jetzt alle leider funktioniert klappt stimmt gefällt "
+        "passt noch immer seit bei nach in im am auf mit von vom zum zur aber oder auch so weil wenn dass ob da"
+    )
+    + r"|(?:mein|dein|kein|unser|euer|eure)\w*"
+)
+
+REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "ar": (
+        (
+            r"(?<!\w)(?:لا|لم أعد|ما|مش|مو|لست) (?="
+            + _any("أريد اريد أرغب ارغب أود اود عايز عاوز ابغى أبغى ابي بدي أحتاج احتاج")
+            + ")",
+            "",
+        ),
+        (r"(?<!\w)(?:لا|ما) (?=ت\w+)", ""),
+    ),
+    "bg": (
+        (r"\bне (?=(?:искам|желая)\b)", ""),
+        (r"\bне (?=\w+(?:йте|ете|и|й)\b)|\bнедей(?:те)?(?: да)? ", ""),
+    ),
+    "ca": (
+        (r"\bno (?=(?:vull|voldria|volem)\b)", ""),
+        (_head("però plau i que") + r"no (?=\w+(?:is|eu|in|i|ar|ir|re)\b)", ""),
+    ),
+    "cs": (
+        (r"\bne(?=(?:chci|chceme|chtěl\w*|přeji|hodlám)\b)", ""),
+        (r"\bne(?=\w{3,}(?:te|uj|ej|ovat|it|et|ět|at)\b)", ""),
+    ),
+    "da": _scandinavian("vil ønsker ville skal", "ikke", "venligst", "lade være med at|undlad at|undgå at"),
+    "de": (
+        (
+            r"\b(möchten?|moechten?|will|wollen|wollte|würde|werde|wünsche|mag)" + _WORDS + r" nicht\b(?! mehr\b)",
+            r"\1\2",
+        ),
+        (r"\b(möchten?|moechten?|will|wollen|wünsche|brauchen?)" + _WORDS + r" k(ein(?:e[nrms]?)?)\b", r"\1\2 \3"),
+        (r"\b(bitte|doch)" + _WORDS + r" nicht\b", r"\1\2"),
+        (r"\b(soll(?:t|en|te|test)?|darf|dürft|brauchs?t|brauchen)" + _WORDS + r" nicht\b", r"\1\2"),
+        (_head("") + rf"(?!{_NO_IMPERATIVE_DE})(\w{{2,}})" + _WORDS + r" nicht\b(?! mehr\b)", r"\1\2"),
+        (rf"^(?!.*{_FINITE_DE})(.*?)\bnicht (?=(?:[\w-]+ )?\w+(?:en|ern|eln)\b[.!]*$)", r"\1"),
+    ),
+    "el": (
+        ("δεν (?=" + _any("θέλω θελω θα επιθυμώ") + ")", ""),
+        (r"(?<!\w)μην? (?=\w+)", ""),
+    ),
+    "en": (
+        (
+            rf"\b(I|we)((?: \w+)?) (?:{_NOT}|no longer|never|would not|wouldn['’]?t|did not|didn['’]?t)((?: \w+)?) "
+            r"(want|wish|like|intend|plan|mean|ask)(?:ed|ned)? (?=(?:you |anyone |anybody )?to\b)",
+            r"\1\2\3 \4 ",
+        ),
+        # "I don't want it any more" asks for the end of something.
+        (rf"\b(I|we)((?: \w+)?) {_NOT}((?: \w+)?) (want|wanna|need) (?!.*(?:any ?more|please \w))", r"\1\2\3 \4 "),
+        (r"\b(I am|I['’]?m|we are|we['’]?re) not (?=(?:going|trying|looking|planning|here|asking) to \w+)", r"\1 "),
+        (r"\b(like|want|wish|prefer|decided|rather|better|please) (?:to not|not to|not) (?=(?:to )?\w)", r"\1 to "),
+        (
+            r"(?<!\w)(?:there is |there['’]?s |you have |you )?"
+            rf"(?:no need to|{_NOT} (?:have|need) to|need not|needn['’]?t) (?!so\b|and\b|but\b)",
+            "",
+        ),
+        (
+            _head("please pls plz kindly so but just ok okay hey no actually said")
+            + rf"(?:{_NOT}|never)(?: you dare| ever| please| just)? (?!(?:{_STATES}|\w+ed|been|mind)\b)(?=\w)",
+            "",
+        ),
+        (r"\b((?:can|could|would|will) you(?: please)?) not ", r"\1 "),
+        (r"(?<!\bI )\b(must|should|shall)(?: not|n['’]?t) (?=be \w+ed\b)", r"\1 "),
+        (r"\b(you (?:must|should|shall|may))(?: not|n['’]?t) (?=\w)", r"\1 "),
+    ),
+    "es": (
+        (
+            r"\b(?:ya )?no (?=(?:quiero|queremos|quisiera|deseo|deseamos|pienso|necesito|me gustaría|voy a)\b)",
+            "",
+        ),
+        (
+            _head("favor que pero y") + r"no (?=(?:me |lo |la |le |los |las |nos )?"
+            r"\w+(?:e|es|en|a|as|an|ar|er|ir)(?:me|lo|la)?\b)",
+            "",
+        ),
+        (r"\bprefiero no ", "prefiero "),
+    ),
+    "fa": (
+        (r"(?<!\w)ن(?=می(?:\u200c| )?خوا(?:ه|ی)م(?!\w))", ""),
+        (r"(?<!\w)ن(?=(?:کنید|کنین|کن|شود|فرستید|دهید|بندید|ندازید)(?!\w))", ""),
+    ),
+    "fi": (
+        (r"\ben (haluaisi|halua|tahdo|tahtoisi|aio)\b", r"\1n"),
+        (r"\b(?:älä|älkää|alka|ala) (?=\w+)", ""),
+        (r"\b(?:ei (?:saa|pidä|tarvitse)) (?=\w+)", ""),
+    ),
+    "fr": (
+        (
+            r"\b(je|nous|on) n(?:e |['’] ?)((?:souhait|veu|voul|voudr|désir|aimer|compt|tien)\w*) "
+            r"(?:vraiment |surtout )?(?:pas|point|plus)\b",
+            r"\1 \2",
+        ),
+        (r"\b(je|j['’]) ?(veux|voudrais|souhaite|aimerais) (?:surtout )?pas\b", r"\1 \2"),
+        (
+            _head("plaît plait svp de mais surtout et") + r"n(?:e |['’] ?)((?:me |m['’]|le |la |les |l['’])?\w+"
+            r"(?:[- ](?:moi|le|la|les))?) (?:surtout |jamais |s['’]il vous plaît )?(?:pas|plus|jamais|rien)\b",
+            r"\1",
+        ),
+        (r"\bne (?:pas|plus|jamais|rien) (?=\w+)", ""),
+        (r"\b(?:pas besoin|inutile) (?:de |d['’])(?=\w+)", ""),
+        (_head("") + r"(\w+(?:ez|e|s)(?: \w+)?) pas\b", r"\1"),
+    ),
+    "he": (
+        ("(?:לא|אינני) (?=" + _any("רוצה רוצים מעוניין מעוניינת מבקש מבקשת") + ")", ""),
+        (r"(?<!\w)(?:אל|נא לא|בבקשה לא) (?=\w+)", ""),
+    ),
+    "hi": (
+        (rf"(?<!{_LETTER})(?:नहीं|नही) (?=(?:करना|कराना|करवाना|चाह|चाहिए|बंद)\w*)", ""),
+        (rf"(?<!{_LETTER})मत (?={_LETTER}+)", ""),
+        # Before a participle it is a prefix: "ना पढ़े हुए" is "unread".
+        (rf"(?<!{_LETTER})(?:ना|न) (?=(?:कर|दें|दो|दीज|भेज|हटा)|{_LETTER}+एं?(?!{_LETTER}))", ""),
+        (rf"(?<!{_LETTER})(?:नहीं|नही) (?={_LETTER}+(?:ना|नी|ने)(?!{_LETTER}))", ""),
+    ),
+    "hu": (
+        (r"\bnem (?=(?:szeretném|szeretnék|akarom|akarok|kívánom|kívánok|kérem|kérek)\b)", ""),
+        (r"(?<!\w)ne (?=\w{3,})", ""),
+    ),
+    "id": (
+        (r"\b(?:tidak|tak|nggak|gak|ga|enggak) (?=(?:mau|ingin|pengen|akan|jadi)\b)", ""),
+        (r"\b(?:jangan|jgn) (?:dulu )?(?=\w+)", ""),
+    ),
+    "it": (
+        (r"\bnon (?=(?:voglio|vogliamo|vorrei|vorremmo|desidero|desideriamo|intendo|ho intenzione)\b)", ""),
+        (
+            _head("favore di ma e") + r"non (?=(?:mi |lo |la |li |le |ci )?"
+            r"\w+(?:are|ere|ire|ate|ete|ite|ino|i|a|rmi|rlo|rla|telo|tela)\b)",
+            "",
+        ),
+    ),
+    "ja": (
+        (r"たく(?:は)?(?:ない|ありません)(?:です|んです|のです)?", "たい"),
+        # Before the ない of a verb stands no syllable in u or o: つないで is "connect", つながないで "don't connect".
+        (
+            r"(?<=[^\sうくすつぬふむゆるぐずづぶぷおそとのほもよろをん])ないで"
+            r"(?=ください|下さい|ほしい|欲しい|くれ|お|ね|よ|$|[。!！])",
+            "て",
+        ),
+        (r"(?<=[てで])(?:ほしく|欲しく)(?:は)?(?:ない|ありません)(?:です)?", "ほしい"),
+        (r"はしません|しなくて(?:も)?(?:いい|良い|結構)(?:です)?", "します"),
+        (r"(?:する)?つもりは(?:ない|ありません)(?:です)?", "するつもりです"),
+    ),
+    "ko": (
+        (r"(?<=[가-힣])고 싶지 ?(?:는 |은 )?않(?:아요|습니다|아|은데요?|네요)", "고 싶어요"),
+        (
+            r"(?<=[가-힣])지 ?(?:는 |좀 )?(?:마세요|말아 ?주세요|말아요|마|마요|말아줘|말아라|마십시오|말아주십시오)"
+            r"(?![가-힣])",
+            "세요",
+        ),
+        (r"(?<!\w)안 (?=[가-힣]*(?:할래|하고|할게|하겠|해도|하려|시켜)\w*)", ""),
+    ),
+    "nb": _scandinavian("vil ønsker ville skal", "ikke", "vennligst", "la være å|unngå å"),
+    "nl": (
+        (r"\b(wil|willen|wilde|wens|ga|zou)" + _WORDS + r" niet\b(?! meer\b)", r"\1\2"),
+        (r"\b(wil|willen|wens)" + _WORDS + r" geen\b", r"\1\2 een"),
+        (r"\b(graag|gelieve|alsjeblieft|alstublieft|aub|svp)" + _WORDS + r" niet\b", r"\1\2"),
+        (
+            _head("") + r"(?!(?:mijn|de|het|een|dit|dat|deze|waarom|is|kan|werkt|komt|kreeg|heb|app|er)\b)"
+            r"(\w{3,})" + _WORDS + r" niet\b",
+            r"\1\2",
+        ),
+        (r"\bniet (?=(?:[\w-]+ )?\w+en\b[.!]*$)", ""),
+    ),
+    "pl": (
+        (r"\bnie (?=(?:chcę|chce|chcemy|chciał\w*|zamierzam|planuję|życzę sobie)\b)", ""),
+        (
+            _head("proszę prosze prosimy żeby ale") + r"nie "
+            r"(?=\w+(?:ć|c|uj|ujcie|aj|ajcie|cie|ij|yj|asz|isz|sz)\b)",
+            "",
+        ),
+    ),
+    "pt": (
+        (
+            r"\b(?:já )?n[ãa]o (?=(?:quero|queremos|queria|desejo|desejamos|gostaria|pretendo|vou|preciso)\b)",
+            "",
+        ),
+        (
+            _head("favor que mas para e") + r"n[ãa]o (?=(?:me |o |a |os |as |se )?\w+(?:e|es|em|a|as|am|ar|er|ir)\b)",
+            "",
+        ),
+        (r"\bprefiro n[ãa]o ", "prefiro "),
+    ),
+    "ro": (
+        (r"\bnu (?=(?:vreau|vrem|doresc|dorim|intenționez|aș vrea|as vrea)\b)", ""),
+        (_head("rog să sa") + r"nu (?=(?:îmi |imi |o |l |mi-)?\w+)", ""),
+    ),
+    "ru": (
+        ("не (?=" + _any("хочу хотим хотел хотела хотели желаю собираюсь собираемся планирую буду") + ")", ""),
+        (r"(?<!\w)не (?:надо|нужно|стоит|следует)(?: мне| бы)?,? ?", ""),
+        # "Не могли бы вы" is "could you"; a past plural ends in "ли".
+        (r"(?<!\w)не (?!\w+ли(?!\w))(?=\w+(?:йте|ите|ьте|й|и|ь|йтесь|ть|ться)(?!\w))", ""),
+    ),
+    "sv": _scandinavian(
+        "vill önskar ville tänker ska skulle", "(?:inte|ej)", "snälla|vänligen", "låt bli att|undvik att"
+    ),
+    "th": (
+        (r"ไม่(?=อยาก|ต้องการ|ขอ)", ""),
+        (r"(?:อย่า(?!ง)(?:เพิ่ง)?|ห้าม|ไม่ต้อง)", ""),
+    ),
+    "tr": (
+        (r"\bistem(?:iyorum|iyoruz|em|eyiz)\b", "istiyorum"),
+        (r"\b(\w*[aıou]\w*)may?(?=(?:ın(?:ız)?|alım|sın(?:lar)?)\b)", r"\1"),
+        (r"\b(\w*[eiöü]\w*)mey?(?=(?:in(?:iz)?|elim|sin(?:ler)?)\b)", r"\1"),
+        (r"\b(et|sil|gönder|kes|değiştir|ekle|kaydet)me\b", r"\1"),
+        (r"\b(çıkar|aç|yap|kaldır|başlat|durdur|boz|sat)ma\b", r"\1"),
+    ),
+    "uk": (
+        ("не (?=" + _any("хочу хочемо хотів хотіла бажаю збираюся збираюсь планую буду") + ")", ""),
+        (r"(?<!\w)не (?:треба|потрібно|варто|слід)(?: мені)?,? ?", ""),
+        (r"(?<!\w)не (?!\w+ли(?!\w))(?=\w+(?:йте|іть|ьте|й|и|ь|те|ти|тися)(?!\w))", ""),
+    ),
+    "ur": (
+        (r"(?<!\w)نہیں (?=(?:چاہ|کرنا|کروانا)\w*)", ""),
+        (r"(?<!\w)(?:مت|نہ) (?=\w+)", ""),
+    ),
+    "vi": (
+        (r"(?<!\w)(?:không|ko|k|chẳng|chưa) (?=(?:muốn|cần|định)(?!\w))", ""),
+        (r"(?<!\w)(?:xin )?(?:đừng|chớ|khỏi)(?: có)? (?=\w)", ""),
+    ),
+    "zh": (
+        (r"不(?:是)?(?=想|打算|需要|愿意|准备)|没有?(?=想|要|打算)", ""),
+        (r"(?:请勿|千万别|千万不要|不要|不用|先别|勿|(?<![区區特级級性分差个個])[别別](?!的|人|处|家|墅|名))", ""),
+        (r"不(?=取消|退|删|改|换|买|注销|订)", ""),
+    ),
+}
+"""By language: patterns that find a negation and what stands there without it. The first that matches counts."""
+
+MARKS: Mapping[str, str] = {
+    "ar": "لا لم ما مش مو لست",
+    "bg": "не недей недейте",
+    "ca": "no",
+    "da": "ikke lade undlad undgå",
+    "de": "nicht kein keine keinen keiner keinem keines",
+    "el": "δεν μη μην",
+    "en": "not dont donot never no longer neednt wouldnt didnt mustnt shouldnt shallnt",
+    "es": "no",
+    "fi": "en älä älkää ei alka ala",
+    "fr": "pas plus jamais rien point inutile",
+    "he": "לא אל אינני",
+    "hi": "नहीं नही मत ना न",
+    "hu": "ne nem",
+    "id": "tidak tak nggak gak ga enggak jangan jgn",
+    "it": "non",
+    "nb": "ikke la unngå",
+    "nl": "niet geen",
+    "pl": "nie",
+    "pt": "não nao",
+    "ro": "nu",
+    "ru": "не",
+    "sv": "inte ej låt undvik",
+    "uk": "не",
+    "ur": "نہیں مت نہ",
+    "vi": "không ko k chẳng chưa đừng chớ khỏi",
+}
+"""By language: words of a folded text, one of which stands in every refusal. A language without words needs `PARTS`."""
+
+PARTS: Mapping[str, str] = {
+    "cs": "ne",
+    "fa": "ن",
+    "ja": "たく|ない|ほしく|欲しく|つもり|しません|なくて",
+    "ko": "지|안 ",
+    "th": "ไม่|อย่า|ห้าม",
+    "tr": "m[ae]|istem",
+    "zh": "不|没|请勿|别|別|勿",
+}
+"""By language with affixes or without spaces: a pattern that is part of every refusal."""
+
+FORGET: Mapping[str, str] = {
+    "ar": "تنس",
+    "bg": "забрав",
+    "ca": "oblid",
+    "cs": "zapome",
+    "da": "glem",
+    "de": "verg[ie]ss|versäum",
+    "el": "ξεχάσ",
+    "en": "forget|hesitate|worry",
+    "es": "olvid|preocup|dud",
+    "fa": "فراموش",
+    "fi": "unohd",
+    "fr": "oubli|hésit|inquiét",
+    "he": "תשכח",
+    "hi": "भूल",
+    "hu": "felejts",
+    "id": "lupa",
+    "it": "dimentic|preoccup|esit",
+    "ja": "忘れ",
+    "ko": "잊",
+    "nb": "glem",
+    "nl": "verge(?:et|ten)",
+    "pl": "zapom",
+    "pt": "esque|preocup",
+    "ro": "uita",
+    "ru": "забу|забы",
+    "sv": "glöm",
+    "th": "ลืม",
+    "tr": "unut",
+    "uk": "забу",
+    "ur": "بھول",
+    "vi": "quên",
+    "zh": "忘",
+}
+"""By language: parts of verbs whose prohibition asks for what they name: "don't forget to ..."."""

@@ -1,0 +1,101 @@
+"""Find negated requests by language, and read them without the negation.
+
+Most negations in messages are harmless: "it isn't here yet", "I can't log in". These rules know only negations that
+refuse: a negated wish ("I don't want to cancel") and a prohibition ("don't cancel").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from intentmatch.text.clauses import pieces
+from intentmatch.text.normalize import fold, language_range
+from intentmatch.text.refusal_rules import FORGET, MARKS, PARTS, REFUSALS
+from intentmatch.text.rewriting import Rules, compiled, rewritten
+
+LANGUAGES = frozenset(REFUSALS)
+"""Languages with rules for refusals."""
+
+_LETTERS_OF_SHORT_WORDS = 3
+
+
+class Refusal(NamedTuple):
+    """A negation that refuses something."""
+
+    words: str
+    """The negation as it stands in the message, for display."""
+    without: str
+    """The clause with the negation, without the negation."""
+
+
+def refusal(text: str, language: str | None) -> Refusal | None:
+    """Find a clause of a cleaned text with a refusing negation; None if there is none.
+
+    Beside `language`, which is often a guess, the rules of other languages apply if one of their negations stands in
+    the text and is no negation of `language`. At most one negation is taken out.
+    """
+    words = fold(text).split()
+    named = next((code for code in language_range(language) if code in REFUSALS), None) if language else None
+    languages = [named] if named is not None and _may_refuse(text, words, named) else []
+    if not _by_word().keys().isdisjoint(words):
+        for word in words:
+            others = _by_word().get(word, ())
+            languages += [code for code in others if named not in others and code not in languages]
+    return next((found for code in languages if (found := _refusal(text, code)) is not None), None)
+
+
+def _refusal(text: str, language: str) -> Refusal | None:
+    for span in pieces(text, language):
+        clause = text[span.start : span.end]
+        without = rewritten(clause, _rules(language))
+        if without is not None:
+            forgets = language in FORGET and re.search(FORGET[language], clause, re.IGNORECASE)
+            return None if forgets else Refusal(_difference(clause, without), without)
+    return None
+
+
+def _may_refuse(text: str, words: Collection[str], language: str) -> bool:
+    """Return whether a mark of the language stands in the text; it takes less time than the patterns."""
+    if language in PARTS:
+        return re.search(PARTS[language], text, re.IGNORECASE) is not None
+    return not _marks(language).isdisjoint(words)
+
+
+def _difference(text: str, other: str) -> str:
+    """Return the words of a text that differ from another text, from the first to the last of them."""
+    most = min(len(text), len(other))
+    start = next((n for n in range(most) if text[n] != other[n]), most)
+    left = most - start
+    end = len(text) - next((n for n in range(left) if text[-1 - n] != other[-1 - n]), left)
+    if " " in text:
+        while start < end and text[start].isspace():
+            start += 1
+        while start > 0 and not text[start - 1].isspace():
+            start -= 1
+        while end < len(text) and not text[end].isspace() and not text[end - 1].isspace():
+            end += 1
+    return text[start:end].strip()
+
+
+@cache
+def _marks(language: str) -> frozenset[str]:
+    return frozenset(MARKS[language].split())
+
+
+@cache
+def _by_word() -> Mapping[str, tuple[str, ...]]:
+    """Return the languages of each mark that tells them: short Latin words, such as "no", stand in too many."""
+    found: dict[str, tuple[str, ...]] = {"not": ("en",)}
+    for language, marks in MARKS.items():
+        for mark in marks.split():
+            if len(mark) > _LETTERS_OF_SHORT_WORDS or not mark.isascii():
+                found[mark] = (*found.get(mark, ()), language)
+    return found
+
+
+@cache
+def _rules(language: str) -> Rules:
+    return compiled(REFUSALS[language])

@@ -1,0 +1,18 @@
+"""Attacks on every side: a short form in every run, the full length with `--full-length`."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full-length", action="store_true", help="run the attacks of tests/hardening at full length")
+
+
+@pytest.fixture
+def rounds(request: pytest.FixtureRequest) -> int:
+    """How often an attack is repeated: `@pytest.mark.rounds(short, full)`."""
+    mark = request.node.get_closest_marker("rounds")
+    assert mark is not None, "name the rounds with @pytest.mark.rounds(short, full)"
+    short, full = mark.args
+    return int(full if request.config.getoption("--full-length", default=False) else short)

@@ -1,0 +1,52 @@
+"""Options of one match, resolved against a registry."""
+
+from __future__ import annotations
+
+import pytest
+
+from intentmatch.core.errors import InputError, UnknownNameError
+from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.matching.options import MatchOptions
+from intentmatch.matching.question import Question, Questions
+
+
+def intent(name: str, *when: str) -> Intent:
+    return Intent(name, (Utterance(name, "en"),), when=when)
+
+
+ALWAYS, AFTER_OFFER, AFTER_ORDER = intent("greet"), intent("yes", "offer"), intent("cancel", "order", "offer")
+
+
+def test_options_without_values_take_those_of_the_registry() -> None:
+    assert Questions(Registry((ALWAYS,)), top_k=4).question(MatchOptions()) == Question(4)
+
+
+def test_language_code_is_checked() -> None:
+    questions = Questions(Registry((ALWAYS,)), top_k=4)
+
+    assert questions.question(MatchOptions(language="pt_br", top_k=1)) == Question(1, "pt-BR")
+    with pytest.raises(InputError, match="language"):
+        questions.question(MatchOptions(language="?"))
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [((), {0}), (("offer",), {0, 1, 2}), (("order",), {0, 2}), (("other",), {0})],
+)
+def test_intents_with_when_answer_while_a_tag_of_theirs_is_active(context: tuple[str, ...], expected: set[int]) -> None:
+    questions = Questions(Registry((ALWAYS, AFTER_OFFER, AFTER_ORDER)), top_k=4)
+
+    assert questions.answering(None, context) == expected
+
+
+def test_all_intents_answer_if_none_has_when() -> None:
+    assert Questions(Registry((ALWAYS,)), top_k=4).answering(None, ["offer"]) is None
+
+
+def test_named_intents_answer_whatever_their_tags() -> None:
+    questions = Questions(Registry((ALWAYS, AFTER_OFFER)), top_k=4)
+
+    assert questions.answering(["yes"]) == {1}
+    assert questions.answering([]) == frozenset()
+    with pytest.raises(UnknownNameError, match="no"):
+        questions.answering(["no"])

@@ -1,0 +1,39 @@
+"""Numbers that are hours or house numbers, unless the utterances say otherwise."""
+
+from __future__ import annotations
+
+import pytest
+from slot_helpers import NOW, marked
+
+from intentmatch.core.types import Intent, Registry, Slot, Utterance
+from intentmatch.slots import slot_readers
+
+
+def numbers(text: str, *utterances: Utterance, language: str = "en") -> list[object]:
+    intent = Intent("x", utterances or (marked("order {count=2} pizzas"),), slots=(Slot("count", "number"),))
+    return [one.value for one in slot_readers(Registry((intent,)))["x"].read(text, language, NOW).entities]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "2 pizzas at 8", [2]),
+        ("en", "2 pizzas at 8 pm", [2]),
+        ("de", "2 Pizzen um 8", [2]),
+        ("de", "2 Pizzen um 18 Uhr", [2]),
+        ("en", "3 to 12 Baker Street", [3]),
+        ("es", "calle Mayor 5", []),
+        ("en", "at 8 pizzas each", [8]),
+        ("en", "5", [5]),
+    ],
+)
+def test_hours_and_house_numbers_are_no_counts(language, text, expected):
+    assert numbers(text, language=language) == expected
+
+
+def test_words_of_the_utterances_make_an_hour_a_number():
+    heat = marked("set the heating at {count=20}")
+
+    assert numbers("heating at 8", heat) == [8]
+    assert numbers("heating at 8 pm", heat) == []
+    assert numbers("12 Baker Street", heat) == []

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from intentmatch.text.refusals import refusal
+
+MESSAGES = yaml.safe_load((Path(__file__).parents[1] / "matching" / "negation.yaml").read_text(encoding="utf-8"))
+
+
+def found(text: str, language: str) -> tuple[str, str] | None:
+    refused = refusal(text, language)
+    return None if refused is None else (refused.words, refused.without)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [(language, text) for language, rows in MESSAGES["development"].items() for text, _ in rows],
+)
+def test_refusal_is_found_and_taken_out(language: str, text: str) -> None:
+    refused = refusal(text, language)
+
+    assert refused is not None
+    assert refused.words in text
+    assert refused.without != text
+    assert refusal(refused.without, language) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words", "without"),
+    [
+        ("en", "please don't cancel my order", "don't", "please cancel my order"),
+        ("en", "I don’t want to cancel", "don’t", "I want to cancel"),
+        ("en", "I do not really want to cancel", "do not", "I really want to cancel"),
+        ("de", "ich möchte meine Bestellung nicht stornieren", "nicht", "ich möchte meine Bestellung stornieren"),
+        ("de", "ich will keine Rückerstattung", "keine", "ich will eine Rückerstattung"),
+        ("de", "bitte löscht mein Konto nicht", "nicht", "bitte löscht mein Konto"),
+        ("fr", "n'annulez pas ma commande", "n'annulez pas", "annulez ma commande"),
+        ("es", "por favor no eliminen mi cuenta", "no", "por favor eliminen mi cuenta"),
+        ("tr", "hesabımı silmeyin", "silmeyin", "hesabımı silin"),
+        ("tr", "siparişimi iptal etmek istemiyorum", "istemiyorum", "siparişimi iptal etmek istiyorum"),
+        ("cs", "nerušte prosím moji objednávku", "nerušte", "rušte prosím moji objednávku"),
+        ("hi", "मेरा ऑर्डर कैंसल मत करो", "मत", "मेरा ऑर्डर कैंसल करो"),
+        ("zh", "订单不要取消", "不要", "订单取消"),
+        ("ja", "アカウントを削除しないでください", "ないで", "アカウントを削除してください"),
+        ("ko", "주문 취소하지 마세요", "취소하지 마세요", "주문 취소하세요"),
+        ("pt-BR", "não quero cancelar", "não", "quero cancelar"),
+    ],
+)
+def test_words_of_refusal_are_those_that_differ(language: str, text: str, words: str, without: str) -> None:
+    assert found(text, language) == (words, without)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "it isn't here yet"),
+        ("en", "I don't know my password"),
+        ("en", "my card isn't working"),
+        ("en", "stop the transaction"),
+        ("en", "I can't log in"),
+        ("en", "why don't you ship to Norway?"),
+        ("en", "never mind"),
+        ("de", "meine Karte funktioniert nicht"),
+        ("de", "mein Paket ist nicht angekommen"),
+        ("de", "ich kann mich nicht mehr anmelden"),
+        ("fr", "je ne sais pas où est mon colis"),
+        ("fr", "mon paiement ne passe pas"),
+        ("es", "mi pedido no ha llegado"),
+        ("pt", "meu cartão não funciona"),
+        ("pl", "paczka nie dotarła"),
+        ("ru", "посылка не пришла"),
+        ("ru", "не могли бы вы помочь"),
+        ("zh", "我登录不了"),
+        ("zh", "这两个有什么区别"),
+        ("hi", "ना पढ़े हुए मैसेज पढ़ें"),
+        ("en", "I shouldn't be charged a fee"),
+        ("en", "I don't have to so I'd like to cancel it"),
+        ("ja", "オペレーターにつないでください"),
+        ("ko", "와이파이가 안 돼요"),
+    ],
+)
+def test_harmless_negation_is_no_refusal(language: str, text: str) -> None:
+    assert refusal(text, language) is None
+
+
+def test_language_without_rules_has_no_refusals() -> None:
+    assert refusal("no quiero cancelar", "xx") is None
+
+
+@pytest.mark.parametrize("language", ["fr", "xx", None])
+def test_negations_that_tell_their_language_are_found_whatever_the_guess(language: str | None) -> None:
+    assert found("please don't unsubscribe", language) == ("don't", "please unsubscribe")
+    assert found("bitte nicht löschen", language) == ("nicht", "bitte löschen")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("en", "don't forget to send it"), ("de", "bitte vergiss nicht zu liefern"), ("fr", "n'oubliez pas ma facture")],
+)
+def test_request_not_to_forget_is_no_refusal(language: str, text: str) -> None:
+    assert refusal(text, language) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "without"),
+    [
+        ("en", "where is it? please don't cancel it, I still want it", "please cancel it"),
+        ("en", "I don't want a refund", "I want a refund"),
+        ("en", "I don't need a receipt", "I need a receipt"),
+        ("en", "you must not cancel my order", "you must cancel my order"),
+        ("de", "Ihr sollt meine Bestellung nicht stornieren", "Ihr sollt meine Bestellung stornieren"),
+        ("fr", "pas besoin d'annuler ma commande", "annuler ma commande"),
+        ("ko", "주문 취소 안 할래요", "주문 취소 할래요"),
+        ("zh", "我没有要取消订单", "我要取消订单"),
+        ("th", "อย่ายกเลิกคำสั่งซื้อ", "ยกเลิกคำสั่งซื้อ"),
+        ("bg", "не отменяйте поръчката", "отменяйте поръчката"),
+        ("ca", "no vull cancel·lar la comanda", "vull cancel·lar la comanda"),
+        ("ro", "nu vreau să anulez comanda", "vreau să anulez comanda"),
+        ("nb", "jeg vil ikke avbestille ordren", "jeg vil avbestille ordren"),
+        ("ur", "میرا آرڈر منسوخ مت کریں", "میرا آرڈر منسوخ کریں"),
+    ],
+)
+def test_clause_is_read_without_the_negation(language: str, text: str, without: str) -> None:
+    refused = refusal(text, language)
+
+    assert refused is not None
+    assert refused.without == without

@@ -181,8 +181,7 @@ def test_every_rule_id_has_a_test_case():
             None,
         ),
         ("settings: {fallback: [[x]]}", "1:12: error [setting] setting 'fallback' cannot be ['']: it must be", None),
-        ("settings: {top_k: [3]}", "1:19: error [wrong-type] `top_k` must be text",
-         "write the text after the colon"),
+        ("settings: {top_k: [3]}", "1:19: error [wrong-type] `top_k` must be text", "write the text after the colon"),
         (
             "version: 9",
             "1:10: error [version] unsupported grammar version '9'",

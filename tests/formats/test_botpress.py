@@ -123,8 +123,8 @@ def test_match_case_makes_pattern_case_sensitive(tmp_path):
             "a slot has several entities; only the first is imported",
         ),
         (
-            {**ROVER, "slots": [{"name": "day", "entities": ["duration"]}]},
-            "the built-in type 'duration' has no equivalent",
+            {**ROVER, "slots": [{"name": "day", "entities": ["distance"]}]},
+            "the built-in type 'distance' has no equivalent",
         ),
         ({**ROVER, "name": "none"}, "'none' is a fallback intent; it is imported as an ordinary intent"),
     ],

@@ -45,10 +45,12 @@ def collect(
     """Follow the requirements of a package and of some of its extras.
 
     Returns the names of the direct dependencies of each package that was reached, and the names of packages that are
-    wanted but not installed. Raises `SystemExit` if the root is not installed.
+    wanted but not installed. Raises `SystemExit` if the root is not installed or has no such extra.
     """
     if root not in installed:
         raise SystemExit(f"{root} is not installed there")
+    if unknown := set(extras) - set(installed[root].metadata.get_all("Provides-Extra") or []):
+        raise SystemExit(f"{root} {installed[root].version} has no extra {', '.join(sorted(unknown))}")
     depends: defaultdict[str, set[str]] = defaultdict(set)
     absent: set[str] = set()
     todo, seen = [(root, extra) for extra in ("", *extras)], set()

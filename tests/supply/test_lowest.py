@@ -40,7 +40,8 @@ def test_requirement_without_a_lower_bound_is_an_error(text):
         lowest.lowest(Requirement(text))
 
 
-def test_folders_exist():
+def test_folders_and_left_out_file_exist():
+    assert (ROOT / lowest.LEFT_OUT).is_file()
     assert [name for name in lowest.FOLDERS if not (ROOT / "tests" / name).is_dir()] == []
 
 

@@ -130,6 +130,12 @@ def test_environment_without_intentmatch_is_refused(tmp_path):
         sbom.main(["--path", str(tmp_path), "-o", str(tmp_path / "bill.json")])
 
 
+def test_unknown_extra_is_refused(folder, tmp_path):
+    """Otherwise the bill would be that of the light install."""
+    with pytest.raises(SystemExit, match=r"intentmatch 0\.2\.0 has no extra z"):
+        written(tmp_path, "--path", str(folder), "--extra", "z")
+
+
 def test_own_licence_is_that_of_the_project(tmp_path):
     assert written(tmp_path)[1]["metadata"]["component"]["licenses"] == [{"expression": "Apache-2.0"}]
     assert written(tmp_path)[1]["metadata"]["component"]["version"] == metadata.version("intentmatch")

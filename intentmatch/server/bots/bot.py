@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,30 @@ _log = logging.getLogger(__name__)
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 
+class _Reload:
+    """A reload that several callers may wait for, as long as it has not begun to read the files."""
+
+    def __init__(self, reload: Callable[[Matcher], Matcher], matcher: Matcher) -> None:
+        self._reload, self._matcher = reload, matcher
+        self._begun = threading.Event()
+
+    def start(self, executor: Executor) -> None:
+        """Hand the reload to a thread."""
+        self._ended = asyncio.get_running_loop().run_in_executor(executor, self._run)
+
+    def may_join(self) -> bool:
+        """Whether the files will be read after this moment."""
+        return not self._begun.is_set()
+
+    async def matcher(self) -> Matcher:
+        """Return the reloaded matcher, or raise why the reload failed. A caller that is cancelled stops nobody else."""
+        return await asyncio.shield(self._ended)
+
+    def _run(self) -> Matcher:
+        self._begun.set()
+        return self._reload(self._matcher)
+
+
 class Bot:
     """Holds a matcher: one given ready-made, or one that `load` reads from a path."""
 
@@ -71,6 +96,7 @@ class Bot:
         self._matcher = source if isinstance(source, Matcher) else None
         # One thread, apart from those that match: reloads wait for each other and for nobody else.
         self._reloader = ThreadPoolExecutor(1, thread_name_prefix="intentmatch-reload")
+        self._next_reload: _Reload | None = None
         self._reloads, self._reloads_seen = reloads, reloads_seen
         self._following: asyncio.Task[None] | None = None
         self._warming = self._matcher is None
@@ -241,7 +267,11 @@ class Bot:
         return await self._reload_here()
 
     async def _reload_here(self) -> Matcher:
-        return await asyncio.get_running_loop().run_in_executor(self._reloader, self._reload, self.matcher)
+        """Reload once those before have ended, together with everyone else who waits for that."""
+        if self._next_reload is None or not self._next_reload.may_join():
+            self._next_reload = _Reload(self._reload, self.matcher)
+            self._next_reload.start(self._reloader)
+        return await self._next_reload.matcher()
 
     async def _follow(self, reloads: ReloadCounter) -> None:
         """Reload whenever another worker or a signal has requested it."""

@@ -160,6 +160,21 @@ def test_request_without_key_is_refused_before_its_body(matcher: Matcher) -> Non
         assert time.monotonic() - start < 10.0
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/match", "/match/batch", "/chat", "/fill", "/feedback", "/reload", "/model/parse",
+     "/language/:analyze-conversations", "/v2/projects/p/agent/sessions/s:detectIntent", "/v1/embeddings"],
+)  # fmt: skip
+@pytest.mark.parametrize("framing", ["Content-Length: 900000", "Transfer-Encoding: chunked"])
+def test_every_call_asks_for_a_key_before_its_body(matcher: Matcher, path: str, framing: str) -> None:
+    options = {"keys": ["one"], "admin_keys": ["boss"], "protocols": ["rasa", "clu", "dialogflow", "openai"]}
+    with served(matcher, body_seconds=60.0, **options) as send:
+        start = time.monotonic()
+        head = f"POST {path} HTTP/1.1\r\nHost: bot\r\nContent-Type: application/json\r\n{framing}\r\n\r\n"
+        assert send(head.encode()).startswith(b"HTTP/1.1 401 ")
+        assert time.monotonic() - start < 10.0
+
+
 def test_invalid_header_bytes_get_an_answer(matcher: Matcher) -> None:
     with served(matcher, keys=["one"], cors_origins=[ORIGIN], allowed_hosts=["bot"]) as send:
         for header in ("X-API-Key", "Authorization", "Origin", "Content-Type", "Transfer-Encoding", "Content-Encoding"):

@@ -23,6 +23,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from intentmatch.core.errors import InputError
+from intentmatch.server.addresses import source_of
 from intentmatch.server.auth.rate_limit import RateLimiter
 from intentmatch.server.auth.wrong_keys import WrongKeys
 from intentmatch.server.config import Auth
@@ -115,7 +116,7 @@ class Access:
         """
         known = self.is_known(presented)
         if presented:
-            seconds = self._guesses.note(_address(request), _digest(presented), right=known)
+            seconds = self._guesses.note(source_of(_address(request)).encode(), _digest(presented), right=known)
             if seconds:
                 detail = f"This address has presented too many wrong keys. Try again in {seconds} s."
                 raise _too_many(detail, seconds)
@@ -125,7 +126,7 @@ class Access:
         """Count a request for its key, or for its address without one. Raises `ProblemError` (429) for too many."""
         if self._rates is None:
             return
-        caller = _digest(presented) if self.is_known(presented) else _address(request)
+        caller = _digest(presented) if self.is_known(presented) else _address(request).encode()
         seconds = self._rates.take(caller)
         if seconds:
             raise _too_many(f"More than {self._rates.limit} requests. Try again in {seconds} s.", seconds)
@@ -274,8 +275,8 @@ def _header_scheme(kind: str) -> dict[str, str]:
     return {"type": "apiKey", "in": "header", "name": _KEY_HEADER, "description": f"Takes {kind} key."}
 
 
-def _address(request: Request) -> bytes:
-    return (request.client.host if request.client else "").encode()
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def _too_many(detail: str, seconds: int) -> ProblemError:

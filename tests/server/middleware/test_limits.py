@@ -175,6 +175,21 @@ def test_every_call_asks_for_a_key_before_its_body(matcher: Matcher, path: str, 
         assert time.monotonic() - start < 10.0
 
 
+@pytest.mark.parametrize("path", ["/match", "/healthz", "/nowhere"])
+def test_body_with_two_lengths_gets_400_and_ends_the_connection(matcher: Matcher, path: str) -> None:
+    """The second request, which a proxy would take for the end of the body, is not answered."""
+    body = b'11\r\n{"text": "hello"}\r\n0\r\n\r\n'
+    first = request(body, len(body), "Transfer-Encoding: chunked").replace(b"/match", path.encode())
+    with served(matcher, cors_origins=[ORIGIN], allowed_hosts=["bot"]) as send:
+        answer = send(first + request(b'{"text": "hello"}', 17))
+    assert answer.count(b"HTTP/1.1 ") == 1
+    head, _, content = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in head.lower()
+    # httptools refuses such a request by itself, in its own words.
+    assert b"both Content-Length and Transfer-Encoding" in content or b"Invalid HTTP request" in content
+
+
 def test_invalid_header_bytes_get_an_answer(matcher: Matcher) -> None:
     with served(matcher, keys=["one"], cors_origins=[ORIGIN], allowed_hosts=["bot"]) as send:
         for header in ("X-API-Key", "Authorization", "Origin", "Content-Type", "Transfer-Encoding", "Content-Encoding"):

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _SECONDS_BETWEEN_LOOKS = 0.1
+
+_Result = TypeVar("_Result")
 
 
 class _Reload:
@@ -145,19 +147,32 @@ class Bot:
         self.record([answer.result], answer.registry)
         return answer.result
 
-    def match_many(self, texts: Sequence[str], options: MatchOptions) -> list[MatchResult]:
-        """Match messages of one caller against the same registry, and record the results. For a thread."""
+    async def match_many(self, texts: Sequence[str], options: MatchOptions) -> list[MatchResult]:
+        """Match messages of one caller against the same registry, and record the results.
+
+        Raises what `BatchQueue.in_parts` does, and `ProblemError` (503) until the matcher is loaded.
+        """
         with self.answering() as snapshot:
-            results = snapshot.match_many(
-                texts,
-                language=options.language,
-                top_k=options.top_k,
-                allowed=options.allowed,
-                context=options.context,
-                now=options.now,
-            )
-        self.record(results, snapshot.registry)
+
+            def match(part: Sequence[str]) -> list[MatchResult]:
+                return snapshot.match_many(
+                    part,
+                    language=options.language,
+                    top_k=options.top_k,
+                    allowed=options.allowed,
+                    context=options.context,
+                    now=options.now,
+                )
+
+            results = await self.in_parts(texts, match)
+        await asyncio.to_thread(self.record, results, snapshot.registry)
         return results
+
+    async def in_parts(
+        self, messages: Sequence[str], work: Callable[[Sequence[str]], Sequence[_Result]]
+    ) -> list[_Result]:
+        """Return the results of `work` for many messages of one caller, as `BatchQueue.in_parts` does."""
+        return await self._queue.in_parts(messages, work)
 
     async def ready(self, *, with_reasons: bool = True) -> Matcher:
         """Return the matcher if it answers; if the last message failed, try some messages first.

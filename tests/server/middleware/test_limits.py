@@ -190,6 +190,27 @@ def test_body_with_two_lengths_gets_400_and_ends_the_connection(matcher: Matcher
     assert b"both Content-Length and Transfer-Encoding" in content or b"Invalid HTTP request" in content
 
 
+def test_batch_of_a_closed_connection_stops(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, parts = threading.Event(), []
+    original = Snapshot.match_many
+
+    def slow(snapshot: Snapshot, texts: list[str], **options: Any) -> Any:
+        parts.append(len(texts))
+        begun.set()
+        time.sleep(0.5)
+        return original(snapshot, texts, **options)
+
+    monkeypatch.setattr(Snapshot, "match_many", slow)
+    body = json.dumps({"texts": [f"hello {number}" for number in range(100)]}).encode()
+    with served(matcher, max_together=4) as send:
+        with socket.create_connection(send.address) as client:  # type: ignore[attr-defined]
+            client.sendall(request(body, len(body)).replace(b"/match", b"/match/batch"))
+            assert begun.wait(20)
+        time.sleep(2.0)
+        assert 4 <= sum(parts) <= 12
+        assert b"intentmatch_queue_messages 0.0" in send(b"GET /metrics HTTP/1.0\r\nHost: bot\r\n\r\n")
+
+
 def test_invalid_header_bytes_get_an_answer(matcher: Matcher) -> None:
     with served(matcher, keys=["one"], cors_origins=[ORIGIN], allowed_hosts=["bot"]) as send:
         for header in ("X-API-Key", "Authorization", "Origin", "Content-Type", "Transfer-Encoding", "Content-Encoding"):

@@ -40,6 +40,12 @@ _MORE_DAYS = {
     "pt": {"depois de amanhã": 2},
     "tr": {"öbür gün": 2},
 }
+# Cases of Monday to Sunday that CLDR lacks: "from Friday to Sunday".
+_MORE_WEEKDAYS = {
+    "pl": "poniedziałku wtorku środy czwartku piątku soboty niedzieli",
+    "ru": "понедельника вторника среды четверга пятницы субботы воскресенья",
+    "tr": "pazartesiden salıdan çarşambadan perşembeden cumadan cumartesiden pazardan",
+}
 _MONTH_FIRST = frozenset(["en", "en-US", "en-PH", "fil"])
 """Languages that write the month before the day (11/22), besides those that put the year first."""
 _SHORTEST_WEEKDAY = 4
@@ -215,6 +221,8 @@ def _words(language: str) -> _Words | None:
 def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
     relative: Mapping[str, list[str]] = info.get("relative-type", {})
     names = [Name(f"day {days}", text) for text, days in _MORE_DAYS.get(language_range(language)[-1], {}).items()]
+    cases = _MORE_WEEKDAYS.get(language_range(language)[-1], "").split()
+    names += [Name(f"next {number}", text) for number, text in enumerate(cases)]
     for number, day in enumerate(_WEEKDAYS):
         texts = [*info[day], *relative.get(f"this {day}", ()), *relative.get(f"next {day}", ())]
         shortest = {text: _SHORTEST_WEEKDAY if kind(bare(text)[:1] or " ") == "letter" else 2 for text in texts}

@@ -28,6 +28,8 @@ _LONGEST_GAP = 16
 """Characters between a day and its time, and between the ends of a range."""
 _CLOCK_UNITS = ("hour", "minute", "second")
 _TIMES = TimeFinder()
+_ENDING_FROM = {"tr": "(?<=[dt][ae]n )"}
+"""What stands before the second end of a range where the first one has an ending for "from" ("cumadan pazara")."""
 _ARTICLES = ("the", "dem", "den", "zum", "el", "le", "il", "o", "de", "dia", "del", "al")
 """Words between the two ends of a range, behind "to"."""
 _BARE_DAY = re.compile(r"[^0-9]{0,5}[0-9]{1,2}[^0-9 ]{0,3}")
@@ -142,11 +144,12 @@ def _plus_months(day: date, months: int) -> date:
 
 
 def _periods(message: Message, words: _Words) -> Iterator[_Atom]:
-    """Yield weeks, months, years and weekends: "next week"."""
+    """Yield weeks, months, years and weekends: "next week". A weekend alone is this one."""
     today = message.now.date()
     for found in words.periods.finditer(message.plain):
-        which = words.which[found["which"] or found["which_behind"]]
-        unit = words.units[found["unit"] or found["unit_before"]]
+        said = found["which"] or found["which_behind"]
+        which = words.which[said] if said else 0
+        unit = words.units[found["unit"] or found["unit_before"]] if said else "weekend"
         span = _period(today, unit, which)
         if span:
             yield _Atom(*found.span(), day=span[0], last_day=span[1])
@@ -221,6 +224,7 @@ def _ranges(atoms: Sequence[_Atom], message: Message, words: _Words) -> list[_Fo
         found = _range(atom, after, message) if after and _is_range(atom, after, message.plain, words) else None
         number += 2 if found else 1
         found = found or _from_number(atom, message, words) or _to_number(atom, message, words)
+        found = found or _with_hours(atom, message, words)
         values.append(found or _Found(atom.start, atom.end, _value(atom, message.now), atom))
     joined: list[_Found] = []
     for one in values:
@@ -317,6 +321,17 @@ def _to_number(atom: _Atom, message: Message, words: _Words) -> _Found | None:
     return None
 
 
+def _with_hours(atom: _Atom, message: Message, words: _Words) -> _Found | None:
+    """Return the range of "tomorrow from 9 to 11", a day with two numbers."""
+    if atom.day is None or atom.clock or atom.last_day or atom.part:
+        return None
+    found = words.hours_behind.match(message.plain, atom.end)
+    if found is None or not int(found["n"]) < int(found["n2"]) < 24:
+        return None
+    start, end = (datetime.combine(atom.day, time(int(found[group]))) for group in ("n", "n2"))
+    return _Found(atom.start, found.end(), {"from": _minutes(start), "to": _minutes(end)})
+
+
 def _same_month(day: date, number: int) -> date | None:
     return day.replace(day=number) if 1 <= number <= calendar.monthrange(day.year, day.month)[1] else None
 
@@ -363,7 +378,7 @@ class _Words(NamedTuple):
     part_of: Mapping[str, str]
     this_evening: re.Pattern[str]
     periods: re.Pattern[str]
-    """A period; one of the groups which and which_behind, and one of unit and unit_before takes part."""
+    """A period; one of the groups which and which_behind, and one of unit and unit_before takes part, or none."""
     which: Mapping[str, int]
     units: Mapping[str, str]
     at: re.Pattern[str]
@@ -373,6 +388,7 @@ class _Words(NamedTuple):
     number_before: re.Pattern[str]
     number_both: re.Pattern[str]
     number_behind: re.Pattern[str]
+    hours_behind: re.Pattern[str]
     later: tuple[re.Pattern[str], re.Pattern[str]]
     """Words before and behind a length that counts from now."""
     ago: tuple[re.Pattern[str], re.Pattern[str]]
@@ -393,7 +409,9 @@ def _words(language: str) -> _Words:
     units = {plain(word): unit for unit in ("week", "month", "year", "weekend") for word in _split(getattr(own, unit))}
     each = f"(?P<which>{any_of(which)}) ?(?P<unit>{any_of(units)})"
     behind = f"(?P<unit_before>{any_of(units)}) (?P<which_behind>{any_of(which)})"
-    to = f" ?(?:-|{any_of(map(plain, _split(own.to)))}) ?(?:{any_of(_ARTICLES)})? ?"
+    to = (
+        f" ?(?:-|{_ENDING_FROM.get(language, '(?!)')}|{any_of(map(plain, _split(own.to)))}) ?(?:{any_of(_ARTICLES)})? ?"
+    )
     number = r"(?<![0-9.,:/-])(?P<n>[0-9]{1,2})(?:\.|st|nd|rd|th|er|º|°|h)?"
     both = f" ?(?:{any_of(map(plain, _split(own.both)))}) ?"
     between = f"(?:{any_of(map(plain, _split(own.between)))}) ?(?:{any_of(map(plain, _split(own.at)))})? ?"
@@ -401,7 +419,7 @@ def _words(language: str) -> _Words:
         re.compile(any_of(parts)),
         parts,
         re.compile(any_of(map(plain, _split(own.this_evening)))),
-        re.compile(f"{each}|{behind}"),
+        re.compile(f"{each}|{behind}|{any_of(map(plain, _split(own.weekend)))}"),
         which,
         units,
         re.compile(f" ?,? ?(?:{any_of(map(plain, _split(own.at)))})? ?"),
@@ -411,6 +429,9 @@ def _words(language: str) -> _Words:
         re.compile(f"{number}{to}$"),
         re.compile(f"{between}{number}{both}$"),
         re.compile(rf"{to}(?P<n>[0-9]{{1,2}})(?:\.(?= |$)|st|nd|rd|th|º|°)?(?![0-9.,:/-]*[0-9]|[^\W\d_])"),
+        re.compile(
+            rf",? (?:{any_of(map(plain, _split(own.at)))}) {number}{to}(?P<n2>[0-9]{{1,2}})(?![0-9.,:/-]*[0-9])"
+        ),
         _sides(own.later),
         _sides(own.ago),
     )

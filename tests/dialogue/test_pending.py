@@ -12,7 +12,8 @@ from intentmatch import Entity
 from intentmatch.dialogue.pending import Confirmation, WhichIntent, WhichValue, from_text, new_id, to_text
 
 languages = st.sampled_from([None, "en", "pt-BR", "zh-Hant-TW"])
-values = st.text() | st.integers() | st.floats(allow_nan=False)
+parts = st.none() | st.text() | st.integers() | st.floats(allow_nan=False)
+values = st.text() | st.integers() | st.floats(allow_nan=False) | st.dictionaries(st.text(), parts, max_size=2)
 entities = st.builds(Entity, st.text(), values, st.text(), st.integers(0), st.integers(0))
 found = st.lists(entities, max_size=3).map(tuple)
 questions = st.one_of(

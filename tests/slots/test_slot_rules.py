@@ -165,3 +165,14 @@ def test_dialogue_does_not_count_a_house_number(bot):
 
     assert asked.asks_for == "address"
     assert (done.intent, done.slots) == ("order_pizza", {"address": "calle Mayor 5, Madrid"})
+
+
+def test_values_of_several_parts_are_shown_in_the_words_of_the_user():
+    line = marked("send {amount=5 euros} to mum")
+    pay = Intent("pay", (line,), slots=(Slot("amount", "money"),), responses={"en": "Sending {amount}."})
+    other = Intent("bye", (marked("goodbye"),))
+    matcher = Matcher.load(Registry((pay, other)), encoder=WordHashEncoder(), threshold=0.1, cache="off")
+    turn = Dialogue(matcher).take("send 20 € to mum", "dora", language="en")
+
+    assert turn.slots == {"amount": {"amount": 20, "currency": "EUR"}}
+    assert turn.reply == "Sending 20 €."

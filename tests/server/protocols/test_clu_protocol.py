@@ -19,7 +19,7 @@ from intentmatch.core.errors import UnknownNameError
 from intentmatch.core.result import Entity
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError
-from intentmatch.server.protocols.clu import _text_elements
+from intentmatch.server.protocols.clu import _resolved, _text_elements
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 URL = "/language/:analyze-conversations?api-version=2023-04-01"
@@ -222,3 +222,35 @@ def test_mistakes_are_located(protocol_client: TestClient, change: dict, target:
     error = answer.json()["error"]
     assert (answer.status_code, error["code"]) == (400, "InvalidArgument")
     assert target in {detail["target"] for detail in error["details"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        (
+            "money",
+            {"amount": 5, "currency": "EUR"},
+            {"resolutionKind": "CurrencyResolution", "ISO4217": "EUR", "value": 5},
+        ),
+        ("temperature", {"amount": 21, "unit": "C"}, {"resolutionKind": "TemperatureResolution", "unit": "Celsius"}),
+        ("temperature", {"amount": 21, "unit": None}, {"unit": "Unspecified", "value": 21}),
+        ("ordinal", 2, {"resolutionKind": "OrdinalResolution", "offset": "2", "relativeTo": "Start"}),
+        ("ordinal", -1, {"offset": "0", "relativeTo": "End"}),
+        ("duration", "PT5M", {"resolutionKind": "DateTimeResolution", "dateTimeSubKind": "Duration", "timex": "PT5M"}),
+        ("datetime", "2026-11-22", {"dateTimeSubKind": "Date", "timex": "2026-11-22"}),
+        ("datetime", "2026-11-22T08:00", {"dateTimeSubKind": "DateTime", "value": "2026-11-22 08:00"}),
+        (
+            "datetime",
+            {"from": "2026-11-23", "to": "2026-11-29"},
+            {"resolutionKind": "TemporalSpanResolution", "begin": "2026-11-23", "end": "2026-11-29"},
+        ),
+    ],
+)
+def test_values_of_several_parts_have_resolutions(kind: Any, value: Any, expected: dict[str, Any]) -> None:
+    (found,) = _resolved(value, kind)["resolutions"]
+    assert {key: found[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize(("kind", "value"), [("money", "5"), ("temperature", 5), ("email", "a@b.example")])
+def test_other_values_have_no_resolution(kind: Any, value: Any) -> None:
+    assert _resolved(value, kind) == {}

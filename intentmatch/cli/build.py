@@ -32,8 +32,7 @@ def build(intents: str, target: str, key: str | None, settings: tuple[str, ...])
 
     \b
     Examples:
-      intentmatch build intents/ -o bot.intentmatch
-      intentmatch match -i bot.intentmatch "hello"
+      intentmatch build -o a.intentmatch && intentmatch match -i a.intentmatch hi
     """
     from intentmatch.artefact.store import save_artefact
 

@@ -90,10 +90,12 @@ def import_(
     from intentmatch.formats.kit.repair import repair
     from intentmatch.formats.kit.tidy import tidy, unused_slots, with_unused_slots_ignored
 
+    # Reading waits for the user, who pastes or types a table.
+    pasted = _pasted() if path == _STANDARD_INPUT else None
     with progress.shown() as update:
         update(f"reading {path}", 0, None)
-        if path == _STANDARD_INPUT:
-            found = formats.read_bytes(_pasted(), form, language=language, columns=_pairs(columns))
+        if pasted is not None:
+            found = formats.read_bytes(pasted, form, language=language, columns=_pairs(columns))
         elif is_python_name(path):
             with python_object(path) as named:
                 found = formats.read_object(named, path, form, language=language, columns=_pairs(columns))
@@ -179,7 +181,7 @@ def _pasted() -> bytes:
     """Read standard input to its end, and say on a terminal how to end it."""
     if sys.stdin.isatty():
         end = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
-        click.echo(f"Paste the table, then press {end} on an empty line.", err=True)
+        output.say(f"Paste the table, then press {end} on an empty line.", err=True)
     return sys.stdin.buffer.read()
 
 

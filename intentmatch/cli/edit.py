@@ -69,7 +69,7 @@ def add(
     \b
     Examples:
       intentmatch add order_status "any news of my order" --lang en
-      intentmatch add refund "money back" --lang en --new --file payments.yaml
+      intentmatch add refund "money back" -l en --new --file intents/payments.yaml
       intentmatch add order_status "where is (my|the) box" -l en --template -n
     """
     from intentmatch.registry.editing.edits import additions

@@ -185,7 +185,7 @@ def measure_languages(
     \b
     Examples:
       intentmatch measure-languages my-encoder --pairs pairs.tsv
-      intentmatch measure-languages my-model --kind sentence_transformer --pairs pairs.tsv
+      intentmatch measure-languages my-model --kind onnx --pairs pairs.tsv
     """
     from intentmatch.core.settings import resolve
     from intentmatch.distill import measure, read_corpus

@@ -11,7 +11,7 @@ import click
 
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, OUTPUT_FILE, load, set_option, takes_intents, write_text
-from intentmatch.cli.render import evaluation, progress
+from intentmatch.cli.render import evaluation, output, progress
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import counted
 
@@ -177,11 +177,11 @@ def cases_of(files: Iterable[Path], known: list[str]) -> list[Case]:
 def _show_skipped(file: Path, skipped: Sequence[Problem], kept: int) -> None:
     """Print the first skipped cases of a file, and how many there are."""
     for problem in skipped[:_SHOWN_SKIPPED]:
-        click.echo(str(problem), err=True)
+        output.say(str(problem), err=True)
     if skipped:
         count = len({problem.location for problem in skipped})
         total = counted(kept + count, "test case")
-        click.echo(f"{file}: {count:,} of {total} skipped: the registry does not have their intents", err=True)
+        output.say(f"{file}: {count:,} of {total} skipped: the registry does not have their intents", err=True)
 
 
 def _checks(report: Report, fail_under: dict[str, float], before: Report | None, max_drop: float) -> list[Check]:

@@ -108,14 +108,27 @@ class Entity:
     """Offset in characters (code points) of the message as received."""
     end: int
 
+    @property
+    def shown(self) -> str:
+        """The value for display: "20 EUR" for an amount of money, "2026-11-23 to 2026-11-29" for a range."""
+        if not isinstance(self.value, Mapping):
+            return str(self.value)
+        parts = [str(part) for part in self.value.values() if part is not None]
+        return (" to " if "from" in self.value else " ").join(parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A required slot without a value in the message."""
+    """A slot to ask about.
+
+    It is a required one without a value in the message, or one for which the message offers several values ("small or
+    medium"), which are among the entities.
+    """
 
     slot: str
     question: str | None
-    """The author's question for the slot, in the language of the result if there is one."""
+    """The author's question for the slot, in the language of the result if there is one; for several values the words
+    of the message: "small or medium?"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +189,7 @@ class MatchResult:
     entities: tuple[Entity, ...] = ()
     """Slot values found for the matched intent, in the order of the message."""
     missing: tuple[Missing, ...] = ()
-    """Required slots of the matched intent without a value in the message, in the order of the intent."""
+    """Slots of the matched intent to ask about, in the order of the intent: see `Missing`."""
     parts: tuple[Part, ...] = ()
     """Two or more requests of one message, if the setting `several_intents` is on. `intent`, `entities` and the like
     are then those of the first part."""
@@ -199,7 +212,7 @@ class MatchResult:
         if self.confidence is not None:
             lines.append(f"Confidence that {self.candidates[0].intent} is right: {self.confidence:.0%}.")
         if self.entities:
-            lines.append(f"Found: {', '.join(f'{e.slot}={e.value}' for e in self.entities)}.")
+            lines.append(f"Found: {', '.join(f'{e.slot}={e.shown}' for e in self.entities)}.")
         if self.missing:
             lines.append(f"Missing: {', '.join(missing.slot for missing in self.missing)}.")
         others = [f"{c.intent} {c.measured}" for c in self.candidates[1:4]]

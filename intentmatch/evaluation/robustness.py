@@ -132,6 +132,15 @@ class RobustnessPart:
         return cls(values["name"], tuple(trials))
 
 
+LISTS: tuple[Name, ...] = ("everyday", "noise")
+"""The parts whose messages no intent should answer."""
+
+
+def accepted(part: RobustnessPart) -> list[Trial]:
+    """Return the trials of a list that were answered with an intent all the same, the surest first."""
+    return [trial for trial in part.worst() if trial.outcome.verdict == "matched"]
+
+
 def overall(parts: Iterable[RobustnessPart]) -> float | None:
     """Return the robustness: the plain mean of the shares of all parts that have messages; None without any."""
     shares = [part.share for part in parts if part.share is not None]

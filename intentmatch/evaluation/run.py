@@ -181,6 +181,8 @@ def _facts(matcher: Matcher, folds: Folds, seed: int) -> dict[str, object]:
         "intents": len(artefact.registry),
         "utterances": len(artefact.registry.utterances),
         "languages": list(artefact.registry.languages),
+        "out_of_scope_share": round(artefact.out_of_scope_share, 4),
+        "out_of_scope_share_from": matcher.settings.origin("out_of_scope_share"),
         "threshold": round(matcher.policy.default.value, 4),
         "folds": folds,
         "seed": seed,

@@ -69,7 +69,7 @@ class Reading(NamedTuple):
     @property
     def says(self) -> str:
         """Summary for the trace."""
-        found = ", ".join(f"{entity.slot}={entity.value}" for entity in self.entities)
+        found = ", ".join(f"{entity.slot}={entity.shown}" for entity in self.entities)
         missing = ", ".join(missing.slot for missing in self.missing)
         parts = [f"found {found}" if found else "found nothing", f"missing {missing}" if missing else "", *self.remarks]
         return "; ".join(filter(None, parts))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from intentmatch.core.errors import Location
-from intentmatch.core.result import Candidate, MatchResult, Stage, Trace
+from intentmatch.core.result import Candidate, Entity, MatchResult, Stage, Trace
 from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
 
 HELLO = Utterance("hello", "en", Location("bot.yaml", 3, 9))
@@ -176,6 +176,20 @@ def test_fingerprint_accepts_lone_surrogates_and_odd_metadata():
     odd = Registry((Intent("\ud800", (Utterance("\udfff"),), metadata={"when": object}),))
 
     assert len(odd.fingerprint) == 16
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (4, "4"),
+        ("Rome", "Rome"),
+        ({"amount": 20, "currency": "EUR"}, "20 EUR"),
+        ({"amount": 21, "unit": None}, "21"),
+        ({"from": "2026-11-23", "to": "2026-11-29"}, "2026-11-23 to 2026-11-29"),
+    ],
+)
+def test_value_is_shown_in_words(value, shown):
+    assert Entity("slot", value, "said", 0, 4).shown == shown
 
 
 def test_explain_gives_verdict_reason_nearest_utterance_and_next_candidates():

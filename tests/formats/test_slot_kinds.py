@@ -20,7 +20,9 @@ OTHER = {
 
 FILES = {
     **dict.fromkeys(("dialogflow-es", "dialogflow-cx", "botpress"), "out"),
-    "clu": "clu.json", "lu": "bot.lu", "nlpjs": "corpus.json",
+    "clu": "clu.json",
+    "lu": "bot.lu",
+    "nlpjs": "corpus.json",
 }
 
 

@@ -40,7 +40,7 @@ DATES = DateFinder()
         ("en-GB", "3/4/27", {"3/4/27": "2027-04-03"}),
         ("en", "2026-11-22", {"2026-11-22": "2026-11-22"}),
         ("de", "übermorgen oder heute", {"übermorgen": "2026-11-23", "heute": "2026-11-21"}),
-        ("de", "nächsten Freitag", {"Freitag": "2026-11-27"}),
+        ("de", "nächsten Freitag", {"nächsten Freitag": "2026-11-27"}),
         ("de", "am 22.11. um 18 Uhr", {"22.11.": "2026-11-22"}),
         ("de", "3.5.2027", {"3.5.2027": "2027-05-03"}),
         ("de", "in drei Tagen", {"in drei Tagen": "2026-11-24"}),

@@ -106,12 +106,14 @@ def _nearest(candidate: Candidate) -> str:
 
 
 def _slots(found: MatchResult) -> Iterator[str]:
-    """Yield the values of the intent's slots, and the questions for missing ones."""
+    """Yield the values of the intent's slots, and the questions for missing ones and for those with alternatives."""
     yield from _entities(found.entities)
+    there = {entity.slot for entity in found.entities}
     for missing in found.missing:
-        yield f"{missing.slot}: missing" + (f"  “{missing.question}”" if missing.question else "")
+        what = "several values" if missing.slot in there else "missing"
+        yield f"{missing.slot}: {what}" + (f"  “{missing.question}”" if missing.question else "")
 
 
 def _entities(entities: Iterable[Entity]) -> Iterator[str]:
     for entity in entities:
-        yield f"{entity.slot}: {entity.value}" + ("" if entity.text == entity.value else f"  “{entity.text}”")
+        yield f"{entity.slot}: {entity.shown}" + ("" if entity.text == entity.value else f"  “{entity.text}”")

@@ -22,6 +22,7 @@ _MOST_CONFUSIONS = 6
 _EXAMPLES_PER_CONFUSION = 2
 _MOST_HINTS = 8
 _MISTAKES_PER_PART = 2
+_ACCEPTED_PER_LIST = 4
 
 
 def report(found: Report) -> None:
@@ -32,6 +33,7 @@ def report(found: Report) -> None:
         _part(part)
     if found.robustness:
         _robustness(found.robustness)
+    _out_of_scope(found)
     if found.curve:
         _curve(found)
 
@@ -167,7 +169,7 @@ def _line(outcome: Outcome) -> str:
 def _robustness(parts: Sequence[RobustnessPart]) -> None:
     """Print the share of each part of the robustness, and its worst mistakes with their lines."""
     from intentmatch.evaluation.reports.number_format import percent
-    from intentmatch.evaluation.robustness import MEANINGS, TITLES, overall
+    from intentmatch.evaluation.robustness import LISTS, MEANINGS, TITLES, overall
 
     tried = [part for part in parts if part.trials]
     output.heading(f"Robustness: {percent(overall(parts))}, the mean of these shares")
@@ -179,10 +181,33 @@ def _robustness(parts: Sequence[RobustnessPart]) -> None:
         ],
     )
     for part in tried:
+        if part.name in LISTS:
+            continue
         wrong = part.worst()
         if wrong:
             output.say(f"  {TITLES[part.name]}: {len(wrong)} wrong")
         for trial in wrong[:_MISTAKES_PER_PART]:
+            output.say(click.style(f"      {_mistake(trial)}", dim=True))
+
+
+def _out_of_scope(found: Report) -> None:
+    """Print the share of out-of-scope messages that is assumed, and messages of the lists that are accepted."""
+    from intentmatch.evaluation.reports.report import assumed
+    from intentmatch.evaluation.robustness import LISTS, TITLES, accepted
+
+    says = assumed(found)
+    lists = [part for part in found.robustness if part.name in LISTS and part.trials]
+    if says is None and not lists:
+        return
+    output.heading("Out-of-scope messages")
+    if says is not None:
+        output.say(f"  {says}.")
+    for part in lists:
+        wrong = accepted(part)
+        output.say(
+            f"  {TITLES[part.name]}: {len(wrong)} of {len(part.trials)} accepted, though no intent should answer"
+        )
+        for trial in wrong[:_ACCEPTED_PER_LIST]:
             output.say(click.style(f"      {_mistake(trial)}", dim=True))
 
 

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from intentmatch.evaluation.compare.changes import Change, describe_answer
 from intentmatch.evaluation.compare.diff import EFFECTS, INTENT_HEAD, TITLES, Diff
 from intentmatch.evaluation.outcomes import expected_name
-from intentmatch.evaluation.reports.html import page, paragraph, table
 from intentmatch.evaluation.reports.number_format import percent, place
+from intentmatch.evaluation.reports.page import Section, page, paragraph, table
 
 
 def to_html(diff: Diff, failed: bool) -> str:
-    """Render the page; `failed` colours the summary."""
-    body = "<h1>What the edit changed</h1>" + paragraph(f"{diff.names[0]} against {diff.names[1]}", "dim")
-    body += paragraph(diff.summary, "failed" if failed else "passed") + _asked(diff) + _edit(diff) + _intents(diff)
-    if diff.facts:
-        body += "<h2>Settings and thresholds</h2>" + table(["", "before", "now"], diff.facts)
+    """Render the page, the changed answers first; `failed` colours the summary."""
+    intro = "<h1>What the edit changed</h1>" + paragraph(f"{diff.names[0]} against {diff.names[1]}", "dim")
+    intro += paragraph(diff.summary, "failed" if failed else "passed") + _edit(diff)
+    return page("intentmatch diff", intro, [*_changes(diff), _asked(diff), *_intents(diff), *_facts(diff)])
+
+
+def _changes(diff: Diff) -> Iterator[Section]:
+    head = ["message", "where", "expected", "before", "now", "why"]
     for effect, title in EFFECTS.items():
         changed = [change for change in diff.changes if change.effect == effect]
         if changed:
-            head = ["message", "where", "expected", "before", "now", "why"]
-            body += f"<h2>{title}: {len(changed)}</h2>" + table(head, map(_change, changed))
-    return page("intentmatch diff", body)
+            yield Section(f"{title}: {len(changed)}", table(head, map(_change, changed)))
+    if not diff.changes:
+        yield Section("Changed answers", paragraph("None: every message is answered as before."))
 
 
-def _asked(diff: Diff) -> str:
+def _asked(diff: Diff) -> Section:
     rows = [[TITLES[a.source], str(len(a.new)), *map(percent, a.accuracy())] for a in diff.asked]
-    return table(["evaluated on both", "messages", "right before", "right now"], rows)
+    return Section("Accuracy", table(["evaluated on both", "messages", "right before", "right now"], rows))
 
 
 def _edit(diff: Diff) -> str:
@@ -34,9 +39,15 @@ def _edit(diff: Diff) -> str:
     return paragraph("; ".join(edits)) if edits else ""
 
 
-def _intents(diff: Diff) -> str:
+def _intents(diff: Diff) -> Iterator[Section]:
     rows = diff.intent_cells()
-    return "<h2>Intents, worst first</h2>" + table(INTENT_HEAD, rows) if rows else ""
+    if rows:
+        yield Section("Intents, worst first", table(INTENT_HEAD, rows))
+
+
+def _facts(diff: Diff) -> Iterator[Section]:
+    if diff.facts:
+        yield Section("Settings and thresholds", table(["", "before", "now"], diff.facts))
 
 
 def _change(change: Change) -> list[str]:

@@ -1,10 +1,9 @@
-"""Render a report as one self-contained HTML page: styles and SVG plots inline, no scripts."""
+"""Render a report as one self-contained HTML page: styles, script and SVG plots inline."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
-from pathlib import Path
 
 from intentmatch.core.errors import counted
 from intentmatch.evaluation import metrics
@@ -12,11 +11,11 @@ from intentmatch.evaluation.gate import Check
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.reports import svg_plots as plots
 from intentmatch.evaluation.reports.number_format import decimal, percent, place
-from intentmatch.evaluation.reports.report import HELD_OUT, TITLES, Part, Report
-from intentmatch.evaluation.robustness import MEANINGS, RobustnessPart, overall
+from intentmatch.evaluation.reports.page import Section, page, paragraph, table
+from intentmatch.evaluation.reports.report import HELD_OUT, TITLES, Part, Report, assumed
+from intentmatch.evaluation.robustness import LISTS, MEANINGS, RobustnessPart, accepted, overall
 from intentmatch.evaluation.robustness import TITLES as ROBUSTNESS_TITLES
 
-_STYLE = Path(__file__).with_name("page.css")
 _CONFUSIONS = 25
 _EXAMPLES = 8
 _TRIALS = 25
@@ -35,37 +34,16 @@ def to_html(report: Report, checks: Sequence[Check] = ()) -> str:
     """Render the page; `checks` are the results of the pass/fail checks."""
     facts = report.facts
     shown = [f"{key} {value}" for key, value in facts.items() if not isinstance(value, list)]
-    body = "<h1>Evaluation report</h1>" + paragraph(", ".join(shown), "dim")
-    body += "".join(paragraph(("Passed: " if c.passed else "Failed: ") + c.says, _verdict(c)) for c in checks)
-    body += "".join(_part(part) for part in report.parts)
-    body += _robustness(report.robustness) if report.robustness else ""
-    body += _learning(report) if report.curve else ""
-    return page("intentmatch eval", body)
+    intro = "<h1>Evaluation report</h1>" + paragraph(", ".join(shown), "dim")
+    intro += "".join(paragraph(("Passed: " if c.passed else "Failed: ") + c.says, _verdict(c)) for c in checks)
+    sections = [_part(part) for part in report.parts]
+    sections += [section] if (section := _out_of_scope(report)) else []
+    sections += [_robustness(report.robustness)] if report.robustness else []
+    sections += [_learning(report)] if report.curve else []
+    return page("intentmatch eval", intro, sections)
 
 
-def page(title: str, body: str) -> str:
-    """Wrap a body in a complete page."""
-    style = _STYLE.read_text(encoding="utf-8")
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>\n{style}</style></head>\n<body>{body}</body></html>\n"
-    )
-
-
-def paragraph(text: str, kind: str = "") -> str:
-    """Render a paragraph of plain text."""
-    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Render a table of plain text; a wide table scrolls."""
-    top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _part(part: Part) -> str:
+def _part(part: Part) -> Section:
     outcomes, numbers = part.outcomes, part.numbers
     curve = metrics.coverage_curve(outcomes)
     reliability = metrics.bins(part.calibrated_on)
@@ -73,14 +51,15 @@ def _part(part: Part) -> str:
     if reliability:
         figures.append(("Reliability of the confidence", plots.reliability_plot(reliability)))
     rows = metrics.intent_rows(outcomes)
-    body = f"<h2>{escape(TITLES[part.name].capitalize())}</h2>" + paragraph(EXPLAINED[part.name]) + _tiles(part)
+    body = paragraph(EXPLAINED[part.name]) + _tiles(part)
     if part.not_asked:
         body += paragraph(
             f"Not held out: {counted(part.not_asked, 'utterance')}. Without it, an intent would have no utterance left."
         )
     body += '<div class="plots">' + "".join(_figure(caption, svg) for caption, svg in figures) + "</div>"
-    body += _languages(outcomes) + _intents(rows) + _confusions(outcomes)
-    return body + (_negatives(part) if part.negatives else "")
+    parts = [*_languages(outcomes), *_intents(rows), *_confusions(outcomes)]
+    parts += [_negatives(part)] if part.negatives else []
+    return Section(TITLES[part.name].capitalize(), body, tuple(parts))
 
 
 def _tiles(part: Part) -> str:
@@ -110,7 +89,7 @@ def _weighed(part: Part) -> str:
     return "" if share is None else f", if {share:.0%} of the messages are out of scope"
 
 
-def _languages(outcomes: Sequence[Outcome]) -> str:
+def _languages(outcomes: Sequence[Outcome]) -> Iterator[Section]:
     rows = [
         [
             row.language or "not stated",
@@ -121,37 +100,35 @@ def _languages(outcomes: Sequence[Outcome]) -> str:
         ]
         for row in metrics.language_rows(outcomes)
     ]
-    head = ["language", "in scope", "accuracy", "out of scope", "refused"]
-    return "<h3>Languages</h3>" + table(head, rows) if len(rows) > 1 else ""
+    if len(rows) > 1:
+        yield Section("Languages", table(["language", "in scope", "accuracy", "out of scope", "refused"], rows))
 
 
-def _intents(rows: Sequence[metrics.IntentRow]) -> str:
+def _intents(rows: Sequence[metrics.IntentRow]) -> Iterator[Section]:
     if not rows:
-        return ""
+        return
     key = "".join(f'<i class="{kind}"></i>{what}' for kind, what in plots.KINDS.items())
     cells = [
         [row.intent, str(row.cases), str(row.right), percent(row.precision), percent(row.recall), decimal(row.f1)]
         for row in rows
     ]
     drawn = table(["intent", "cases", "right", "precision", "recall", "F1"], cells)
-    return (
-        f'<h3>Intents, worst first</h3><p class="key dim">{key}</p>{plots.intent_bars(rows)}'
-        f"<details><summary>All intents as a table</summary>{drawn}</details>"
-    )
+    bars = f'<p class="key dim">{key}</p><div class="wide">{plots.intent_bars(rows)}</div>'
+    yield Section("Intents, worst first", f"{bars}<details><summary>All intents as a table</summary>{drawn}</details>")
 
 
-def _confusions(outcomes: Sequence[Outcome]) -> str:
+def _confusions(outcomes: Sequence[Outcome]) -> Iterator[Section]:
     inside = [o for o in outcomes if o.in_scope]
     confused, matched = metrics.confusions(inside), metrics.confusions([o for o in outcomes if not o.in_scope])
-    body = "<h3>Confusions</h3>"
     if confused:
-        body += plots.heat_map(inside) + "".join(map(_confusion, confused[:_CONFUSIONS])) + _rest(confused)
+        drawn = plots.heat_map(inside)
+        body = f'<div class="wide heatmap">{drawn}</div>' if drawn else ""
+        yield Section("Confusions", body + "".join(map(_confusion, confused[:_CONFUSIONS])) + _rest(confused))
     else:
-        body += paragraph("None.")
+        yield Section("Confusions", paragraph("None."))
     if matched:
-        body += "<h3>Out of scope, but answered</h3>"
-        body += "".join(map(_confusion, matched[:_CONFUSIONS])) + _rest(matched)
-    return body
+        body = "".join(map(_confusion, matched[:_CONFUSIONS])) + _rest(matched)
+        yield Section("Out of scope, but answered", body)
 
 
 def _confusion(confusion: metrics.Confusion) -> str:
@@ -169,15 +146,40 @@ def _rest(confusions: Sequence[metrics.Confusion]) -> str:
     return paragraph(f"and {left} rarer confusions", "dim") if left > 0 else ""
 
 
-def _negatives(part: Part) -> str:
+def _negatives(part: Part) -> Section:
     taken = [negative for negative in part.negatives if negative.taken]
     count = f"{len(taken)} of {len(part.negatives)} held-out negative utterances"
     rows = [[n.outcome.case.text, place(n.outcome.case.location), n.owner] for n in taken]
     drawn = table(["message", "where", "matched intent"], rows) if rows else ""
-    return "<h3>Negative utterances</h3>" + paragraph(f"{count} matched the intent that excludes them.") + drawn
+    return Section("Negative utterances", paragraph(f"{count} matched the intent that excludes them.") + drawn)
 
 
-def _robustness(parts: Sequence[RobustnessPart]) -> str:
+def _out_of_scope(report: Report) -> Section | None:
+    """Say which share of the messages is assumed to be out of scope, and which ones of the lists are accepted."""
+    says = assumed(report)
+    lists = [part for part in report.robustness if part.name in LISTS and part.trials]
+    if says is None and not lists:
+        return None
+    body = paragraph(f"{says}. Confidences and learned thresholds are made for this share.") if says else ""
+    if lists:
+        body += paragraph(
+            "No intent should answer the messages of these lists: everyday talk in the languages of your intents, and "
+            "noise. Some everyday messages may be your bot's business; those do not count against it."
+        )
+    return Section("Out-of-scope messages", body, tuple(map(_accepted, lists)))
+
+
+def _accepted(part: RobustnessPart) -> Section:
+    wrong = accepted(part)
+    title = f"{ROBUSTNESS_TITLES[part.name].capitalize()}: {len(wrong)} of {len(part.trials)} accepted"
+    outcomes = [trial.outcome for trial in wrong[:_TRIALS]]
+    rows = [[o.case.text, o.case.language or "", o.answer, _confidence(o), _nearest(o)] for o in outcomes]
+    rest = paragraph(f"and {len(wrong) - len(rows)} more", "dim") if len(wrong) > len(rows) else ""
+    head = ["message", "language", "answer", "confidence", "nearest utterance"]
+    return Section(title, (table(head, rows) if rows else paragraph("None.")) + rest)
+
+
+def _robustness(parts: Sequence[RobustnessPart]) -> Section:
     tried = [part for part in parts if part.trials]
     rows = [
         [
@@ -190,13 +192,14 @@ def _robustness(parts: Sequence[RobustnessPart]) -> str:
         for part in tried
     ]
     head = ["messages", "share right", "as written", "number", "right is"]
-    body = "<h2>Robustness</h2>" + paragraph(
+    body = paragraph(
         f"{percent(overall(parts))}: the mean of the shares below. Your own messages were typed otherwise, and "
         "messages that no intent should answer were added. “As written” is the share of the same messages before they "
         "were changed."
     )
-    body += _figure("Share of messages answered rightly", plots.robustness_bars(tried)) + table(head, rows)
-    return body + "".join(map(_mistakes, tried))
+    bars = f'<div class="wide">{plots.robustness_bars(tried)}</div>'
+    body += _figure("Share of messages answered rightly", bars) + table(head, rows)
+    return Section("Robustness", body + "".join(map(_mistakes, tried)))
 
 
 def _mistakes(part: RobustnessPart) -> str:
@@ -223,13 +226,13 @@ def _confidence(outcome: Outcome) -> str:
     return "–" if outcome.confidence is None else f"{outcome.confidence:.0%}"
 
 
-def _learning(report: Report) -> str:
+def _learning(report: Report) -> Section:
     rows = [[h.intent, percent(h.accuracy), f"{100 * h.gain:+.1f}", h.says] for h in report.hints]
     head = ["intent", "accuracy", "points gained by the last doubling", "advice"]
-    return (
-        "<h2>Would more utterances help?</h2>"
-        + _figure("Learning curve", plots.learning_plot(report.curve))
-        + (table(head, rows) if rows else paragraph("There is no advice for a single intent."))
+    return Section(
+        "Would more utterances help?",
+        _figure("Learning curve", plots.learning_plot(report.curve))
+        + (table(head, rows) if rows else paragraph("There is no advice for a single intent.")),
     )
 
 

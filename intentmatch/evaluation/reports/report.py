@@ -162,3 +162,12 @@ def read_report(path: str | os.PathLike[str]) -> Report:
     if not report.parts:
         raise InputError(f"{path} is an empty report: it has no parts")
     return report
+
+
+def assumed(report: Report) -> str | None:
+    """Say which share of all messages is assumed to be out of scope, and from where; None if a report has no share."""
+    share = report.facts.get("out_of_scope_share")
+    if not isinstance(share, float):
+        return None
+    origin = report.facts.get("out_of_scope_share_from", "default")
+    return f"{share:.0%} of all messages are assumed to be out of scope (out_of_scope_share: {origin})"

@@ -23,11 +23,13 @@ KINDS = {"right": "right", "asked": "asked about", "refused": "refused", "other"
 """Possible results of a message: CSS class of a bar to the label in the legend."""
 
 _ROW = 18
+# Narrow enough to be read on a phone.
+_BARS_WIDTH = 560
 _NAMES_WIDTH = 190
 _CELL = 30
 _LONGEST_NAME = 26
-# Opacity above which a cell needs light text.
-_DARK = 0.6
+DEEPEST = 0.55
+"""Opacity of the deepest cell, on which the page's text is still read well."""
 # Columns for answers without a single intent.
 _NO_INTENT = ("(asks)", "(refuses)")
 
@@ -73,7 +75,7 @@ def learning_plot(points: Sequence[Point]) -> str:
 def intent_bars(rows: Sequence[IntentRow]) -> str:
     """Plot the results of each intent's messages as bars, worst intent first."""
     ranked = sorted((row for row in rows if row.cases), key=lambda row: (row.right / row.cases, row.intent))
-    length = _WIDTH * 2 - _NAMES_WIDTH - 60
+    length = _BARS_WIDTH - _NAMES_WIDTH - 50
     marks = ""
     for number, row in enumerate(ranked):
         y = number * _ROW
@@ -87,12 +89,12 @@ def intent_bars(rows: Sequence[IntentRow]) -> str:
             start += width
         marks += _text(start + 6, y + 13, f"{row.right / row.cases:.0%}", "value")
     desc = "Share of each intent's messages that were right, asked about, refused or answered with other intents."
-    return _svg("Intents, worst first", desc, _WIDTH * 2, max(1, len(ranked)) * _ROW + 4, marks)
+    return _svg("Intents, worst first", desc, _BARS_WIDTH, max(1, len(ranked)) * _ROW + 4, marks)
 
 
 def robustness_bars(parts: Sequence[RobustnessPart]) -> str:
     """Plot the share of each part's messages that were answered rightly, with a mark at the share as written."""
-    length = _WIDTH * 2 - _NAMES_WIDTH - 60
+    length = _BARS_WIDTH - _NAMES_WIDTH - 50
     marks = ""
     for number, part in enumerate(parts):
         y, title, right = number * _ROW, TITLES[part.name], part.share or 0.0
@@ -109,7 +111,7 @@ def robustness_bars(parts: Sequence[RobustnessPart]) -> str:
             marks += _box(x - 1.5, y, size=(3, _ROW), kind="written", says=before)
         marks += _text(_NAMES_WIDTH + length + 6, y + 13, f"{right:.0%}", "value")
     desc = "Share of messages answered rightly; the dark mark is the share of the same messages as they were written."
-    return _svg("Robustness", desc, _WIDTH * 2, max(1, len(parts)) * _ROW + 4, marks)
+    return _svg("Robustness", desc, _BARS_WIDTH, max(1, len(parts)) * _ROW + 4, marks)
 
 
 def heat_map(outcomes: Sequence[Outcome], most: int = 14) -> str:
@@ -144,10 +146,9 @@ def _cell(x: float, y: float, pair: tuple[str, str], count: int, largest: int) -
     """Draw one cell: green for right answers, red for wrong ones, darker for higher counts."""
     expected, answer = pair
     kind = "same" if expected == answer else "heat"
-    depth = 0.0 if not count else 0.25 if kind == "same" else 0.15 + 0.85 * count / largest
+    depth = 0.0 if not count else 0.25 if kind == "same" else 0.1 + (DEEPEST - 0.1) * count / largest
     says = f"expected {expected}, got {answer}: {count}"
-    strong = " strong" if kind == "heat" and depth > _DARK else ""
-    number = _text(x + _CELL / 2 - 1, y + 19, str(count), f"value{strong}", "middle") if count else ""
+    number = _text(x + _CELL / 2 - 1, y + 19, str(count), "value", "middle") if count else ""
     return _box(x, y, size=(_CELL - 2, _CELL - 2), kind=kind, says=says, depth=depth) + number
 
 

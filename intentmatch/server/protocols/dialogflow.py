@@ -195,7 +195,8 @@ def _matched(result: MatchResult, matcher: Matcher | Snapshot, query: _Text, ses
     """Return the reply to a message on its own."""
     language = result.language or query.language_code
     session.pending = None
-    if result.intent is None:
+    # A reload may have removed the intent in the meantime.
+    if result.intent is None or result.intent not in matcher.registry:
         codes = [code for each in (query.language_code, result.language) if each for code in language_range(each)]
         session.fallbacks += 1
         text = fallback_text(matcher.settings.fallback, codes, session.fallbacks - 1)

@@ -22,8 +22,8 @@ SECONDS = 1200.0
 
 _PREFIX = "dialogflow "
 _VERSION = 1
-# Dialogflow allows about so many; more would let a client fill the store.
-_MOST_CONTEXTS, _MOST_CHARS = 50, 20_000
+# So many sessions as the memory of a process holds (100,000) stay below half a gigabyte.
+_MOST_CONTEXTS, _MOST_CHARS = 50, 5_000
 
 _log = logging.getLogger(__name__)
 

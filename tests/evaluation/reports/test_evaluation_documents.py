@@ -64,9 +64,11 @@ def test_page_is_self_contained(report: Report):
     page = to_html(report, CHECKS)
 
     reader = read(page)
-    assert not {"script", "link", "img", "iframe", "object", "embed", "base"} & {tag for tag, _ in reader.tags}
+    assert not {"link", "img", "iframe", "object", "embed", "base"} & {tag for tag, _ in reader.tags}
+    assert [attributes for tag, attributes in reader.tags if tag == "script"] == [{}], "one script, inside the page"
     for _, attributes in reader.tags:
-        assert not {"src", "href", "xlink:href", "srcset"} & set(attributes)
+        assert not {"src", "xlink:href", "srcset"} & set(attributes)
+        assert attributes.get("href", "#").startswith("#")
         assert not [name for name in attributes if name.startswith("on")]
     assert not re.search(r"url\(|@import|https?:", page)
 
@@ -167,6 +169,29 @@ def test_page_shows_the_share_of_each_part_and_its_worst_messages(mistyped: Repo
     assert "without accents" not in text, "no message has any"
     assert "one typing mistake: 50.0% of 2 messages answered rightly" in page
     assert "one typing mistake: 100.0% of the same messages were answered rightly as written" in page
+
+
+def test_page_says_the_share_that_is_assumed_and_shows_messages_that_are_accepted():
+    trials = (
+        Trial(outcome(None, "status", confidence=0.91, text="will it rain?")),
+        Trial(outcome(None, None, text="who won?")),
+        Trial(outcome(None, ("status", "cancel"), text="asked about, not accepted")),
+    )
+    facts = {"out_of_scope_share": 0.2, "out_of_scope_share_from": "shop.yaml:3"}
+    parts = (RobustnessPart("noise", ()), RobustnessPart("everyday", trials))
+
+    text = read(to_html(Report((Part("tests", (outcome("a", "a"),)),), facts=facts, robustness=parts))).text
+
+    assert "20% of all messages are assumed to be out of scope (out_of_scope_share: shop.yaml:3)." in text
+    assert "Everyday talk: 1 of 3 accepted" in text
+    accepted = text.partition("Everyday talk: 1 of 3 accepted #")[2].partition("Robustness")[0]
+    assert "will it rain?" in accepted
+    assert "asked about" not in accepted
+    assert "Noise:" not in text, "nothing was tried"
+
+
+def test_report_of_an_earlier_release_has_no_share():
+    assert "assumed" not in to_html(Report((Part("tests", (outcome("a", "a"),)),)))
 
 
 def test_report_without_robustness_has_no_section():

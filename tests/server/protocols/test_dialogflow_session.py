@@ -253,7 +253,7 @@ async def test_huge_session_is_not_kept(caplog: pytest.LogCaptureFixture) -> Non
     await Sessions(store).write("a", Session({"a": Context(1, {"x": "y" * 20_000})}))
 
     assert store.pop("dialogflow a") is None
-    assert "more than 20000 characters" in caplog.text
+    assert "more than 5000 characters" in caplog.text
 
 
 def test_contexts_are_bounded() -> None:

@@ -69,11 +69,12 @@ class Entity(ResponseModel):
 
 
 class Missing(ResponseModel):
-    """A required slot that the message does not hold."""
+    """A slot to ask about: a required one that the message does not hold, or one with several values to choose from."""
 
     slot: Text
     question: Text | None = Field(
-        description="The author's question for it, in the language of the answer if possible."
+        description="The author's question for it, in the language of the answer if possible; for several values the "
+        "words of the message, such as “small or medium?”."
     )
 
 

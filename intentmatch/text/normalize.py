@@ -65,8 +65,8 @@ _BARE = dict.fromkeys(_LEFT_OUT) | str.maketrans(_MISTAKEN)
 
 
 _MOST_MARKS = 30
-"""Combining marks in a row that are kept, as in the stream-safe format of UAX #15: normalisation sorts such a row, which
-takes quadratic time. No word of any language has more than a few."""
+"""Combining marks in a row that are kept, as in the stream-safe format of UAX #15: normalisation sorts such a row, in
+quadratic time. No word of any language has more than a few."""
 _BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*")
 

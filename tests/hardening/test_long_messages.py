@@ -6,7 +6,6 @@ import random
 import time
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 
 import every_slot
 import pytest
@@ -95,7 +94,7 @@ def test_answers_are_read_in_linear_time(matcher: Matcher, rounds: int) -> None:
 def test_free_text_reaches_beyond_the_words_that_are_read(matcher: Matcher) -> None:
     letter = "the oven is cold and " * 400
 
-    (note,) = [entity for entity in matcher.fill(f"tell a@b.co that {letter}", "everything", ["note"])]
+    (note,) = matcher.fill(f"tell a@b.co that {letter}", "everything", ["note"])
 
     assert str(note.value).endswith("is cold and")
     assert len(str(note.value)) > 0.9 * len(letter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from datetime import datetime
-from pathlib import Path
+from itertools import pairwise
 
 import every_slot
 import pytest
@@ -53,6 +53,6 @@ def test_no_message_raises_and_every_entity_stands_in_it(matcher: Matcher, round
             assert message[entity.start : entity.end] == entity.text
             assert entity.text
         starts = [(entity.start, entity.end) for entity in filled]
-        assert all(before[1] <= after[0] for before, after in zip(starts, starts[1:], strict=False))
+        assert all(before[1] <= after[0] for before, after in pairwise(starts))
         found += len(filled)
     assert found > rounds

@@ -15,50 +15,49 @@ from intentmatch.registry import starters
 FILES = sorted(Path(starters.__file__).parent.glob("*.yaml"))
 SEED = 21
 TOKENS = (
-    "intents:", "utterances:", "slots:", "values:", "pattern:", "include:", "version: 1", "type:", "ask:", "when:", "- ",
-    "? ", ": ", "|", ">", "|2-", "&a", "*a", "<<: *a", "!!python/object:os.system", "!!binary", "%YAML 1.2", "---", "...",
-    "{", "}", "[", "]", "(", ")", "{size}", "{{", '"', "'", "#", "\\", "\t", "\0", "\ufeff", "\u2028", "\x85", "😀", "null",
-    "true", "1e400", "0x10", "2026-11-23", "~", "[[[[[[", "{a: {a: {a:", "'[' * 99", "((a|b)|(c|d))" * 9, "(a+)+$", " " * 300,
-)  # fmt: skip
+    *("intents:", "utterances:", "slots:", "values:", "pattern:", "include:", "version: 1", "type:", "ask:", "when:"),
+    *("- ", "? ", ": ", "|", ">", "|2-", "&a", "*a", "<<: *a", "!!python/object:os.system", "!!binary", "%YAML 1.2"),
+    *("---", "...", "{", "}", "[", "]", "(", ")", "{size}", "{{", '"', "'", "#", "\\", "\t", "\0", "\ufeff", "\u2028"),
+    *("\x85", "😀", "null", "true", "1e400", "0x10", "2026-11-23", "~", "[" * 99, "{a: {a: {a:", "((a|b)|(c|d))" * 9),
+    *("(a+)+$", " " * 300),
+)
 
 
 def mutated(text: str, chosen: random.Random) -> bytes:
-    """Return other content: changed bytes, characters, tokens, lines or indentation."""
+    """Return other content: changed lines, characters, tokens, indentation or bits."""
     for _ in range(chosen.randint(1, 4)):
-        lines = text.split("\n")
-        line, other = chosen.randrange(len(lines)), chosen.randrange(len(lines))
         place = chosen.randrange(len(text) + 1)
-        match chosen.randrange(9):
+        match chosen.randrange(4):
             case 0:
                 text = text[:place] + chosen.choice(TOKENS) + text[place:]
             case 1:
                 text = text[:place] + text[place + chosen.randint(1, 30) :]
             case 2:
-                lines[line], lines[other] = lines[other], lines[line]
-                text = "\n".join(lines)
-            case 3:
-                lines.insert(other, lines[line])
-                text = "\n".join(lines)
-            case 4:
-                lines[line] = " " * chosen.randint(0, 9) + lines[line].lstrip()
-                text = "\n".join(lines)
-            case 5:
-                del lines[line]
-                text = "\n".join(lines)
-            case 6:
-                key, colon, _ = lines[line].partition(":")
-                lines[line] = f"{key}{colon or ':'} {chosen.choice(TOKENS)}"
-                text = "\n".join(lines)
-            case 7:
-                text = text[:place] + chr(chosen.choice([chosen.randrange(256), chosen.randrange(0xD800)])) + text[place:]
+                letter = chr(chosen.choice([chosen.randrange(256), chosen.randrange(0xD800)]))
+                text = text[:place] + letter + text[place:]
             case _:
-                content = bytearray(text.encode("utf-8", "replace"))
-                content[place % max(len(content), 1) :][:1] = chosen.randbytes(1)
-                if content:
-                    content[chosen.randrange(len(content))] ^= 1 << chosen.randrange(8)
-                text = content.decode("utf-8", "surrogateescape")
-        text = text or "\n"
-    return text.encode("utf-8", "surrogateescape" if chosen.random() < 0.9 else "replace")
+                text = "\n".join(changed_lines(text.split("\n"), chosen))
+    content = bytearray(text.encode("utf-8"))
+    if content and chosen.random() < 0.2:
+        content[chosen.randrange(len(content))] ^= 1 << chosen.randrange(8)
+    return bytes(content)
+
+
+def changed_lines(lines: list[str], chosen: random.Random) -> list[str]:
+    """Return lines of which one was moved, repeated, indented, deleted or given another value."""
+    line, other = chosen.randrange(len(lines)), chosen.randrange(len(lines))
+    match chosen.randrange(5):
+        case 0:
+            lines[line], lines[other] = lines[other], lines[line]
+        case 1:
+            lines.insert(other, lines[line])
+        case 2:
+            lines[line] = " " * chosen.randint(0, 9) + lines[line].lstrip()
+        case 3:
+            del lines[line]
+        case _:
+            lines[line] = f"{lines[line].partition(':')[0]}: {chosen.choice(TOKENS)}"
+    return lines
 
 
 @pytest.mark.rounds(400, 60_000)

@@ -9,6 +9,7 @@ import logging
 import ssl
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,8 @@ class CertificateConfig(Config):
 def serve_alone(app: Any, **options: Any) -> None:
     """Serve with one process until told to stop. `options` are uvicorn's."""
     server = Server(CertificateConfig(app, **options))
-    try:
+    with suppress(KeyboardInterrupt):
         server.run()
-    except KeyboardInterrupt:
-        pass
     if not server.started:
         sys.exit(_EXIT_OF_A_FAILED_START)
 

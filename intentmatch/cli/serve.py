@@ -147,9 +147,8 @@ def serve(
 
 def _run(source: _Source, config: ServerConfig, store: str | None) -> None:
     """Serve until told to stop, in one process or in several."""
-    import uvicorn
-
     from intentmatch.server.bots.reloads import ReloadCounter
+    from intentmatch.server.process.certificates import serve_alone
     from intentmatch.server.process.workers import serve_together
 
     workers = config.listener.workers
@@ -159,7 +158,7 @@ def _run(source: _Source, config: ServerConfig, store: str | None) -> None:
     app = make_app()
     if workers == 1:
         reloads.request_on_hangup()
-        uvicorn.run(app, **_uvicorn_options(config))
+        serve_alone(app, **_uvicorn_options(config))
     else:
         del app
         serve_together(make_app, reloads, workers, **_uvicorn_options(config))
@@ -234,6 +233,8 @@ def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:
         return {}
     import ssl
 
+    from intentmatch.server.process.certificates import CIPHERS
+
     files = {"ssl_certfile": str(cert), "ssl_keyfile": str(key or cert)}
     try:
         # An empty password, so that OpenSSL never prompts for one.
@@ -241,7 +242,7 @@ def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:
     except (OSError, ValueError) as error:
         reason = f"it needs a PEM certificate with its own, unencrypted key ({error})"
         raise InputError(f"HTTPS cannot be served with {' and '.join(sorted(set(files.values())))}: {reason}") from None
-    return files
+    return {**files, "ssl_ciphers": CIPHERS}
 
 
 def _show_config(context: click.Context, intents: str, settings: tuple[str, ...], bots: bool | None) -> None:

@@ -166,11 +166,15 @@ class _Message:
             if text and text not in known and not known.issuperset(text.split(" "))
         }
         """Folded words by their places."""
+        self._common: set[int] | None = None
+        """Places of unknown words that are common in a language; None before the first use."""
 
     def read(self, number: int, meant: str) -> None:
         """Note that a word is read as a known word."""
         self._folded[number] = meant
-        self.unknown = {place: text for place, text in self.unknown.items() if place != number}
+        self.unknown.pop(number, None)
+        if self._common is not None:
+            self._common.discard(number)
 
     def rated(self, number: int, candidate: Candidate) -> tuple[float, str]:
         """Return the score of a candidate for a word in this message, and the candidate's word."""
@@ -181,7 +185,9 @@ class _Message:
         return score, candidate.word
 
     def _raised(self, number: int) -> float:
-        common = [place for place, text in self.unknown.items() if self._index.is_common(text)]
+        if self._common is None:
+            self._common = {place for place, text in self.unknown.items() if self._index.is_common(text)}
+        common = self._common
         others = len(self.unknown) - 1
         careless = CARELESS if self.mistyped and number not in common else 0.0
         in_a_language = len(common) - (number in common)

@@ -27,7 +27,7 @@ from intentmatch.text.typos import ALONE
 _SHORTEST_KNOWN_WORD = 3
 # Words of a message that are judged; a longer text is hardly noise, and a pasted document stays cheap.
 _MOST_WORDS = 30
-_CACHED_WORDS = 8192
+_CACHED_WORDS, _LONGEST_CACHED_WORD = 8192, 40
 _WORD = re.compile(rf"[^\W\d_]{{{_SHORTEST_KNOWN_WORD},}}")
 
 
@@ -133,8 +133,10 @@ _WORDS_OF_CODE = (
 _KEYWORDS = frozenset(_WORDS_OF_CODE.split())
 _SIGNS = frozenset('{}<>=;()[]$#|\\*:"&')
 _LEAST_SIGNS = 3
-# Parts of a message that are no words of a language: codes, addresses, numbers, short names in capitals.
-_CODE_LIKE = re.compile(r"\S*[\d@/\\_#]\S*|\S+\.\S+|\b[A-Z]{1,6}\b")
+# Parts of a message that are no words of a language: codes, addresses, numbers, short names in capitals. A part is
+# searched alone: patterns over whole messages take quadratic time for one long part.
+_IN_CODES = re.compile(r"[\d@/\\_#]|(?<=\S)\.(?=\S)")
+_CAPITALS = re.compile(r"\b[A-Z]{1,6}\b")
 
 
 class NoiseDetector:
@@ -225,13 +227,16 @@ def randomness(text: str) -> float:
     (numbers, codes, addresses) and words of other scripts count nothing. Before a threshold, random and real messages
     are taken to be equally frequent.
     """
-    plain = text if text == text.lower() and text.replace(" ", "").isalpha() else _CODE_LIKE.sub(" ", text)
+    plain = text if text == text.lower() and text.replace(" ", "").isalpha() else _without_codes(text)
     found = words_of(plain)[:_MOST_WORDS]
-    return sum(map(_word_randomness, found))
+    return sum(_cached_randomness(word) if len(word) <= _LONGEST_CACHED_WORD else _of_word(word) for word in found)
 
 
-@lru_cache(_CACHED_WORDS)
-def _word_randomness(word: str) -> float:
+def _without_codes(text: str) -> str:
+    return " ".join(_CAPITALS.sub(" ", part) for part in text.split() if _IN_CODES.search(part) is None)
+
+
+def _of_word(word: str) -> float:
     letters = word.lstrip("▁")
     script = _script(letters) if letters.isalpha() else ""
     weights = _WEIGHTS.get(script)
@@ -244,6 +249,9 @@ def _word_randomness(word: str) -> float:
     is_short = len(letters) <= _SHORT and script not in _SYLLABIC
     is_word = not is_basic or _REPEATED.fullmatch(letters) is not None
     return min(value, 0.0 if is_word else _MOST_OF_A_SHORT_WORD if is_short else value)
+
+
+_cached_randomness = lru_cache(_CACHED_WORDS)(_of_word)
 
 
 def _script(letters: str) -> str:

@@ -280,6 +280,6 @@ def _info(language: str) -> Mapping[str, Any] | None:
     for code in language_range(language):
         if code in known:
             info = importlib.import_module(f"dateparser.data.date_translation_data.{code}").info
-            more = info["locale_specific"].get(language, {})
+            more = info.get("locale_specific", {}).get(language, {})
             return {**info, **{key: [*info.get(key, ()), *more[key]] for key in more if isinstance(more[key], list)}}
     return None

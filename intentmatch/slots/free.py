@@ -158,18 +158,18 @@ def _after_request(
 
 def _without_manners(message: Message, fit: _Fit, last_words: Collection[str]) -> tuple[int, int]:
     """Trim "please" and the like at the end of the message, and "to" and the like at the start of an answer."""
-    start, end = _trimmed(message.text, fit.start, fit.end)
+    start, end = trimmed(message.text, fit.start, fit.end)
     if fit.end == len(message.text) and fit.frame.trims_manners:
         length = len(message.bare)
         phrase = next(filter(message.bare.endswith, polite_phrases(message.language)), "")
         found = message.aligned.span(length - len(phrase), length)
         if found and start < found[0] < end and message.begins(length - len(phrase)):
-            start, end = _trimmed(message.text, start, found[0])
+            start, end = trimmed(message.text, start, found[0])
     if fit.is_answer and fit.frame.trims_manners:
         tokens = message.tokens_after(start, 2)
         leading = leading_words(message.language)
         if len(tokens) == 2 and tokens[0].bare in leading and tokens[0].bare in last_words:
-            start, end = _trimmed(message.text, tokens[0].end, end)
+            start, end = trimmed(message.text, tokens[0].end, end)
     return start, end
 
 
@@ -276,12 +276,12 @@ def _cut(message: Message, start: int, end: int, others: Sequence[Entity]) -> tu
     """Trim punctuation and quotes, and entities at the edges that are the only ones of their slots."""
     elsewhere = {entity.slot for entity in others if entity.end <= start or entity.start >= end}
     own = [entity for entity in others if entity.slot not in elsewhere]
-    start, end = _trimmed(message.text, start, end)
+    start, end = trimmed(message.text, start, end)
     for entity in (*own, *reversed(own)):
         if entity.start <= start and end <= entity.end:
             return start, start
         if _begins(message, start, entity):
-            start, end = _trimmed(message.text, entity.end, end)
+            start, end = trimmed(message.text, entity.end, end)
         elif start < entity.start < end <= entity.end:
             start, end = _before(message, start, entity)
     behind = _next_word(message, end)
@@ -316,10 +316,11 @@ def _before(message: Message, start: int, entity: Entity) -> tuple[int, int]:
         if token.start < start or token.bare not in functional:
             break
         end = token.start
-    return _trimmed(message.text, start, end)
+    return trimmed(message.text, start, end)
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span of a text without white space and sentence marks at its ends."""
     while start < end and text[start] in _SENTENCE_MARKS:
         start += 1
     while start < end and text[end - 1] in _SENTENCE_MARKS:

@@ -22,6 +22,10 @@ _LONGEST_PROCLITIC = 3
 
 MOST_WORDS = 300
 """Words of a message that are searched for typing mistakes."""
+MOST_WORDS_READ, MOST_LETTERS_READ = 2000, 10_000
+"""Words and letters of the bare form that slots are read from. Free text may extend beyond them."""
+_SHORT = MOST_WORDS_READ // 4
+"""Characters whose bare form never exceeds the bounds: a character has at most four words and 18 letters."""
 
 
 _SAME = dict(zip("’ʼ´`‘ıİىیک−–—‑", "'''''iiييك----", strict=True))
@@ -155,6 +159,31 @@ class Message:
     def bounds(self, start: int, end: int) -> bool:
         """Return whether a span may be a name; Korean names may also end before attached particles."""
         return self.begins(start) and (self.ends(end) or kind(self.bare[end - 1]) == "hangul")
+
+
+def readable(text: str) -> str:
+    """Return the beginning of a text that slots are read from, within `MOST_WORDS_READ` and `MOST_LETTERS_READ`.
+
+    A character of a script without spaces is a word. The time to read slots is proportional to these numbers, so they
+    bound it for any message.
+    """
+    if len(text) <= _SHORT:
+        return text
+    words = letters = 0
+    before = "sign"
+    for place, char in enumerate(text):
+        now = kind(char)
+        words += now != "sign" and (now != before or now in ("ideograph", "unspaced"))
+        letters += _letters(char)
+        if words > MOST_WORDS_READ or letters > MOST_LETTERS_READ:
+            return text[:place]
+        before = now
+    return text
+
+
+@lru_cache(maxsize=4096)
+def _letters(char: str) -> int:
+    return len(unicodedata.normalize("NFKC", char))
 
 
 def plain(text: str) -> str:

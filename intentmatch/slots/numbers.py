@@ -49,17 +49,27 @@ class NumberFinder:
 
     def find(self, message: Message) -> list[SlotHit]:
         """Return numbers in digits and in words."""
-        return [*_in_digits(message), *spoken_numbers(message)]
+        if NumberFinder not in message.memo:
+            message.memo[NumberFinder] = [*_in_digits(message), *spoken_numbers(message)]
+        return message.memo[NumberFinder]
 
 
 def ascii_digits(text: str) -> str:
     """Replace digits and separators of all scripts by ASCII ones, character by character."""
-    return text if text.isascii() else "".join(map(_ascii_digit, text))
+    return text if text.isascii() else text.translate(_DIGITS)
 
 
-def _ascii_digit(char: str) -> str:
-    digit = unicodedata.decimal(char, None)
-    return _MARKS.get(char, char) if digit is None else str(digit)
+class _Digits(dict[int, str]):
+    """Map a character to its ASCII digit or separator, or to itself; computed once per character."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        digit = unicodedata.decimal(char, None)
+        self[code] = _MARKS.get(char, char) if digit is None else str(digit)
+        return self[code]
+
+
+_DIGITS = _Digits()
 
 
 def _ascii_letters(text: str) -> str:

@@ -21,11 +21,11 @@ from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.counts import without_hours_and_houses
 from intentmatch.slots.days import DateFinder
 from intentmatch.slots.durations import DurationFinder
-from intentmatch.slots.free import EVERYTHING, EVERYTHING_BUT_MANNERS, frames, free_text
+from intentmatch.slots.free import EVERYTHING, EVERYTHING_BUT_MANNERS, frames, free_text, trimmed
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.internet import EmailFinder, UrlFinder
 from intentmatch.slots.lists import ListFinder, names_of
-from intentmatch.slots.message import Finder, Message, SlotHit
+from intentmatch.slots.message import Finder, Message, SlotHit, readable
 from intentmatch.slots.moments import MomentFinder
 from intentmatch.slots.money import MoneyFinder
 from intentmatch.slots.neighbours import Neighbours, bare_words
@@ -96,8 +96,8 @@ class SlotReader:
 
     def read(self, text: str, language: str | None = None, now: datetime | None = None) -> Reading:
         """Return the entities and missing slots of a message that matched the intent."""
-        message = Message(text, language, now)
-        entities = self._entities(message, self._slots)
+        message = Message(readable(text), language, now)
+        entities = self._to_the_end(text, message, self._entities(message, self._slots))
         there = {entity.slot for entity in entities}
         unsure = alternatives(text, entities, language)
         questions = tuple(
@@ -128,7 +128,18 @@ class SlotReader:
                 raise UnknownNameError("slot", name, known)
         asked = frozenset(known if names is None else names)
         slots = [slot for slot in self._slots if slot.name in asked or slot.name in (others or ())]
-        return tuple(self._entities(Message(text, language, now), slots, _Answer(asked, others is None)))
+        message = Message(readable(text), language, now)
+        return tuple(self._to_the_end(text, message, self._entities(message, slots, _Answer(asked, others is None))))
+
+    def _to_the_end(self, text: str, message: Message, entities: list[Entity]) -> list[Entity]:
+        """Extend free text that reaches the end of what was read of a longer text to the end of the text."""
+        last = entities[-1] if entities else None
+        if len(text) == len(message.text) or last is None or self._kinds[last.slot] != "any":
+            return entities
+        if last.end < trimmed(message.text, last.start, len(message.text))[1]:
+            return entities
+        start, end = trimmed(text, last.start, len(text))
+        return [*entities[:-1], Entity(last.slot, text[start:end], text[start:end], start, end)]
 
     def _entities(self, message: Message, slots: Sequence[Slot], answer: _Answer | None = None) -> list[Entity]:
         asked = answer.asked if answer else frozenset()
@@ -219,10 +230,11 @@ class SlotReader:
         """Add free text to the entities, in place of entities that it contains."""
         if free is None:
             return entities
-        inside = [entity for entity in entities if entity.start < free.end and free.start < entity.end]
-        if any(entity.slot in self._frames for entity in inside):
+        outside = [entity for entity in entities if entity.end <= free.start or free.end <= entity.start]
+        kept = {entity.start for entity in outside}
+        if any(entity.slot in self._frames and entity.start not in kept for entity in entities):
             return entities
-        return sorted([free, *(entity for entity in entities if entity not in inside)], key=lambda entity: entity.start)
+        return sorted([free, *outside], key=lambda entity: entity.start)
 
 
 def slot_readers(registry: Registry, *, tolerant: bool = True) -> dict[str, SlotReader]:

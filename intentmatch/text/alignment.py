@@ -7,6 +7,7 @@ position inside a unit has no counterpart.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from functools import cached_property, lru_cache
@@ -17,6 +18,9 @@ from intentmatch.text.normalize import bare
 
 # A private-use character that no normalisation changes and no mark joins. Put around a piece, it keeps outer spaces.
 _FENCE = "\ue000"
+# The time of `\X` is quadratic in the length of a row of regional indicators, two of which are a flag. A row may be cut
+# behind any pair.
+_FLAGS = re.compile("(?:[\U0001f1e6-\U0001f1ff]{2}){32}(?=[\U0001f1e6-\U0001f1ff])")
 _SHORT = 8
 """Longest piece, in characters, whose bare form is cached. Longer pieces are rare and may be as long as a message."""
 
@@ -125,7 +129,12 @@ def _clusters(text: str) -> list[str]:
         return list(text)
     import regex  # slow to import, and only slots need it
 
-    clusters: list[str] = regex.findall(r"\X", text)
+    clusters: list[str] = []
+    start = 0
+    for pairs in _FLAGS.finditer(text):
+        clusters += regex.findall(r"\X", text[start : pairs.end()])
+        start = pairs.end()
+    clusters += regex.findall(r"\X", text[start:])
     return clusters
 
 

@@ -64,6 +64,9 @@ _FOLD = _FoldTable()
 _BARE = dict.fromkeys(_LEFT_OUT) | str.maketrans(_MISTAKEN)
 
 
+_MOST_MARKS = 30
+"""Combining marks in a row that are kept, as in the stream-safe format of UAX #15: normalisation sorts such a row, in
+quadratic time. No word of any language has more than a few."""
 _BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*")
 
@@ -96,7 +99,21 @@ def _cleaned(text: str) -> str:
     # The most common case: only spaces can change.
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
-    return " ".join(unicodedata.normalize("NFC", text.translate(_CLEAN)).split())
+    return " ".join(unicodedata.normalize("NFC", _with_few_marks(text.translate(_CLEAN))).split())
+
+
+def _with_few_marks(text: str) -> str:
+    """Return a text without the marks after the first `_MOST_MARKS` in a row."""
+    if len(text) <= _MOST_MARKS:
+        return text
+    combining = unicodedata.combining
+    kept: list[str] = []
+    marks = 0
+    for char in text:
+        marks = marks + 1 if combining(char) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(char)
+    return text if len(kept) == len(text) else "".join(kept)
 
 
 def fold(text: str) -> str:
@@ -144,6 +161,7 @@ def _fold_once(text: str) -> tuple[str, bool]:
     """
     # NFKC would split "´", typed as an apostrophe, into a space and a combining mark.
     plain = unicodedata.normalize("NFKC", text.replace("´", "")).casefold().translate(_FOLD)
+    plain = _with_few_marks(plain)
     stable = unicodedata.is_normalized("NFKC", plain)
     return " ".join((plain if stable else unicodedata.normalize("NFKC", plain)).split()), stable
 

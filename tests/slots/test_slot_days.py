@@ -162,3 +162,8 @@ def test_any_text_at_any_time_gives_valid_dates(text, language, now):
 
 def test_now_is_a_saturday():
     assert NOW.weekday() == 5
+
+
+def test_every_language_of_dateparser_is_read() -> None:
+    for language in language_order:
+        assert found(DateFinder(), "2026-11-23", language) == {"2026-11-23": "2026-11-23"}

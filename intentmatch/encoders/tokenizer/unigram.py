@@ -96,7 +96,7 @@ class UnigramTokenizer:
             self._unread = vocabulary
             self._ids: dict[str, int] = {}
             self._scores = [0.0] * self.size
-            self._longest = vocabulary.longest
+            self._longest = 1
             self._look_up({SPACE}, {ESCAPED})
         else:
             self._read(vocabulary)
@@ -128,7 +128,7 @@ class UnigramTokenizer:
         for word in words_of(text):
             if len(ids) >= most:
                 break
-            ids += self._cached(word) if len(word) <= _LONGEST_CACHED_WORD else self._cut(word)
+            ids += self._cut_once(word)
         return tuple(ids[:most])
 
     def weigh(self, word: str) -> tuple[int, float]:
@@ -137,7 +137,7 @@ class UnigramTokenizer:
         The piece for the beginning of a word counts only as part of a longer piece. An unknown character counts as
         `UNKNOWN_SCORE`.
         """
-        ids = [piece for piece in self._cached(word) if piece != self.blank]
+        ids = [piece for piece in self._cut_once(word) if piece != self.blank]
         return len(ids), sum(UNKNOWN_SCORE if piece == self.unknown else self._scores[piece] for piece in ids)
 
     def whole(self, words: Set[str]) -> dict[str, float]:
@@ -161,6 +161,9 @@ class UnigramTokenizer:
         """Return the ids of all pieces; reads those that are still unread."""
         self.read_all()
         return self._ids
+
+    def _cut_once(self, word: str) -> tuple[int, ...]:
+        return self._cached(word) if len(word) <= _LONGEST_CACHED_WORD else self._cut(word)
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """Return the most probable pieces of a word."""
@@ -214,6 +217,7 @@ class UnigramTokenizer:
         with _damage_reported():
             for number, piece, score in unread.with_keys(new_keys):
                 self._scores[number] = score
+                self._longest = max(self._longest, len(piece))
                 self._ids[piece] = number
         # Last, so that no other thread takes pieces for read before they are.
         self._keys_read |= new_keys

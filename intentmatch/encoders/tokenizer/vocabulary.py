@@ -33,8 +33,6 @@ class UnreadPieces:
         self._raw = raw
         self._places = places
         """Byte offset of each entry, and last the offset of a further one; shape `(pieces + 1,)`."""
-        self.longest = int(np.diff(places).max())
-        """Upper bound of the number of characters in a piece."""
         letters = np.frombuffer(raw, np.uint8)
         keys = _keys(letters, places[:-1] + 2)
         escapes = np.flatnonzero(letters[places[0] : places[-1]] == _ESCAPE) + places[0]

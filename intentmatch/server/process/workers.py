@@ -13,10 +13,10 @@ from typing import Any
 
 from prometheus_client.multiprocess import mark_process_dead
 from starlette.types import ASGIApp
-from uvicorn import Config
 from uvicorn.supervisors import Multiprocess
 
 from intentmatch.server.bots.reloads import ReloadCounter
+from intentmatch.server.process.certificates import CertificateConfig
 from intentmatch.server.process.metrics import SHARED
 
 
@@ -25,7 +25,7 @@ def serve_together(make_app: Callable[[], ASGIApp], reloads: ReloadCounter, work
 
     `options` are uvicorn's.
     """
-    config = Config(make_app, factory=True, workers=workers, **options)
+    config = CertificateConfig(make_app, factory=True, workers=workers, **options)
     with tempfile.TemporaryDirectory(prefix="intentmatch-") as counts:
         # Workers inherit the variable, and prometheus_client reads it before the first metric.
         os.environ.setdefault(SHARED, counts)
@@ -35,7 +35,7 @@ def serve_together(make_app: Callable[[], ASGIApp], reloads: ReloadCounter, work
 class _Supervisor(Multiprocess):
     """Uvicorn's supervisor with reloads on SIGHUP, and metrics without dead workers."""
 
-    def __init__(self, config: Config, sockets: list[Any], reloads: ReloadCounter) -> None:
+    def __init__(self, config: CertificateConfig, sockets: list[Any], reloads: ReloadCounter) -> None:
         super().__init__(config, sockets)
         self._reloads = reloads
 

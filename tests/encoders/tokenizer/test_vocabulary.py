@@ -42,7 +42,6 @@ def test_embedded_vocabulary_is_complete() -> None:
     assert found == [(number, piece, score) for number, (piece, score) in enumerate(vocabulary)]
     assert pieces.all() == vocabulary
     assert len(pieces) == len(vocabulary)
-    assert pieces.longest >= max(len(piece) for piece, _ in vocabulary)
 
 
 @given(st.lists(st.tuples(LETTERS, SCORES), min_size=1, max_size=30), LETTERS)

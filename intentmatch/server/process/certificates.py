@@ -1,0 +1,84 @@
+"""HTTPS whose certificate is read again when its files change, without a restart.
+
+TLS 1.2 and 1.3 are served, the former with forward secrecy and authenticated encryption only (RFC 9325).
+"""
+
+from __future__ import annotations
+
+import logging
+import ssl
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from uvicorn import Config, Server
+
+CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
+"""OpenSSL's names of the ciphers for TLS 1.2; those of TLS 1.3 are all good."""
+SECONDS_BETWEEN_LOOKS = 5.0
+_EXIT_OF_A_FAILED_START = 3
+_log = logging.getLogger(__name__)
+
+
+class CertificateConfig(Config):
+    """Uvicorn's configuration, whose TLS context follows the files of its certificate."""
+
+    def load(self) -> None:
+        """Load the app and the certificate, and start to look for changes of its files."""
+        super().load()
+        if self.ssl is not None and self.ssl_certfile is not None:
+            self.ssl.minimum_version = ssl.TLSVersion.TLSv1_2
+            cert = Path(self.ssl_certfile)
+            files = _CertificateFiles(self.ssl, cert, Path(self.ssl_keyfile or cert))
+            threading.Thread(target=files.follow, name="certificates", daemon=True).start()
+
+
+def serve_alone(app: Any, **options: Any) -> None:
+    """Serve with one process until told to stop. `options` are uvicorn's."""
+    server = Server(CertificateConfig(app, **options))
+    with suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        sys.exit(_EXIT_OF_A_FAILED_START)
+
+
+class _CertificateFiles:
+    """The files of a certificate, and the context that new connections are served with."""
+
+    def __init__(self, context: ssl.SSLContext, cert: Path, key: Path) -> None:
+        self._context, self._cert, self._key = context, cert, key
+        self._read = self._state()
+
+    def follow(self) -> None:
+        """Read the files again whenever they change, for ever."""
+        pause = threading.Event()
+        while not pause.wait(SECONDS_BETWEEN_LOOKS):
+            self.read_if_changed()
+
+    def read_if_changed(self) -> bool:
+        """Read the files if they have changed; return whether there is a new certificate.
+
+        A pair of files that do not fit, as in the middle of a renewal, is refused: the last one is served on.
+        """
+        state = self._state()
+        if state is None or state == self._read:
+            return False
+        self._read = state
+        try:
+            # A context that fails to load may be left without a key, so the files are tried with another one.
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self._cert, self._key, password="")
+            self._context.load_cert_chain(self._cert, self._key, password="")
+        except (OSError, ValueError) as error:
+            _log.warning("the new certificate in %s is not served: %s", self._cert, error)
+            return False
+        _log.info("the certificate in %s was read again", self._cert)
+        return True
+
+    def _state(self) -> tuple[tuple[int, int, int], ...] | None:
+        try:
+            stats = [file.stat() for file in (self._cert, self._key)]
+        except OSError:
+            return None
+        return tuple((stat.st_mtime_ns, stat.st_size, stat.st_ino) for stat in stats)

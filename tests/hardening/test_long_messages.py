@@ -1,0 +1,100 @@
+"""Long messages that repeat a fragment: time in proportion to the length, and bounded."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+import every_slot
+import pytest
+from hostile_texts import FRAGMENTS, repeated
+
+from intentmatch import Dialogue, Matcher
+from intentmatch.matching.reading import MAX_CHARACTERS
+
+SEED = 21
+NOW = datetime(2028, 2, 29, 10)
+LANGUAGES = ("en", "de", "tr", "zh", "ar", None, "fr", "th")
+MOST_SECONDS = 0.6
+"""Processor time for a message of 10,000 characters to an intent with fifteen slots; 0.1 on an idle machine."""
+MOST_GROWTH = 8.0
+"""Of the time, when the length is four times as long; quadratic time gives 16."""
+NOISE = 0.2
+"""Seconds below which growth is not judged."""
+
+
+@pytest.fixture(scope="module")
+def matcher(tmp_path_factory: pytest.TempPathFactory) -> Matcher:
+    file = tmp_path_factory.mktemp("slots") / "slots.yaml"
+    file.write_text(every_slot.YAML, encoding="utf-8")
+    return Matcher.load(file, cache="off")
+
+
+def seconds(run: Callable[[str], object], text: str, most: float) -> float:
+    """Return the processor time of a run; the best of three if it is more than `most`."""
+    best = most + 1.0
+    for _ in range(3):
+        began = time.thread_time()
+        run(text)
+        best = min(best, time.thread_time() - began)
+        if best <= most:
+            break
+    return best
+
+
+def slow_fragments(run: Callable[[str, str | None], object], rounds: int) -> list[str]:
+    """Return the fragments whose repetition takes too long, or time that grows faster than the length."""
+    slow = []
+    pairs = [(name, language) for language in LANGUAGES for name in FRAGMENTS]
+    random.Random(SEED).shuffle(pairs)
+    for language in LANGUAGES:
+        run("small 3", language)  # loads the words of the language
+    for name, language in pairs[:rounds]:
+
+        def take(text: str, language: str | None = language) -> object:
+            return run(text, language)
+
+        whole = seconds(take, repeated(name, MAX_CHARACTERS), NOISE)
+        quarter = seconds(take, repeated(name, MAX_CHARACTERS // 4), 0.0) if whole > NOISE else NOISE
+        if whole > MOST_SECONDS or whole > MOST_GROWTH * max(quarter, NOISE / 4):
+            slow.append(f"{name} [{language}]: {quarter:.3f} s, {whole:.3f} s")
+    return slow
+
+
+@pytest.mark.rounds(200, 2000)
+def test_slots_are_read_in_linear_time(matcher: Matcher, rounds: int) -> None:
+    def fill(text: str, language: str | None) -> object:
+        return matcher.fill(text, "everything", language=language, now=NOW)
+
+    assert slow_fragments(fill, rounds) == []
+
+
+@pytest.mark.rounds(60, 2000)
+def test_messages_are_matched_in_linear_time(matcher: Matcher, rounds: int) -> None:
+    def match(text: str, language: str | None) -> object:
+        return matcher.match(text, language=language, now=NOW)
+
+    assert slow_fragments(match, rounds) == []
+
+
+@pytest.mark.rounds(30, 2000)
+def test_answers_are_read_in_linear_time(matcher: Matcher, rounds: int) -> None:
+    dialogue = Dialogue(matcher)
+
+    def answer(text: str, language: str | None) -> object:
+        asked = dialogue.take("reserve a table", "one", language="en", now=NOW)
+        assert asked.asks_for == "a_number"
+        return dialogue.take(text, "one", language=language, now=NOW)
+
+    assert slow_fragments(answer, rounds) == []
+
+
+def test_free_text_reaches_beyond_the_words_that_are_read(matcher: Matcher) -> None:
+    letter = "the oven is cold and " * 400
+
+    (note,) = matcher.fill(f"tell a@b.co that {letter}", "everything", ["note"])
+
+    assert str(note.value).endswith("is cold and")
+    assert len(str(note.value)) > 0.9 * len(letter)

@@ -38,6 +38,16 @@ class SlowClientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         elif self._timer is None:
             self._start_timer()
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse a malformed request. An app that has its head already gets a disconnect, and its response is dropped.
+
+        Without that, the response of the app would fail in h11, with a traceback in the log for each such request.
+        """
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        super().send_400_response(msg)
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
         self._stop_timer()

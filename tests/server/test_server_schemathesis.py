@@ -16,6 +16,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from intentmatch import Matcher
 from intentmatch.server import create_app
+from intentmatch.server.auth.wrong_keys import WrongKeys
 
 KEY, ADMIN_KEY = "a-key", "the-admin-key"
 INTENTS = """\
@@ -37,6 +38,13 @@ FOLDER = tempfile.TemporaryDirectory()
 atexit.register(FOLDER.cleanup)
 
 
+class ManyWrongKeys(WrongKeys):
+    """Lets one address present wrong keys without end."""
+
+    def note(self, address: bytes, key: bytes, *, right: bool) -> int:
+        return 0
+
+
 def document(**options: Any) -> Any:
     """The document of a server with an inbox."""
     folder = Path(FOLDER.name)
@@ -44,6 +52,7 @@ def document(**options: Any) -> Any:
     matcher = Matcher.load(folder, cache="off", inbox=folder / "inbox.sqlite")
     # A list that is too long must not be a body that is too large.
     app = create_app(matcher, max_batch=5, max_body=10_000_000, **options)
+    app.state.access._guesses = ManyWrongKeys()
     return schemathesis.openapi.from_asgi("/openapi.json", app)
 
 
@@ -55,6 +64,7 @@ def document_of_several() -> Any:
         inbox = f"settings: {{cache: off, inbox: '{FOLDER.name}/{name}.sqlite'}}\n"
         (folder / name / "bot.yaml").write_text(inbox + INTENTS, encoding="utf-8")
     app = create_app(folder, max_batch=5, max_body=10_000_000, keys=[f"*:{KEY}"], admin_keys=[f"*:{ADMIN_KEY}"])
+    app.state.access._guesses = ManyWrongKeys()
     return schemathesis.openapi.from_asgi("/openapi.json", app)
 
 

@@ -18,7 +18,7 @@ SEED = 21
 NOW = datetime(2028, 2, 29, 10)
 LANGUAGES = ("en", "de", "tr", "zh", "ar", None, "fr", "th")
 MOST_SECONDS = 0.6
-"""Processor time for a message of 10,000 characters to an intent with fifteen slots; 0.1 on an idle machine."""
+"""Processor time for a message of 10,000 characters to an intent with fifteen slots, on a busy machine."""
 MOST_GROWTH = 8.0
 """Of the time, when the length is four times as long; quadratic time gives 16."""
 NOISE = 0.2

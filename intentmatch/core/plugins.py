@@ -31,6 +31,7 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
     "rerankers": {
         "cross_encoder": "intentmatch.matching.reranker:load",
         "words": "intentmatch.matching.word_reranker:load",
+        "onnx": "intentmatch.encoders.onnx_cross_encoder:load",
     },
     "formats": {
         "intentmatch": "intentmatch.formats.native:FORMAT",

@@ -87,8 +87,8 @@ class Settings:
     spelling: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Shorthand of users and what it stands for, per language, `default` for all, in addition to the built-in one."""
     reranker: str = "none"
-    """Second opinion on doubtful messages: none, words (word alignment, needs no model), or a cross-encoder as
-    `cross_encoder:NAME_OR_FOLDER` or just its name or folder."""
+    """Second opinion on doubtful messages: none, words (word alignment, needs no model), a cross-encoder as
+    `cross_encoder:NAME_OR_FOLDER` or just its name or folder, or an exported one as `onnx:FOLDER`."""
     band: float | None = None
     """Distance to the threshold within which the reranker is used; None: learned."""
     reranker_seconds: float = 0.5

@@ -43,7 +43,7 @@ def load_reranker(settings: Settings) -> Reranker | None:
 
 def reranker_key(settings: Settings) -> tuple[str, ...]:
     """The settings that `load_reranker` reads: equal keys make equal rerankers, so that one can serve both."""
-    return settings.reranker, settings.device
+    return settings.reranker, settings.device, str(settings.threads)
 
 
 def load(model: str, settings: Settings) -> CrossEncoderReranker:

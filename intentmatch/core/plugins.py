@@ -32,6 +32,7 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "cross_encoder": "intentmatch.matching.reranker:load",
         "words": "intentmatch.matching.word_reranker:load",
         "onnx": "intentmatch.encoders.onnx_cross_encoder:load",
+        "remote": "intentmatch.matching.opinions.remote_reranker:load",
     },
     "formats": {
         "intentmatch": "intentmatch.formats.native:FORMAT",

@@ -121,7 +121,7 @@ class Engine:
         decision = decide(candidates, policy, question.language)
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
         decided_by: DecidedBy = "fuzzy" if self._is_by_spelling(decision, fuzzy) else by_meaning
-        if reranked := self._reranked(text, vector, decision, scoring, stages, hidden=question.hidden):
+        if reranked := self._reranked(text, vector, decision, scoring, stages, question=question):
             decision, decided_by = decide(reranked, policy, question.language), "reranker"
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
@@ -240,12 +240,12 @@ class Engine:
         scoring: Scoring,
         stages: TraceRecorder,
         *,
-        hidden: Collection[int],
+        question: Question,
     ) -> Sequence[Candidate] | None:
         """Return the candidates as the reranker scores them; None if there is no doubt, no reranker, or no answer."""
-        if not self._reranking or not decision.doubtful:
+        if not self._reranking or not decision.doubtful or not question.second_opinion:
             return None
-        reranked, says = self._reranking.rerank(text, vector, decision, scoring, hidden)
+        reranked, says = self._reranking.rerank(text, vector, decision, scoring, question.hidden)
         stages.add("reranker", says)
         return reranked
 

@@ -1,7 +1,8 @@
-"""A local server with the APIs of rerankers, whose model counts shared words."""
+"""A local server with the APIs of rerankers and chat models, whose model counts shared words."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from embeddings_server import FakeServer
@@ -14,7 +15,7 @@ def overlap(one: str, other: str) -> float:
 
 
 class OpinionServer(FakeServer):
-    """Serves `/rerank`, `/v1/rerank` and `/score`, after the answers in `script`: see `FakeServer`."""
+    """Serves `/rerank`, `/v1/rerank`, `/score` and `/v1/chat/completions`; `script` is that of `FakeServer`."""
 
     def url(self, path: str) -> str:
         return f"http://{self.host}{path}"
@@ -26,6 +27,10 @@ class OpinionServer(FakeServer):
         return (200, {}, self.opinion(path, body)) if scripted is None else scripted
 
     def opinion(self, path: str, body: dict[str, Any]) -> Any:
+        if path == "/v1/chat/completions":
+            asked = json.loads(body["messages"][1]["content"])
+            texts = {o["number"]: " ".join([o["title"], *o.get("examples", [])]) for o in asked["options"]}
+            return chat_answer(max(texts, key=lambda number: overlap(asked["message"], texts[number])))
         message = body.get("query") or body.get("text_1")
         lines = body.get("texts") or body.get("documents") or body.get("text_2")
         scored = sorted(((overlap(message, line), index) for index, line in enumerate(lines)), reverse=True)
@@ -33,3 +38,9 @@ class OpinionServer(FakeServer):
             return {"results": [{"index": index, "relevance_score": score} for score, index in scored]}
         items = [{"index": index, "score": score} for score, index in scored]
         return {"data": items} if path == "/score" else items
+
+
+def chat_answer(said: Any) -> dict[str, Any]:
+    """Return the answer of a chat model that chooses `said`."""
+    message = {"role": "assistant", "content": json.dumps({"answer": said}), "refusal": None}
+    return {"choices": [{"index": 0, "message": message}], "usage": {"prompt_tokens": 90, "completion_tokens": 5}}

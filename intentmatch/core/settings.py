@@ -28,8 +28,8 @@ INBOX_BOUNDS = ("messages", "days")
 BUDGET_TIMES = ("minute", "day")
 LOCAL = frozenset(
     {
-        "device", "precision", "threads", "remote_seconds", "reranker_budget", "cache", "require_signature", "confine",
-        "max_file_bytes", "lint", "inbox", "inbox_keep", "inbox_mode",
+        "device", "precision", "threads", "remote_seconds", "reranker_budget", "reranker_prompt", "cache",
+        "require_signature", "confine", "max_file_bytes", "lint", "inbox", "inbox_keep", "inbox_mode",
     }
 )  # fmt: skip
 """Settings of this machine or of the YAML that do not affect answers. An artefact does not contain them."""
@@ -90,13 +90,15 @@ class Settings:
     reranker: str = "none"
     """Second opinion on doubtful messages: none, words (word alignment, needs no model), a cross-encoder as
     `cross_encoder:NAME_OR_FOLDER` or just its name or folder, an exported one as `onnx:FOLDER`, or a server as
-    `remote:URL#MODEL`."""
+    `remote:URL#MODEL` or `chat:URL#MODEL`."""
     band: float | None = None
     """Distance to the threshold within which the reranker is used; None: learned."""
     reranker_seconds: float = 0.5
     """Time limit of the reranker per message; it scores as many utterances as fit."""
     reranker_budget: Mapping[str, int] = field(default_factory=lambda: {"minute": 60, "day": 5_000})
     """Most requests to the server of a reranker, per minute and per day; beyond them the verdict stands."""
+    reranker_prompt: bool = False
+    """Whether the trace shows what a chat model was asked."""
     several_intents: bool = False
     """Whether a message may hold several requests, returned as `parts` of the result."""
     top_k: int = 5
@@ -390,6 +392,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "reranker": _text,
     "band": _learned,
     "reranker_seconds": _seconds,
+    "reranker_prompt": _switch,
     "reranker_budget": _counts("reranker_budget", BUDGET_TIMES),
     "several_intents": _switch,
     "top_k": _count,

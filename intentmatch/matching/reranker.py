@@ -44,7 +44,8 @@ def load_reranker(settings: Settings) -> Reranker | None:
 def reranker_key(settings: Settings) -> tuple[str, ...]:
     """The settings that `load_reranker` reads: equal keys make equal rerankers, so that one can serve both."""
     budget = ",".join(f"{time}={count}" for time, count in settings.reranker_budget.items())
-    return settings.reranker, settings.device, str(settings.threads), str(settings.reranker_seconds), budget
+    seconds, threads = str(settings.reranker_seconds), str(settings.threads)
+    return settings.reranker, settings.device, threads, seconds, budget
 
 
 def load(model: str, settings: Settings) -> CrossEncoderReranker:

@@ -43,4 +43,4 @@ class OpinionServer(FakeServer):
 def chat_answer(said: Any) -> dict[str, Any]:
     """Return the answer of a chat model that chooses `said`."""
     message = {"role": "assistant", "content": json.dumps({"answer": said}), "refusal": None}
-    return {"choices": [{"index": 0, "message": message}], "usage": {"prompt_tokens": 90, "completion_tokens": 5}}
+    return {"choices": [{"index": 0, "message": message}], "usage": {"total_tokens": 95}}

@@ -58,6 +58,7 @@ class ChatJudge:
             budget=chosen.reranker_budget,
             paths=(_PATH,),
         )
+        self.usage = self._client.usage
         self.name = f"chat:{url}#{model}"
         self._model = model
 

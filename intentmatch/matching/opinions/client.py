@@ -9,6 +9,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -29,6 +30,15 @@ _MOST_BYTES = 1 << 20
 _BLOCK = 1 << 16
 
 _Answer = TypeVar("_Answer")
+
+
+@dataclass(slots=True)
+class Usage:
+    """What a client has asked of its server so far."""
+
+    requests: int = 0
+    tokens: int = 0
+    """Tokens that the server counted, of questions and answers."""
 
 
 class OpinionClient:
@@ -68,6 +78,7 @@ class OpinionClient:
         self._lock = threading.Lock()
         self._budget, self._breaker = Budget(budget, clock), CircuitBreaker(clock)
         self._answers: OrderedDict[bytes, Any] = OrderedDict()
+        self.usage = Usage()
 
     def ask(self, body: Mapping[str, Any], read: Callable[[Any], _Answer]) -> _Answer:
         """Send a request and return what `read` makes of its JSON answer, or of a cached one.
@@ -85,6 +96,7 @@ class OpinionClient:
                 raise self._unavailable(f"it failed several times and is not asked for {rest:.0f} s")
             if spent := self._budget.take():
                 raise self._unavailable(spent)
+            self.usage.requests += 1
         try:
             answer = self._read(self._post(request), read)
         except ModelUnavailableError:
@@ -100,7 +112,10 @@ class OpinionClient:
 
     def _read(self, content: bytes, read: Callable[[Any], _Answer]) -> _Answer:
         try:
-            return read(json.loads(content))
+            answer = json.loads(content)
+            with self._lock:
+                self.usage.tokens += _tokens(answer)
+            return read(answer)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
             why = str(error) if type(error) is ValueError else "its answer has another form"
             raise self._unavailable(why) from None
@@ -135,6 +150,13 @@ class OpinionClient:
 
     def _unavailable(self, why: str) -> ModelUnavailableError:
         return ModelUnavailableError(f"{self._what} at {self.url} gives no answer: {why}")
+
+
+def _tokens(answer: Any) -> int:
+    """Return the tokens that a server says it has used; 0 if it does not say."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    total = usage.get("total_tokens") if isinstance(usage, dict) else None
+    return total if isinstance(total, int) and total > 0 else 0
 
 
 def _checked(url: str, what: str, paths: tuple[str, ...]) -> str:

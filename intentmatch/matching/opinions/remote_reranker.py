@@ -50,6 +50,7 @@ class RemoteReranker:
         )
         if url.endswith(_SCORE) and not model:
             raise SettingsError(f"{url} needs the name of a model after a #: write {FORM}")
+        self.usage = self._client.usage
         self.name = f"remote:{url}#{model}" if model else f"remote:{url}"
         self._url, self._model = url, model
 

@@ -17,7 +17,13 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 LIST = TESTS / "slow_tests.txt"
-WHOLE_FILES = ("encoders/test_onnx.py", "encoders/test_onnx_export.py", "test_shipped_intents.py")
+WHOLE_FILES = (
+    "encoders/test_cross_encoder_export.py",
+    "encoders/test_onnx.py",
+    "encoders/test_onnx_cross_encoder.py",
+    "encoders/test_onnx_export.py",
+    "test_shipped_intents.py",
+)
 """Files whose first test pays for an expensive fixture, whichever test that is."""
 _DURATION = re.compile(r"\s*([\d.]+)s (?:call|setup|teardown)\s+tests/([^\[\s]+)")
 

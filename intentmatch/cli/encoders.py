@@ -81,19 +81,27 @@ def _encoder_row(name: str) -> dict[str, Any]:
 def export_onnx(model: str, target: Path, precision: Literal["float32", "int8"]) -> None:
     """Export a transformer to ONNX, to run it without torch.
 
-    MODEL is a sentence-transformers model, by hub name or folder. The vectors of the exported model are compared with
-    those of sentence-transformers; if they differ, nothing is written.
+    MODEL is a sentence-transformers model or a cross-encoder, by hub name or folder. The vectors or scores of the
+    exported model are compared with those of sentence-transformers; if they differ, nothing is written.
 
     \b
     Example:
       intentmatch export-onnx all-MiniLM-L6-v2 -o minilm --precision int8
       intentmatch match --set encoder=onnx:minilm "where is my package"
+      intentmatch export-onnx cross-encoder/quora-distilroberta-base -o quora
+      intentmatch match --set reranker=onnx:quora "where is my package"
     """
     from intentmatch.encoders import onnx_export
+    from intentmatch.encoders.cross_encoder_export import ExportedReranker
 
     with progress.shown() as update:
         update(f"exporting {model}", 0, None)
         done = onnx_export.export_onnx(model, target, precision)
+    if isinstance(done, ExportedReranker):
+        output.say(f"{target}: cross-encoder, {precision}, {done.megabytes:.1f} MB")
+        output.say(f"  compared with sentence-transformers: largest difference of a score {done.difference:.1e}")
+        output.say(f"Use it with the setting reranker=onnx:{target}")
+        return
     output.say(f"{target}: {done.dim} numbers a vector, {precision}, {done.megabytes:.1f} MB")
     output.say(
         f"  compared with sentence-transformers: largest difference {done.difference:.1e}, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,6 +77,7 @@ seed_option = click.option(
 @click.option("--tests", "-t", multiple=True, type=FILE, help="Test cases to use instead: .yaml, .jsonl, .csv or .tsv.")
 @folds_option
 @seed_option
+@click.option("--reranker", help="Also measure what this reranker would gain and cost.")
 @click.option("--learning-curve", "curve", is_flag=True, help="Also measure with 25, 50 and 75 % of the utterances.")
 @click.option("--json", "as_json", type=OUTPUT_FILE, help="Write every case and number to this file.")
 @click.option("--junit", type=OUTPUT_FILE, help="Write JUnit XML to this file.")
@@ -106,6 +108,7 @@ def evaluate(
     tests: tuple[Path, ...],
     folds: Folds,
     seed: int,
+    reranker: str | None,
     curve: bool,
     as_json: Path | None,
     junit: Path | None,
@@ -129,9 +132,13 @@ def evaluate(
     Robustness is the mean share of right answers to messages typed otherwise: with one and two typing mistakes, without
     accents, in shorthand, negated; and to noise and everyday talk, which should be refused.
 
+    --reranker measures a second time with that reranker, and prints what it gains, how often it is asked, and the time,
+    requests and tokens that takes. Gates and reports are those of the registry as it is.
+
     \b
     Examples:
       intentmatch eval shop/ --html report.html
+      intentmatch eval shop/ --reranker words
       intentmatch eval shop/ --tests messages.csv --fail-under 90
       intentmatch eval --fail-under 80 --fail-under robustness.noise=95
       intentmatch eval shop/ --baseline main.json --max-drop 0.5 --junit eval.xml
@@ -140,6 +147,7 @@ def evaluate(
     """
     from intentmatch.evaluation import evaluate as measure
     from intentmatch.evaluation import read_report
+    from intentmatch.matching.reranker import load_reranker
 
     if max_drop is not None and baseline is None:
         raise click.UsageError("--max-drop needs --baseline.")
@@ -147,12 +155,21 @@ def evaluate(
         raise click.UsageError("--fail-under robustness= needs --robustness.")
     before = read_report(baseline) if baseline else None
     matcher = load(intents, settings)
+    other = load_reranker(replace(matcher.settings, reranker=reranker)) if reranker is not None else None
     cases = cases_of(tests, [intent.name for intent in matcher.registry]) if tests else None
     with progress.shown():
         report = measure(matcher, tests=cases, folds=folds, seed=seed, curve=curve, robustness=robustness)
+    second = None
+    if other is not None:
+        from intentmatch.evaluation.second_opinion import measure_reranker
+
+        with progress.shown():
+            second = measure_reranker(matcher, other, report, tests=cases, folds=folds, seed=seed)
     checks = _checks(report, fail_under, before, DEFAULT_DROP if max_drop is None else max_drop)
     _write_reports(report, checks, as_json, junit, html)
     evaluation.report(report)
+    if second is not None:
+        evaluation.second_opinion(second)
     evaluation.gate(checks)
     if not all(check.passed for check in checks):
         sys.exit(GATE_EXIT_CODE)

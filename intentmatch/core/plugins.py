@@ -31,6 +31,9 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
     "rerankers": {
         "cross_encoder": "intentmatch.matching.reranker:load",
         "words": "intentmatch.matching.word_reranker:load",
+        "onnx": "intentmatch.encoders.onnx_cross_encoder:load",
+        "remote": "intentmatch.matching.opinions.remote_reranker:load",
+        "chat": "intentmatch.matching.opinions.chat_judge:load",
     },
     "formats": {
         "intentmatch": "intentmatch.formats.native:FORMAT",

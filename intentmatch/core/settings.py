@@ -25,10 +25,11 @@ PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 LINT_LEVELS = ("off", "info", "warning", "error")
 INBOX_MODES = ("redacted", "hashed", "plain")
 INBOX_BOUNDS = ("messages", "days")
+BUDGET_TIMES = ("minute", "day")
 LOCAL = frozenset(
     {
-        "device", "precision", "threads", "remote_seconds", "cache", "require_signature", "confine", "max_file_bytes",
-        "lint", "inbox", "inbox_keep", "inbox_mode",
+        "device", "precision", "threads", "remote_seconds", "reranker_budget", "reranker_prompt", "cache",
+        "require_signature", "confine", "max_file_bytes", "lint", "inbox", "inbox_keep", "inbox_mode",
     }
 )  # fmt: skip
 """Settings of this machine or of the YAML that do not affect answers. An artefact does not contain them."""
@@ -87,12 +88,17 @@ class Settings:
     spelling: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Shorthand of users and what it stands for, per language, `default` for all, in addition to the built-in one."""
     reranker: str = "none"
-    """Second opinion on doubtful messages: none, words (word alignment, needs no model), or a cross-encoder as
-    `cross_encoder:NAME_OR_FOLDER` or just its name or folder."""
+    """Second opinion on doubtful messages: none, words (word alignment, needs no model), a cross-encoder as
+    `cross_encoder:NAME_OR_FOLDER` or just its name or folder, an exported one as `onnx:FOLDER`, or a server as
+    `remote:URL#MODEL` or `chat:URL#MODEL`."""
     band: float | None = None
     """Distance to the threshold within which the reranker is used; None: learned."""
     reranker_seconds: float = 0.5
     """Time limit of the reranker per message; it scores as many utterances as fit."""
+    reranker_budget: Mapping[str, int] = field(default_factory=lambda: {"minute": 60, "day": 5_000})
+    """Most requests to the server of a reranker, per minute and per day; beyond them the verdict stands."""
+    reranker_prompt: bool = False
+    """Whether the trace shows what a chat model was asked."""
     several_intents: bool = False
     """Whether a message may hold several requests, returned as `parts` of the result."""
     top_k: int = 5
@@ -352,14 +358,18 @@ def _off_or_path(value: Any) -> str:
     return "off" if value is False else _text(value)
 
 
-def _bounds(value: Any) -> dict[str, int]:
+def _counts(setting: str, keys: Sequence[str]) -> Callable[[Any], dict[str, int]]:
     """Parse `{messages: 5000, days: 30}`, or text such as `messages=5000,days=30`. A missing key has its default."""
-    if isinstance(value, str):
-        pairs = [part.partition("=") for part in value.split(",")]
-        value = {name.strip(): number.strip() for name, _, number in pairs}
-    if not isinstance(value, Mapping) or set(map(str, value)) - set(INBOX_BOUNDS):
-        raise ValueError("it must be a mapping with the keys messages and days")
-    return {**Settings().inbox_keep, **{str(name): _count(number) for name, number in value.items()}}
+
+    def parse_counts(value: Any) -> dict[str, int]:
+        if isinstance(value, str):
+            pairs = [part.partition("=") for part in value.split(",")]
+            value = {name.strip(): number.strip() for name, _, number in pairs}
+        if not isinstance(value, Mapping) or set(map(str, value)) - set(keys):
+            raise ValueError(f"it must be a mapping with the keys {' and '.join(keys)}")
+        return {**getattr(Settings(), setting), **{str(name): _count(number) for name, number in value.items()}}
+
+    return parse_counts
 
 
 PARSERS: Mapping[str, Callable[[Any], Any]] = {
@@ -382,6 +392,8 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "reranker": _text,
     "band": _learned,
     "reranker_seconds": _seconds,
+    "reranker_prompt": _switch,
+    "reranker_budget": _counts("reranker_budget", BUDGET_TIMES),
     "several_intents": _switch,
     "top_k": _count,
     "fallback": _fallback,
@@ -391,7 +403,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "max_file_bytes": _count,
     "lint": _lint,
     "inbox": _off_or_path,
-    "inbox_keep": _bounds,
+    "inbox_keep": _counts("inbox_keep", INBOX_BOUNDS),
     "inbox_mode": _one_of(*INBOX_MODES),
 }
 """Setting name to the parser of its value; the only list of setting names."""

@@ -64,7 +64,7 @@ class Endpoint:
             ),
         }
         try:
-            self._pool = _pool(self._http, parts, options)
+            self._pool = connection_pool(self._http, parts, options)
         except self._http.exceptions.HTTPError:
             # The original text would show the proxy's password.
             raise SettingsError(f"the environment names an invalid proxy for {parts.scheme}") from None
@@ -114,23 +114,26 @@ class Endpoint:
             remedy = "Set INTENTMATCH_REMOTE_KEY, or INTENTMATCH_REMOTE_KEY_FILE to a file with the key"
             raise self.unavailable(f"it {refusal} (status {status})", remedy)
         if status in _PASSING:
-            raise self.unavailable(f"it answered with status {status}{self._error_text(content)}", "Try again later")
+            raise self.unavailable(
+                f"it answered with status {status}{error_text(content, self._key)}", "Try again later"
+            )
         if status != 200:
-            raise self.unavailable(f"it answered with status {status}{self._error_text(content)}")
+            raise self.unavailable(f"it answered with status {status}{error_text(content, self._key)}")
         return content
 
-    def _error_text(self, body: bytes) -> str:
-        """Return the server's error message on one line, without the key, as " (...)"; "" if there is none."""
-        try:
-            found = json.loads(body)
-        except (ValueError, RecursionError):
-            return ""
-        for name in ("error", "message", "detail"):
-            found = found.get(name, found) if isinstance(found, dict) else found
-        if not isinstance(found, str):
-            return ""
-        line = " ".join("".join(char if char.isprintable() else " " for char in found).split())
-        return f" ({line.replace(self._key, '...') if self._key else line})"[:_SHOWN]
+
+def error_text(body: bytes, key: str | None) -> str:
+    """Return a server's error message on one line, without the key, as " (...)"; "" if there is none."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    for name in ("error", "message", "detail"):
+        found = found.get(name, found) if isinstance(found, dict) else found
+    if not isinstance(found, str):
+        return ""
+    line = " ".join("".join(char if char.isprintable() else " " for char in found).split())
+    return f" ({line.replace(key, '...') if key else line})"[:_SHOWN]
 
 
 def _checked(url: str) -> SplitResult:
@@ -151,7 +154,7 @@ def _checked(url: str) -> SplitResult:
     return parts
 
 
-def _pool(http: Any, url: SplitResult, options: dict[str, Any]) -> Any:
+def connection_pool(http: Any, url: SplitResult, options: dict[str, Any]) -> Any:
     """Return a connection pool, through the proxy that the environment names for the URL, if any."""
     from urllib.request import getproxies, proxy_bypass  # urllib3 imports it anyway
 

@@ -85,7 +85,7 @@ class OnnxEncoder:
             raise self._not_a_model(f"{TOKENIZER} cannot be read ({error})") from None
         self._tokenizer.no_padding()
         try:
-            self._session = _session(onnxruntime, self._folder / GRAPH, threads)
+            self._session = open_session(onnxruntime, self._folder / GRAPH, threads)
         except Exception as error:  # noqa: BLE001 - onnxruntime's errors have no other common base class
             raise self._not_a_model(f"{GRAPH} cannot be run ({str(error).strip()})") from None
         self._inputs = [node.name for node in self._session.get_inputs()]
@@ -183,7 +183,8 @@ class OnnxEncoder:
         )
 
 
-def _session(onnxruntime: Any, graph: Path, threads: int) -> Any:
+def open_session(onnxruntime: Any, graph: Path, threads: int) -> Any:
+    """Open a graph on the CPU. onnxruntime raises errors of its own for a file that it cannot run."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1

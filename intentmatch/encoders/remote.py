@@ -42,7 +42,9 @@ def load(model: str, settings: Settings) -> RemoteEncoder:
         raise SettingsError(f"the encoder remote needs a URL: write {FORM}")
     if settings.precision != "auto":
         raise SettingsError(f"precision {settings.precision!r}: a remote encoder's server chooses it; use auto")
-    return RemoteEncoder(url, name, key=_key(), seconds=settings.remote_seconds, prompts=settings.prompts)
+    return RemoteEncoder(
+        url, name, key=key_from_environment(KEY), seconds=settings.remote_seconds, prompts=settings.prompts
+    )
 
 
 class RemoteEncoder:
@@ -114,11 +116,14 @@ def _sketch(rows: NDArray[np.float64]) -> str:
     return np.packbits(rows @ planes > 0.0).tobytes().hex()
 
 
-def _key() -> str | None:
-    """Return the API key from the environment. Raises `SettingsError` if its file cannot be read."""
-    if KEY in os.environ:
-        return os.environ[KEY].strip()
-    if (file := os.environ.get(f"{KEY}_FILE")) is None:
+def key_from_environment(variable: str) -> str | None:
+    """Return an API key from the environment; `VARIABLE_FILE` names a file with the key.
+
+    Raises `SettingsError` if the file cannot be read.
+    """
+    if variable in os.environ:
+        return os.environ[variable].strip()
+    if (file := os.environ.get(f"{variable}_FILE")) is None:
         return None
     try:
         return Path(file).read_text(encoding="utf-8").strip()

@@ -14,7 +14,7 @@ from intentmatch.evaluation.folds import Folds, Split, keeping, split
 from intentmatch.evaluation.metrics import intent_rows, share
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.runner import Runner, StepProgress
-from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.snapshot import Answers
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
 """Shares of the utterances of each intent that are not held out."""
@@ -52,7 +52,7 @@ class Hint(NamedTuple):
 
 
 def learning_curve(
-    matcher: Matcher, *, folds: Folds = 5, seed: int = 0, progress: StepProgress | None = None
+    matcher: Answers, *, folds: Folds = 5, seed: int = 0, progress: StepProgress | None = None
 ) -> tuple[Point, ...]:
     """Compute a point for each of `SHARES`; empty if no utterance can be held out.
 

@@ -22,8 +22,8 @@ from typing import Any, Literal, NamedTuple
 
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import Verdict
-from intentmatch.inbox.redact import WORDS, redact
 from intentmatch.text.normalize import fold
+from intentmatch.text.redact import WORDS, redact
 
 Handled = Literal["added", "ignored"]
 

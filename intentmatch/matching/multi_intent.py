@@ -35,7 +35,8 @@ def match_clauses(engine: Engine, whole: MatchResult, question: Question) -> Mat
     found = pieces(message[:MAX_CHARACTERS], whole.language)
     if not 1 < len(found) <= _MOST_PIECES:
         return whole
-    asked = question._replace(language=whole.language)
+    # One message may cause one request to a server, and the whole message may have caused it.
+    asked = question._replace(language=whole.language, second_opinion=not getattr(engine.reranker, "remote", False))
     clauses = [Span(first.start, last.end) for n, first in enumerate(found) for last in found[n:]]
     texts = [message[span.start : span.end] for span in clauses]
     answers = dict(zip(clauses, engine.match_many(texts, asked), strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from intentmatch.matching.trace import TraceRecorder
 from intentmatch.matching.word_matches import word_matches
 from intentmatch.runtime.gc_pause import gc_paused
 from intentmatch.text.normalize import clean, fold
+
+if TYPE_CHECKING:
+    from intentmatch.matching.opinions.judging import Judging
 
 _SHOWN = 3
 _SAME_VECTOR = 0.99
@@ -68,9 +71,15 @@ class Engine:
             self.foreign_policy = policy_of(registry, artefact.settings, foreign, "for other languages")
             self._foreign_scoring = self._scoring.for_translations(foreign, self.foreign_policy)
         self._too_large_for_head = self.settings.scorer == "head" and beyond_a_head(registry)
-        self._reranking = (
-            None if reranker is None else Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
-        )
+        self._reranking: Reranking | None = None
+        self._judging: Judging | None = None
+        if reranker is not None:
+            from intentmatch.matching.opinions.judging import Judge, Judging  # not needed without a reranker
+
+            if isinstance(reranker, Judge):
+                self._judging = Judging(reranker, registry, shows_prompt=self.settings.reranker_prompt)
+            else:
+                self._reranking = Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
         self._questions = Questions(registry, self.settings.top_k)
         self._reader = Reader(registry, self.settings)
         self._results = ResultBuilder(registry, tolerant=self.settings.fuzzy < 1.0)
@@ -121,8 +130,8 @@ class Engine:
         decision = decide(candidates, policy, question.language)
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
         decided_by: DecidedBy = "fuzzy" if self._is_by_spelling(decision, fuzzy) else by_meaning
-        if reranked := self._reranked(text, vector, decision, scoring, stages, hidden=question.hidden):
-            decision, decided_by = decide(reranked, policy, question.language), "reranker"
+        if second := self._second_opinion(reading, vector, decision, stages):
+            decision, decided_by = second, "reranker"
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
         decision = decision if fuzzy else self._checked_fragment(decision, text, question, stages)
@@ -232,22 +241,23 @@ class Engine:
         hit = fuzzy.get(self._numbers[first.intent])
         return hit is not None and hit.similarity >= first.score
 
-    def _reranked(
-        self,
-        text: str,
-        vector: NDArray[np.float32],
-        decision: Decision,
-        scoring: Scoring,
-        stages: TraceRecorder,
-        *,
-        hidden: Collection[int],
-    ) -> Sequence[Candidate] | None:
-        """Return the candidates as the reranker scores them; None if there is no doubt, no reranker, or no answer."""
-        if not self._reranking or not decision.doubtful:
+    def _second_opinion(
+        self, reading: Reading, vector: NDArray[np.float32], decision: Decision, stages: TraceRecorder
+    ) -> Decision | None:
+        """Return the decision after a second opinion; None if there is no doubt, no reranker, or no answer."""
+        question = reading.question
+        if not decision.doubtful or not question.second_opinion:
             return None
-        reranked, says = self._reranking.rerank(text, vector, decision, scoring, hidden)
+        policy, scoring = self._deciding(question)
+        if self._judging is not None:
+            judged, says = self._judging.decide(reading.message, vector, decision, question, (policy, scoring))
+            stages.add("reranker", says)
+            return judged
+        if self._reranking is None:
+            return None
+        reranked, says = self._reranking.rerank(reading.text, vector, decision, scoring, question.hidden)
         stages.add("reranker", says)
-        return reranked
+        return decide(reranked, policy, question.language) if reranked else None
 
     def _checked_fragment(self, decision: Decision, text: str, question: Question, stages: TraceRecorder) -> Decision:
         """Return a question instead of a match if a word or two do not say which intent is meant."""

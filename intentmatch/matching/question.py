@@ -25,6 +25,8 @@ class Question(NamedTuple):
     """Whether the message is in a language that the registry does not have."""
     hidden: frozenset[int] = frozenset()
     """Rows of utterances that do not count, because another intent that may answer goes first with the same line."""
+    second_opinion: bool = True
+    """Whether a reranker may be asked."""
 
 
 class Questions:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core import plugins
-from intentmatch.core.errors import ModelUnavailableError
+from intentmatch.core.errors import ModelUnavailableError, UnavailableError
 from intentmatch.core.result import Candidate
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry, Reranker
@@ -43,7 +43,9 @@ def load_reranker(settings: Settings) -> Reranker | None:
 
 def reranker_key(settings: Settings) -> tuple[str, ...]:
     """The settings that `load_reranker` reads: equal keys make equal rerankers, so that one can serve both."""
-    return settings.reranker, settings.device
+    budget = ",".join(f"{time}={count}" for time, count in settings.reranker_budget.items())
+    seconds, threads = str(settings.reranker_seconds), str(settings.threads)
+    return settings.reranker, settings.device, threads, seconds, budget
 
 
 def load(model: str, settings: Settings) -> CrossEncoderReranker:
@@ -97,7 +99,8 @@ class Reranking:
         The `hidden` rows do not count.
 
         Each score becomes its mean with the reranker's best score among the intent's nearest utterances. Candidates and
-        utterances are limited to what the time budget allows; without time for two candidates the list is empty.
+        utterances are limited to what the time budget allows. The list is empty without time for two candidates, or
+        without an answer from the reranker's server.
         """
         room = self._pace.room()
         first = decision.ranked[: min(RANKED, room)]
@@ -107,7 +110,10 @@ class Reranking:
         rows = [self._scoring.nearest_rows(vector, self._positions[c.intent], each, hidden) for c in first]
         texts = [clean(self._utterances[row].text) for some in rows for row in some]
         began = perf_counter()
-        scores = iter(self._reranker.score(text, texts).tolist())
+        try:
+            scores = iter(self._reranker.score(text, texts).tolist())
+        except UnavailableError as error:
+            return [], f"in doubt, but the verdict stands: {error}"
         self._pace.took(perf_counter() - began, len(texts))
         best = [max((next(scores), row) for row in some) for some in rows]
         reranked = (scoring or self._scoring).with_confidences(

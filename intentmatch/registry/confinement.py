@@ -17,6 +17,7 @@ _HINT = "move the file into the folder, or turn `confine` off (`serve --no-confi
 # Settings that name a model as `KIND:MODEL` or `MODEL`, and those that name a file or a folder.
 _MODELS, _FILES = ("encoder", "reranker"), ("cache", "inbox")
 _NO_FILES = ("auto", "off")
+_SERVERS = ("remote", "chat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def outside(settings: Mapping[str, Any], locations: Mapping[str, Location], limi
             continue
         kind, separator, model = value.partition(":")
         named = Path(model if name in _MODELS and separator else value).expanduser()
-        if name in _MODELS and (kind == "remote" or not _is_local(named)):
+        if name in _MODELS and (kind in _SERVERS or not _is_local(named)):
             continue
         if not limits.allows(named):
             found.append(limits.refused(named, locations.get(name, NOWHERE)))

@@ -243,3 +243,33 @@ def test_terminal_gets_table_rules(shop: str) -> None:
     assert code == 0
     assert "─".encode() in shown
     assert b"Held-out utterances" in shown
+
+
+_DOUBTFUL = """
+settings: {threshold: 0.3, band: 0.4, cache: 'off', reranker_seconds: 5}
+intents:
+  status: {utterances: [where is my order, track my order now please, has my parcel left]}
+  cancel: {utterances: [cancel my order, stop my order now please, i want no parcel]}
+  greet: {utterances: [hello there, good morning to you, hi]}
+"""
+
+
+def test_eval_prints_gain_share_and_cost(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.yaml"
+    bot.write_text(_DOUBTFUL, encoding="utf-8")
+    done = run(str(bot), "--reranker", "words", "--no-robustness", "--folds", "2")
+
+    assert done.exit_code == 0
+    assert "With the reranker words" in done.stdout
+    assert "without, " in done.stdout
+    assert "asked about " in done.stdout
+    assert " ms a call" in done.stdout
+
+
+def test_missing_reranker_is_an_error(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.yaml"
+    bot.write_text(_DOUBTFUL, encoding="utf-8")
+    done = run(str(bot), "--reranker", "./missing", "--no-robustness", "--folds", "2")
+
+    assert done.exit_code == 5
+    assert "no folder" in done.stderr

@@ -65,6 +65,38 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
+def tiny_cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Create a BERT cross-encoder with a few random weights."""
+    for package in ("onnx", "onnxruntime", "onnxscript", "sentence_transformers", "torch"):
+        pytest.importorskip(package, reason="needs the extra [onnx-export]")
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    def make(labels: int = 1) -> Path:
+        folder = tmp_path_factory.mktemp("cross-encoder")
+        pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *_LETTERS, *(f"##{letter}" for letter in _LETTERS), *_WORDS]
+        (folder / "vocab.txt").write_text("\n".join(dict.fromkeys(pieces)), encoding="utf-8")
+        BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+        torch.manual_seed(1)
+        shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+        # Larger weights than the default, so that scores differ.
+        more = {"max_position_embeddings": 64, "initializer_range": 0.2, "num_labels": labels}
+        BertForSequenceClassification(BertConfig(vocab_size=len(pieces), **shape, **more)).save_pretrained(folder)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def exported_cross_encoder(
+    tiny_cross_encoder: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
+    """A tiny cross-encoder and its export, made once for all tests. Do not write to them."""
+    model = tiny_cross_encoder()
+    return model, export_onnx(str(model), tmp_path_factory.mktemp("exported") / "tiny").folder
+
+
+@pytest.fixture(scope="session")
 def tiny_folder(tiny: Callable[..., Path]) -> Path:
     """A tiny model with mean pooling and normalisation."""
     return tiny(lambda library, dim: [library.Pooling(dim, "mean"), library.Normalize()])

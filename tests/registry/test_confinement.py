@@ -10,7 +10,7 @@ from intentmatch import Matcher
 from intentmatch.core.errors import RegistryError
 from intentmatch.core.settings import resolve
 from intentmatch.registry import read_registry
-from intentmatch.registry.confinement import ReadLimits
+from intentmatch.registry.confinement import ReadLimits, outside
 from intentmatch.registry.reading.reader import examine
 
 BOT = "intents: {a: {utterances: [hello]}, b: {utterances: [bye]}}\n"
@@ -107,3 +107,11 @@ def test_devices_are_not_read(tmp_path: Path, device: str) -> None:
     (problem,) = examine(bot)[1]
     assert problem.rule == "unreadable"
     assert "not a regular file" in problem.message
+
+
+def test_servers_of_rerankers_are_no_files_but_exported_ones_are(tmp_path: Path) -> None:
+    """`outside` reads only local paths."""
+    limits = ReadLimits(most=1000, folder=tmp_path)
+    for server in ("remote:http://h/rerank", "chat:http://h/v1/chat/completions#m"):
+        assert outside({"reranker": server}, {}, limits) == []
+    assert len(outside({"reranker": "onnx:/elsewhere"}, {}, limits)) == 1

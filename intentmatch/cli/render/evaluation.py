@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from intentmatch.evaluation.outcomes import Outcome
     from intentmatch.evaluation.reports.report import Part, Report
     from intentmatch.evaluation.robustness import RobustnessPart, Trial
+    from intentmatch.evaluation.second_opinion import SecondOpinion
 
 _MOST_INTENTS = 10
 _MOST_CONFUSIONS = 6
@@ -36,6 +37,28 @@ def report(found: Report) -> None:
     _out_of_scope(found)
     if found.curve:
         _curve(found)
+
+
+def second_opinion(found: SecondOpinion) -> None:
+    """Print what a reranker gains, how often it is asked, and what that costs."""
+    from intentmatch.evaluation.reports.report import TITLES
+
+    click.echo()
+    output.say(click.style(f"With the reranker {found.name}", bold=True))
+    for gain in found.gains:
+        if gain.without is not None and gain.with_it is not None:
+            points = 100.0 * (gain.with_it - gain.without)
+            output.say(f"  {TITLES[gain.part]}: {gain.without:.1%} without, {gain.with_it:.1%} with ({points:+.1f})")
+    share = found.asked / max(1, found.messages)
+    output.say(f"  asked about {found.asked:,} of {counted(found.messages, 'message')} ({share:.1%})")
+    if found.unanswered:
+        output.say(f"  {counted(found.unanswered, 'call')} without an answer: there the verdict stood")
+    cost = f"  {found.seconds * 1000:.1f} ms a call"
+    if found.requests is not None:
+        cost += f", {counted(found.requests, 'request')}"
+    if found.tokens:
+        cost += f", {counted(found.tokens, 'token')}"
+    output.say(cost)
 
 
 def gate(checks: Sequence[Check]) -> None:

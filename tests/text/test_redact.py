@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.inbox.redact import CARD, EMAIL, IBAN, PHONE, redact
+from intentmatch.text.redact import CARD, EMAIL, IBAN, PHONE, redact
 
 EMAILS = [
     "anna@example.org", "anna.maria+shop@mail.example.co.uk", "ANNA@EXAMPLE.ORG", "a_b-c%d@x-y.io", "anna＠example.org",

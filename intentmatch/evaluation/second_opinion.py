@@ -1,0 +1,125 @@
+"""Measure what a reranker gains, how often it would be asked, and what that costs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from intentmatch.core.errors import UnavailableError
+from intentmatch.core.types import Case, Reranker
+from intentmatch.evaluation.folds import Folds
+from intentmatch.evaluation.reports.report import PartName, Report
+from intentmatch.evaluation.run import evaluate
+from intentmatch.evaluation.runner import StepProgress
+from intentmatch.matching.opinions.judging import Judge, Opinion, Option
+from intentmatch.matching.pipeline import Engine
+from intentmatch.matching.snapshot import Answers, Snapshot
+
+
+class Gain(NamedTuple):
+    """Overall accuracy of one part, in [0, 1], without and with the reranker; None if it has no cases."""
+
+    part: PartName
+    without: float | None
+    with_it: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOpinion:
+    """What a reranker changes in an evaluation."""
+
+    name: str
+    gains: tuple[Gain, ...]
+    messages: int
+    """Different messages of the evaluation."""
+    asked: int
+    """Different messages that the reranker was asked about."""
+    unanswered: int
+    """Calls without an answer, for which the verdict stood: faults, time limits and budgets."""
+    seconds: float
+    """Mean time of a call."""
+    requests: int | None
+    """Requests that reached a server; None for a reranker on this machine."""
+    tokens: int
+    """Tokens that the server counted, both ways; 0 if it counts none."""
+
+
+def measure_reranker(
+    matcher: Answers,
+    reranker: Reranker,
+    before: Report,
+    *,
+    tests: Sequence[Case] | None = None,
+    folds: Folds = 5,
+    seed: int = 0,
+    progress: StepProgress | None = None,
+) -> SecondOpinion:
+    """Evaluate a registry with `reranker` and compare with `before`, the report of the same evaluation of `matcher`.
+
+    Raises what `evaluate` raises.
+    """
+    counted = _CountedJudge(reranker) if isinstance(reranker, Judge) else _Counted(reranker)
+    second = Snapshot(Engine(matcher.artefact, matcher.encoder, counted))
+    after = evaluate(second, tests=tests, folds=folds, seed=seed, robustness=False, progress=progress)
+    found = {part.name: part for part in after.parts}
+    usage = getattr(reranker, "usage", None)
+    return SecondOpinion(
+        name=reranker.name,
+        gains=tuple(
+            Gain(part.name, part.numbers.overall, found[part.name].numbers.overall)
+            for part in before.parts
+            if part.name in found
+        ),
+        messages=len({outcome.case.text for part in after.parts for outcome in part.outcomes}),
+        asked=len(counted.messages),
+        unanswered=counted.unanswered,
+        seconds=counted.seconds / max(1, counted.calls),
+        requests=usage.requests if usage else None,
+        tokens=usage.tokens if usage else 0,
+    )
+
+
+class _Counted:
+    """A reranker whose calls are counted and timed."""
+
+    def __init__(self, inner: Reranker) -> None:
+        self.name, self._inner = inner.name, inner
+        self.remote = getattr(inner, "remote", False)
+        self.messages: set[str] = set()
+        self.calls = self.unanswered = 0
+        self.seconds = 0.0
+        self._lock = threading.Lock()
+
+    def score(self, message: str, utterances: Sequence[str]) -> NDArray[Any]:
+        """Return the scores of the reranker."""
+        scores: NDArray[Any] = self._timed(message, self._inner.score, utterances)
+        return scores
+
+    def _timed(self, message: str, call: Any, argument: Any) -> Any:
+        began = perf_counter()
+        failed = False
+        try:
+            return call(message, argument)
+        except UnavailableError:
+            failed = True
+            raise
+        finally:
+            with self._lock:
+                self.messages.add(message)
+                self.calls += 1
+                self.unanswered += failed
+                self.seconds += perf_counter() - began
+
+
+class _CountedJudge(_Counted):
+    """A judge whose calls are counted and timed."""
+
+    def judge(self, message: str, options: Sequence[Option]) -> Opinion:
+        """Return the opinion of the judge."""
+        opinion: Opinion = self._timed(message, self._inner.judge, options)  # type: ignore[attr-defined]
+        return opinion

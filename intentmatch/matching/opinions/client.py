@@ -1,0 +1,175 @@
+"""HTTP client for second opinions: one request without retries, within time limit, budget and circuit breaker.
+
+Redirects are not followed, so that the key goes only to the named server.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from intentmatch.core import plugins
+from intentmatch.core.errors import ModelUnavailableError, SettingsError
+from intentmatch.encoders.endpoint import connection_pool, error_text
+from intentmatch.encoders.remote import key_from_environment
+from intentmatch.matching.opinions.limits import Budget, CircuitBreaker
+
+KEY = "INTENTMATCH_RERANKER_KEY"
+"""Environment variable with the API key. The same name with `_FILE` appended names a file that holds the key."""
+
+_CONNECTIONS = 16
+_CACHED = 1024
+# An answer is a few numbers or a short object; more than this is no answer.
+_MOST_BYTES = 1 << 20
+_BLOCK = 1 << 16
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(slots=True)
+class Usage:
+    """What a client has asked of its server so far."""
+
+    requests: int = 0
+    tokens: int = 0
+    """Tokens that the server counted, of questions and answers."""
+
+
+class OpinionClient:
+    """Asks the server at `url` with JSON. Safe to use from many threads.
+
+    `seconds` limits one request, connecting included; `budget` holds the most requests per `minute` and `day`. Answers
+    to the last 1,024 different requests are cached. Raises `SettingsError` if the URL or the key is invalid, and
+    `MissingExtraError` without urllib3.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        what: str,
+        seconds: float,
+        budget: Mapping[str, int],
+        paths: tuple[str, ...],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`what` names the client in errors; the path of the URL must end in one of `paths`."""
+        self.url, self._what, self._seconds, self._clock = url, what, seconds, clock
+        scheme = _checked(url, what, paths)
+        self._key = key_from_environment(KEY)
+        if self._key is not None and not (self._key and self._key.isascii() and self._key.isprintable()):
+            raise SettingsError(f"the key in {KEY} must be printable ASCII and not empty")
+        self._http = plugins.require("urllib3", what=what, extra="remote")
+        self._headers = {"Content-Type": "application/json"}
+        if self._key:
+            self._headers["Authorization"] = f"Bearer {self._key}"
+        options = {"maxsize": _CONNECTIONS, "timeout": self._http.Timeout(total=seconds), "retries": False}
+        try:
+            self._pool = connection_pool(self._http, urlsplit(url), options)
+        except self._http.exceptions.HTTPError:
+            # The original text would show the proxy's password.
+            raise SettingsError(f"the environment names an invalid proxy for {scheme}") from None
+        self._lock = threading.Lock()
+        self._budget, self._breaker = Budget(budget, clock), CircuitBreaker(clock)
+        self._answers: OrderedDict[bytes, Any] = OrderedDict()
+        self.usage = Usage()
+
+    def ask(self, body: Mapping[str, Any], read: Callable[[Any], _Answer]) -> _Answer:
+        """Send a request and return what `read` makes of its JSON answer, or of a cached one.
+
+        `read` raises `ValueError`, `TypeError`, `KeyError`, `IndexError` or `AttributeError` for a wrong answer. Raises
+        `ModelUnavailableError` without a usable answer, and if the budget is used up or the circuit is open.
+        """
+        request = json.dumps(body).encode()
+        with self._lock:
+            if request in self._answers:
+                self._answers.move_to_end(request)
+                known: _Answer = self._answers[request]
+                return known
+            if rest := self._breaker.rest():
+                raise self._unavailable(f"it failed several times and is not asked for {rest:.0f} s")
+            if spent := self._budget.take():
+                raise self._unavailable(spent)
+            self.usage.requests += 1
+        try:
+            answer = self._read(self._post(request), read)
+        except ModelUnavailableError:
+            with self._lock:
+                self._breaker.failed()
+            raise
+        with self._lock:
+            self._breaker.succeeded()
+            self._answers[request] = answer
+            if len(self._answers) > _CACHED:
+                self._answers.popitem(last=False)
+        return answer
+
+    def _read(self, content: bytes, read: Callable[[Any], _Answer]) -> _Answer:
+        try:
+            answer = json.loads(content)
+            with self._lock:
+                self.usage.tokens += _tokens(answer)
+            return read(answer)
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+            why = str(error) if type(error) is ValueError else "its answer has another form"
+            raise self._unavailable(why) from None
+
+    def _post(self, body: bytes) -> bytes:
+        deadline = self._clock() + self._seconds
+        try:
+            answer = self._pool.request(
+                "POST", self.url, body=body, headers=self._headers, redirect=False, preload_content=False
+            )
+            content = b""
+            try:
+                # The time limit of the socket starts anew with each block.
+                while block := answer.read1(_BLOCK):
+                    content += block
+                    if self._clock() > deadline or len(content) > _MOST_BYTES:
+                        answer.close()
+                        raise self._unavailable(
+                            f"it took more than {self._seconds:g} s"
+                            if len(content) <= _MOST_BYTES
+                            else f"its answer has more than {_MOST_BYTES:,} bytes"
+                        )
+            finally:
+                answer.release_conn()
+        except self._http.exceptions.TimeoutError:
+            raise self._unavailable(f"it took more than {self._seconds:g} s") from None
+        except self._http.exceptions.HTTPError as error:
+            raise self._unavailable(f"it cannot be reached ({type(error).__name__})") from None
+        if answer.status != 200:
+            raise self._unavailable(f"it answered with status {answer.status}{error_text(content, self._key)}")
+        return content
+
+    def _unavailable(self, why: str) -> ModelUnavailableError:
+        return ModelUnavailableError(f"{self._what} at {self.url} gives no answer: {why}")
+
+
+def _tokens(answer: Any) -> int:
+    """Return the tokens that a server says it has used; 0 if it does not say."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    total = usage.get("total_tokens") if isinstance(usage, dict) else None
+    return total if isinstance(total, int) and total > 0 else 0
+
+
+def _checked(url: str, what: str, paths: tuple[str, ...]) -> str:
+    """Return the scheme of a valid URL. The error does not show the URL, which may hold a password."""
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid or not url.isascii() or not url.isprintable() or " " in url or {*url} & {*"@?#"}:
+        raise SettingsError(
+            f"the URL of {what} is invalid: write it without a user or a query, and put a key into {KEY}"
+        )
+    if not parts.path.endswith(paths):
+        raise SettingsError(f"{url} must end in {' or '.join(paths)}")
+    return parts.scheme

@@ -1,0 +1,73 @@
+"""What a reranker gains, how often it is asked, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from embeddings_server import serving
+from opinion_server import OpinionServer
+
+from intentmatch import Matcher
+from intentmatch.core.types import Case
+from intentmatch.evaluation.run import evaluate
+from intentmatch.evaluation.second_opinion import measure_reranker
+from intentmatch.matching.opinions.chat_judge import ChatJudge
+from intentmatch.matching.word_reranker import WordReranker
+
+BOT = """
+settings: {threshold: 0.3, band: 0.4, cache: 'off', reranker_seconds: 5}
+intents:
+  status: {utterances: [where is my order, track my order now please, has my parcel left]}
+  cancel: {utterances: [cancel my order, stop my order now please, i want no parcel]}
+  greet: {utterances: [hello there, good morning to you, hi]}
+"""
+TESTS = [
+    Case("my order now please", "status"),
+    Case("please stop my parcel now", "cancel"),
+    Case("good hello", "greet"),
+    Case("what about the moon", None),
+]
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Path:
+    (tmp_path / "bot.yaml").write_text(BOT, encoding="utf-8")
+    return tmp_path / "bot.yaml"
+
+
+@pytest.fixture
+def server() -> Iterator[OpinionServer]:
+    pytest.importorskip("urllib3", reason="needs the extra [remote]")
+    with serving(OpinionServer()) as running:
+        yield running
+
+
+def test_gain_is_the_difference_of_two_evaluations(bot: Path) -> None:
+    matcher = Matcher.load(bot)
+    before = evaluate(matcher, tests=TESTS, robustness=False)
+
+    found = measure_reranker(matcher, WordReranker(), before, tests=TESTS)
+
+    after = evaluate(Matcher.load(bot, reranker="words"), tests=TESTS, robustness=False)
+    (gain,) = found.gains
+    assert (gain.without, gain.with_it) == (before.parts[0].numbers.overall, after.parts[0].numbers.overall)
+    assert found.messages == len(TESTS)
+    assert 0 < found.asked <= len(TESTS)
+    assert (found.requests, found.tokens, found.unanswered) == (None, 0, 0)
+    assert found.seconds > 0.0
+
+
+def test_requests_and_tokens_of_a_chat_model_are_counted(bot: Path, server: OpinionServer) -> None:
+    """A message that is matched again is answered from the cache."""
+    matcher = Matcher.load(bot)
+    before = evaluate(matcher, tests=TESTS, robustness=False)
+    server.script.append((500, {}, {}))
+
+    judge = ChatJudge(server.url("/v1/chat/completions"), "m", matcher.settings)
+    found = measure_reranker(matcher, judge, before, tests=TESTS)
+
+    assert found.requests == len(server.asked) >= found.asked > 0
+    assert found.tokens == 95 * (len(server.asked) - 1)
+    assert found.unanswered == 1

@@ -15,12 +15,13 @@ from intentmatch.authoring.audit import AuditEntry, AuditLog
 from intentmatch.authoring.folder_history import NAME, FolderHistory
 from intentmatch.authoring.git_history import GitHistory
 from intentmatch.authoring.revisions import Files, History, Revision, digest_of
-from intentmatch.core.errors import ChangedMeanwhileError, InputError, IntentMatchError, UnknownNameError
+from intentmatch.core.errors import ChangedMeanwhileError, InputError, IntentMatchError, Problem, UnknownNameError
+from intentmatch.core.types import Registry
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.plan import Changes, plan, unified
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
-from intentmatch.registry.reading.reader import is_yaml, yaml_files
+from intentmatch.registry.reading.reader import examine, is_yaml, yaml_files
 from intentmatch.storage.file_lock import FolderLock
 
 ANY = "*"
@@ -88,6 +89,10 @@ class Workspace:
         except OSError as error:
             raise InputError(f"{error.filename} cannot be read: {error.strerror or error}") from error
 
+    def examine(self) -> tuple[Registry, list[Problem]]:
+        """Return what the files say, one utterance per line, and all problems. Never raises for invalid content."""
+        return examine(self.path, expand=False, limits=self._limits)
+
     def place(self, name: str) -> Path:
         """Return the path of a file by its name."""
         return self.base / name
@@ -142,7 +147,7 @@ class Workspace:
         return self._audit.entries(most)
 
     def _write(self, changes: Changes, author: str, note: str) -> Written:
-        before = self._named(changes.read)
+        before = self.named(changes.read)
         if not changes.files:
             return Written(changes, digest_of(before), None)
         self._audit.prepare()
@@ -208,7 +213,8 @@ class Workspace:
     def _name(self, file: Path) -> str:
         return os.path.relpath(file, self.base).replace(os.sep, "/")
 
-    def _named(self, files: Mapping[Path, bytes]) -> Files:
+    def named(self, files: Mapping[Path, bytes]) -> Files:
+        """Return contents by the names of their files, such as `Changes.read`."""
         return {self._name(file): content for file, content in files.items()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect, Request
 
+from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import InputError, IntentMatchError, Problem
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings
@@ -21,6 +23,7 @@ from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.reloads import ReloadCounter
 from intentmatch.server.middleware.problems import (
@@ -78,6 +81,10 @@ class Bot:
         self._loaded_at = time.time()
         self._queue = queue
         self.metrics = queue.metrics
+        self._workspace: Workspace | None = None
+        self._workspace_lock = threading.Lock()
+        self.evaluating = threading.Lock()
+        """Held while this process evaluates the bot for an author."""
         self.reload_error: ProblemDetails | None = None
         """Why the last reload failed; None if it succeeded."""
 
@@ -199,6 +206,24 @@ class Bot:
                 self._inbox = Inbox.from_settings(settings)
             self._inbox_settings = settings
         return self._inbox
+
+    @property
+    def workspace(self) -> Workspace:
+        """The files of this bot, for authors.
+
+        Raises `ProblemError` (409) for an artefact or a registry made in code, which have no YAML to edit.
+        """
+        with self._workspace_lock:
+            if self._workspace is None:
+                path = self.matcher.path
+                if path is None:
+                    detail = "The intents were made in code: there is no YAML to edit."
+                    raise ProblemError(ProblemDetails.for_status(409, detail))
+                try:
+                    self._workspace = Workspace(path, ReadLimits.from_settings(path, self.matcher.settings))
+                except InputError as error:
+                    raise ProblemError(ProblemDetails.for_status(409, str(error))) from error
+            return self._workspace
 
     def record(self, results: Sequence[MatchResult], registry: Registry) -> None:
         """Count, trace and log results of a registry, and keep misses in the inbox, each if it is turned on."""

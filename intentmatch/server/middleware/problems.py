@@ -53,6 +53,7 @@ DESCRIPTIONS: Mapping[int, str] = {
     409: "The files are invalid; every problem is listed, and the last valid registry stays active.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
+    428: "The header If-Match is missing.",
     422: "The body is JSON, but invalid; every problem is listed.",
     429: "Too many requests; the header Retry-After says when to try again.",
     503: "The intents are not loaded yet, too many messages are waiting (then the header Retry-After says when to try "

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect, Request
 
-from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import InputError, IntentMatchError, Problem
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings
@@ -39,6 +38,7 @@ from intentmatch.server.process.telemetry import Spans
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 if TYPE_CHECKING:
+    from intentmatch.authoring.workspace import Workspace
     from intentmatch.matching.watch import Watch
 
 _log = logging.getLogger(__name__)
@@ -213,6 +213,8 @@ class Bot:
 
         Raises `ProblemError` (409) for an artefact or a registry made in code, which have no YAML to edit.
         """
+        from intentmatch.authoring.workspace import Workspace  # needed by few servers
+
         with self._workspace_lock:
             if self._workspace is None:
                 path = self.matcher.path

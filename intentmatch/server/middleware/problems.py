@@ -162,11 +162,12 @@ def response(scope: Scope, details: ProblemDetails, headers: Mapping[str, str] |
 
 
 async def _invalid_request(request: Request, error: Exception) -> Response:
-    # Of routes that a user adds to the app: the server's own read their bodies themselves. Starlette types the error of
-    # a handler as Exception.
+    # Of routes for authors and those that a user adds to the app: the others read their bodies themselves. Starlette
+    # types the error of a handler as Exception.
     found: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
     declared = request.headers.get("content-type", "")
-    if not {each["type"] for each in found} & {"json_invalid", "missing"} and not is_json(declared):
+    in_body = any(each["loc"][:1] == ("body",) for each in found)
+    if in_body and not {each["type"] for each in found} & {"json_invalid", "missing"} and not is_json(declared):
         return response(request.scope, unsupported_media_type(declared))
     return response(request.scope, from_findings(found))
 

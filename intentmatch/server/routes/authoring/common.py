@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -43,9 +44,18 @@ READS: dict[str, Any] = {
 }
 """Arguments of a route that reads."""
 
+ASKS: dict[str, Any] = {**READS, "responses": responses(400, 401, 403, 408, 409, 413, 415, 422, 429, 503)}
+"""Arguments of a route that reads, and takes a body."""
+
 _CONFLICT = {409: {"model": ConflictDetails, "description": "Somebody else was quicker, or there is no YAML to edit."}}
-WRITES: dict[str, Any] = {**READS, "responses": {**responses(401, 403, 413, 422, 428, 429, 503), **_CONFLICT}}
+WRITES: dict[str, Any] = {
+    **READS,
+    "responses": {**responses(400, 401, 403, 408, 413, 415, 422, 428, 429, 503), **_CONFLICT},
+}
 """Arguments of a route that writes."""
+
+_FAULTS_OF_A_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
+"""Errors of the file system that are the caller's, who named the file."""
 
 
 @contextmanager
@@ -68,7 +78,8 @@ def explained() -> Iterator[None]:
         status = 404 if error.kind == "revision" else 422
         raise ProblemError(ProblemDetails.for_status(status, str(error), [_item(error)])) from error
     except InputError as error:
-        status = 503 if isinstance(error.__cause__, OSError) else 422
+        cause = error.__cause__
+        status = 503 if isinstance(cause, OSError) and cause.errno not in _FAULTS_OF_A_NAME else 422
         raise ProblemError(ProblemDetails.for_status(status, str(error), [_item(error)])) from error
 
 

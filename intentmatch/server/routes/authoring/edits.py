@@ -12,6 +12,7 @@ from intentmatch.server.auth.api_keys import author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError, responses
 from intentmatch.server.routes.authoring.common import (
+    ASKS,
     READS,
     WRITES,
     IfMatch,
@@ -58,7 +59,7 @@ def add_calls(router: APIRouter) -> None:
             raise ProblemError(ProblemDetails.for_status(404, str(error)))
         return AuthoredIntent.from_intent(found[name])
 
-    @router.post("/edits/preview", **READS)
+    @router.post("/edits/preview", **ASKS)
     def preview_edits(request: Request, body: PreviewRequest) -> PreviewResponse:
         """Return what edits would do: the diff, the problems, and which answers change. Nothing is written."""
         bot: Bot = request.state.bot

@@ -18,7 +18,7 @@ from intentmatch.evaluation.run import evaluate
 from intentmatch.runtime.steps import Step
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError
-from intentmatch.server.routes.authoring.common import READS
+from intentmatch.server.routes.authoring.common import ASKS
 from intentmatch.server.routes.schemas.authoring import EvaluateRequest
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
@@ -40,7 +40,7 @@ def add_calls(router: APIRouter) -> None:
     """Add the call."""
 
     @router.post(
-        "/evaluate", **{**READS, "responses": {**READS["responses"], **_EVENTS}}, response_class=StreamingResponse
+        "/evaluate", **{**ASKS, "responses": {**ASKS["responses"], **_EVENTS}}, response_class=StreamingResponse
     )
     async def run_evaluation(request: Request, body: EvaluateRequest) -> StreamingResponse:
         """Evaluate the registry in use by cross-validation and on its tests. Close the connection to cancel.
@@ -82,7 +82,9 @@ class _Evaluation:
     def _run(self) -> None:
         try:
             with stopping(lambda: self._cancelled, self._progress):
-                report = evaluate(self._bot.matcher, folds=self._body.folds, seed=self._body.seed)
+                report = evaluate(
+                    self._bot.matcher, folds=self._body.folds, seed=self._body.seed, robustness=self._body.robustness
+                )
             self._put("result", report.to_dict())
         except StoppedError:
             _log.info("an evaluation was cancelled")

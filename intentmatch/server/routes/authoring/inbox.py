@@ -15,6 +15,7 @@ from intentmatch.server.auth.api_keys import author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError, responses
 from intentmatch.server.routes.authoring.common import (
+    ASKS,
     READS,
     WRITES,
     IfMatch,
@@ -50,7 +51,7 @@ def add_calls(router: APIRouter) -> None:
             revision=revision, clusters=clusters, understood=found.understood, hashed=len(found.hashed)
         )
 
-    @router.post("/inbox/{cluster}/preview", **{**READS, "responses": {**READS["responses"], **responses(404)}})
+    @router.post("/inbox/{cluster}/preview", **{**ASKS, "responses": {**ASKS["responses"], **responses(404)}})
     def preview_cluster(request: Request, cluster: _Number, body: InboxPreviewRequest) -> PreviewResponse:
         """Return what would become of a cluster. Nothing is written."""
         bot: Bot = request.state.bot

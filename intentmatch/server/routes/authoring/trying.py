@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.lint import fixes, lint
 from intentmatch.server.bots.bot import Bot
-from intentmatch.server.routes.authoring.common import READS, explained
+from intentmatch.server.routes.authoring.common import ASKS, READS, explained
 from intentmatch.server.routes.schemas.authoring import LintResponse, OverlapInfo, TryRequest, TryResponse, WordInfo
 from intentmatch.server.routes.schemas.matches import MatchResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem
@@ -18,7 +18,7 @@ from intentmatch.server.routes.schemas.problem_details import ErrorItem
 def add_calls(router: APIRouter) -> None:
     """Add the calls."""
 
-    @router.post("/try", **READS)
+    @router.post("/try", **ASKS)
     def try_message(request: Request, body: TryRequest) -> TryResponse:
         """Match a message and return everything that is known about it. Nothing is counted or kept."""
         bot: Bot = request.state.bot

@@ -239,6 +239,7 @@ class EvaluateRequest(RequestModel):
 
     folds: int = Field(default=5, ge=2, le=20, description="Parts of the cross-validation.")
     seed: int = Field(default=0, ge=0, le=2**31, description="Seed of the parts.")
+    robustness: bool = Field(default=True, description="Whether to try variations of the messages too.")
 
 
 class PlaceInfo(ResponseModel):

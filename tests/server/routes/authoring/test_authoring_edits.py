@@ -193,6 +193,7 @@ def test_write_without_if_match_is_refused(client: TestClient) -> None:
         ({"edit": "remove", "text": "nothing of that"}, "is not among the utterances"),
         ({"edit": "replace_file", "file": "../x.yaml", "text": "version: 1\n"}, "not part of the registry"),
         ({"edit": "replace_file", "file": "bot.yaml", "text": "intents: [\n"}, "1 error"),
+        ({"edit": "replace_file", "file": f"{'x' * 300}.yaml", "text": "version: 1\n"}, "not a valid file name"),
         ({"edit": "remove_file", "file": "other.yaml"}, "unknown file"),
         ({"edit": "burn", "intent": "greet"}, "1 mistake"),
         ({"edit": "add", "intent": "greet", "text": "x", "wrong": 1}, "This key is unknown"),

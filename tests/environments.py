@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import venv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[1]
 CONSTRAINTS = ROOT / ".ci" / "constraints.txt"
 RUNNER = ("pytest", "hypothesis")
 """What `tests/conftest.py` needs in every environment."""
+# Warnings of other packages are allowed. Our own are errors, as in the default run.
+WARNINGS = "filterwarnings=default\nerror:::(intentmatch|test_|contracts)"
 
 
 @dataclass(frozen=True)
@@ -34,19 +36,24 @@ class UnavailableError(Exception):
     """An environment cannot be made here; the text says why."""
 
 
-def install(folder: Path, wanted: list[str | Path]) -> Path:
-    """Make a virtual environment with these packages, with pinned releases if possible, and return its Python."""
+def install(folder: Path, wanted: Sequence[str | Path], *, constrained: bool = True) -> Path:
+    """Make a virtual environment with these packages, with pinned releases if possible, and return its Python.
+
+    With `constrained=False`, the pins of the constraints are ignored from the start.
+    """
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder)
     # The pip of the caller, and no bytecode ahead of use: most of a framework is not used in a test.
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-compile"]
     pip += ["--quiet", "--disable-pip-version-check"]
-    try:
-        call([*pip, "-c", CONSTRAINTS, *wanted, *RUNNER], seconds=900)
-    except subprocess.CalledProcessError:
-        # Some frameworks need older releases than the constraints name.
-        call([*pip, *wanted, *RUNNER], seconds=900)
+    if constrained:
+        try:
+            call([*pip, "-c", CONSTRAINTS, *wanted, *RUNNER], seconds=900)
+            return python
+        except subprocess.CalledProcessError:
+            pass  # Some frameworks need older releases than the constraints name.
+    call([*pip, *wanted, *RUNNER], seconds=900)
     return python
 
 

@@ -44,6 +44,8 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 @_option("--host", help="Address to listen on.")
 @_option("-p", "--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.")
 @_option("--workers", type=_COUNT, help="Number of processes.")
+@_option("--max-connections", type=_COUNT, help="Open connections of a process; more are answered with 503.")
+@_option("--max-connections-per-address", type=_COUNT, help="Open connections of an address.")
 @_option("--watch", is_flag=True, help="Reload files that change. Invalid files are reported in the log.")
 @click.option(
     "--bots/--no-bots",
@@ -183,12 +185,22 @@ def _app(
 def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
     import uvicorn
 
+    from intentmatch.server.process.connections import (
+        BACKLOG,
+        ConnectionLimits,
+        LimitedProtocol,
+        possible_connections,
+    )
     from intentmatch.server.process.logs import log_config
-    from intentmatch.server.process.slow_clients import SlowClientProtocol
 
     listener = config.listener
+    limits = ConnectionLimits(
+        possible_connections(listener.max_connections), listener.max_connections_per_address, listener.trusted_proxies
+    )
     return dict(
-        http=partial(SlowClientProtocol, head_seconds=config.limits.body_seconds),
+        http=partial(LimitedProtocol, head_seconds=config.limits.body_seconds, limits=limits),
+        ws="none",  # no route takes one, and uvicorn would not tell when such a connection ends
+        backlog=BACKLOG,
         host=listener.host,
         port=listener.port,
         proxy_headers=bool(listener.trusted_proxies),

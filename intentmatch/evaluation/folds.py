@@ -70,12 +70,13 @@ def split(
         joined: dict[int, list[int]] = {}
         for group in (group for groups in splittable for group in groups):
             joined.setdefault(leaders.get(group[0], group[0]), []).extend(group)
-        held_out, kept = _without_whole_intents(list(joined.values()), registry)
+        held_out, kept = _without_whole_intents(list(joined.values()), registry, splittable, leaders)
         singles = [_fold(group, (), evaluated) for group in held_out if group]
         not_asked = sorted({*not_asked, *(row for row in kept if evaluated[row])})
         singles += [Fold(frozenset(), frozenset(group)) for groups in negative_groups for group in groups]
         return Split(tuple(singles), tuple(not_asked))
-    rows, kept = _without_whole_intents(_distributed(splittable, registry.utterances, folds, random, leaders), registry)
+    distributed = _distributed(splittable, registry.utterances, folds, random, leaders)
+    rows, kept = _without_whole_intents(distributed, registry, splittable, leaders)
     not_asked = sorted({*not_asked, *(row for row in kept if evaluated[row])})
     negatives = _distributed(negative_groups, registry.negatives, folds, random, {})
     found = (_fold(*pair, evaluated) for pair in zip(rows, negatives, strict=True))
@@ -165,13 +166,15 @@ def _leaders(by_intent: Sequence[list[list[int]]], registry: Registry) -> dict[i
     return {group: leader[group] for line in lines for group in line}
 
 
-def _without_whole_intents(folds: list[list[int]], registry: Registry) -> tuple[list[list[int]], list[int]]:
+def _without_whole_intents(
+    folds: list[list[int]], registry: Registry, by_intent: Sequence[list[list[int]]], leaders: Mapping[int, int]
+) -> tuple[list[list[int]], list[int]]:
     """Return the folds without some shared lines, and the rows of these lines.
 
-    Left out are lines that would take all utterances of an intent at once, and lines that another intent keeps.
+    Left out are lines that would take all utterances of an intent at once, and lines that another intent keeps; with
+    each line its near-duplicates, which would answer for it.
     """
-    shared = SharedLines(registry)
-    if not shared:
+    if not leaders:
         return folds, []
     sizes = Counter(registry.owners)
     kept = set(range(len(registry.owners))).difference(*folds)
@@ -180,7 +183,10 @@ def _without_whole_intents(folds: list[list[int]], registry: Registry) -> tuple[
             owner for owner, count in Counter(registry.owners[row] for row in rows).items() if count == sizes[owner]
         }
         kept |= {row for row in rows if registry.owners[row] in whole}
-    kept |= {row for rows in shared.groups if not kept.isdisjoint(rows) for row in rows}
+    linked = {row: leaders.get(group[0], group[0]) for groups in by_intent for group in groups for row in group}
+    kept |= {other for rows in SharedLines(registry).groups if not kept.isdisjoint(rows) for other in rows}
+    whole_groups = {linked[row] for row in kept if row in linked}
+    kept |= {row for row, group in linked.items() if group in whole_groups}
     left = [[row for row in rows if row not in kept] for rows in folds]
     return left, sorted(row for rows in folds for row in rows if row in kept)
 

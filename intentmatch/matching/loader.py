@@ -157,6 +157,10 @@ def _same_training(settings: Settings, other: Settings) -> bool:
     return all(getattr(settings, name) == getattr(other, name) for name in names)
 
 
+class _SupersededError(Exception):
+    """Another registry was loaded than the one that is being trained."""
+
+
 class Reloader:
     """Holds the engine in use and replaces it when the files change. Safe to use from many threads.
 
@@ -191,6 +195,7 @@ class Reloader:
         """Read, build and train anew. Raises what loading raises; the engine in use then stays."""
         with self._reloading:
             self.engine, self.content = self.source.engine(self.engine, progress)
+            self._provisional = False
 
     def reload_provisionally(self) -> Registry:
         """Read and build anew, with the old calibration where that will do, and return the new registry.
@@ -204,13 +209,26 @@ class Reloader:
             return self.engine.artefact.registry
 
     def train(self) -> None:
-        """Replace a provisional calibration by a trained one, unless another registry was loaded in the meantime."""
+        """Replace a provisional calibration by a trained one.
+
+        If another registry is loaded meanwhile, training stops at its next step and changes nothing.
+        """
         with self._training:
-            engine = self.engine
-            if not self._provisional:
+            with self._reloading:
+                engine, provisional = self.engine, self._provisional
+            if not provisional:
                 return
-            trained = Engine(trained_again(engine.artefact, engine.encoder), engine.encoder, engine.reranker)
-            trained.self_test()
+
+            def check(_step: steps.Step) -> None:
+                if self.engine is not engine:
+                    raise _SupersededError
+
+            try:
+                with steps.listening(check):
+                    trained = Engine(trained_again(engine.artefact, engine.encoder), engine.encoder, engine.reranker)
+                    trained.self_test()
+            except _SupersededError:
+                return
             with self._reloading:
                 if self.engine is engine:
                     self.engine, self._provisional = trained, False

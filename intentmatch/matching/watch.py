@@ -21,6 +21,7 @@ from typing import Any
 from intentmatch.core import plugins
 from intentmatch.core.errors import IntentMatchError, Location, Problem, RegistryError
 from intentmatch.core.types import Registry
+from intentmatch.matching.learner import Learner
 from intentmatch.matching.loader import Reloader
 from intentmatch.registry.reading.reader import SUFFIXES, folders
 from intentmatch.registry.reading.snapshot import EMPTY, Content, content
@@ -60,6 +61,7 @@ class Watch:
         self._watch = plugins.require("watchfiles", what="Watching files", extra="watch").watch
         self._path = Path(path)
         self._reloader = reloader
+        self._learner = Learner(self._train)
         self._on_reload, self._on_error = on_reload, on_error
         self._refused: Content | None = None
         self._polling = False
@@ -152,8 +154,8 @@ class Watch:
         self._refused = None
         _log.info("reloaded: %d intents, fingerprint %s", len(registry), registry.fingerprint)
         _call(self._on_reload, registry)
-        # In a thread of its own, so that the next edit does not wait for the training of this one.
-        threading.Thread(target=self._train, name="intentmatch-train", daemon=True).start()
+        # In another thread, so that the next edit does not wait for the training of this one.
+        self._learner.request()
 
     def _train(self) -> None:
         try:

@@ -52,6 +52,10 @@ def all_cores() -> Iterator[Each]:
                 yield one_by_one
             else:
                 with ThreadPoolExecutor(threads, thread_name_prefix="intentmatch") as pool:
-                    yield pool.map
+                    try:
+                        yield pool.map
+                    except BaseException:
+                        pool.shutdown(wait=False, cancel_futures=True)  # nobody will read the other parts
+                        raise
     finally:
         _in_use.release()

@@ -92,6 +92,10 @@ class Listener:
     """Port to listen on; 0 picks a free one."""
     workers: int = 1
     """Processes that answer."""
+    max_connections: int = 2048
+    """Open connections of a process; fewer if its limit of open files cannot be raised that far."""
+    max_connections_per_address: int = 512
+    """Open connections of an address that is no trusted proxy."""
     trusted_proxies: Collection[str] = ()
     """Addresses whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are believed."""
     tls_cert: Path | None = None

@@ -23,15 +23,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from environments import Ran, UnavailableError, call, install, not_installed, print_outcomes, run_pytest
+from environments import WARNINGS, Ran, UnavailableError, call, install, not_installed, print_outcomes, run_pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 AT_ONCE = 2
 NAMES = sorted(path.stem for path in HERE.glob("*.txt"))
-
-# Warnings of the frameworks are allowed. Our own are errors, as in the default run.
-WARNINGS = "filterwarnings=default\nerror:::(intentmatch|test_|contracts)"
 
 
 def run(name: str, folder: Path) -> Ran:

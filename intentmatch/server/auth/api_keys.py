@@ -24,7 +24,9 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from intentmatch.core.errors import InputError
+from intentmatch.server.addresses import source_of
 from intentmatch.server.auth.rate_limit import RateLimiter
+from intentmatch.server.auth.wrong_keys import WrongKeys
 from intentmatch.server.config import Auth
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
@@ -84,6 +86,7 @@ class Access:
         if by_role[1] & (by_role[0] | by_role[2]):
             raise InputError("an author key must differ from all other keys")
         self._rates = None if rate_limit is None else RateLimiter(rate_limit)
+        self._guesses = WrongKeys()
 
     @classmethod
     def from_config(cls, config: Auth, *, several: bool = False) -> Access:
@@ -143,15 +146,28 @@ class Access:
         ]
         return names[0]
 
+    def knows(self, request: Request, presented: str | None) -> bool:
+        """Whether a request presents a key of either kind. Raises `ProblemError` (429) after too many wrong keys.
+
+        A wrong key counts for the address that presents it. Once that has presented too many, it learns nothing about
+        any key that it has not used before.
+        """
+        known = self.is_known(presented)
+        if presented:
+            seconds = self._guesses.note(source_of(_address(request)).encode(), _digest(presented), right=known)
+            if seconds:
+                detail = f"This address has presented too many wrong keys. Try again in {seconds} s."
+                raise _too_many(detail, seconds)
+        return known
+
     def count(self, request: Request, presented: str | None) -> None:
         """Count a request for its key, or for its address without one. Raises `ProblemError` (429) for too many."""
         if self._rates is None:
             return
-        address = request.client.host if request.client else ""
-        seconds = self._rates.take(_digest(presented) if self.is_known(presented) else address.encode())
+        caller = _digest(presented) if self.is_known(presented) else _address(request).encode()
+        seconds = self._rates.take(caller)
         if seconds:
-            detail = f"More than {self._rates.limit} requests. Try again in {seconds} s."
-            raise ProblemError(ProblemDetails.for_status(429, detail), {"Retry-After": str(seconds)})
+            raise _too_many(f"More than {self._rates.limit} requests. Try again in {seconds} s.", seconds)
 
 
 class GuardedRoute(APIRoute):
@@ -177,17 +193,19 @@ class GuardedRoute(APIRoute):
 def admit(request: Request, role: Role = "match") -> None:
     """Check and count a request of our own API. Raises `ProblemError` unless its key has the role that is needed."""
     access: Access = request.app.state.access
-    needs_key = role != "match"
-    if access.open_to_all and not needs_key:
+    restricted = role != "match"
+    if access.open_to_all and not restricted:
         return
     bot = request.path_params.get("bot")
     if role == "admin" and not access.has_admin_keys:
         detail = "Admin calls are off. Start the server with an admin key to turn them on."
         raise ProblemError(ProblemDetails.for_status(403, detail))
     key = presented(request)
-    if (needs_key or access.has_keys) and access.is_known(key) and not access.is_known(key, bot):
+    asks_for_key = restricted or access.has_keys
+    known = asks_for_key and access.knows(request, key)
+    if known and not access.is_known(key, bot):
         raise ProblemError(ProblemDetails.for_status(403, NOT_FOR_THIS_BOT))
-    if not authorised(request, key) or (needs_key and not access.is_known(key)):
+    if (asks_for_key and not known) or not authorised(request, key):
         detail = f"This call needs a valid key, as Authorization: Bearer KEY or {_KEY_HEADER}: KEY."
         raise ProblemError(ProblemDetails.for_status(401, detail), _CHALLENGE)
     if role == "admin" and not access.is_admin(key, bot):
@@ -216,11 +234,12 @@ def authorised(request: Request, presented: str | None) -> bool:
 
     With several bots, `allowed` says whether the key is valid for the one in question.
 
-    Raises `ProblemError` (429) if the caller has made too many requests.
+    Raises `ProblemError` (429) if the caller has made too many requests, or its address has presented too many wrong
+    keys.
     """
     access: Access = request.app.state.access
     request.state.presented = presented
-    if access.has_keys and not access.is_known(presented):
+    if access.has_keys and not access.knows(request, presented):
         return False
     access.count(request, presented)
     return True
@@ -232,10 +251,21 @@ def allowed(request: Request, bot: str) -> bool:
     return not access.has_keys or access.is_known(request.state.presented, bot)
 
 
+def needs_key(request: Request) -> bool:
+    """Whether the app of a request has keys, so that the calls of protocols need one."""
+    access: Access = request.app.state.access
+    return access.has_keys
+
+
 def may_know(request: Request) -> bool:
     """Whether an `OPEN` route may tell this caller what only callers with a key should know."""
     access: Access = request.app.state.access
-    return not access.has_keys or access.is_known(presented(request))
+    if not access.has_keys:
+        return True
+    try:
+        return access.knows(request, presented(request))
+    except ProblemError:  # too many wrong keys: such a caller is answered as if it had none
+        return False
 
 
 def presented(request: Request) -> str | None:
@@ -299,6 +329,14 @@ def _bearer_scheme(kind: str) -> dict[str, str]:
 
 def _header_scheme(kind: str) -> dict[str, str]:
     return {"type": "apiKey", "in": "header", "name": _KEY_HEADER, "description": f"Takes {kind} key."}
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _too_many(detail: str, seconds: int) -> ProblemError:
+    return ProblemError(ProblemDetails.for_status(429, detail), {"Retry-After": str(seconds)})
 
 
 def _digest(key: str | None) -> bytes:

@@ -39,10 +39,22 @@ class RateLimiter:
     def take(self, caller: bytes) -> int:
         """Take one token from a caller's bucket. Returns 0, or the seconds to wait if the bucket is empty."""
         now = self._clock()
-        left, then = self._buckets.pop(caller, (self._capacity, now))
-        left = min(self._capacity, left + (now - then) * self._per_second)
+        left = self._left(caller, now)
         allowed = left >= 1.0
+        self._buckets.pop(caller, None)
         self._buckets[caller] = (left - allowed, now)
         if len(self._buckets) > _MAX_CALLERS:
             self._buckets.popitem(last=False)
-        return 0 if allowed else max(1, math.ceil((1.0 - left) / self._per_second))
+        return 0 if allowed else self._wait(left)
+
+    def seconds_to_wait(self, caller: bytes) -> int:
+        """Return what `take` would, without taking a token."""
+        left = self._left(caller, self._clock())
+        return 0 if left >= 1.0 else self._wait(left)
+
+    def _left(self, caller: bytes, now: float) -> float:
+        left, then = self._buckets.get(caller, (self._capacity, now))
+        return min(self._capacity, left + (now - then) * self._per_second)
+
+    def _wait(self, left: float) -> int:
+        return max(1, math.ceil((1.0 - left) / self._per_second))

@@ -8,6 +8,9 @@ waiting time; a message beyond that is refused with the time to retry.
 A message that is matched faster than a thread could take it over, as with the embedded encoder, is matched inline, in
 the event loop: after all requests that arrived together have been read, one after the other, because consecutive
 matches share the caches of the processor.
+
+A batch that one caller sends counts with all of its messages. It is worked on in parts, and ends when its caller has
+gone.
 """
 
 from __future__ import annotations
@@ -15,11 +18,11 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from starlette.requests import ClientDisconnect
@@ -47,6 +50,13 @@ _FASTEST_GROWS_BY = 1.02
 _BATCH_SECONDS = 0.02
 # Most messages are answered before it pays to watch for their client's disconnect.
 _UNWATCHED_SECONDS = 0.05
+
+
+# A batch of one caller learns of its client's disconnect this often; short parts would lose time.
+_PART_SECONDS = 0.25
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 class Answer(NamedTuple):
@@ -120,6 +130,7 @@ class BatchQueue:
         self.metrics = metrics
         self._queues: WeakKeyDictionary[Matcher, _MatcherQueue] = WeakKeyDictionary()
         self._length = 0
+        self._seconds_in_parts = 0.0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="intentmatch-match")
 
     async def match(self, matcher: Matcher, text: str, options: MatchOptions = _NO_OPTIONS) -> Answer:
@@ -149,6 +160,48 @@ class BatchQueue:
         finally:
             waiting.watch.cancel()
             self._leave(queue, waiting)
+
+    async def in_parts(
+        self, messages: Sequence[_Item], work: Callable[[Sequence[_Item]], Sequence[_Result]]
+    ) -> list[_Result]:
+        """Return the results of `work` for many messages of one caller, part by part, in a thread.
+
+        Each message counts as waiting until its part is done. A batch larger than the whole queue is accepted while
+        nothing else waits.
+
+        Raises `ProblemError` (503, with the time to retry) if too many messages are waiting. Raises `ClientDisconnect`
+        if the client has gone; the parts that are left are then not worked on.
+        """
+        left = len(messages)
+        if self._length and self._length + left > self._config.max_queue:
+            why = f"{self._length} messages are waiting already, and {left} more are too many"
+            raise self._busy("full", why, self._length * self._seconds_in_parts, left)
+        self._lengthen(left)
+        results: list[_Result] = []
+        client: asyncio.Task[None] | None = None
+        size = self._config.max_together
+        try:
+            while not results or left:
+                started = time.perf_counter()
+                part = messages[len(messages) - left :][:size]
+                results += await asyncio.to_thread(work, part)
+                left -= len(part)
+                self._lengthen(-len(part))
+                if not left:
+                    break
+                self._seconds_in_parts = max(1e-6, time.perf_counter() - started) / len(part)
+                size = max(self._config.max_together, int(_PART_SECONDS / self._seconds_in_parts))
+                if client is None and (receive := client_receive.get()) is not None:
+                    client = asyncio.create_task(_disconnect(receive))
+                    await asyncio.sleep(0)  # the task learns of what has happened already
+                if client is not None and client.done():
+                    self.metrics.refused("gone", left)
+                    raise ClientDisconnect
+            return results
+        finally:
+            self._lengthen(-left)
+            if client is not None:
+                client.cancel()
 
     def _match_inline_soon(self, matcher: Matcher, queue: _MatcherQueue, messages: Sequence[_Message]) -> None:
         if messages and not queue.inline:
@@ -225,8 +278,11 @@ class BatchQueue:
             _set(waiting.message.answer, ClientDisconnect())
 
     def _refused(self, queue: _MatcherQueue, reason: str, why: str) -> ProblemError:
-        self.metrics.refused(reason)
-        seconds = max(1, math.ceil(len(queue.waiting) * queue.mean_seconds))
+        return self._busy(reason, why, len(queue.waiting) * queue.mean_seconds)
+
+    def _busy(self, reason: str, why: str, seconds_left: float, messages: int = 1) -> ProblemError:
+        self.metrics.refused(reason, messages)
+        seconds = max(1, math.ceil(seconds_left))
         detail = f"The server is busy: {why}. Try again in {seconds} s."
         return ProblemError(ProblemDetails.for_status(503, detail, kind=_BUSY), {"Retry-After": str(seconds)})
 

@@ -7,10 +7,10 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -45,6 +45,32 @@ _log = logging.getLogger(__name__)
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 
+_Result = TypeVar("_Result")
+
+
+class _Reload:
+    """A reload that several callers may wait for, as long as it has not begun to read the files."""
+
+    def __init__(self, reload: Callable[[Matcher], Matcher], matcher: Matcher) -> None:
+        self._reload, self._matcher = reload, matcher
+        self._begun = threading.Event()
+
+    def start(self, executor: Executor) -> None:
+        """Hand the reload to a thread."""
+        self._ended = asyncio.get_running_loop().run_in_executor(executor, self._run)
+
+    def may_join(self) -> bool:
+        """Whether the files will be read after this moment."""
+        return not self._begun.is_set()
+
+    async def matcher(self) -> Matcher:
+        """Return the reloaded matcher, or raise why the reload failed. A caller that is cancelled stops nobody else."""
+        return await asyncio.shield(self._ended)
+
+    def _run(self) -> Matcher:
+        self._begun.set()
+        return self._reload(self._matcher)
+
 
 class Bot:
     """Holds a matcher: one given ready-made, or one that `load` reads from a path."""
@@ -74,6 +100,7 @@ class Bot:
         self._matcher = source if isinstance(source, Matcher) else None
         # One thread, apart from those that match: reloads wait for each other and for nobody else.
         self._reloader = ThreadPoolExecutor(1, thread_name_prefix="intentmatch-reload")
+        self._next_reload: _Reload | None = None
         self._reloads, self._reloads_seen = reloads, reloads_seen
         self._following: asyncio.Task[None] | None = None
         self._warming = self._matcher is None
@@ -126,19 +153,32 @@ class Bot:
         self.record([answer.result], answer.registry)
         return answer.result
 
-    def match_many(self, texts: Sequence[str], options: MatchOptions) -> list[MatchResult]:
-        """Match messages of one caller against the same registry, and record the results. For a thread."""
+    async def match_many(self, texts: Sequence[str], options: MatchOptions) -> list[MatchResult]:
+        """Match messages of one caller against the same registry, and record the results.
+
+        Raises what `BatchQueue.in_parts` does, and `ProblemError` (503) until the matcher is loaded.
+        """
         with self.answering() as snapshot:
-            results = snapshot.match_many(
-                texts,
-                language=options.language,
-                top_k=options.top_k,
-                allowed=options.allowed,
-                context=options.context,
-                now=options.now,
-            )
-        self.record(results, snapshot.registry)
+
+            def match(part: Sequence[str]) -> list[MatchResult]:
+                return snapshot.match_many(
+                    part,
+                    language=options.language,
+                    top_k=options.top_k,
+                    allowed=options.allowed,
+                    context=options.context,
+                    now=options.now,
+                )
+
+            results = await self.in_parts(texts, match)
+        await asyncio.to_thread(self.record, results, snapshot.registry)
         return results
+
+    async def in_parts(
+        self, messages: Sequence[str], work: Callable[[Sequence[str]], Sequence[_Result]]
+    ) -> list[_Result]:
+        """Return the results of `work` for many messages of one caller, as `BatchQueue.in_parts` does."""
+        return await self._queue.in_parts(messages, work)
 
     async def ready(self, *, with_reasons: bool = True) -> Matcher:
         """Return the matcher if it answers; if the last message failed, try some messages first.
@@ -268,7 +308,11 @@ class Bot:
         return await self._reload_here()
 
     async def _reload_here(self) -> Matcher:
-        return await asyncio.get_running_loop().run_in_executor(self._reloader, self._reload, self.matcher)
+        """Reload once those before have ended, together with everyone else who waits for that."""
+        if self._next_reload is None or not self._next_reload.may_join():
+            self._next_reload = _Reload(self._reload, self.matcher)
+            self._next_reload.start(self._reloader)
+        return await self._next_reload.matcher()
 
     async def _follow(self, reloads: ReloadCounter) -> None:
         """Reload whenever another worker or a signal has requested it."""

@@ -26,6 +26,7 @@ _HEADERS = (
     # A page that needs more, such as its own style, sends a policy of its own.
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
+_FRAMINGS = {b"content-length", b"transfer-encoding"}
 _ONE_YEAR_OF_HTTPS = (b"strict-transport-security", b"max-age=31536000")
 
 
@@ -73,6 +74,26 @@ class BodyLimit:
 
     def _too_slow(self) -> ProblemDetails:
         return ProblemDetails.for_status(408, f"The body was not complete after {self.max_seconds:g} seconds.")
+
+
+class OneFraming:
+    """Refuses requests whose body has two lengths, and closes the connection.
+
+    A proxy may go by `Content-Length` where the server goes by `Transfer-Encoding`: what the one takes for the end of a
+    body is for the other the next request (RFC 9112, section 6.1).
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check the headers."""
+        if scope["type"] != "http" or not {name for name, _ in scope["headers"]} >= _FRAMINGS:
+            await self.app(scope, receive, send)
+            return
+        detail = "The request has both Content-Length and Transfer-Encoding; send one of them."
+        details = ProblemDetails.for_status(400, detail)
+        await response(scope, details, {"Connection": "close"})(scope, receive, send)
 
 
 class AllowedHosts:

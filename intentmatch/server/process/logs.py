@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import logging
+import time
+from collections.abc import Callable
 from copy import deepcopy
 from datetime import datetime, timezone
 from typing import Any
@@ -42,19 +44,38 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=True, default=str)
 
 
+class OncePerMinute:
+    """Tells when a line about a repeated event is due, so that no attack fills the disk with them."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._events = 0
+        self._next = -float("inf")
+
+    def due(self) -> int:
+        """Count an event. Returns how many there were since the last line if one is due, otherwise 0."""
+        self._events += 1
+        now = self._clock()
+        if now < self._next:
+            return 0
+        count, self._events, self._next = self._events, 0, now + 60.0
+        return count
+
+
 def log_config(uvicorn_config: dict[str, Any], form: LogFormat, *, messages: bool) -> dict[str, Any]:
     """Return uvicorn's logging configuration with our loggers, in text or JSON, with or without `messages`.
 
     In text, uvicorn logs the requests; in JSON, the server does, with their ids.
     """
     config = deepcopy(uvicorn_config)
-    config["filters"] = {"no_queries": {"()": _NoQueries}}
+    config["filters"] = {"no_queries": {"()": _NoQueries}, "accept_errors": {"()": _AcceptErrors}}
     config["handlers"]["access"]["filters"] = ["no_queries"]
     as_json = form == "json"
     if as_json:
         config["formatters"]["default"] = {"()": JsonLines}
         config["loggers"]["uvicorn.access"] = {"handlers": [], "level": "WARNING", "propagate": False}
     config["loggers"]["intentmatch"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
+    config["loggers"]["asyncio"] = {"handlers": ["default"], "filters": ["accept_errors"], "propagate": False}
     config["loggers"][REQUESTS] = {"level": "INFO" if as_json else "WARNING"}
     config["loggers"][MESSAGES] = {"level": "INFO" if messages else "WARNING"}
     return config
@@ -68,3 +89,28 @@ class _NoQueries(logging.Filter):
         if isinstance(record.args, tuple):
             record.args = tuple(arg.partition("?")[0] if isinstance(arg, str) else arg for arg in record.args)
         return True
+
+
+# The second one comes at the end of the process, if connections wait then: asyncio would listen again later.
+_ACCEPT_ERRORS = (
+    "socket.accept() out of system resource",
+    "Exception in callback BaseSelectorEventLoop._start_serving(",
+)
+
+
+class _AcceptErrors(logging.Filter):
+    """Replaces asyncio's tracebacks about missing file descriptors, hundreds a second, by a line a minute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._warnings = OncePerMinute()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Drop or shorten a record about connections that could not be accepted."""
+        message = record.getMessage()
+        if not message.startswith(_ACCEPT_ERRORS):
+            return True
+        count = self._warnings.due()
+        record.msg = "connections wait, because the process has no free file descriptors (seen %d times)"
+        record.args, record.exc_info = (count,), None
+        return bool(count)

@@ -113,9 +113,9 @@ class Metrics:
         for seconds in waited:
             self._queue_seconds.observe(seconds)
 
-    def refused(self, why: str) -> None:
-        """Count a refused message: the queue is `full`, the batch `late`, or the client `gone`."""
-        self._refused.labels(why).inc()
+    def refused(self, why: str, messages: int = 1) -> None:
+        """Count refused messages: the queue is `full`, the batch `late`, or the client `gone`."""
+        self._refused.labels(why).inc(messages)
 
     def exposition(self, bots: Sequence[BotStatus], more: Iterable[Metric] = ()) -> bytes:
         """Return all metrics in Prometheus's text format."""

@@ -58,7 +58,18 @@ class SlowClientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             details = ProblemDetails.for_status(
                 408, f"The request head was not complete after {self._head_seconds:g} seconds."
             )
-            body = details.model_dump_json()
-            head = f"HTTP/1.1 408 {details.title}\r\ncontent-type: {MEDIA_TYPE}\r\nconnection: close\r\n"
-            self.transport.write(f"{head}content-length: {len(body)}\r\n\r\n{body}".encode("ascii"))
+            self.transport.write(raw_response(details))
         self.transport.close()
+
+
+def raw_response(details: ProblemDetails, *headers: str) -> bytes:
+    """Return the bytes of a response that ends its connection, for connections that no app answers."""
+    body = details.model_dump_json()
+    lines = (
+        f"HTTP/1.1 {details.status} {details.title}",
+        f"content-type: {MEDIA_TYPE}",
+        f"content-length: {len(body)}",
+        "connection: close",
+        *headers,
+    )
+    return "\r\n".join([*lines, "", body]).encode("ascii")

@@ -5,9 +5,9 @@ The model name is echoed and otherwise ignored. Words are counted as tokens, bec
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import re
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -41,9 +41,10 @@ def protocol(host: Host) -> Protocol:
             raise refused(401, "Incorrect API key provided.")
         body = await read(request, _Embeddings)
         texts = _texts(body.input, host)
-        encoder = (await host.bot(request)).matcher.encoder
+        bot = await host.bot(request)
+        encoder = bot.matcher.encoder
         dimensions = _dimensions(body.dimensions, encoder)
-        vectors = await asyncio.to_thread(_vectors, encoder, texts, dimensions)
+        vectors = await bot.in_parts(texts, lambda part: list(_vectors(encoder, part, dimensions)))
         tokens = sum(len(text.split()) for text in texts)
         data = [
             {"object": "embedding", "index": index, "embedding": _encoded(vector, body.encoding_format)}
@@ -80,7 +81,7 @@ def _dimensions(requested: int | None, encoder: Encoder) -> int:
     return requested
 
 
-def _vectors(encoder: Encoder, texts: list[str], dimensions: int) -> Vectors:
+def _vectors(encoder: Encoder, texts: Sequence[str], dimensions: int) -> Vectors:
     vectors = encoder.encode(texts)[:, :dimensions]
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     # A text without any known token stays a row of zeros.

@@ -18,7 +18,7 @@ from intentmatch import __version__
 from intentmatch.core.result import Entity, MatchResult
 from intentmatch.core.types import Registry
 from intentmatch.matching.options import MatchOptions
-from intentmatch.server.auth.api_keys import authorised, bearer
+from intentmatch.server.auth.api_keys import authorised, bearer, needs_key
 from intentmatch.server.protocols.host import Host, Protocol, read, refused
 from intentmatch.server.protocols.rasa_retrieval import decided, groups_of, ranking, response_selector
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
@@ -29,6 +29,9 @@ MINIMUM_COMPATIBLE_VERSION = "3.5.0"
 FALLBACK = "nlu_fallback"
 # The default length in a Rasa model.
 _RANKING_LENGTH = 10
+# Of a body that is read for its token: an emoji is twelve bytes of JSON (two times \uXXXX); beside the text there are
+# names, token and message id.
+_BYTES_OF_A_CHARACTER, _BYTES_BESIDE_THE_TEXT = 12, 4096
 _REASONS = {401: "NotAuthenticated", 403: "NotAuthorized"}
 
 
@@ -58,8 +61,7 @@ def protocol(host: Host) -> Protocol:
 
     @router.post("/model/parse")
     async def parse(request: Request) -> Response:
-        message = await read(request, _Message)
-        _authorise(request, _token(request) or message.token)
+        message = await _authorised_message(request, host.max_text)
         if request.query_params.get("emulation_mode"):
             raise refused(400, "`emulation_mode` is not supported; use `--protocol` for other protocols.")
         bot = await host.bot(request)
@@ -75,6 +77,25 @@ def protocol(host: Host) -> Protocol:
 
 def _token(request: Request) -> str | None:
     return request.query_params.get("token") or bearer(request)
+
+
+async def _authorised_message(request: Request, max_text: int) -> _Message:
+    """Read a message once its token is known to be good.
+
+    Rasa's own client has the token in the body. Without a token elsewhere, only a body is read that is short enough to
+    be a message with a token: a caller without a key cannot fill the memory.
+    """
+    token = _token(request)
+    if not token and needs_key(request):
+        length = request.headers.get("content-length", "")
+        most = _BYTES_OF_A_CHARACTER * max_text + _BYTES_BESIDE_THE_TEXT
+        if not length.isdecimal() or int(length) > most:
+            _authorise(request, None)
+        message = await read(request, _Message)
+        _authorise(request, message.token)
+        return message
+    _authorise(request, token)
+    return await read(request, _Message)
 
 
 def _authorise(request: Request, token: str | None) -> None:

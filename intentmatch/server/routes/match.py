@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from starlette.requests import Request
 
+from intentmatch.core.result import MatchResult
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.routes.json_calls import JsonCalls
 from intentmatch.server.routes.schemas.matches import BatchResponse, FillResponse, MatchResponse
@@ -28,11 +30,11 @@ async def match(body: MatchRequest, bot: Bot, request: Request) -> bytes:
 
 async def match_batch(body: BatchRequest, bot: Bot, request: Request) -> bytes:
     """Return what each of many messages means; faster than one call per message."""
-    return await asyncio.to_thread(_match_all, body, bot)
+    results = await bot.match_many(body.texts, body.options())
+    return await asyncio.to_thread(_written, results)
 
 
-def _match_all(body: BatchRequest, bot: Bot) -> bytes:
-    results = bot.match_many(body.texts, body.options())
+def _written(results: Sequence[MatchResult]) -> bytes:
     return b'{"results":[' + b",".join(map(MatchResponse.json_from_result, results)) + b"]}"
 
 

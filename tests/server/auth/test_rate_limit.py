@@ -64,3 +64,9 @@ def test_invalid_limit_is_refused(limit: str) -> None:
     """The message shows a valid one."""
     with pytest.raises(InputError, match="600/minute"):
         RateLimiter(limit)
+
+
+def test_seconds_to_wait_takes_nothing() -> None:
+    rates = RateLimiter("1/minute", clock=Clock())
+    assert [rates.seconds_to_wait(b"a") for _ in range(3)] == [0, 0, 0]
+    assert (rates.take(b"a"), rates.seconds_to_wait(b"a"), rates.take(b"a")) == (0, 60, 60)

@@ -455,3 +455,151 @@ def test_tokenizer_is_read_whole_before_the_first_message(folder: Path, monkeypa
 
     with TestClient(create_app(Matcher.load(folder, encoder=WordHashEncoder(), cache="off"))):
         assert tokenizer._unread is None
+
+
+def texts_of(count: int) -> list[str]:
+    return [f"number {n}" for n in range(count)]
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However quick the messages are."""
+    monkeypatch.setattr(batching, "_PART_SECONDS", 0.0)
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 11])
+@pytest.mark.usefixtures("small_parts")
+def test_batch_of_a_caller_is_worked_on_in_parts(count: int) -> None:
+    """The results are those of all messages, in order."""
+    parts: list[int] = []
+
+    def work(part: Sequence[str]) -> list[str]:
+        parts.append(len(part))
+        return [text.upper() for text in part]
+
+    async def scenario() -> None:
+        queue = new_queue(Batching(max_together=4))
+        assert await queue.in_parts(texts_of(count), work) == [text.upper() for text in texts_of(count)]
+        assert queue._length == 0
+
+    run(scenario)
+    assert parts == {0: [0], 1: [1], 4: [4], 11: [4, 4, 3]}[count]
+
+
+def test_quick_batch_has_two_parts() -> None:
+    """The first one tells how quick it is."""
+    parts: list[int] = []
+
+    async def scenario() -> None:
+        await new_queue().in_parts(range(256), lambda part: parts.append(len(part)) or list(part))
+
+    run(scenario)
+    assert parts == [32, 224]
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_batch_counts_against_the_queue_with_all_its_messages(bot: Matcher, encoder: Gate) -> None:
+    """A message after it is refused, and so is another batch; one by one, its parts make room."""
+
+    async def scenario() -> None:
+        queue = new_queue(Batching(max_queue=10, max_together=4))
+        begun, go_on = threading.Semaphore(0), threading.Semaphore(0)
+
+        def work(part: Sequence[str]) -> Sequence[str]:
+            begun.release()
+            assert go_on.acquire(timeout=PATIENCE)
+            return part
+
+        batch = asyncio.create_task(queue.in_parts(texts_of(10), work))
+        assert await asyncio.to_thread(begun.acquire, timeout=PATIENCE)
+        with pytest.raises(ProblemError, match="10 messages are waiting already"):
+            await result(queue, bot, "one too many")
+        with pytest.raises(ProblemError, match="10 messages are waiting already, and 2 more are too many") as refused:
+            await queue.in_parts(texts_of(2), work)
+        assert refused.value.status_code == 503
+        assert "Retry-After" in refused.value.headers
+        go_on.release()
+        assert await asyncio.to_thread(begun.acquire, timeout=PATIENCE)
+        assert queue._length == 6
+        assert (await result(queue, bot, "now there is room")).message == "now there is room"
+        go_on.release(2)
+        assert await batch == texts_of(10)
+        assert queue._length == 0
+
+    run(scenario)
+
+
+def test_batch_larger_than_the_queue_is_accepted_alone() -> None:
+    async def scenario() -> None:
+        queue = new_queue(Batching(max_queue=3))
+        assert await queue.in_parts(texts_of(9), list) == texts_of(9)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("leaves", ["is cancelled", "hangs up", "was gone before"])
+@pytest.mark.usefixtures("small_parts")
+def test_batch_of_a_disconnected_client_stops(leaves: str) -> None:
+    """The part that has begun is finished, and the others are not."""
+    done: list[int] = []
+
+    async def scenario() -> None:
+        queue = new_queue(Batching(max_together=4))
+        hung_up = asyncio.Event()
+        begun, go_on = threading.Event(), threading.Event()
+
+        async def receive() -> Message:
+            await hung_up.wait()
+            return {"type": "http.disconnect"}
+
+        def work(part: Sequence[str]) -> Sequence[str]:
+            done.append(len(part))
+            if leaves == "was gone before" or len(done) == 2:
+                begun.set()
+                assert go_on.wait(PATIENCE)
+            return part
+
+        client_receive.set(receive)
+        if leaves == "was gone before":
+            hung_up.set()
+        batch = asyncio.create_task(queue.in_parts(texts_of(100), work))
+        assert await asyncio.to_thread(begun.wait, PATIENCE)
+        if leaves == "is cancelled":
+            batch.cancel()
+        hung_up.set()
+        await settled()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError if leaves == "is cancelled" else ClientDisconnect):
+            await batch
+        assert queue._length == 0
+
+    run(scenario)
+    assert done == ([4] if leaves == "was gone before" else [4, 4])
+
+
+def test_failed_batch_leaves_the_queue() -> None:
+    async def scenario() -> None:
+        queue = new_queue()
+        with pytest.raises(ZeroDivisionError):
+            await queue.in_parts(texts_of(5), lambda part: 1 // 0)
+        assert queue._length == 0
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("path", ["/match/batch", "/v1/embeddings"])
+def test_batches_over_http_are_refused_while_the_queue_is_full(bot: Matcher, encoder: Gate, path: str) -> None:
+    async def scenario() -> None:
+        app = create_app(bot, max_queue=4, protocols=["openai"])
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://bot") as caller:
+            body = {"texts": texts_of(3)} if path == "/match/batch" else {"model": "m", "input": texts_of(3)}
+            with encoder.shut():
+                first = asyncio.create_task(caller.post("/match/batch", json={"texts": texts_of(3)}))
+                await encoder.busy()
+                refused = await caller.post(path, json=body)
+            assert refused.status_code == 503
+            assert refused.headers["retry-after"] == "1"
+            assert (await first).status_code == 200
+            assert (await caller.post(path, json=body)).status_code == 200
+
+    run(scenario)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+import threading
 import time
 from multiprocessing import get_context
 from pathlib import Path
@@ -11,8 +13,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from intentmatch import Matcher
 from intentmatch.server import create_app
+from intentmatch.server.bots.batching import BatchQueue
+from intentmatch.server.bots.bot import Bot
 from intentmatch.server.bots.reloads import ReloadCounter
+from intentmatch.server.config import Batching
+from intentmatch.server.process.metrics import Metrics
 
 PATIENCE = 60.0
 
@@ -63,3 +70,29 @@ def wait_until_ready_says(client: TestClient, key: str, value: object) -> None:
     while client.get("/readyz").json()[key] != value:
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_reloads_requested_during_a_reload_become_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first is running, and the second reads the files after the last request."""
+    matcher = Matcher.load(folder)
+    started, go_on = threading.Event(), threading.Event()
+    reloads: list[None] = []
+
+    def slow() -> None:
+        reloads.append(None)
+        started.set()
+        assert go_on.wait(60)
+
+    monkeypatch.setattr(matcher, "reload", slow)
+    bot = Bot(matcher, BatchQueue(Batching(), Metrics()))
+
+    async def scenario() -> None:
+        first = asyncio.create_task(bot.reload())
+        await asyncio.to_thread(started.wait, 60)
+        others = [asyncio.create_task(bot.reload()) for _ in range(50)]
+        await asyncio.sleep(0.1)
+        go_on.set()
+        assert await asyncio.gather(first, *others) == [matcher] * 51
+
+    asyncio.run(scenario())
+    assert len(reloads) == 2

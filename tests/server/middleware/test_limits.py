@@ -160,6 +160,57 @@ def test_request_without_key_is_refused_before_its_body(matcher: Matcher) -> Non
         assert time.monotonic() - start < 10.0
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/match", "/match/batch", "/chat", "/fill", "/feedback", "/reload", "/model/parse",
+     "/language/:analyze-conversations", "/v2/projects/p/agent/sessions/s:detectIntent", "/v1/embeddings"],
+)  # fmt: skip
+@pytest.mark.parametrize("framing", ["Content-Length: 900000", "Transfer-Encoding: chunked"])
+def test_every_call_asks_for_a_key_before_its_body(matcher: Matcher, path: str, framing: str) -> None:
+    options = {"keys": ["one"], "admin_keys": ["boss"], "protocols": ["rasa", "clu", "dialogflow", "openai"]}
+    with served(matcher, body_seconds=60.0, **options) as send:
+        start = time.monotonic()
+        head = f"POST {path} HTTP/1.1\r\nHost: bot\r\nContent-Type: application/json\r\n{framing}\r\n\r\n"
+        assert send(head.encode()).startswith(b"HTTP/1.1 401 ")
+        assert time.monotonic() - start < 10.0
+
+
+@pytest.mark.parametrize("path", ["/match", "/healthz", "/nowhere"])
+def test_body_with_two_lengths_gets_400_and_ends_the_connection(matcher: Matcher, path: str) -> None:
+    """The second request, which a proxy would take for the end of the body, is not answered."""
+    body = b'11\r\n{"text": "hello"}\r\n0\r\n\r\n'
+    first = request(body, len(body), "Transfer-Encoding: chunked").replace(b"/match", path.encode())
+    with served(matcher, cors_origins=[ORIGIN], allowed_hosts=["bot"]) as send:
+        answer = send(first + request(b'{"text": "hello"}', 17))
+    assert answer.count(b"HTTP/1.1 ") == 1
+    head, _, content = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in head.lower()
+    # httptools refuses such a request by itself, in its own words.
+    assert b"both Content-Length and Transfer-Encoding" in content or b"Invalid HTTP request" in content
+
+
+def test_batch_of_a_closed_connection_stops(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, parts = threading.Event(), []
+    original = Snapshot.match_many
+
+    def slow(snapshot: Snapshot, texts: list[str], **options: Any) -> Any:
+        parts.append(len(texts))
+        begun.set()
+        time.sleep(0.5)
+        return original(snapshot, texts, **options)
+
+    monkeypatch.setattr(Snapshot, "match_many", slow)
+    body = json.dumps({"texts": [f"hello {number}" for number in range(100)]}).encode()
+    with served(matcher, max_together=4) as send:
+        with socket.create_connection(send.address) as client:  # type: ignore[attr-defined]
+            client.sendall(request(body, len(body)).replace(b"/match", b"/match/batch"))
+            assert begun.wait(20)
+        time.sleep(2.0)
+        assert 4 <= sum(parts) <= 12
+        assert b"intentmatch_queue_messages 0.0" in send(b"GET /metrics HTTP/1.0\r\nHost: bot\r\n\r\n")
+
+
 def test_invalid_header_bytes_get_an_answer(matcher: Matcher) -> None:
     with served(matcher, keys=["one"], cors_origins=[ORIGIN], allowed_hosts=["bot"]) as send:
         for header in ("X-API-Key", "Authorization", "Origin", "Content-Type", "Transfer-Encoding", "Content-Encoding"):

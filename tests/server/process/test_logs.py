@@ -133,3 +133,23 @@ def test_log_records_carry_the_request_id(
     assert failed["request_id"] == request["request_id"] == "mine"
     assert "MemoryError" in failed["exception"]
     assert (failed["level"], request["status"]) == ("error", 500)
+
+
+def test_missing_file_descriptors_are_logged_once_a_minute_without_traceback() -> None:
+    config = log_config(uvicorn.config.LOGGING_CONFIG, "text", messages=False)
+    make = config["filters"]["accept_errors"]["()"]
+    assert config["loggers"]["asyncio"]["filters"] == ["accept_errors"]
+    only = make()
+
+    def record(message: str) -> logging.LogRecord:
+        error = OSError(24, "Too many open files")
+        return logging.LogRecord("asyncio", logging.ERROR, "", 0, message, (), (OSError, error, None))
+
+    records = [record("socket.accept() out of system resource\nsocket: <...>") for _ in range(500)]
+    kept = [each for each in records if only.filter(each)]
+    assert [each.exc_info for each in kept] == [None]
+    assert kept[0].getMessage().endswith("no free file descriptors (seen 1 times)")
+    assert not only.filter(record("Exception in callback BaseSelectorEventLoop._start_serving(<...>)\nhandle: <...>"))
+    other = record("Task exception was never retrieved")
+    assert only.filter(other)
+    assert other.exc_info

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from speaking import BERLIN, KEY, TWO
+from speaking import BERLIN, KEY, TWO, client
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
@@ -164,3 +164,11 @@ def test_mistakes_are_listed_by_key(protocol_client: TestClient) -> None:
 def test_emulation_mode_is_refused(protocol_client: TestClient) -> None:
     answer = protocol_client.post("/model/parse?emulation_mode=LUIS", json={"text": "hello"})
     assert (answer.status_code, answer.json()["reason"]) == (400, "BadRequest")
+
+
+def test_token_in_the_body_is_accepted_for_the_longest_message(bot: Matcher) -> None:
+    """Rasa's own client sends its token there, and escapes all but ASCII."""
+    caller = client(bot, keys=[KEY], max_text=500)
+    for text in ("hello", "\U0001f600" * 500):
+        assert caller.post("/model/parse", json={"text": text, "token": KEY}).status_code == 200
+    assert caller.post("/model/parse", json={"text": "hello", "token": "wrong"}).status_code == 401

@@ -26,7 +26,9 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "lint matching",
         "dialogue inbox",
         "__init__",
-        "evaluation integrations server",
+        "evaluation integrations",
+        "authoring",
+        "server",
         "cli",
     )
 )

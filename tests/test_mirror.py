@@ -99,6 +99,7 @@ TESTED_IN: dict[str, str] = {
     "server/protocols/host.py": "server/protocols/test_protocols.py",
     "server/protocols/load.py": "server/protocols/test_protocols.py",
     # Routes are tested through the application; the pages without JSON together.
+    "server/routes/authoring/common.py": "server/routes/authoring/test_authoring_edits.py",
     "server/routes/docs.py": "server/routes/test_pages.py",
     "server/routes/feedback.py": "server/test_server_inbox.py",
     "server/routes/home.py": "server/routes/test_pages.py",

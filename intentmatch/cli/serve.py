@@ -75,6 +75,12 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
     type=FILE,
     help="Keys for admin calls, which are off without any. Default: $INTENTMATCH_ADMIN_KEYS.",
 )
+@click.option(
+    "--author-keys-file",
+    type=FILE,
+    help="Keys for authors with their names, such as anna=KEY, one per line. Default: $INTENTMATCH_AUTHOR_KEYS.",
+)
+@_option("--authoring", is_flag=True, help="Let authors change the intents over HTTP. Takes author or admin keys.")
 @_option("--rate-limit", metavar="N/PERIOD", help="Requests per key, or per address without keys, such as 600/minute.")
 @_option(
     "--cors-origin", "cors_origins", multiple=True, metavar="ORIGIN", help="Pages of ORIGIN may call from a browser."
@@ -110,6 +116,7 @@ def serve(
     bots_memory: int | None,
     keys_file: Path | None,
     admin_keys_file: Path | None,
+    author_keys_file: Path | None,
     store: str | None,
     confine: bool,
     show_config: bool,
@@ -141,6 +148,7 @@ def serve(
         **options,
         keys=None if keys_file is None else file_keys(keys_file),
         admin_keys=None if admin_keys_file is None else file_keys(admin_keys_file),
+        author_keys=None if author_keys_file is None else file_keys(author_keys_file),
     )
     _run(partial(_source, intents, settings, bots, preload, bots_memory), config, store)
 
@@ -268,9 +276,10 @@ def _show_config(context: click.Context, intents: str, settings: tuple[str, ...]
 
 def _keys(context: click.Context) -> Iterator[tuple[str, str, str]]:
     """Yield the number of keys of each kind and where they come from, but never a key."""
-    from intentmatch.server.auth.api_keys import ADMIN_KEYS, KEYS, environment_keys, file_keys
+    from intentmatch.server.auth.api_keys import ADMIN_KEYS, AUTHOR_KEYS, KEYS, environment_keys, file_keys
 
-    for option, variable in (("keys_file", KEYS), ("admin_keys_file", ADMIN_KEYS)):
+    files = (("keys_file", KEYS), ("admin_keys_file", ADMIN_KEYS), ("author_keys_file", AUTHOR_KEYS))
+    for option, variable in files:
         file = context.params[option]
         keys = environment_keys(variable) if file is None else file_keys(file)
         variables = [name for name in (variable, f"{variable}_FILE") if name in os.environ]

@@ -183,6 +183,14 @@ class Reloader:
         copied._reloading, copied._training = threading.Lock(), threading.Lock()
         return copied
 
+    def trial(self, registry: Registry) -> Reloader:
+        """Return another one of this registry, built with the models and vectors of the engine in use."""
+        tried = Reloader.__new__(Reloader)
+        tried.source = replace(self.source, path=registry, remembered={})
+        tried.engine, tried.content = tried.source.engine(self.engine)
+        tried._reloading, tried._training, tried._provisional = threading.Lock(), threading.Lock(), False
+        return tried
+
     def reload(self, progress: Progress | None = None) -> None:
         """Read, build and train anew. Raises what loading raises; the engine in use then stays."""
         with self._reloading:

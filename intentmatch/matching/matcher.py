@@ -87,6 +87,23 @@ class Matcher(Answers):
         copied._reloader = self._reloader.copy()
         return copied
 
+    @property
+    def path(self) -> Path | None:
+        """The files or the artefact that `reload` reads; None for a registry that was made in code."""
+        path = self._reloader.source.path
+        return None if isinstance(path, Registry) else Path(path)
+
+    def trial(self, registry: Registry) -> Matcher:
+        """Return a matcher of another registry with the same models and explicit settings.
+
+        For a registry that is not written yet, such as that of an edit: vectors of unchanged texts are reused. Raises
+        what `Matcher.load` raises.
+        """
+        check_argument("registry", registry, Registry)
+        tried = Matcher.__new__(Matcher)
+        tried._reloader = self._reloader.trial(registry)
+        return tried
+
     def reload(self, *, progress: Progress | None = None) -> None:
         """Read the files again and swap the registry in one step.
 

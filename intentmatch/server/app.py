@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 
 from intentmatch import __version__
 from intentmatch.core import plugins
+from intentmatch.core.errors import InputError
 from intentmatch.dialogue import MemoryStore, Store
 from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.matching.matcher import Matcher
@@ -87,6 +88,8 @@ def create_app(
     access = Access.from_config(config.auth, several=several)
     if isinstance(served, BotPool):
         served.warn_of_unknown(access.bots)
+    if config.interfaces.authoring and not (access.has_author_keys or access.has_admin_keys):
+        raise InputError("authoring needs keys: set author keys (INTENTMATCH_AUTHOR_KEYS) or admin keys")
     store = store or MemoryStore()
     limits, interfaces = config.limits, config.interfaces
     host = Host(served.bot_named, limits.max_text, limits.max_batch, interfaces.fulfillment, store)
@@ -103,7 +106,7 @@ def create_app(
     problems.install(app, [(_paths(protocol, prefixes[protocol.paths]), protocol.shape) for protocol in protocols])
     for protocol in protocols:
         app.include_router(protocol.router, prefix=prefixes[protocol.paths])
-    app.include_router(_bot_router(served))
+    app.include_router(_bot_router(served, authoring=interfaces.authoring))
     operations.add_process_calls(app, served)
     app.router.routes.extend([docs_route(app.openapi), home_route(several=several)])
     return app
@@ -178,7 +181,7 @@ def _find_bot(served: Bot | BotPool) -> FindBot:
     return by_path
 
 
-def _bot_router(served: Bot | BotPool) -> APIRouter:
+def _bot_router(served: Bot | BotPool, *, authoring: bool) -> APIRouter:
     """The calls of one bot that FastAPI routes; their dependency keeps the bot in the request."""
     find = _find_bot(served)
 
@@ -195,6 +198,10 @@ def _bot_router(served: Bot | BotPool) -> APIRouter:
         dependencies = [Depends(enter_by_name)]
         router = APIRouter(route_class=GuardedRoute, prefix=_BOT, dependencies=dependencies, responses=responses)
     operations.add_bot_calls(router)
+    if authoring:
+        from intentmatch.server.routes.authoring import add_calls
+
+        add_calls(router)
     return router
 
 
@@ -209,6 +216,7 @@ def _add_middleware(app: FastAPI, config: ServerConfig) -> None:
     if origins := checked_origins(auth.cors_origins):
         # Keys travel in headers, never in cookies, so that no origin needs credentials.
         headers = ["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"]
+        headers += ["If-Match"] if config.interfaces.authoring else []
         app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=headers)
     if auth.allowed_hosts:
         app.add_middleware(AllowedHosts, hosts=auth.allowed_hosts)

@@ -50,6 +50,8 @@ class Auth:
     """API keys; None reads `INTENTMATCH_KEYS`, an empty collection asks for no key."""
     admin_keys: Collection[str] | None = field(default=None, repr=False)
     """Keys for admin calls; None reads `INTENTMATCH_ADMIN_KEYS`. Without any, admin calls are off."""
+    author_keys: Collection[str] | None = field(default=None, repr=False)
+    """Keys for authors, each with a name: `anna=KEY`; None reads `INTENTMATCH_AUTHOR_KEYS`."""
     rate_limit: str | None = None
     """Requests per key, or per address without keys, such as `600/minute`."""
     cors_origins: Collection[str] = ()
@@ -66,6 +68,8 @@ class Interfaces:
     """Names among `rasa`, `clu`, `dialogflow`, `openai`."""
     fulfillment: str | None = None
     """URL of the Dialogflow webhook for intents with `metadata: {webhook: true}`."""
+    authoring: bool = False
+    """Let authors change the intents; takes admin keys or author keys."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +122,13 @@ class ServerOptions(TypedDict, total=False):
     max_wait: float
     keys: Collection[str] | None
     admin_keys: Collection[str] | None
+    author_keys: Collection[str] | None
     rate_limit: str | None
     cors_origins: Collection[str]
     allowed_hosts: Collection[str]
     protocols: Collection[str]
     fulfillment: str | None
+    authoring: bool
     watch: bool
     telemetry: bool
 

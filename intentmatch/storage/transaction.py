@@ -52,11 +52,12 @@ class _Step(NamedTuple):
         return self.target.with_name(f".{self.target.name}.new")
 
 
-def swap_files(new: Mapping[Path, bytes], check: Callable[[], None]) -> None:
-    """Replace several files, all or none. `check` runs last, before the first replacement; it may raise to cancel.
+def swap_files(new: Mapping[Path, bytes | None], check: Callable[[], None]) -> None:
+    """Replace several files, all or none; None removes a file.
 
-    The folders of the files are locked. Raises `ChangedMeanwhileError` if somebody else holds such a lock, and
-    `OSError` if a file cannot be written; nothing is changed then.
+    `check` runs last, before the first replacement; it may raise to cancel. The folders of the files are locked. Raises
+    `ChangedMeanwhileError` if somebody else holds such a lock, and `OSError` if a file cannot be written; nothing is
+    changed then.
     """
     contents = {real_path(path): content for path, content in new.items()}
     with _locked({target.parent for target in contents}) as locks:

@@ -119,7 +119,9 @@ def test_every_default_comes_from_the_config() -> None:
     assert serve is not None
     config = ServerConfig()
     options = {option.name: option.default for option in serve.params if option.name in _GROUP_OF}
-    assert options == {name: config.option(name) for name in _GROUP_OF if name not in ("keys", "admin_keys")}
+    assert options == {
+        name: config.option(name) for name in _GROUP_OF if name not in ("keys", "admin_keys", "author_keys")
+    }
 
 
 def test_environment_names_the_file_and_the_file_the_intents(bot: Path, tmp_path: Path) -> None:

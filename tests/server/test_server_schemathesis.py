@@ -91,3 +91,21 @@ def test_answers_of_several_bots_are_as_documented(case: schemathesis.Case) -> N
     if len(case.path_parameters.get("bot", "")) % 2:
         case.path_parameters["bot"] = "shop"
     case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN_KEY}"}, excluded_checks=EXCLUDED)
+
+
+def document_of_authoring() -> Any:
+    """The calls for authors, but `/evaluate`, which streams and takes long."""
+    folder = Path(FOLDER.name) / "authored"
+    folder.mkdir()
+    (folder / "bot.yaml").write_text(INTENTS, encoding="utf-8")
+    matcher = Matcher.load(folder, cache="off", inbox=Path(FOLDER.name) / "authored.sqlite")
+    options: Any = {"keys": [KEY], "admin_keys": [ADMIN_KEY], "author_keys": ["anna=author-key"]}
+    app = create_app(matcher, max_body=10_000_000, authoring=True, **options)
+    found = schemathesis.openapi.from_asgi("/openapi.json", app)
+    return found.include(tag="authoring").exclude(path="/evaluate")
+
+
+@document_of_authoring().parametrize()
+@settings(bounded, max_examples=8)
+def test_answers_to_authors_are_as_documented(case: schemathesis.Case) -> None:
+    case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN_KEY}"}, excluded_checks=EXCLUDED)

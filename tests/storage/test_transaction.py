@@ -213,6 +213,15 @@ def test_strays_of_dead_writers_are_removed_and_other_files_kept(tmp_path: Path)
     assert names(tmp_path) == [".env", "a.yaml", "b.new"]
 
 
+def test_swap_files_removes_files(tmp_path: Path) -> None:
+    old, new = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    old.write_bytes(b"1")
+
+    swap_files({old: None, new: b"2", tmp_path / "none.yaml": None}, no_check)
+
+    assert [file.name for file in tmp_path.iterdir()] == ["b.yaml"]
+
+
 def test_swap_files_replaces_and_creates_all_files(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "sub" / "new"
     old.write_bytes(b"1")

@@ -5,7 +5,7 @@ With separate folds, most differences would come from the random split.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -45,6 +45,36 @@ def paired_held_out(
 
     Raises `InputError` for fewer than two folds.
     """
+    rounds, shared, (old_runner, new_runner) = _prepared(old, new, renamed, folds=folds, seed=seed, progress=progress)
+    before = _outcomes(old_runner, old.registry, renamed, rounds, shared)
+    after = _outcomes(new_runner, new.registry, {}, rounds, shared)
+    return _paired(before, after)
+
+
+def paired_rounds(
+    old: Matcher, new: Matcher, renamed: Mapping[str, str], *, folds: Folds = 5, seed: int = 0
+) -> Iterator[tuple[Paired, int]]:
+    """Yield the outcomes of one fold after another, each with the number of utterances of all folds.
+
+    A caller may stop after any fold: a fold is a random sample of the shared utterances. Raises as `paired_held_out`.
+    """
+    rounds, shared, (old_runner, new_runner) = _prepared(old, new, renamed, folds=folds, seed=seed)
+    for keys in rounds:
+        before = _outcomes(old_runner, old.registry, renamed, [keys], shared)
+        after = _outcomes(new_runner, new.registry, {}, [keys], shared)
+        yield _paired(before, after), len(shared)
+
+
+def _prepared(
+    old: Matcher,
+    new: Matcher,
+    renamed: Mapping[str, str],
+    *,
+    folds: Folds,
+    seed: int,
+    progress: StepProgress | None = None,
+) -> tuple[list[set[Key]], set[Key], tuple[Runner, Runner]]:
+    """Return the utterances of each fold, those that are evaluated, and the runners of both sides."""
     both = _both(old.registry, new.registry, renamed)
     encoder = CachingEncoder(new.encoder, vectors_of(new))
     vectors = encoder.encode([clean(utterance.text) for utterance in both.utterances])
@@ -56,8 +86,10 @@ def paired_held_out(
     to_build = (len(rounds) - 1) * len(both.utterances)
     old_runner = Runner(old, "held-out utterances, before", len(shared), progress, to_build=to_build)
     new_runner = Runner(new, "held-out utterances, after", len(shared), progress, to_build=to_build)
-    before = _outcomes(old_runner, old.registry, renamed, rounds, shared)
-    after = _outcomes(new_runner, new.registry, {}, rounds, shared)
+    return rounds, shared, (old_runner, new_runner)
+
+
+def _paired(before: Mapping[Key, Outcome], after: Mapping[Key, Outcome]) -> Paired:
     keys = [key for key in after if key in before]
     return Paired(tuple(before[key] for key in keys), tuple(after[key] for key in keys))
 

@@ -53,7 +53,7 @@ class AddIntent:
     def apply(self, folder: Folder) -> Folder:
         """Append the intent to its file."""
         name = _new_name(folder, self.name)
-        file = _target_file(folder, self.file, f"the intent {self.name!r}")
+        file = target_file(folder, self.file, f"the intent {self.name!r}")
         document = folder.documents.get(file) or Document(str(file), "version: 1\n")
         language = _canonical(self.language)
         plain = language in (None, file_language(document))
@@ -107,7 +107,7 @@ class AddTest:
                 known = under(test, "text")
                 if known is not None and fold(known.resolved.text) == fold(text):
                     raise InputError(f"“{text}” is already a test at {document.at(test).short}")
-        file = with_tests[0] if with_tests and self.file is None else _target_file(folder, self.file, "the tests")
+        file = with_tests[0] if with_tests and self.file is None else target_file(folder, self.file, "the tests")
         document = folder.documents.get(file) or Document(str(file), "version: 1\n")
         row = {"text": text, "intent": self.intent or OUT_OF_SCOPE}
         row |= {"language": language} if language not in (None, file_language(document)) else {}
@@ -210,7 +210,7 @@ def additions(
     return edits
 
 
-def _target_file(folder: Folder, file: Path | None, what: str) -> Path:
+def target_file(folder: Folder, file: Path | None, what: str) -> Path:
     """Return the file to add something to, spelled as the reader spells it; None is the only file."""
     files = list(folder.documents)
     if file is None:

@@ -13,9 +13,11 @@ from pathlib import Path
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError
 from intentmatch.core.types import Registry
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.document import Document
 from intentmatch.registry.editing.edits import Edit, additions
 from intentmatch.registry.editing.folder import Folder
+from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
 from intentmatch.registry.reading.reader import examine, is_yaml, yaml_files
 from intentmatch.storage.atomic import real_path
 from intentmatch.storage.transaction import refuse_locked, swap_files
@@ -33,7 +35,8 @@ class Change:
     path: Path
     old: str | None
     """None for a new file."""
-    new: str
+    new: str | None
+    """None for a file that is removed."""
 
     @property
     def diff(self) -> str:
@@ -56,6 +59,8 @@ class Changes:
     """The problems that the edits introduce."""
     read: Mapping[Path, bytes] = field(repr=False)
     """Content of every file when the edits were planned."""
+    limits: ReadLimits | None = None
+    """What may be read for this registry; None for the limits of the environment."""
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -75,7 +80,7 @@ class Changes:
         """
         if self.errors:
             raise RegistryError(self.errors)
-        new = {change.path: change.new.encode("utf-8") for change in self.files}
+        new = {change.path: None if change.new is None else change.new.encode("utf-8") for change in self.files}
         if not new:
             return
         try:
@@ -87,7 +92,7 @@ class Changes:
     def _unchanged(self) -> None:
         """Raise `ChangedMeanwhileError` if a file has changed since it was read, or is locked for a change."""
         mine = {change.path for change in self.files}
-        files = {*yaml_files(self.path), *self.read, *mine}
+        files = {*yaml_files(self.path, self.limits), *self.read, *mine}
         for folder in {real_path(file).parent for file in files} - {real_path(file).parent for file in mine}:
             refuse_locked(folder)
         for file in sorted(files):
@@ -98,26 +103,34 @@ class Changes:
                 )
 
 
-def plan(path: str | os.PathLike[str], edits: Iterable[Edit]) -> Changes:
+def plan(path: str | os.PathLike[str], edits: Iterable[Edit], *, limits: ReadLimits | None = None) -> Changes:
     """Plan edits, applied one after the other, to the files of a registry.
 
-    Raises `RegistryError` if a file is not valid YAML, and `InputError` if an edit is impossible.
+    A file that is not valid YAML can only be replaced or removed as a whole. `limits` are those of `read_registry`.
+
+    Raises `RegistryError` if another file is not valid YAML, and `InputError` if an edit is impossible.
     """
     if not is_yaml(path):
         raise InputError(f"{path} is not YAML: edit the folder that it was built from")
-    held = {file: _bytes(file) for file in yaml_files(path)}
-    _, before = examine(path, overrides=held)
+    edits = list(edits)
+    held = {file: _bytes(file) for file in yaml_files(path, limits)}
+    _, before = examine(path, overrides=held, limits=limits)
+    whole = {edit.file.absolute() for edit in edits if isinstance(edit, ReplaceFile | RemoveFile)}
     unreadable = [problem for problem in before if problem.rule in _UNREADABLE]
-    if unreadable:
-        raise RegistryError(unreadable)
-    old = {file: raw.decode("utf-8") for file, raw in held.items()}
-    folder = Folder(Path(path), {file: Document(str(file), text) for file, text in old.items()})
+    if fatal := [problem for problem in unreadable if Path(problem.location.path).absolute() not in whole]:
+        raise RegistryError(fatal)
+    broken = {problem.location.path for problem in unreadable}
+    old = {file: raw.decode("utf-8", "replace") for file, raw in held.items()}
+    documents = {file: Document(str(file), "" if str(file) in broken else text) for file, text in old.items()}
+    folder = Folder(Path(path), documents)
     for edit in edits:
         folder = edit.apply(folder)
-    new = {file: document.text for file, document in folder.documents.items()}
-    registry, after = examine(path, overrides={file: text.encode("utf-8") for file, text in new.items()})
-    changed = [Change(file, old.get(file), text) for file, text in new.items() if text != old.get(file)]
-    return Changes(Path(path), tuple(changed), registry, tuple(after), _new_problems(before, after), held)
+    new: dict[Path, str | None] = dict.fromkeys(old.keys() - folder.documents.keys())
+    new |= {file: document.text for file, document in folder.documents.items()}
+    overrides = {file: None if text is None else text.encode("utf-8") for file, text in new.items()}
+    registry, after = examine(path, overrides=overrides, limits=limits)
+    changed = [Change(file, old.get(file), text) for file, text in sorted(new.items()) if text != old.get(file)]
+    return Changes(Path(path), tuple(changed), registry, tuple(after), _new_problems(before, after), held, limits)
 
 
 def plan_utterances(
@@ -159,10 +172,11 @@ def plan_utterances(
     return plan(path, more)
 
 
-def unified(old: str | None, new: str, path: str) -> str:
-    """Return a unified diff of a file; `old` is None for a new file."""
-    lines = _LINE.findall(old or ""), _LINE.findall(new)
-    shown = difflib.unified_diff(*lines, fromfile="/dev/null" if old is None else path, tofile=path)
+def unified(old: str | None, new: str | None, path: str) -> str:
+    """Return a unified diff of a file; `old` is None for a new file, `new` for a removed one."""
+    lines = _LINE.findall(old or ""), _LINE.findall(new or "")
+    names = ["/dev/null" if text is None else path for text in (old, new)]
+    shown = difflib.unified_diff(*lines, fromfile=names[0], tofile=names[1])
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in shown)
 
 

@@ -14,6 +14,13 @@ from intentmatch.registry.editing.layout import layout
 
 Value = str | Sequence["Value"] | Mapping[str, "Value"]
 
+
+class Bare(str):
+    """A number or a boolean, which is written without quotes."""
+
+    __slots__ = ()
+
+
 Place = Literal["line", "brackets", "key"]
 """Position of a text: after a dash or a colon, between brackets, or before a colon."""
 
@@ -32,6 +39,8 @@ def written(text: str, style: str = "", place: Place = "line") -> str:
 
     Raises `InputError` for a lone surrogate, which UTF-8 cannot encode.
     """
+    if isinstance(text, Bare):
+        return str(text)
     if _SURROGATE.search(text):
         raise InputError(f"{text!r} cannot be written: it contains a lone surrogate")
     if style == "'" and not _TO_ESCAPE.search(text):

@@ -59,15 +59,15 @@ def examine(
     path: str | os.PathLike[str],
     *,
     expand: bool = True,
-    overrides: Mapping[Path, bytes] | None = None,
+    overrides: Mapping[Path, bytes | None] | None = None,
     remembered: Remembered | None = None,
     limits: ReadLimits | None = None,
 ) -> tuple[Registry, list[Problem]]:
     """Return what could be read, and all problems sorted by location. Never raises for invalid content.
 
     The problems are the same with `expand=False`. `overrides` gives the content of files by path, in place of what
-    is on disk; the files need not exist. `remembered` is the cache of `read_registry`; it is updated to hold exactly
-    the files read. `limits` are as for `read_registry`.
+    is on disk; the files need not exist, and None stands for a file that does not. `remembered` is the cache of
+    `read_registry`; it is updated to hold exactly the files read. `limits` are as for `read_registry`.
     """
     limits = limits or ReadLimits.from_settings(path)
     contents, problems = _read_files(Path(path), overrides or {}, remembered, limits)
@@ -99,9 +99,10 @@ def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
     return found
 
 
-def yaml_files(path: str | os.PathLike[str]) -> list[Path]:
+def yaml_files(path: str | os.PathLike[str], limits: ReadLimits | None = None) -> list[Path]:
     """Return the files that `examine` would read, in its order."""
-    return [Path(content.path) for content in _read_files(Path(path), {}, None, ReadLimits.from_settings(path))[0]]
+    limits = limits or ReadLimits.from_settings(path)
+    return [Path(content.path) for content in _read_files(Path(path), {}, None, limits)[0]]
 
 
 def own_files(path: str | os.PathLike[str]) -> list[Path]:
@@ -209,14 +210,15 @@ def _not_found(path: Path) -> Problem:
 
 
 def _read_files(
-    path: Path, overrides: Mapping[Path, bytes], remembered: Remembered | None, limits: ReadLimits
+    path: Path, overrides: Mapping[Path, bytes | None], remembered: Remembered | None, limits: ReadLimits
 ) -> tuple[list[FileContent], list[Problem]]:
     """Read the files at a path and the files that they include, each once; return contents and problems."""
     contents: list[FileContent] = []
     files, problems = _files(path)
+    removed = {file for file, raw in overrides.items() if raw is None}
     new = [file for file in overrides if not file.exists()]
     seen: set[Path] = set()
-    waiting = sorted([*files, *new], reverse=True)
+    waiting = sorted({*files, *new} - removed, reverse=True)
     while waiting:
         file = waiting.pop()
         if (known := Path(os.path.realpath(file))) in seen:
@@ -231,7 +233,7 @@ def _read_files(
         included: list[Path] = []
         for name, place in content.includes:
             more, found = _included(file.parent / name, place, limits)
-            included += more
+            included += [other for other in more if other not in removed]
             problems += found
         waiting += included[::-1]
     if remembered is not None:

@@ -1,12 +1,13 @@
 """API keys: who may call an app, checked before anything else of a request is read.
 
 If an app has keys, every route asks for one, unless it is marked `OPEN`; a route marked `ADMIN` always asks for an
-admin key. The marks are OpenAPI, so that the document says the same. Keys are kept as digests, and a presented key is
-compared with all of them in constant time.
+admin key, and one marked `AUTHOR` for an author key or an admin key. The marks are OpenAPI, so that the document says
+the same. An author key is written with the name of its owner, `anna=KEY`, and does all that a plain key does. Keys are
+kept as digests, and a presented key is compared with all of them in constant time.
 
-If an app has several bots, each key is written with its bot, `shop:KEY`, or `*:KEY` for all bots. A key without a bot
-is refused at the start, so that no key opens more than its owner meant. The path of a route names the bot as `{bot}`;
-if the body does, the protocol calls `allowed` once it has read it.
+If an app has several bots, each key is written with its bot, `shop:KEY`, or `*:KEY` for all bots; a key for some bots
+is written once for each. A key without a bot is refused at the start, so that no key opens more than its owner meant.
+The path of a route names the bot as `{bot}`; if the body does, the protocol calls `allowed` once it has read it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import os
 import secrets
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import Request
 from fastapi.routing import APIRoute
@@ -30,12 +31,22 @@ from intentmatch.server.config import Auth
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
-KEYS, ADMIN_KEYS = "INTENTMATCH_KEYS", "INTENTMATCH_ADMIN_KEYS"
+KEYS, ADMIN_KEYS, AUTHOR_KEYS = "INTENTMATCH_KEYS", "INTENTMATCH_ADMIN_KEYS", "INTENTMATCH_AUTHOR_KEYS"
 
 OPEN: Mapping[str, Any] = {"security": []}
 """`openapi_extra` of a route that never asks for a key."""
 ADMIN: Mapping[str, Any] = {"security": [{"admin_bearer": []}, {"admin_header": []}]}
 """`openapi_extra` of a route that always asks for an admin key."""
+
+AUTHOR: Mapping[str, Any] = {
+    "security": [{"author_bearer": []}, {"author_header": []}, {"admin_bearer": []}, {"admin_header": []}]
+}
+"""`openapi_extra` of a route that always asks for an author key or an admin key."""
+
+ADMIN_NAME = "admin"
+"""Who writes with an admin key."""
+
+Role = Literal["match", "author", "admin"]
 
 ANY_BOT = "*"
 """In place of a bot's name: all bots."""
@@ -58,15 +69,22 @@ class Access:
         admin_keys: Collection[str] = (),
         rate_limit: str | None = None,
         *,
+        author_keys: Collection[str] = (),
         several: bool = False,
     ) -> None:
         """With `several` bots, each key is written with its bot.
 
-        Raises `InputError` for a key that no header could carry, and for an invalid rate limit.
+        Raises `InputError` for a key that no header could carry, for an author key without a name, and for an invalid
+        rate limit.
         """
         self._keys, self._admin_keys = _digests(checked(keys), several), _digests(checked(admin_keys), several)
-        if {key for key, _ in self._keys} & {key for key, _ in self._admin_keys}:
+        self._authors = _authors(checked(author_keys), several)
+        self._author_keys: _Digests = tuple((key, bot) for key, bot, _ in self._authors)
+        by_role = [{key for key, _ in keys} for keys in (self._keys, self._author_keys, self._admin_keys)]
+        if by_role[0] & by_role[2]:
             raise InputError("an admin key must differ from all other keys")
+        if by_role[1] & (by_role[0] | by_role[2]):
+            raise InputError("an author key must differ from all other keys")
         self._rates = None if rate_limit is None else RateLimiter(rate_limit)
         self._guesses = WrongKeys()
 
@@ -77,6 +95,7 @@ class Access:
             environment_keys(KEYS) if config.keys is None else config.keys,
             environment_keys(ADMIN_KEYS) if config.admin_keys is None else config.admin_keys,
             config.rate_limit,
+            author_keys=environment_keys(AUTHOR_KEYS) if config.author_keys is None else config.author_keys,
             several=several,
         )
 
@@ -96,17 +115,36 @@ class Access:
         return bool(self._admin_keys)
 
     @property
+    def has_author_keys(self) -> bool:
+        """Whether there are keys for authors."""
+        return bool(self._authors)
+
+    @property
     def bots(self) -> set[str]:
         """Names of the bots that single keys are valid for."""
-        return {bot for _, bot in self._keys + self._admin_keys if bot != ANY_BOT}
+        return {bot for _, bot in self._keys + self._author_keys + self._admin_keys if bot != ANY_BOT}
 
     def is_admin(self, presented: str | None, bot: str | None = None) -> bool:
         """Whether this is an admin key, and for this bot if one is named."""
         return _is_among(self._admin_keys, presented, bot)
 
     def is_known(self, presented: str | None, bot: str | None = None) -> bool:
-        """Whether this is a key of either kind, and for this bot if one is named; `ANY_BOT` means all bots."""
-        return _is_among(self._keys + self._admin_keys, presented, bot)
+        """Whether this is a key of any kind, and for this bot if one is named; `ANY_BOT` means all bots."""
+        return _is_among(self._keys + self._author_keys + self._admin_keys, presented, bot)
+
+    def author(self, presented: str | None, bot: str | None = None) -> str | None:
+        """Return the name of the author that a key belongs to, for this bot if one is named; None for other keys."""
+        if self.is_admin(presented, bot):
+            return ADMIN_NAME
+        if not _is_among(self._author_keys, presented, bot):
+            return None
+        given = _digest(presented)
+        names = [
+            name
+            for key, owner, name in self._authors
+            if secrets.compare_digest(given, key) and (bot is None or owner in (bot, ANY_BOT))
+        ]
+        return names[0]
 
     def knows(self, request: Request, presented: str | None) -> bool:
         """Whether a request presents a key of either kind. Raises `ProblemError` (429) after too many wrong keys.
@@ -141,34 +179,45 @@ class GuardedRoute(APIRoute):
         security = (self.openapi_extra or {}).get("security")
         if security == OPEN["security"]:
             return handle
-        admin = security == ADMIN["security"]
+        role: Role = "match"
+        if security in (ADMIN["security"], AUTHOR["security"]):
+            role = "admin" if security == ADMIN["security"] else "author"
 
         async def guarded(request: Request) -> Response:
-            admit(request, admin=admin)
+            admit(request, role)
             return await handle(request)
 
         return guarded
 
 
-def admit(request: Request, *, admin: bool = False) -> None:
-    """Check and count a request of our own API. Raises `ProblemError` unless it may be answered."""
+def admit(request: Request, role: Role = "match") -> None:
+    """Check and count a request of our own API. Raises `ProblemError` unless its key has the role that is needed."""
     access: Access = request.app.state.access
-    if access.open_to_all and not admin:
+    restricted = role != "match"
+    if access.open_to_all and not restricted:
         return
     bot = request.path_params.get("bot")
-    if admin and not access.has_admin_keys:
+    if role == "admin" and not access.has_admin_keys:
         detail = "Admin calls are off. Start the server with an admin key to turn them on."
         raise ProblemError(ProblemDetails.for_status(403, detail))
     key = presented(request)
-    asks_for_key = admin or access.has_keys
+    asks_for_key = restricted or access.has_keys
     known = asks_for_key and access.knows(request, key)
     if known and not access.is_known(key, bot):
         raise ProblemError(ProblemDetails.for_status(403, NOT_FOR_THIS_BOT))
     if (asks_for_key and not known) or not authorised(request, key):
         detail = f"This call needs a valid key, as Authorization: Bearer KEY or {_KEY_HEADER}: KEY."
         raise ProblemError(ProblemDetails.for_status(401, detail), _CHALLENGE)
-    if admin and not access.is_admin(key, bot):
+    if role == "admin" and not access.is_admin(key, bot):
         raise ProblemError(ProblemDetails.for_status(403, "This key is not valid for admin calls."))
+    if role == "author" and access.author(key, bot) is None:
+        raise ProblemError(ProblemDetails.for_status(403, "This key is not valid for authoring."))
+
+
+def author_of(request: Request) -> str:
+    """Return the name of the author whose key a request presents; the route must be marked `AUTHOR`."""
+    access: Access = request.app.state.access
+    return access.author(presented(request), request.path_params.get("bot")) or ADMIN_NAME
 
 
 def checked(keys: Collection[str]) -> tuple[str, ...]:
@@ -261,10 +310,17 @@ def file_keys(path: str | os.PathLike[str]) -> tuple[str, ...]:
 def declare_keys(openapi: dict[str, Any], access: Access) -> None:
     """Write into an OpenAPI document which keys the calls need."""
     schemes = {"admin_bearer": _bearer_scheme("an admin"), "admin_header": _header_scheme("an admin")}
+    if _is_used(openapi, "author_bearer"):
+        schemes |= {"author_bearer": _bearer_scheme("an author"), "author_header": _header_scheme("an author")}
     if access.has_keys:
         schemes |= {"bearer": _bearer_scheme("any"), "header": _header_scheme("any")}
         openapi["security"] = [{"bearer": []}, {"header": []}]
     openapi["components"]["securitySchemes"] = schemes
+
+
+def _is_used(openapi: dict[str, Any], scheme: str) -> bool:
+    operations = (operation for path in openapi["paths"].values() for operation in path.values())
+    return any(scheme in each for operation in operations for each in operation.get("security", ()))
 
 
 def _bearer_scheme(kind: str) -> dict[str, str]:
@@ -294,6 +350,19 @@ def _digests(keys: Collection[str], several: bool) -> _Digests:
     if not all(bot and key for bot, _, key in parts):
         raise InputError("with several bots, write each key with its bot: shop:KEY, or *:KEY for all bots")
     return tuple((_digest(key), bot) for bot, _, key in parts)
+
+
+def _authors(keys: Collection[str], several: bool) -> tuple[tuple[bytes, str, str], ...]:
+    """Digests of author keys, each with its bot and the name of its owner."""
+    found = []
+    for written in keys:
+        bot, separator, rest = written.partition(":") if several else (ANY_BOT, ":", written)
+        name, equals, key = rest.partition("=")
+        if not (bot and separator and name.strip() and equals and key):
+            form = "shop:anna=KEY, or *:anna=KEY for all bots" if several else "anna=KEY"
+            raise InputError(f"write each author key with the name of its owner: {form}")
+        found.append((_digest(key), bot, name.strip()))
+    return tuple(found)
 
 
 def _is_among(digests: _Digests, presented: str | None, bot: str | None) -> bool:

@@ -22,6 +22,7 @@ from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.reloads import ReloadCounter
 from intentmatch.server.middleware.problems import (
@@ -37,6 +38,7 @@ from intentmatch.server.process.telemetry import Spans
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 if TYPE_CHECKING:
+    from intentmatch.authoring.workspace import Workspace
     from intentmatch.matching.watch import Watch
 
 _log = logging.getLogger(__name__)
@@ -106,6 +108,10 @@ class Bot:
         self._loaded_at = time.time()
         self._queue = queue
         self.metrics = queue.metrics
+        self._workspace: Workspace | None = None
+        self._workspace_lock = threading.Lock()
+        self.evaluating = threading.Lock()
+        """Held while this process evaluates the bot for an author."""
         self.reload_error: ProblemDetails | None = None
         """Why the last reload failed; None if it succeeded."""
 
@@ -240,6 +246,26 @@ class Bot:
                 self._inbox = Inbox.from_settings(settings)
             self._inbox_settings = settings
         return self._inbox
+
+    @property
+    def workspace(self) -> Workspace:
+        """The files of this bot, for authors.
+
+        Raises `ProblemError` (409) for an artefact or a registry made in code, which have no YAML to edit.
+        """
+        from intentmatch.authoring.workspace import Workspace  # needed by few servers
+
+        with self._workspace_lock:
+            if self._workspace is None:
+                path = self.matcher.path
+                if path is None:
+                    detail = "The intents were made in code: there is no YAML to edit."
+                    raise ProblemError(ProblemDetails.for_status(409, detail))
+                try:
+                    self._workspace = Workspace(path, ReadLimits.from_settings(path, self.matcher.settings))
+                except InputError as error:
+                    raise ProblemError(ProblemDetails.for_status(409, str(error))) from error
+            return self._workspace
 
     def record(self, results: Sequence[MatchResult], registry: Registry) -> None:
         """Count, trace and log results of a registry, and keep misses in the inbox, each if it is turned on."""

@@ -53,6 +53,7 @@ DESCRIPTIONS: Mapping[int, str] = {
     409: "The files are invalid; every problem is listed, and the last valid registry stays active.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
+    428: "The header If-Match is missing.",
     422: "The body is JSON, but invalid; every problem is listed.",
     429: "Too many requests; the header Retry-After says when to try again.",
     503: "The intents are not loaded yet, too many messages are waiting (then the header Retry-After says when to try "
@@ -161,11 +162,12 @@ def response(scope: Scope, details: ProblemDetails, headers: Mapping[str, str] |
 
 
 async def _invalid_request(request: Request, error: Exception) -> Response:
-    # Of routes that a user adds to the app: the server's own read their bodies themselves. Starlette types the error of
-    # a handler as Exception.
+    # Of routes for authors and those that a user adds to the app: the others read their bodies themselves. Starlette
+    # types the error of a handler as Exception.
     found: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
     declared = request.headers.get("content-type", "")
-    if not {each["type"] for each in found} & {"json_invalid", "missing"} and not is_json(declared):
+    in_body = any(each["loc"][:1] == ("body",) for each in found)
+    if in_body and not {each["type"] for each in found} & {"json_invalid", "missing"} and not is_json(declared):
         return response(request.scope, unsupported_media_type(declared))
     return response(request.scope, from_findings(found))
 

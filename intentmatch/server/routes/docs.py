@@ -83,13 +83,16 @@ class _Page:
 
     def _key(self, operation: Mapping[str, Any]) -> str:
         names = {name for each in operation.get("security", self._document.get("security", [])) for name in each}
+        if any(name.startswith("author") for name in names):
+            return "Needs an author key or an admin key."
         if any(name.startswith("admin") for name in names):
             return "Needs an admin key."
         return "Needs a key." if names else "Needs no key."
 
     def _parameters(self, operation: Mapping[str, Any]) -> Iterator[str]:
         for each in operation.get("parameters", ()):
-            yield f"<p>In the path: <code>{escape(each['name'])}</code>. {_inline(each['description'])}</p>"
+            place = {"path": "In the path", "header": "Header"}.get(each["in"], "In the query")
+            yield f"<p>{place}: <code>{escape(each['name'])}</code>. {_inline(each['description'])}</p>"
 
     def _body(self, operation: Mapping[str, Any]) -> Iterator[str]:
         schema = _json_schema(operation.get("requestBody", {}))
@@ -107,11 +110,13 @@ class _Page:
         return _table(["status", "meaning", "body"], rows)
 
     def _curl(self, path: str, verb: str, operation: Mapping[str, Any]) -> str:
-        examples = {each["name"]: each["schema"]["examples"][0] for each in operation.get("parameters", ())}
+        parameters = operation.get("parameters", ())
+        examples = {each["name"]: each["schema"]["examples"][0] for each in parameters if each["in"] == "path"}
         words = ["curl", "-s", *(["-X", "POST"] if verb == "post" and "requestBody" not in operation else [])]
         words.append(shlex.quote(self._base + path.format(**examples)))
         if "no key" not in self._key(operation):
             words += ["-H", '"Authorization: Bearer $KEY"']
+        words += [part for each in parameters if each["in"] == "header" for part in ("-H", f"'{each['name']}: ...'")]
         schema = _json_schema(operation.get("requestBody", {}))
         if schema is not None:
             body = json.dumps(self._example(self._resolved(schema)), ensure_ascii=False)
@@ -152,8 +157,8 @@ class _Page:
         if "$ref" in schema:
             name = escape(schema["$ref"].rpartition("/")[2])
             return f'<a href="#schema-{name}">{name}</a>'
-        if "anyOf" in schema:
-            return " or ".join(map(self._type, schema["anyOf"]))
+        if "anyOf" in schema or "oneOf" in schema:
+            return " or ".join(map(self._type, schema.get("anyOf") or schema["oneOf"]))
         if "const" in schema or "enum" in schema:
             values = schema.get("enum", [schema.get("const")])
             return " or ".join(f"<code>{escape(json.dumps(value))}</code>" for value in values)

@@ -1,0 +1,89 @@
+"""The audit log: one line of JSON for each write, with who, what, when, and the revision."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from intentmatch.core.errors import InputError
+
+NAME = "audit.jsonl"
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """A write, or an attempt that failed after it was allowed."""
+
+    time: str
+    """ISO 8601, in UTC."""
+    author: str
+    """Name of the key."""
+    what: str
+    """What was done, in words."""
+    digest: str
+    """Digest of the files afterwards."""
+    revision: str | None
+    """Id of the revision; None if none was kept."""
+
+
+class AuditLog:
+    """A file that is only ever appended to."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def prepare(self) -> None:
+        """Raise `InputError` if the log cannot be written: then nothing else may be written either."""
+        self._append(b"")
+
+    def note(self, author: str, what: str, digest: str, revision: str | None) -> None:
+        """Append an entry, and wait until the disk has it. Raises `InputError`."""
+        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        entry = AuditEntry(now, author, what, digest, revision)
+        self._append(json.dumps(asdict(entry), ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
+
+    def entries(self, most: int) -> list[AuditEntry]:
+        """Return the newest entries, the newest first; lines that are no entries are left out."""
+        found: list[AuditEntry] = []
+        for line in self._lines_backwards():
+            if len(found) == most:
+                break
+            try:
+                values: dict[str, Any] = json.loads(line)
+                found.append(AuditEntry(**values))
+            except (ValueError, TypeError):
+                continue
+        return found
+
+    def _append(self, line: bytes) -> None:
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            # One write in append mode: lines of several processes never mix.
+            descriptor = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                if line:
+                    os.write(descriptor, line)
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise InputError(f"the audit log {self._file} cannot be written: {error.strerror or error}") from error
+
+    def _lines_backwards(self) -> Iterator[bytes]:
+        if not self._file.is_file():
+            return
+        with self._file.open("rb") as file:
+            end, rest = file.seek(0, os.SEEK_END), b""
+            while end:
+                start = max(0, end - _BLOCK)
+                file.seek(start)
+                first, *lines = (file.read(end - start) + rest).split(b"\n")
+                yield from lines[::-1]
+                end, rest = start, first
+            yield rest

@@ -1,0 +1,230 @@
+"""The files of one registry: plan edits, write them with a revision to come back to, and restore a revision."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from intentmatch.authoring.audit import NAME as AUDIT_NAME
+from intentmatch.authoring.audit import AuditEntry, AuditLog
+from intentmatch.authoring.folder_history import NAME, FolderHistory
+from intentmatch.authoring.git_history import GitHistory
+from intentmatch.authoring.revisions import Files, History, Revision, digest_of
+from intentmatch.core.errors import ChangedMeanwhileError, InputError, IntentMatchError, Problem, UnknownNameError
+from intentmatch.core.types import Registry
+from intentmatch.registry.confinement import ReadLimits
+from intentmatch.registry.editing.edits import Edit
+from intentmatch.registry.editing.plan import Changes, plan, unified
+from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
+from intentmatch.registry.reading.reader import examine, is_yaml, yaml_files
+from intentmatch.storage.file_lock import FolderLock
+
+ANY = "*"
+"""In place of a digest: whatever the files hold."""
+
+_SECONDS_FOR_THE_LOCK = 10.0
+_LOOKED_BACK = 50
+
+
+class StaleRevisionError(ChangedMeanwhileError):
+    """The files have changed since the author read them. Nothing was written."""
+
+    def __init__(self, digest: str, theirs: str | None, yours: str | None, reason: str | None) -> None:
+        super().__init__("the files have changed since the revision that the edit was made for; nothing was written")
+        self.digest = digest
+        """Digest of the present files."""
+        self.theirs = theirs
+        """Diff from the author's revision to the present files; None if that revision is not kept."""
+        self.yours = yours
+        """Diff of the author's edit applied to the present files; None if it does not fit any more."""
+        self.reason = reason
+        """Why it does not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A change that was written."""
+
+    changes: Changes
+    digest: str
+    """Digest of the files afterwards."""
+    revision: Revision | None
+    """None if the edits changed nothing, or if the revision could not be kept."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """Difference of one file between two revisions."""
+
+    name: str
+    diff: str
+
+
+class Workspace:
+    """The YAML files of one registry, for any number of threads and processes."""
+
+    def __init__(self, path: str | os.PathLike[str], limits: ReadLimits | None = None) -> None:
+        """`limits` are those of `read_registry`. Raises `InputError` for an artefact."""
+        self.path = Path(path)
+        if not is_yaml(self.path):
+            raise InputError(f"{self.path} is an artefact: edit the YAML that it was built from, and build it again")
+        self.base = self.path.parent if self.path.suffix.lower() in (".yaml", ".yml") else self.path
+        """The folder that file names start from."""
+        self._limits = limits
+        self._lock = threading.Lock()
+        hidden = self.base / NAME if self.base == self.path else self.base / f".{self.path.name}{NAME}"
+        self._history: History = GitHistory.of(self.path) or FolderHistory(hidden)
+        self._audit = AuditLog(self._history.folder / AUDIT_NAME)
+
+    def files(self) -> Files:
+        """Return the content of every file, by its name from the folder. Raises `InputError` if one is unreadable."""
+        try:
+            return {self._name(file): file.read_bytes() for file in yaml_files(self.path, self._limits)}
+        except OSError as error:
+            raise InputError(f"{error.filename} cannot be read: {error.strerror or error}") from error
+
+    def examine(self) -> tuple[Registry, list[Problem]]:
+        """Return what the files say, one utterance per line, and all problems. Never raises for invalid content."""
+        return examine(self.path, expand=False, limits=self._limits)
+
+    def place(self, name: str) -> Path:
+        """Return the path of a file by its name."""
+        return self.base / name
+
+    def plan(self, edits: Sequence[Edit]) -> Changes:
+        """Work out edits without writing. Raises as `registry.editing.plan.plan`."""
+        return plan(self.path, edits, limits=self._limits)
+
+    def write(self, edits: Sequence[Edit], *, author: str, note: str, expected: str) -> Written:
+        """Write edits if the files still have the digest `expected`, and keep a revision.
+
+        Raises `StaleRevisionError` if they do not, `ChangedMeanwhileError` if somebody else is writing, `RegistryError`
+        if the edits bring errors, and `InputError` if an edit is impossible or the files cannot be written.
+        """
+        with self._writing():
+            self._refuse_stale(edits, expected)
+            changes = self.plan(edits)
+            return self._write(changes, author, note)
+
+    def revisions(self, most: int = 100) -> list[Revision]:
+        """Return the newest revisions, the newest first."""
+        return self._history.revisions(most)
+
+    def revision(self, identity: str) -> tuple[Revision, list[FileDiff]]:
+        """Return a revision and what it changed. Raises `UnknownNameError` if it does not exist."""
+        after = self._history.files(identity)
+        found = [one for one in self._history.revisions(10_000) if one.id.startswith(identity)]
+        if not found:
+            raise UnknownNameError("revision", identity, [])
+        return found[0], diffs(self._history.before(identity), after)
+
+    def restore(self, identity: str, *, author: str, note: str, expected: str) -> Written:
+        """Write the files of a revision again, and keep that as a new revision. Raises as `write`."""
+        with self._writing():
+            edits = self.restoring(identity)
+            self._refuse_stale(edits, expected)
+            return self._write(self.plan(edits), author, note or f"Restore revision {identity[:10]}")
+
+    def restoring(self, identity: str) -> list[Edit]:
+        """Return the edits that bring a revision back. Raises `UnknownNameError`."""
+        wanted, present = self._history.files(identity), self.files()
+        if not wanted:
+            raise InputError(f"the revision {identity} has no files of this registry")
+        edits: list[Edit] = [RemoveFile(self.place(name)) for name in sorted(present.keys() - wanted.keys())]
+        for name, content in sorted(wanted.items()):
+            if content != present.get(name):
+                edits.append(ReplaceFile(self.place(name), content.decode("utf-8", "replace")))
+        return edits
+
+    def audit(self, most: int = 100) -> list[AuditEntry]:
+        """Return the newest entries of the audit log, the newest first."""
+        return self._audit.entries(most)
+
+    def _write(self, changes: Changes, author: str, note: str) -> Written:
+        before = self.named(changes.read)
+        if not changes.files:
+            return Written(changes, digest_of(before), None)
+        self._audit.prepare()
+        self._history.prepare(before)
+        changes.write()
+        after = dict(before)
+        for change in changes.files:
+            name = self._name(change.path)
+            if change.new is None:
+                after.pop(name, None)
+            else:
+                after[name] = change.new.encode()
+        warnings, revision = [], None
+        try:
+            revision = self._history.record(before, after, author, note)
+        except IntentMatchError as error:
+            warnings.append(f"The files are written, but no revision is kept: {error}")
+        digest = digest_of(after)
+        try:
+            self._audit.note(author, note, digest, None if revision is None else revision.id)
+        except InputError as error:
+            warnings.append(f"The files are written, but {error}")
+        return Written(changes, digest, revision, tuple(warnings))
+
+    def _refuse_stale(self, edits: Sequence[Edit], expected: str) -> None:
+        present = self.files()
+        if expected in (ANY, digest := digest_of(present)):
+            return
+        theirs = next((kept for kept in self._kept() if digest_of(kept) == expected), None)
+        shown = None if theirs is None else "".join(one.diff for one in diffs(theirs, present))
+        try:
+            yours, reason = self.plan(edits).diff, None
+        except InputError as error:
+            yours, reason = None, str(error)
+        raise StaleRevisionError(digest, shown, yours, reason)
+
+    def _kept(self) -> Iterator[Files]:
+        for revision in self._history.revisions(_LOOKED_BACK):
+            try:
+                yield self._history.files(revision.id)
+            except InputError:
+                continue
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Let one thread of one process write at a time. Raises `ChangedMeanwhileError` if others take too long."""
+        with self._lock:
+            folder = self._history.folder
+            end = time.monotonic() + _SECONDS_FOR_THE_LOCK
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                while (lock := FolderLock.acquire(folder)) is None and time.monotonic() < end:
+                    time.sleep(0.02)
+            except OSError as error:
+                raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+            if lock is None:
+                raise ChangedMeanwhileError(f"{self.path} is being edited by another process; nothing was written")
+            try:
+                yield
+            finally:
+                lock.release()
+
+    def _name(self, file: Path) -> str:
+        return os.path.relpath(file, self.base).replace(os.sep, "/")
+
+    def named(self, files: Mapping[Path, bytes]) -> Files:
+        """Return contents by the names of their files, such as `Changes.read`."""
+        return {self._name(file): content for file, content in files.items()}
+
+
+def diffs(before: Files, after: Files) -> list[FileDiff]:
+    """Return the difference of each file that two revisions do not have alike."""
+    found = []
+    for name in sorted({*before, *after}):
+        old, new = (
+            None if one is None else one.decode("utf-8", "replace") for one in (before.get(name), after.get(name))
+        )
+        if old != new:
+            found.append(FileDiff(name, unified(old, new, name)))
+    return found

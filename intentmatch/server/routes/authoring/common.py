@@ -1,0 +1,158 @@
+"""What the calls for authors share: the header If-Match, errors, previews, and writing with a reload."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+from fastapi import Header
+from starlette.concurrency import run_in_threadpool
+
+from intentmatch.authoring.effect import effect_of
+from intentmatch.authoring.revisions import Revision, digest_of
+from intentmatch.authoring.workspace import StaleRevisionError, Workspace, Written
+from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError, UnknownNameError
+from intentmatch.core.types import Case
+from intentmatch.registry.editing.edits import Edit
+from intentmatch.server.auth.api_keys import AUTHOR
+from intentmatch.server.bots.bot import Bot
+from intentmatch.server.middleware.problems import ProblemError, responses
+from intentmatch.server.routes.schemas.authoring import (
+    ConflictDetails,
+    EffectInfo,
+    PreviewResponse,
+    RevisionInfo,
+    WrittenResponse,
+)
+from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
+
+IfMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        description="The `revision` that the edit was made for, or `*` for any.",
+        examples=["0123456789abcdef"],
+    ),
+]
+
+READS: dict[str, Any] = {
+    "tags": ["authoring"],
+    "openapi_extra": dict(AUTHOR),
+    "responses": responses(401, 403, 409, 422, 429, 503),
+}
+"""Arguments of a route that reads."""
+
+ASKS: dict[str, Any] = {**READS, "responses": responses(400, 401, 403, 408, 409, 413, 415, 422, 429, 503)}
+"""Arguments of a route that reads, and takes a body."""
+
+_CONFLICT = {409: {"model": ConflictDetails, "description": "Somebody else was quicker, or there is no YAML to edit."}}
+WRITES: dict[str, Any] = {
+    **READS,
+    "responses": {**responses(400, 401, 403, 408, 413, 415, 422, 428, 429, 503), **_CONFLICT},
+}
+"""Arguments of a route that writes."""
+
+_FAULTS_OF_A_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
+"""Errors of the file system that are the caller's, who named the file."""
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn errors of authoring into `ProblemError`: 404, 409 with both sides, 422 with each problem, or 503."""
+    try:
+        yield
+    except StaleRevisionError as error:
+        detail = "The files have changed since the revision of If-Match. Nothing was written."
+        if error.reason:
+            detail = f"{detail} Your edits do not fit any more: {error.reason}"
+        sides = {"revision": error.digest, "theirs": error.theirs, "yours": error.yours}
+        conflict = ConflictDetails.for_status(409, detail).model_copy(update=sides)
+        raise ProblemError(conflict) from error
+    except ChangedMeanwhileError as error:
+        raise ProblemError(ConflictDetails.for_status(409, f"{error}.".replace("..", "."))) from error
+    except RegistryError as error:
+        raise ProblemError(invalid(error.problems)) from error
+    except UnknownNameError as error:
+        status = 404 if error.kind == "revision" else 422
+        raise ProblemError(ProblemDetails.for_status(status, str(error), [_item(error)])) from error
+    except InputError as error:
+        cause = error.__cause__
+        status = 503 if isinstance(cause, OSError) and cause.errno not in _FAULTS_OF_A_NAME else 422
+        raise ProblemError(ProblemDetails.for_status(status, str(error), [_item(error)])) from error
+
+
+def invalid(problems: Sequence[Problem]) -> ProblemDetails:
+    """Return the problem of edits that bring errors."""
+    count = sum(problem.severity == "error" for problem in problems)
+    detail = f"The files would have {count} {'error' if count == 1 else 'errors'}. Nothing was written."
+    return ProblemDetails.for_status(422, detail, [ErrorItem.from_problem(problem) for problem in problems])
+
+
+def expected_revision(if_match: str | None) -> str:
+    """Return the digest of the header If-Match. Raises `ProblemError` (428) without one."""
+    digest = (if_match or "").strip().removeprefix("W/").strip('"')
+    if not digest:
+        detail = "Send the header If-Match with the `revision` that you made the edit for; GET /registry tells it."
+        raise ProblemError(ProblemDetails.for_status(428, detail))
+    return digest
+
+
+def preview(bot: Bot, edits: Sequence[Edit], *, effect: bool, seconds: float) -> PreviewResponse:
+    """Work out edits, and which answers they change. For a thread."""
+    with explained():
+        changes = bot.workspace.plan(edits)
+        found = None
+        if effect and not changes.errors:
+            found = effect_of(bot.matcher, changes.registry, missed(bot), seconds=seconds)
+    return PreviewResponse(
+        revision=digest_of(bot.workspace.named(changes.read)),
+        diff=changes.diff,
+        problems=[ErrorItem.from_problem(problem) for problem in changes.brought],
+        writable=not changes.errors,
+        effect=None if found is None else EffectInfo.model_validate(found.to_dict()),
+    )
+
+
+def missed(bot: Bot) -> list[Case]:
+    """Return the messages of the bot's inbox; none if it has none, or if it cannot be read."""
+    try:
+        messages = [] if bot.inbox is None else bot.inbox.messages()
+    except InputError:
+        return []
+    return [Case(message.text, None, message.language) for message in messages if message.text]
+
+
+async def write(bot: Bot, action: Callable[[Workspace], Written]) -> WrittenResponse:
+    """Write in a thread, and reload the bot in all workers."""
+
+    def written() -> Written:
+        with explained():
+            return action(bot.workspace)
+
+    done = await run_in_threadpool(written)
+    warnings, active = list(done.warnings), True
+    if done.changes.files:
+        try:
+            await bot.reload()
+        except ProblemError as error:
+            active = False
+            warnings.append(f"The files are written, but not in use: {error.details.detail}")
+    return WrittenResponse(
+        revision=done.digest,
+        recorded=None if done.revision is None else revision_info(done.revision),
+        diff=done.changes.diff,
+        problems=[ErrorItem.from_problem(problem) for problem in done.changes.brought],
+        warnings=warnings,
+        active=active,
+    )
+
+
+def revision_info(revision: Revision) -> RevisionInfo:
+    """Describe a revision."""
+    return RevisionInfo(id=revision.id, author=revision.author, time=revision.time, note=revision.note)
+
+
+def _item(error: InputError) -> ErrorItem:
+    return ErrorItem(location="body", message=str(error))

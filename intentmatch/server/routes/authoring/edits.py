@@ -1,0 +1,89 @@
+"""Calls that read the YAML, preview edits, and write them."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi import Path as InPath
+from starlette.concurrency import run_in_threadpool
+
+from intentmatch.authoring.revisions import digest_of
+from intentmatch.core.errors import UnknownNameError
+from intentmatch.server.auth.api_keys import author_of
+from intentmatch.server.bots.bot import Bot
+from intentmatch.server.middleware.problems import ProblemError, responses
+from intentmatch.server.routes.authoring.common import (
+    ASKS,
+    READS,
+    WRITES,
+    IfMatch,
+    expected_revision,
+    explained,
+    preview,
+    write,
+)
+from intentmatch.server.routes.schemas.authoring import (
+    AuthoredIntent,
+    EditsRequest,
+    PreviewRequest,
+    PreviewResponse,
+    RegistryResponse,
+    WrittenResponse,
+)
+from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
+
+
+def add_calls(router: APIRouter) -> None:
+    """Add the calls."""
+
+    @router.get("/registry", **READS)
+    def registry(request: Request) -> RegistryResponse:
+        """Return the files as they are now, with their intents, lines and problems."""
+        bot: Bot = request.state.bot
+        with explained():
+            files = bot.workspace.files()
+            found, problems = bot.workspace.examine()
+        texts = {name: content.decode("utf-8", "replace") for name, content in files.items()}
+        items = [ErrorItem.from_problem(problem) for problem in problems]
+        return RegistryResponse.from_registry(digest_of(files), texts, found, items)
+
+    @router.get("/intents/{name:path}", **{**READS, "responses": {**READS["responses"], **responses(404)}})
+    def show_intent(
+        request: Request, name: str = InPath(description="Name of the intent.", examples=["order_status"])
+    ) -> AuthoredIntent:
+        """Return one intent with everything that the YAML says about it."""
+        bot: Bot = request.state.bot
+        with explained():
+            found, _ = bot.workspace.examine()
+        if name not in found:
+            error = UnknownNameError("intent", name, [intent.name for intent in found])
+            raise ProblemError(ProblemDetails.for_status(404, str(error)))
+        return AuthoredIntent.from_intent(found[name])
+
+    @router.post("/edits/preview", **ASKS)
+    def preview_edits(request: Request, body: PreviewRequest) -> PreviewResponse:
+        """Return what edits would do: the diff, the problems, and which answers change. Nothing is written."""
+        bot: Bot = request.state.bot
+        edits = body.planned(bot.workspace.place)
+        return preview(bot, edits, effect=body.effect, seconds=body.seconds)
+
+    @router.post("/edits", **WRITES)
+    async def write_edits(request: Request, body: EditsRequest, if_match: IfMatch = None) -> WrittenResponse:
+        """Write edits as a new revision, if the files are those of If-Match, and answer with them from now on.
+
+        If somebody else was quicker, nothing is written, and the answer (409) has both sides.
+        """
+        bot: Bot = request.state.bot
+        expected, author = expected_revision(if_match), author_of(request)
+        workspace = await run_in_threadpool(lambda: bot.workspace)
+        edits = body.planned(workspace.place)
+        note = body.note or _summary(body)
+        return await write(bot, lambda files: files.write(edits, author=author, note=note, expected=expected))
+
+
+def _summary(body: EditsRequest) -> str:
+    """Say what the edits are, for a revision without a note: "add order_status, rename greet"."""
+    words = [f"{edit.edit} {getattr(edit, 'intent', None) or getattr(edit, 'file', '')}".strip() for edit in body.edits]
+    unique = list(dict.fromkeys(word.replace("_", " ", 1) if "_" in word.split()[0] else word for word in words))
+    more = f" and {len(unique) - 5} more" if len(unique) > 5 else ""
+    text = f"{', '.join(unique[:5])}{more}"
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,114 @@
+"""Calls for the inbox: show the groups of missed messages, and add or ignore one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi import Path as InPath
+from starlette.concurrency import run_in_threadpool
+
+from intentmatch.authoring.revisions import digest_of
+from intentmatch.inbox import Cluster, Decision, Handled, Inbox, edits_of, review
+from intentmatch.registry.editing.edits import Edit
+from intentmatch.server.auth.api_keys import author_of
+from intentmatch.server.bots.bot import Bot
+from intentmatch.server.middleware.problems import ProblemError, responses
+from intentmatch.server.routes.authoring.common import (
+    ASKS,
+    READS,
+    WRITES,
+    IfMatch,
+    expected_revision,
+    explained,
+    preview,
+    write,
+)
+from intentmatch.server.routes.schemas.authoring import (
+    HandledResponse,
+    InboxPreviewRequest,
+    InboxRequest,
+    InboxResponse,
+    PreviewResponse,
+)
+from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
+
+_Number = Annotated[int, InPath(ge=1, description="Number of the cluster.", examples=[1])]
+
+
+def add_calls(router: APIRouter) -> None:
+    """Add the calls."""
+
+    @router.get("/inbox", **READS)
+    def show_inbox(request: Request) -> InboxResponse:
+        """Return the messages that were not understood, in groups of the same meaning, each with a proposal."""
+        bot: Bot = request.state.bot
+        with explained():
+            found = review(bot.matcher, _inbox(bot).messages())
+            revision = digest_of(bot.workspace.files())
+        clusters = [cluster.to_dict() for cluster in found.clusters]
+        return InboxResponse(
+            revision=revision, clusters=clusters, understood=found.understood, hashed=len(found.hashed)
+        )
+
+    @router.post("/inbox/{cluster}/preview", **{**ASKS, "responses": {**ASKS["responses"], **responses(404)}})
+    def preview_cluster(request: Request, cluster: _Number, body: InboxPreviewRequest) -> PreviewResponse:
+        """Return what would become of a cluster. Nothing is written."""
+        bot: Bot = request.state.bot
+        with explained():
+            decision = _decision(_cluster(bot, cluster), body)
+            edits = _edits(bot, decision, body)
+        return preview(bot, edits, effect=body.effect and bool(edits), seconds=body.seconds)
+
+    @router.post("/inbox/{cluster}", **{**WRITES, "responses": {**WRITES["responses"], **responses(404)}})
+    async def handle_cluster(
+        request: Request, cluster: _Number, body: InboxRequest, if_match: IfMatch = None
+    ) -> HandledResponse:
+        """Add the messages of a cluster to an intent, or ignore them, and remove them from the inbox.
+
+        Ignoring takes no If-Match, since it changes no file.
+        """
+        bot: Bot = request.state.bot
+        expected = "" if body.action == "ignore" else expected_revision(if_match)
+
+        def decided() -> Decision:
+            with explained():
+                return _decision(_cluster(bot, cluster), body)
+
+        decision = await run_in_threadpool(decided)
+        written = None
+        if decision.action != "ignore":
+            author, note = author_of(request), body.note or f"Inbox: {decision.action} {decision.intent}"
+            edits = _edits(bot, decision, body)
+            written = await write(bot, lambda files: files.write(edits, author=author, note=note, expected=expected))
+        messages = decision.cluster.messages
+        how: Handled = "ignored" if decision.action == "ignore" else "added"
+        await run_in_threadpool(_inbox(bot).handle, messages, how)
+        return HandledResponse(handled=len(messages), written=written)
+
+
+def _inbox(bot: Bot) -> Inbox:
+    if bot.inbox is None:
+        raise ProblemError(ProblemDetails.for_status(503, "There is no inbox; the setting `inbox` turns one on."))
+    return bot.inbox
+
+
+def _cluster(bot: Bot, number: int) -> Cluster:
+    """Return the cluster that holds a message of this number. Raises `ProblemError` (404)."""
+    for cluster in review(bot.matcher, _inbox(bot).messages()).clusters:
+        if any(message.id == number for message in cluster.messages):
+            return cluster
+    raise ProblemError(ProblemDetails.for_status(404, f"The inbox has no cluster {number}. GET /inbox lists all."))
+
+
+def _decision(cluster: Cluster, body: InboxRequest) -> Decision:
+    if (body.intent is None) != (body.action == "ignore"):
+        detail = "`ignore` takes no intent." if body.action == "ignore" else f"`{body.action}` takes an intent."
+        item = ErrorItem(location="body.intent", message=detail)
+        raise ProblemError(ProblemDetails.for_status(422, detail, [item]))
+    return Decision(cluster, body.action, body.intent)
+
+
+def _edits(bot: Bot, decision: Decision, body: InboxRequest) -> list[Edit]:
+    file = None if body.file is None else bot.workspace.place(body.file)
+    return edits_of([decision], language=body.language, file=file)

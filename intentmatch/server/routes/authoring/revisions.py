@@ -1,0 +1,86 @@
+"""Calls for revisions and the audit log."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi import Path as InPath
+
+from intentmatch.authoring.revisions import digest_of
+from intentmatch.server.auth.api_keys import ADMIN, author_of
+from intentmatch.server.bots.bot import Bot
+from intentmatch.server.middleware.problems import responses
+from intentmatch.server.routes.authoring.common import (
+    READS,
+    WRITES,
+    IfMatch,
+    expected_revision,
+    explained,
+    revision_info,
+    write,
+)
+from intentmatch.server.routes.schemas.authoring import (
+    AuditInfo,
+    AuditResponse,
+    RestoreRequest,
+    RevisionDiff,
+    RevisionResponse,
+    RevisionsResponse,
+    WrittenResponse,
+)
+
+_Most = Annotated[int, Query(ge=1, le=1000, description="The most entries to return.")]
+_Identity = Annotated[str, InPath(alias="id", max_length=64, description="Id of the revision.", examples=["1"])]
+
+
+def _also_404(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {**arguments, "responses": {**arguments["responses"], **responses(404)}}
+
+
+def add_calls(router: APIRouter) -> None:
+    """Add the calls."""
+
+    @router.get("/revisions", **READS)
+    def revisions(request: Request, most: _Most = 100) -> RevisionsResponse:
+        """Return the newest revisions of the files."""
+        bot: Bot = request.state.bot
+        with explained():
+            digest, found = digest_of(bot.workspace.files()), bot.workspace.revisions(most)
+        return RevisionsResponse(revision=digest, revisions=[revision_info(revision) for revision in found])
+
+    @router.get("/revisions/{id}", **_also_404(READS))
+    def show_revision(request: Request, identity: _Identity) -> RevisionResponse:
+        """Return what a revision changed."""
+        bot: Bot = request.state.bot
+        with explained():
+            revision, files = bot.workspace.revision(identity)
+        shown = [RevisionDiff(file=one.name, diff=one.diff) for one in files]
+        return RevisionResponse(**revision_info(revision).model_dump(), files=shown)
+
+    @router.post("/revisions/{id}/restore", **_also_404(WRITES))
+    async def restore_revision(
+        request: Request,
+        identity: _Identity,
+        body: RestoreRequest,
+        if_match: IfMatch = None,
+    ) -> WrittenResponse:
+        """Write the files of a revision again, as a new revision."""
+        expected, author = expected_revision(if_match), author_of(request)
+        return await write(
+            request.state.bot,
+            lambda files: files.restore(identity, author=author, note=body.note, expected=expected),
+        )
+
+    @router.get("/audit", **{**READS, "openapi_extra": dict(ADMIN)})
+    def audit(request: Request, most: _Most = 100) -> AuditResponse:
+        """Return who wrote what, and when."""
+        bot: Bot = request.state.bot
+        with explained():
+            entries = bot.workspace.audit(most)
+        return AuditResponse(
+            entries=[
+                AuditInfo(time=one.time, author=one.author, what=one.what, digest=one.digest, revision=one.revision)
+                for one in entries
+            ]
+        )

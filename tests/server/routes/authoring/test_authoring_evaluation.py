@@ -1,0 +1,107 @@
+"""`POST /evaluate`: progress as events, one at a time, and cancelled with its connection."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server.routes.authoring.test_authoring_edits import bot, client
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.core.errors import InputError
+from intentmatch.runtime import steps
+from intentmatch.server.bots.batching import BatchQueue
+from intentmatch.server.bots.bot import Bot
+from intentmatch.server.config import Batching
+from intentmatch.server.process.metrics import Metrics
+from intentmatch.server.routes.authoring import evaluation
+from intentmatch.server.routes.schemas.authoring import EvaluateRequest
+
+__all__ = ["bot", "client"]
+
+
+def events(text: str) -> list[tuple[str, dict[str, Any]]]:
+    blocks = [block.split("\n") for block in text.strip().split("\n\n") if not block.startswith(":")]
+    return [(lines[0].removeprefix("event: "), json.loads(lines[1].removeprefix("data: "))) for lines in blocks]
+
+
+def test_progress_comes_first_and_the_report_last(client: TestClient) -> None:
+    answer = client.post("/evaluate", json={"folds": 2})
+
+    found = events(answer.text)
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert {name for name, _ in found[:-1]} == {"progress"}
+    assert set(found[0][1]) == {"step", "done", "total", "seconds_left", "detail"}
+    assert found[-1][0] == "result"
+    assert {part["name"] for part in found[-1][1]["parts"]} >= {"tests"}
+    assert client.post("/evaluate", json={}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"), [(InputError("no good"), 422, "no good"), (ValueError("secret"), 500, "see the log")]
+)
+def test_failure_is_an_event(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, words: str
+) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(evaluation, "evaluate", fail)
+
+    ((name, problem),) = events(client.post("/evaluate", json={}).text)
+
+    assert (name, problem["status"], words in problem["detail"]) == ("error", status, True)
+
+
+def test_only_one_runs_at_a_time_and_a_closed_connection_cancels_it(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def endless(*arguments: object, **options: object) -> None:
+        try:
+            while True:
+                begun.set()
+                steps.report("work")
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(evaluation, "evaluate", endless)
+
+    async def scenario() -> None:
+        held = Bot(Matcher.load(bot), BatchQueue(Batching(), Metrics()))
+        assert held.evaluating.acquire(blocking=False)
+        stream = evaluation._Evaluation(held, EvaluateRequest()).events()
+        assert (await anext(stream)).startswith("event: progress")
+        assert held.evaluating.locked()
+        await stream.aclose()  # as the server does when the client has gone
+        assert await asyncio.to_thread(ended.wait, 10)
+        while held.evaluating.locked():
+            await asyncio.sleep(0.01)
+
+    asyncio.run(scenario())
+
+
+def test_second_evaluation_is_told_to_wait(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(*arguments: object, **options: object) -> None:
+        begun.set()
+        go.wait(10)
+        raise InputError("enough")
+
+    monkeypatch.setattr(evaluation, "evaluate", slow)
+    first: list[int] = []
+    thread = threading.Thread(target=lambda: first.append(client.post("/evaluate", json={}).status_code))
+    thread.start()
+    try:
+        assert begun.wait(10)
+        answer = client.post("/evaluate", json={})
+    finally:
+        go.set()
+        thread.join()
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
+    assert first == [200]

@@ -1,0 +1,33 @@
+"""Try a message, and lint the files, over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from server.routes.authoring.test_authoring_edits import TEXT, bot, client
+from starlette.testclient import TestClient
+
+__all__ = ["bot", "client"]
+
+
+def test_tried_message_comes_with_trace_and_explanation(client: TestClient) -> None:
+    answer = client.post("/try", json={"text": "hello you", "top_k": 1}).json()
+
+    assert (answer["result"]["intent"], len(answer["result"]["candidates"])) == ("greet", 1)
+    assert answer["result"]["candidates"][0]["location"].endswith("bot.yaml:5")
+    assert answer["result"]["trace"]["stages"]
+    assert "greet" in answer["explanation"]
+    assert client.post("/try", json={"text": "hello", "language": "not a code"}).status_code == 422
+
+
+def test_lint_looks_at_the_files_as_they_are_now(client: TestClient, bot: Path) -> None:
+    repeated = TEXT.replace("    utterances: [hello, hi there]   # short", "    utterances:\n    - hello\n    - hello")
+    (bot / "bot.yaml").write_text(repeated, encoding="utf-8")
+
+    answer = client.post("/lint").json()
+
+    assert "duplicate-utterance" in [problem["rule"] for problem in answer["problems"]]
+    assert "-    - hello" in answer["fix"]
+    assert answer["coverage"]["bye"] == {"en": 2}
+    (bot / "bot.yaml").write_text("intents: [\n", encoding="utf-8")
+    assert client.post("/lint").json()["problems"][0]["severity"] == "error"

@@ -36,14 +36,18 @@ Content = dict[str, Any]
 
 
 def content(registry: Registry) -> Content:
-    """Return everything but locations, with lines as written."""
+    """Return everything but locations, with lines as written.
+
+    Of the slots only those that an intent declares: it has shared ones for as long as a line of it uses them.
+    """
+    shared = {slot.name for slot in registry.slots}
     found: Content = {"lines": Counter(), "intents": {}, "rest": (dict(registry.settings), len(registry.slots))}
     for intent in registry:
         for kind, lines in (("utterances", intent.utterances), ("not", intent.negatives)):
             found["lines"].update((kind, intent.name, line.template or line.text, line.language) for line in lines)
         found["intents"][intent.name] = (
             intent.title, intent.description, intent.threshold, dict(intent.responses), dict(intent.metadata),
-            [slot.name for slot in intent.slots], intent.when,
+            [slot.name for slot in intent.slots if slot.name not in shared], intent.when,
         )  # fmt: skip
     found["tests"] = [(case.text, case.expected, case.language) for case in registry.tests]
     return found

@@ -54,7 +54,9 @@ def test_unknown_name_lists_and_suggests_known_names():
 
 
 def test_groups_have_separate_names():
-    with pytest.raises(UnknownNameError, match="unknown reranker 'static': known are cross_encoder"):
+    with pytest.raises(
+        UnknownNameError, match="unknown reranker 'static': known are chat, cross_encoder, onnx, remote, words"
+    ):
         plugins.factory("rerankers", "static")
 
 

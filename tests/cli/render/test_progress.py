@@ -270,7 +270,8 @@ def seconds_to_the_first_line(registry: str) -> float:
                     continue
                 read += os.read(ours, 4096)
                 began = began or (time.monotonic() if b"begin" in read else 0.0)
-                if b": 0 s" in read.partition(b"begin")[2]:
+                # "training the head: 0 s", or "cross-validating: 0 of 10, 0 s" where the steps before were quick.
+                if b" 0 s" in read.partition(b"begin")[2]:
                     return time.monotonic() - began
         finally:
             process.kill()

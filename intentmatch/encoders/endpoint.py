@@ -136,15 +136,24 @@ def error_text(body: bytes, key: str | None) -> str:
     return f" ({line.replace(key, '...') if key else line})"[:_SHOWN]
 
 
-def _checked(url: str) -> SplitResult:
+def plain_url(url: str) -> SplitResult | None:
+    """Return the parts of an http(s) URL without user, query and fragment; None for anything else.
+
+    A URL with a user is refused because an artefact contains the settings. Errors should not show it.
+    """
     try:
         parts = urlsplit(url)
         valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
-        valid = False
-    # The error does not show the URL, which may hold a password. For the same reason a URL with a user is refused:
-    # an artefact contains the settings.
+        return None
     if not valid or not url.isascii() or not url.isprintable() or " " in url or {*url} & {*"@?#"}:
+        return None
+    return parts
+
+
+def _checked(url: str) -> SplitResult:
+    parts = plain_url(url)
+    if parts is None:
         raise SettingsError(
             f"the URL of the remote encoder is invalid: write {FORM}, without a user or a query in the URL; "
             "put a key into INTENTMATCH_REMOTE_KEY"

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import ModelUnavailableError, SettingsError
-from intentmatch.encoders.endpoint import connection_pool, error_text
+from intentmatch.encoders.endpoint import connection_pool, error_text, plain_url
 from intentmatch.encoders.remote import key_from_environment
 from intentmatch.matching.opinions.limits import Budget, CircuitBreaker
 
@@ -161,12 +161,8 @@ def _tokens(answer: Any) -> int:
 
 def _checked(url: str, what: str, paths: tuple[str, ...]) -> str:
     """Return the scheme of a valid URL. The error does not show the URL, which may hold a password."""
-    try:
-        parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        valid = False
-    if not valid or not url.isascii() or not url.isprintable() or " " in url or {*url} & {*"@?#"}:
+    parts = plain_url(url)
+    if parts is None:
         raise SettingsError(
             f"the URL of {what} is invalid: write it without a user or a query, and put a key into {KEY}"
         )

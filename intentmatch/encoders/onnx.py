@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
@@ -78,16 +78,8 @@ class OnnxEncoder:
         self.dim = int(config["dim"])
         self.tolerance = _TOLERANCES[config["precision"]]
         self._prompts: Mapping[str, str] = {**config["prompts"], **(prompts or {})}
-        try:
-            self._tokenizer = tokenizers.Tokenizer.from_file(str(self._folder / TOKENIZER))
-            self._padding = int(self._tokenizer.padding["pad_id"])
-        except Exception as error:  # noqa: BLE001 - the tokenizers package raises plain Exception for a bad file
-            raise self._not_a_model(f"{TOKENIZER} cannot be read ({error})") from None
-        self._tokenizer.no_padding()
-        try:
-            self._session = open_session(onnxruntime, self._folder / GRAPH, threads)
-        except Exception as error:  # noqa: BLE001 - onnxruntime's errors have no other common base class
-            raise self._not_a_model(f"{GRAPH} cannot be run ({str(error).strip()})") from None
+        self._tokenizer, self._padding = open_tokenizer(tokenizers, self._folder, self._not_a_model)
+        self._session = open_graph(onnxruntime, self._folder, threads, self._not_a_model)
         self._inputs = [node.name for node in self._session.get_inputs()]
         self._outputs = [node.name for node in self._session.get_outputs()]
         shapes = [node.shape for node in self._session.get_outputs()]
@@ -181,6 +173,28 @@ class OnnxEncoder:
         return ModelUnavailableError(
             f"{self._folder} is not an exported model: {why}. Make one with `intentmatch export-onnx MODEL -o FOLDER`."
         )
+
+
+def open_tokenizer(tokenizers: Any, folder: Path, refused: Callable[[str], Exception]) -> tuple[Any, int]:
+    """Return the tokenizer of an exported model without its padding, and the piece that pads.
+
+    Raises what `refused` makes of a reason.
+    """
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
+        padding = int(tokenizer.padding["pad_id"])
+    except Exception as error:  # noqa: BLE001 - the tokenizers package raises plain Exception for a bad file
+        raise refused(f"{TOKENIZER} cannot be read ({error})") from None
+    tokenizer.no_padding()
+    return tokenizer, padding
+
+
+def open_graph(onnxruntime: Any, folder: Path, threads: int, refused: Callable[[str], Exception]) -> Any:
+    """Return a session of an exported model's graph. Raises what `refused` makes of a reason."""
+    try:
+        return open_session(onnxruntime, folder / GRAPH, threads)
+    except Exception as error:  # noqa: BLE001 - onnxruntime's errors have no other common base class
+        raise refused(f"{GRAPH} cannot be run ({str(error).strip()})") from None
 
 
 def open_session(onnxruntime: Any, graph: Path, threads: int) -> Any:

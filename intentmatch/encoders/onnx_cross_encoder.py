@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from intentmatch.core import plugins
 from intentmatch.core.errors import IntentMatchError, ModelUnavailableError
 from intentmatch.core.settings import Settings
-from intentmatch.encoders.onnx import GRAPH, TOKENIZER, open_session
+from intentmatch.encoders.onnx import GRAPH, TOKENIZER, open_graph, open_tokenizer
 from intentmatch.runtime.block_sizes import ONNX_ROWS
 
 CONFIG = "reranker.json"
@@ -54,16 +54,8 @@ class OnnxCrossEncoder:
             self.precision = str(json.loads((self._folder / CONFIG).read_text(encoding="utf-8"))["precision"])
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             raise self._not_a_model(f"{CONFIG} cannot be read or lacks the precision") from None
-        try:
-            self._tokenizer = tokenizers.Tokenizer.from_file(str(self._folder / TOKENIZER))
-            self._padding = int(self._tokenizer.padding["pad_id"])
-        except Exception as error:  # noqa: BLE001 - the tokenizers package raises plain Exception for a bad file
-            raise self._not_a_model(f"{TOKENIZER} cannot be read ({error})") from None
-        self._tokenizer.no_padding()
-        try:
-            self._session = open_session(onnxruntime, self._folder / GRAPH, threads)
-        except Exception as error:  # noqa: BLE001 - onnxruntime's errors have no other common base class
-            raise self._not_a_model(f"{GRAPH} cannot be run ({str(error).strip()})") from None
+        self._tokenizer, self._padding = open_tokenizer(tokenizers, self._folder, self._not_a_model)
+        self._session = open_graph(onnxruntime, self._folder, threads, self._not_a_model)
         self._inputs = [node.name for node in self._session.get_inputs()]
         shapes = [node.shape for node in self._session.get_outputs()]
         if not set(self._inputs) <= set(_INPUTS) or [shape[1:] for shape in shapes] != [[1]]:

@@ -27,7 +27,7 @@ def test_the_two_commands_come_first() -> None:
     assert COMMANDS[0].note == "run: install"
     assert COMMANDS[0].code == 'pip install . && intentmatch match "wo ist mein Paket?"\n'
     assert COMMANDS[1].note == "run: develop"
-    assert COMMANDS[1].code == 'pip install -c .ci/constraints.txt -e ".[dev]" && pytest\n'
+    assert COMMANDS[1].code == 'pip install -c .ci/constraints.txt -e ".[dev]" && pytest -n auto --dist worksteal\n'
     assert TEXT.index("**Run it**") < TEXT.index("**Test it**") < TEXT.index("\n## ")
 
 

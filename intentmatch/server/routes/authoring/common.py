@@ -19,13 +19,8 @@ from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.api_keys import AUTHOR
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError, responses
-from intentmatch.server.routes.schemas.authoring import (
-    ConflictDetails,
-    EffectInfo,
-    PreviewResponse,
-    RevisionInfo,
-    WrittenResponse,
-)
+from intentmatch.server.routes.schemas.authoring.edits import EffectInfo, PreviewResponse
+from intentmatch.server.routes.schemas.authoring.revisions import ConflictDetails, RevisionInfo, WrittenResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
 IfMatch = Annotated[

@@ -21,14 +21,9 @@ from intentmatch.server.routes.authoring.common import (
     preview,
     write,
 )
-from intentmatch.server.routes.schemas.authoring import (
-    AuthoredIntent,
-    EditsRequest,
-    PreviewRequest,
-    PreviewResponse,
-    RegistryResponse,
-    WrittenResponse,
-)
+from intentmatch.server.routes.schemas.authoring.edits import EditsRequest, PreviewRequest, PreviewResponse
+from intentmatch.server.routes.schemas.authoring.registry import AuthoredIntent, RegistryResponse
+from intentmatch.server.routes.schemas.authoring.revisions import WrittenResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
 

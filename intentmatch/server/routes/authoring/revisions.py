@@ -20,7 +20,7 @@ from intentmatch.server.routes.authoring.common import (
     revision_info,
     write,
 )
-from intentmatch.server.routes.schemas.authoring import (
+from intentmatch.server.routes.schemas.authoring.revisions import (
     AuditInfo,
     AuditResponse,
     RestoreRequest,

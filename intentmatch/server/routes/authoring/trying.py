@@ -10,7 +10,13 @@ from intentmatch.authoring.revisions import digest_of
 from intentmatch.lint import fixes, lint
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.routes.authoring.common import ASKS, READS, explained
-from intentmatch.server.routes.schemas.authoring import LintResponse, OverlapInfo, TryRequest, TryResponse, WordInfo
+from intentmatch.server.routes.schemas.authoring.trying import (
+    LintResponse,
+    OverlapInfo,
+    TryRequest,
+    TryResponse,
+    WordInfo,
+)
 from intentmatch.server.routes.schemas.matches import MatchResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem
 

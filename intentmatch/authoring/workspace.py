@@ -15,7 +15,15 @@ from intentmatch.authoring.audit import AuditEntry, AuditLog
 from intentmatch.authoring.folder_history import NAME, FolderHistory
 from intentmatch.authoring.git_history import GitHistory
 from intentmatch.authoring.revisions import Files, History, Revision, digest_of
-from intentmatch.core.errors import ChangedMeanwhileError, InputError, IntentMatchError, Problem, UnknownNameError
+from intentmatch.authoring.summary import summary
+from intentmatch.core.errors import (
+    ChangedMeanwhileError,
+    InputError,
+    IntentMatchError,
+    Problem,
+    RegistryError,
+    UnknownNameError,
+)
 from intentmatch.core.types import Registry
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import Edit
@@ -104,6 +112,8 @@ class Workspace:
     def write(self, edits: Sequence[Edit], *, author: str, note: str, expected: str) -> Written:
         """Write edits if the files still have the digest `expected`, and keep a revision.
 
+        Without a `note`, the revision says in a few words what the edits are.
+
         Raises `StaleRevisionError` if they do not, `ChangedMeanwhileError` if somebody else is writing, `RegistryError`
         if the edits bring errors, and `InputError` if an edit is impossible or the files cannot be written.
         """
@@ -111,6 +121,29 @@ class Workspace:
             self._refuse_stale(edits, expected)
             changes = self.plan(edits)
             return self._write(changes, author, note)
+
+    def write_planned(self, changes: Changes, *, author: str, note: str) -> Written:
+        """Write changes that were planned before, such as those that a person has confirmed, and keep a revision.
+
+        Raises `ChangedMeanwhileError` if a file has changed since they were planned; otherwise raises as `write`.
+        """
+        with self._writing():
+            return self._write(changes, author, note)
+
+    @property
+    def has_history(self) -> bool:
+        """Whether revisions of the files are kept already. Commands that edit keep revisions only then."""
+        return self._history.begun
+
+    def begin_history(self) -> None:
+        """Keep revisions of what commands edit from now on. Raises `InputError` if none can be kept."""
+        with self._writing():
+            self._history.begin(self.files())
+
+    @property
+    def private_folder(self) -> Path:
+        """Where files lie that belong to the history and to nobody else; it may not exist yet."""
+        return self._history.folder
 
     def revisions(self, most: int = 100) -> list[Revision]:
         """Return the newest revisions, the newest first."""
@@ -147,7 +180,10 @@ class Workspace:
         return self._audit.entries(most)
 
     def _write(self, changes: Changes, author: str, note: str) -> Written:
+        note = note.strip() or summary(changes.edits)
         before = self.named(changes.read)
+        if changes.errors:
+            raise RegistryError(changes.errors)
         if not changes.files:
             return Written(changes, digest_of(before), None)
         self._audit.prepare()

@@ -60,7 +60,7 @@ def test_without_a_note_the_edits_are_named(client: TestClient) -> None:
     ]
     write(client, {"edits": edits})
 
-    assert client.get("/revisions").json()["revisions"][0]["note"] == "Add intent thanks, add thanks"
+    assert client.get("/revisions").json()["revisions"][0]["note"] == "Add the intent thanks, add to thanks"
 
 
 def test_admin_is_named_admin(client: TestClient) -> None:

@@ -21,7 +21,6 @@ from intentmatch.authoring.audit import NAME as AUDIT_NAME
 from intentmatch.authoring.audit import AuditLog
 from intentmatch.authoring.revisions import Files, Revision
 from intentmatch.core.errors import InputError, UnknownNameError
-from intentmatch.evaluation.compare.gitref import GitRef, export
 from intentmatch.registry.reading.reader import SUFFIXES, yaml_files
 
 COMMITTER = "intentmatch"
@@ -89,6 +88,8 @@ class GitHistory:
 
     def files(self, revision: str) -> Files:
         """Return the files of a commit. Raises `UnknownNameError` for an unknown one."""
+        from intentmatch.evaluation.compare.gitref import GitRef, export  # loads all of the evaluation
+
         sha = self._sha(revision)
         with tempfile.TemporaryDirectory(prefix="intentmatch-") as folder:
             try:

@@ -9,12 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from intentmatch.authoring.audit import NAME as AUDIT_NAME
 from intentmatch.authoring.audit import AuditEntry, AuditLog
 from intentmatch.authoring.folder_history import NAME, FolderHistory
 from intentmatch.authoring.git_history import GitHistory
 from intentmatch.authoring.revisions import Files, History, Revision, digest_of
+from intentmatch.authoring.scores import FOLDER as EVALUATIONS
+from intentmatch.authoring.scores import SECONDS, ScoreFolder, Scores
 from intentmatch.authoring.summary import summary
 from intentmatch.core.errors import (
     ChangedMeanwhileError,
@@ -32,11 +35,15 @@ from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
 from intentmatch.registry.reading.reader import examine, is_yaml, yaml_files
 from intentmatch.storage.file_lock import FolderLock
 
+if TYPE_CHECKING:
+    from intentmatch.matching.matcher import Matcher
+
 ANY = "*"
 """In place of a digest: whatever the files hold."""
 
 _SECONDS_FOR_THE_LOCK = 10.0
 _LOOKED_BACK = 50
+_MOST_SEARCHED = 10_000
 
 
 class StaleRevisionError(ChangedMeanwhileError):
@@ -88,6 +95,7 @@ class Workspace:
         self._lock = threading.Lock()
         hidden = self.base / NAME if self.base == self.path else self.base / f".{self.path.name}{NAME}"
         self._history: History = GitHistory.of(self.path) or FolderHistory(hidden)
+        self._scores = ScoreFolder(self._history.folder / EVALUATIONS)
         self._audit = AuditLog(self._history.folder / AUDIT_NAME)
 
     def files(self) -> Files:
@@ -150,12 +158,58 @@ class Workspace:
         return self._history.revisions(most)
 
     def revision(self, identity: str) -> tuple[Revision, list[FileDiff]]:
-        """Return a revision and what it changed. Raises `UnknownNameError` if it does not exist."""
+        """Return a revision and what it changed; the beginning of a commit's id is enough.
+
+        Raises `UnknownNameError` if it does not exist.
+        """
         after = self._history.files(identity)
-        found = [one for one in self._history.revisions(10_000) if one.id.startswith(identity)]
+        kept = self._history.revisions(_MOST_SEARCHED)
+        found = [one for one in kept if one.id == identity] or [one for one in kept if one.id.startswith(identity)]
         if not found:
             raise UnknownNameError("revision", identity, [])
         return found[0], diffs(self._history.before(identity), after)
+
+    def scores(self, identity: str) -> Scores | None:
+        """Return the evaluation of a revision, or None if it has not been evaluated."""
+        return self._scores.read(identity)
+
+    def evaluate(self, identity: str, matcher: Matcher, *, seconds: float = SECONDS) -> Scores:
+        """Evaluate a revision and the one before it with the models of `matcher`, and keep the result.
+
+        Takes about `seconds` at most; see `scores_of`. A revision before that is invalid counts as none. Raises
+        `UnknownNameError` for an unknown revision, and `RegistryError` for an invalid one.
+        """
+        from intentmatch.authoring.scoring import scores_of  # loads the matcher, which edits do not need
+
+        after, problems = self._registry_of(self._history.files(identity))
+        if errors := [problem for problem in problems if problem.severity == "error"]:
+            raise RegistryError(errors)
+        before, problems = self._registry_of(self._history.before(identity))
+        comparable = not any(problem.severity == "error" for problem in problems)
+        scores = scores_of(matcher, before if comparable else None, after, seconds=seconds)
+        self._scores.write(identity, scores)
+        return scores
+
+    @contextmanager
+    def evaluating(self) -> Iterator[bool]:
+        """Give whether the block may evaluate: only one block of one process may at a time, and nobody waits."""
+        folder = self._scores.folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = FolderLock.acquire(folder)
+        except OSError as error:
+            raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+        try:
+            yield lock is not None
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def _registry_of(self, files: Files) -> tuple[Registry, list[Problem]]:
+        """Return what the files of a revision say, with all problems."""
+        held: dict[Path, bytes | None] = dict.fromkeys(yaml_files(self.path, self._limits))
+        held |= {self.place(name): content for name, content in files.items()}
+        return examine(self.path, overrides=held, limits=self._limits)
 
     def restore(self, identity: str, *, author: str, note: str, expected: str) -> Written:
         """Write the files of a revision again, and keep that as a new revision. Raises as `write`."""

@@ -134,6 +134,8 @@ async def write(bot: Bot, action: Callable[[Workspace], Written]) -> WrittenResp
         except ProblemError as error:
             active = False
             warnings.append(f"The files are written, but not in use: {error.details.detail}")
+    if done.revision is not None:
+        bot.evaluator.ask(done.revision.id)
     return WrittenResponse(
         revision=done.digest,
         recorded=None if done.revision is None else revision_info(done.revision),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
+from intentmatch.authoring.evaluator import Evaluation
 from intentmatch.server.routes.schemas.authoring.edits import NOTE, Note
 from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
@@ -26,6 +29,40 @@ class RevisionInfo(ResponseModel):
     note: Text
 
 
+class SourceScoreInfo(ResponseModel):
+    """Right answers to the messages of one source."""
+
+    source: str = Field(description="`held_out` (utterances, by cross-validation) or `tests`.", examples=["held_out"])
+    messages: int = Field(description="Messages that were compared.", examples=[40])
+    of: int = Field(description="Messages that there are.", examples=[40])
+    right_before: int | None = Field(description="Null for the first revision.", examples=[36])
+    right_after: int = Field(examples=[38])
+
+
+class EvaluationInfo(ResponseModel):
+    """The answers before and after a revision, to the same messages."""
+
+    state: Literal["pending", "done", "failed"] = Field(description="`pending`: ask again in some seconds.")
+    sources: list[SourceScoreInfo]
+    fixed: int | None = Field(description="Answers that became right; null unless done.", examples=[3])
+    broken: int | None = Field(description="Answers that became wrong; null unless done.", examples=[1])
+    sampled: bool | None = Field(description="Whether messages were left out for lack of time; null unless done.")
+    reason: Text | None = Field(description="Why it failed.", examples=[None])
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Evaluation) -> EvaluationInfo:
+        """Describe an evaluation."""
+        scores = evaluation.scores
+        return cls(
+            state=evaluation.state,
+            sources=[] if scores is None else [SourceScoreInfo(**asdict(one)) for one in scores.sources],
+            fixed=None if scores is None else scores.fixed,
+            broken=None if scores is None else scores.broken,
+            sampled=None if scores is None else scores.sampled,
+            reason=evaluation.reason,
+        )
+
+
 class WrittenResponse(ResponseModel):
     """What was written."""
 
@@ -37,11 +74,17 @@ class WrittenResponse(ResponseModel):
     active: bool = Field(description="Whether the server already answers with the new files.")
 
 
+class ListedRevision(RevisionInfo):
+    """A revision of a list."""
+
+    evaluation: EvaluationInfo | None = Field(description="Null if it is not evaluated yet.")
+
+
 class RevisionsResponse(ResponseModel):
     """The newest revisions, the newest first."""
 
     revision: str = Field(description="Digest of the files now.")
-    revisions: list[RevisionInfo]
+    revisions: list[ListedRevision]
 
 
 class RevisionDiff(ResponseModel):
@@ -55,6 +98,7 @@ class RevisionResponse(RevisionInfo):
     """A revision with what it changed."""
 
     files: list[RevisionDiff]
+    evaluation: EvaluationInfo
 
 
 class AuditInfo(ResponseModel):

@@ -49,7 +49,8 @@ def add_calls(router: APIRouter) -> None:
         with explained():
             workspace = bot.workspace
             revision = digest_of(workspace.files())
-            report = lint(workspace.path, encoder=bot.matcher.encoder)
+            matcher = bot.matcher
+            report = lint(workspace.path, **{**matcher.explicit_settings, "encoder": matcher.encoder})
             edits = fixes(report.problems, report.registry)
             fix = workspace.plan(edits).diff if edits else ""
         return LintResponse(

@@ -38,6 +38,11 @@ class FolderHistory:
         return self._folder
 
     @property
+    def outside(self) -> bool:
+        """The folder goes with the files."""
+        return False
+
+    @property
     def begun(self) -> bool:
         """Whether any revision is kept."""
         return bool(self._numbers())

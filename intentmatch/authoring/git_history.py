@@ -68,6 +68,11 @@ class GitHistory:
         return self._git_folder / COMMITTER / f"{Path(inside).name[:_LONGEST_NAME] or 'registry'}-{digest}"
 
     @property
+    def outside(self) -> bool:
+        """Commits stay when the files are removed."""
+        return True
+
+    @property
     def begun(self) -> bool:
         """Whether an edit has been kept, or `begin` was called. Commits that people make do not count."""
         return (self.folder / AUDIT_NAME).is_file()

@@ -34,6 +34,10 @@ class History(Protocol):
         """Where private files of the history lie, such as the audit log. It may not exist yet."""
 
     @property
+    def outside(self) -> bool:
+        """Whether the history lies outside of the registry's folder, and stays when that is removed."""
+
+    @property
     def begun(self) -> bool:
         """Whether an edit has been kept, or `begin` was called: then commands that edit keep revisions too."""
 

@@ -229,6 +229,29 @@ class Workspace:
                 edits.append(ReplaceFile(self.place(name), content.decode("utf-8", "replace")))
         return edits
 
+    def prepare_removal(self, expected: str) -> Files:
+        """Keep the files as they are before the registry is removed as a whole, and return them. Raises as `write`."""
+        with self._writing():
+            self._refuse_stale([], expected)
+            files = self.files()
+            self._history.prepare(files)
+            return files
+
+    def record_arrival(self, author: str, note: str) -> Revision:
+        """Keep a revision of a registry that came as a whole, such as a new one. Raises `InputError` if it cannot."""
+        with self._writing():
+            files = self.files()
+            revision = self._history.record({}, files, author, note)
+            self._audit.note(author, note, digest_of(files), revision.id)
+            return revision
+
+    def record_departure(self, before: Files, author: str, note: str) -> Revision | None:
+        """Keep a revision without any files; None if the history lies in the folder that was removed.
+
+        Raises `InputError` if it cannot be kept.
+        """
+        return self._history.record(before, {}, author, note) if self._history.outside else None
+
     def audit(self, most: int = 100) -> list[AuditEntry]:
         """Return the newest entries of the audit log, the newest first."""
         return self._audit.entries(most)

@@ -107,6 +107,10 @@ def create_app(
     for protocol in protocols:
         app.include_router(protocol.router, prefix=prefixes[protocol.paths])
     app.include_router(_bot_router(served, authoring=interfaces.authoring))
+    if interfaces.authoring and isinstance(served, BotPool):
+        from intentmatch.server.routes.authoring import add_pool_calls
+
+        add_pool_calls(app.router, served)
     operations.add_process_calls(app, served)
     app.router.routes.extend([docs_route(app.openapi), home_route(several=several)])
     return app
@@ -216,8 +220,10 @@ def _add_middleware(app: FastAPI, config: ServerConfig) -> None:
     if origins := checked_origins(auth.cors_origins):
         # Keys travel in headers, never in cookies, so that no origin needs credentials.
         headers = ["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"]
-        headers += ["If-Match"] if config.interfaces.authoring else []
-        app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=headers)
+        methods = ["GET", "POST"]
+        if config.interfaces.authoring:
+            headers, methods = [*headers, "If-Match"], [*methods, "DELETE"]
+        app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=methods, allow_headers=headers)
     if auth.allowed_hosts:
         app.add_middleware(AllowedHosts, hosts=auth.allowed_hosts)
     if config.process.telemetry:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-from fastapi import Header
+from fastapi import Header, Query
 from starlette.concurrency import run_in_threadpool
 
+from intentmatch.authoring.bots import LastBotError
 from intentmatch.authoring.effect import effect_of
-from intentmatch.authoring.revisions import Revision, digest_of
+from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import StaleRevisionError, Workspace, Written
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError, UnknownNameError
 from intentmatch.core.types import Case
@@ -32,6 +33,8 @@ IfMatch = Annotated[
     ),
 ]
 
+Most = Annotated[int, Query(ge=1, le=1000, description="The most entries to return.")]
+
 READS: dict[str, Any] = {
     "tags": ["authoring"],
     "openapi_extra": dict(AUTHOR),
@@ -49,6 +52,9 @@ WRITES: dict[str, Any] = {
 }
 """Arguments of a route that writes."""
 
+_IN_THE_PATH = ("revision", "bot", "removed bot")
+"""What the path of a call names, so that an unknown one is not found."""
+
 _FAULTS_OF_A_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
 """Errors of the file system that are the caller's, who named the file."""
 
@@ -65,12 +71,14 @@ def explained() -> Iterator[None]:
         sides = {"revision": error.digest, "theirs": error.theirs, "yours": error.yours}
         conflict = ConflictDetails.for_status(409, detail).model_copy(update=sides)
         raise ProblemError(conflict) from error
+    except LastBotError as error:
+        raise ProblemError(ConflictDetails.for_status(409, f"{error}.")) from error
     except ChangedMeanwhileError as error:
         raise ProblemError(ConflictDetails.for_status(409, f"{error}.".replace("..", "."))) from error
     except RegistryError as error:
         raise ProblemError(invalid(error.problems)) from error
     except UnknownNameError as error:
-        status = 404 if error.kind == "revision" else 422
+        status = 404 if error.kind in _IN_THE_PATH else 422
         raise ProblemError(ProblemDetails.for_status(status, str(error), [_item(error)])) from error
     except InputError as error:
         cause = error.__cause__
@@ -138,17 +146,12 @@ async def write(bot: Bot, action: Callable[[Workspace], Written]) -> WrittenResp
         bot.evaluator.ask(done.revision.id)
     return WrittenResponse(
         revision=done.digest,
-        recorded=None if done.revision is None else revision_info(done.revision),
+        recorded=None if done.revision is None else RevisionInfo.from_revision(done.revision),
         diff=done.changes.diff,
         problems=[ErrorItem.from_problem(problem) for problem in done.changes.brought],
         warnings=warnings,
         active=active,
     )
-
-
-def revision_info(revision: Revision) -> RevisionInfo:
-    """Describe a revision."""
-    return RevisionInfo(id=revision.id, author=revision.author, time=revision.time, note=revision.note)
 
 
 def _item(error: InputError) -> ErrorItem:

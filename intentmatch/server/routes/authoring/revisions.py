@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from fastapi import Path as InPath
 
 from intentmatch.authoring.evaluator import Evaluation
@@ -17,31 +17,30 @@ from intentmatch.server.routes.authoring.common import (
     READS,
     WRITES,
     IfMatch,
+    Most,
     expected_revision,
     explained,
-    revision_info,
     write,
 )
 from intentmatch.server.routes.schemas.authoring.revisions import (
-    AuditInfo,
     AuditResponse,
     EvaluationInfo,
     ListedRevision,
     RestoreRequest,
     RevisionDiff,
+    RevisionInfo,
     RevisionResponse,
     RevisionsResponse,
     WrittenResponse,
 )
 
-_Most = Annotated[int, Query(ge=1, le=1000, description="The most entries to return.")]
 _Identity = Annotated[str, InPath(alias="id", max_length=64, description="Id of the revision.", examples=["1"])]
 
 
 def _listed(workspace: Workspace, revision: Revision) -> ListedRevision:
     scores = workspace.scores(revision.id)
     evaluation = None if scores is None else EvaluationInfo.from_evaluation(Evaluation("done", scores))
-    return ListedRevision(**revision_info(revision).model_dump(), evaluation=evaluation)
+    return ListedRevision(**RevisionInfo.from_revision(revision).model_dump(), evaluation=evaluation)
 
 
 def _also_404(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -52,7 +51,7 @@ def add_calls(router: APIRouter) -> None:
     """Add the calls."""
 
     @router.get("/revisions", **READS)
-    def revisions(request: Request, most: _Most = 100) -> RevisionsResponse:
+    def revisions(request: Request, most: Most = 100) -> RevisionsResponse:
         """Return the newest revisions of the files."""
         bot: Bot = request.state.bot
         with explained():
@@ -72,7 +71,7 @@ def add_calls(router: APIRouter) -> None:
             revision, files = bot.workspace.revision(identity)
             evaluation = bot.evaluator.evaluation(revision.id)
         return RevisionResponse(
-            **revision_info(revision).model_dump(),
+            **RevisionInfo.from_revision(revision).model_dump(),
             files=[RevisionDiff(file=one.name, diff=one.diff) for one in files],
             evaluation=EvaluationInfo.from_evaluation(evaluation),
         )
@@ -92,14 +91,8 @@ def add_calls(router: APIRouter) -> None:
         )
 
     @router.get("/audit", **{**READS, "openapi_extra": dict(ADMIN)})
-    def audit(request: Request, most: _Most = 100) -> AuditResponse:
+    def audit(request: Request, most: Most = 100) -> AuditResponse:
         """Return who wrote what, and when."""
         bot: Bot = request.state.bot
         with explained():
-            entries = bot.workspace.audit(most)
-        return AuditResponse(
-            entries=[
-                AuditInfo(time=one.time, author=one.author, what=one.what, digest=one.digest, revision=one.revision)
-                for one in entries
-            ]
-        )
+            return AuditResponse.from_entries(bot.workspace.audit(most))

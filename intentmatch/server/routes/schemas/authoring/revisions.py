@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
 
+from intentmatch.authoring.audit import AuditEntry
 from intentmatch.authoring.evaluator import Evaluation
+from intentmatch.authoring.revisions import Revision
 from intentmatch.server.routes.schemas.authoring.edits import NOTE, Note
 from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
@@ -27,6 +30,11 @@ class RevisionInfo(ResponseModel):
     author: Text | None = Field(description="Name of the key; null if another program changed the files.")
     time: datetime
     note: Text
+
+    @classmethod
+    def from_revision(cls, revision: Revision) -> RevisionInfo:
+        """Describe a revision."""
+        return cls(id=revision.id, author=revision.author, time=revision.time, note=revision.note)
 
 
 class SourceScoreInfo(ResponseModel):
@@ -115,6 +123,11 @@ class AuditResponse(ResponseModel):
     """The newest writes, the newest first."""
 
     entries: list[AuditInfo]
+
+    @classmethod
+    def from_entries(cls, entries: Iterable[AuditEntry]) -> AuditResponse:
+        """Describe the entries of an audit log."""
+        return cls(entries=[AuditInfo(**asdict(entry)) for entry in entries])
 
 
 class ConflictDetails(ProblemDetails):

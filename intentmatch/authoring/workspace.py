@@ -43,6 +43,7 @@ ANY = "*"
 
 _SECONDS_FOR_THE_LOCK = 10.0
 _LOOKED_BACK = 50
+_SHOWN_DIGITS = 10
 _MOST_SEARCHED = 10_000
 
 
@@ -216,7 +217,7 @@ class Workspace:
         with self._writing():
             edits = self.restoring(identity)
             self._refuse_stale(edits, expected)
-            return self._write(self.plan(edits), author, note or f"Restore revision {identity[:10]}")
+            return self._write(self.plan(edits), author, note or restoring_note(identity))
 
     def restoring(self, identity: str) -> list[Edit]:
         """Return the edits that bring a revision back. Raises `UnknownNameError`."""
@@ -329,6 +330,11 @@ class Workspace:
     def named(self, files: Mapping[Path, bytes]) -> Files:
         """Return contents by the names of their files, such as `Changes.read`."""
         return {self._name(file): content for file, content in files.items()}
+
+
+def restoring_note(identity: str) -> str:
+    """Return the note of a revision that restores another one, if its author writes none."""
+    return f"Restore revision {identity[:_SHOWN_DIGITS]}"
 
 
 def diffs(before: Files, after: Files) -> list[FileDiff]:

@@ -220,7 +220,11 @@ def planned(intents: str, edits: Sequence[Edit]) -> Changes:
     """Show what edits would change, and the warnings. RegistryError if the changed registry would not load."""
     from intentmatch.registry.editing.plan import plan
 
-    changes = plan(intents, edits)
+    return planned_changes(plan(intents, edits))
+
+
+def planned_changes(changes: Changes) -> Changes:
+    """Show what planned changes are, and the warnings. RegistryError if the changed registry would not load."""
     output.diff(changes.diff)
     if changes.errors:
         raise RegistryError(changes.errors)

@@ -98,7 +98,7 @@ def create_app(
     match.add_calls(calls)
     chat.add_calls(calls, store)
     feedback.add_calls(calls)
-    app = _App(calls, access, served)
+    app = _App(calls, access, served, authoring=interfaces.authoring)
     _add_middleware(app, config)
     # Most requests match messages: their routes come first.
     app.router.routes.extend(calls.routes)
@@ -119,7 +119,7 @@ def create_app(
 class _App(FastAPI):
     """FastAPI with our document and our outermost middleware."""
 
-    def __init__(self, calls: JsonCalls, access: Access, served: Bot | BotPool) -> None:
+    def __init__(self, calls: JsonCalls, access: Access, served: Bot | BotPool, *, authoring: bool) -> None:
         super().__init__(
             title="intentmatch",
             version=__version__,
@@ -135,7 +135,7 @@ class _App(FastAPI):
         self.router.route_class = GuardedRoute
         self.state.access, self.state.metrics = access, served.metrics
         self._calls, self._access, self._metrics = calls, access, served.metrics
-        self._several = isinstance(served, BotPool)
+        self._several, self._authoring = isinstance(served, BotPool), authoring
         self._described: dict[str, Any] | None = None
 
     def openapi(self) -> dict[str, Any]:
@@ -145,6 +145,10 @@ class _App(FastAPI):
             self._calls.describe(document, *(([_BOT_PARAMETER], 403, 404) if self._several else ([],)))
             problems.declare_media_type(document)
             declare_keys(document, self._access)
+            if self._authoring:
+                from intentmatch.server.routes.authoring.examples import add_examples
+
+                add_examples(document)
             self._described = document
         return document
 

@@ -21,7 +21,6 @@ from intentmatch.slots.numbers import ascii_digits
 from intentmatch.slots.scripts import kind
 from intentmatch.text.normalize import bare, language_range
 
-
 # Not behind "12." or "2026-", but behind "9:00-" and "14-".
 _NOT_IN_A_NUMBER = (
     "(?:(?<![0-9][.,:/-])|(?<=:[0-9][0-9]-)|(?<=[^0-9.,:/-][0-9]-)|(?<=[^0-9.,:/-][0-9][0-9]-)"
@@ -76,7 +75,7 @@ def times(message: Message) -> list[TimeAt]:
             continue
         start = min(match.start(group) for group in ("part", "by", "shift", "hour") if match[group])
         start += next((len(word) for word in words.elided if match["hour"].startswith(word)), 0)
-        if span := _span(message, start, match.end()):
+        if span := _span(message, start, match.end(), words.endings):
             clock = time(*divmod(minutes, 60))
             has_half = (match["part"] or match["part_after"]) is not None
             is_exact = has_half or clock.hour > 12 or clock.hour == 0 or match["hour"][0] == "0"
@@ -94,6 +93,7 @@ class _Words(NamedTuple):
     shifts: Mapping[str, int]
     hours: Mapping[str, int]
     elided: tuple[str, ...]
+    endings: str
     halves: Mapping[str, int]
     signs: Mapping[str, int]
     spoken: Mapping[str, int]
@@ -117,10 +117,11 @@ def _words(language: str) -> _Words:
     shifts_before = {bare(word): minutes for word, minutes in phrases.minutes_before.items()}
     shifts_after = {bare(word): minutes for word, minutes in phrases.minutes_after.items()}
     numbers = small_numbers(language)
+    endings = phrases.endings
     hours = numbers | _bare_keys(phrases.hours)
     halves, spoken = _bare_keys(phrases.halves), _bare_keys(phrases.spoken)
     past, plus, behind = _bare_keys(phrases.past), _bare_keys(phrases.plus), _bare_keys(phrases.behind)
-    part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of([*hours, *halves])}"
+    part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of([*hours, *halves], endings)}"
     part_after = _NEVER if language in _PART_BEFORE else part
     in_words = _any_of(word for word, number in numbers.items() if number % 5 == 0)
     few = f"(?:[1-5]?[05]|{in_words})(?![:.h0-9])"
@@ -134,7 +135,7 @@ def _words(language: str) -> _Words:
         rf"{_NOT_IN_A_NUMBER}(?P<hour>{hour})"
         rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9])| (?P<spoken>{_any_of(spoken)}))?"
         rf"(?: ?(?P<after>{_any_of(after)})(?: ?(?P<minute>{minute})(?: ?[分분])?)?)?"
-        rf"(?: ?(?P<shifted>{_any_of(shifts_after)})| (?P<plus>{_any_of(plus)}) (?P<more>{few})"
+        rf"(?: ?(?P<shifted>{_any_of(shifts_after, endings)})| (?P<plus>{_any_of(plus)}) (?P<more>{few})"
         rf"|(?: ?[a-z]{{1,3}})? (?P<much>{few}|{_QUARTER}) (?P<behind>{_any_of(behind)}))?"
         rf"(?: ?(?P<part_after>{part_after}))?"
     )
@@ -142,21 +143,22 @@ def _words(language: str) -> _Words:
     shifts = {**shifts_before, **shifts_after}
     signs = {**past, **_bare_keys(phrases.past_words), **plus, **behind}
     names, elided = re.compile(_any_of(named)), tuple(map(bare, phrases.elided))
-    return _Words(clock, parts, shifts, hours, elided, halves, signs, spoken, numbers, names, named)
+    return _Words(clock, parts, shifts, hours, elided, endings, halves, signs, spoken, numbers, names, named)
 
 
 def _bare_keys(words: Mapping[str, int]) -> dict[str, int]:
     return {bare(word): number for word, number in words.items()}
 
 
-def _any_of(words: Iterable[str]) -> str:
+def _any_of(words: Iterable[str], endings: str = "") -> str:
     longest_first = sorted({bare(word) for word in words} - {""}, key=len, reverse=True)
-    return "|".join(map(_whole, longest_first)) or _NEVER
+    return "|".join(_whole(word, endings) for word in longest_first) or _NEVER
 
 
-def _whole(word: str) -> str:
+def _whole(word: str, endings: str) -> str:
     """Return a pattern for a whole word; word boundaries apply only to scripts with spaces."""
-    before, after = ("(?<![^\\W\\d_])" * (kind(word[0]) == "letter"), "(?![^\\W\\d_])" * (kind(word[-1]) == "letter"))
+    end = f"(?=(?:{endings})?(?![^\\W\\d_]))" if endings else "(?![^\\W\\d_])"
+    before, after = ("(?<![^\\W\\d_])" * (kind(word[0]) == "letter"), end * (kind(word[-1]) == "letter"))
     return before + re.escape(word) + after
 
 
@@ -214,5 +216,6 @@ def _on_the_clock(hour: int, part: str | None) -> int | None:
     return 0 if hour == 24 or (hour == 12 and part in ("morning", "night")) else hour
 
 
-def _span(message: Message, start: int, end: int) -> tuple[int, int] | None:
-    return message.aligned.span(start, end) if message.bounds(start, end) else None
+def _span(message: Message, start: int, end: int, endings: str = "") -> tuple[int, int] | None:
+    whole = message.bounds(start, end) or (endings and message.begins(start))
+    return message.aligned.span(start, end) if whole else None

@@ -34,6 +34,8 @@ class ClockWords(NamedTuple):
     """Words between the hour and minutes, with the sign of the minutes."""
     behind: Mapping[str, int] = {}
     """Words behind hour and minutes, with the sign of the minutes."""
+    endings: str = ""
+    """Regular expression of the endings of an hour, which are no part of it."""
     spoken: Mapping[str, int] = {}
     """Minutes right behind the hour."""
     parts_first: bool = False
@@ -69,7 +71,7 @@ CLOCK_WORDS = {
         "nachmittags|abends|mittags|am Nachmittag|am Abend",
         "nachts|in der Nacht",
         {"halb": -30, "viertel nach": 15, "viertel vor": -15, "dreiviertel": -15},
-        named={"Mittag": "12:00", "Mitternacht": "00:00"},
+        named={"Mittag": "12:00", "mittags": "12:00", "Mitternacht": "00:00"},
         past={"nach": 1, "vor": -1, "Minuten nach": 1, "Minuten vor": -1},
     ),
     "nl": ClockWords(
@@ -142,7 +144,8 @@ CLOCK_WORDS = {
             **_numbered("biri ikiyi üçü dördü beşi altıyı yediyi sekizi dokuzu onu"),
             **_numbered("bire ikiye üçe dörde beşe altıya yediye sekize dokuza ona"),
         },
-        behind={"geçe": 1, "kala": -1},
+        behind={"geçe": 1, "kala": -1, "var": -1},
+        endings="[dt][ae]n?|y?[ae]",
         parts_first=True,
     ),
     "ru": ClockWords(

@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 
 from intentmatch.core import plugins
 from intentmatch.slots.day_parts import WEEKDAY_PARTS, days_of_parts
+from intentmatch.slots.function_words import function_words
 from intentmatch.slots.lists import ListFinder, Name, declines
-from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit
+from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit, plain
 from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
 from intentmatch.slots.numbers import ascii_digits
+from intentmatch.slots.quantities import any_of
 from intentmatch.slots.relative_days import days_of_month, modified_weekday
 from intentmatch.slots.scripts import kind
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
@@ -31,8 +33,10 @@ _WEEKDAYS = [name.lower() for name in calendar.day_name]
 _MONTHS_IN = {"month": 1, "year": 12}
 _DAYS_IN = {"day": 1, "week": 7}
 _NEVER = "(?!)"
+_NO_MATCH = re.compile(_NEVER)
 # Words that CLDR lacks, with their distance from today in days.
 _MORE_DAYS = {
+    "en": {"tmrw": 1, "tmr": 1},
     "ar": {"بعد غد": 2, "بعد الغد": 2},
     "es": {"pasado mañana": 2},
     "fa": {"پس فردا": 2},
@@ -42,8 +46,9 @@ _MORE_DAYS = {
     "tr": {"öbür gün": 2},
     "zh": {"大后天": 3, "大後天": 3},
 }
-# Cases of Monday to Sunday that CLDR lacks: "from Friday to Sunday", "by Thursday".
+# Forms of Monday to Sunday that CLDR lacks: "from Friday to Sunday", "by Thursday".
 _MORE_WEEKDAYS = {
+    "en": ["monday tues weds thurs friday saturday sunday"],
     "pl": ["poniedziałku wtorku środy czwartku piątku soboty niedzieli"],
     "ru": [
         "понедельника вторника среды четверга пятницы субботы воскресенья",
@@ -95,6 +100,30 @@ def month_names(language: str) -> Mapping[str, int]:
     words = _words(language)
     more = _MORE_MONTHS.get(language_range(language)[-1], "").split()
     return {} if words is None else {**words.months, **{bare(name): number for number, name in enumerate(more, 1)}}
+
+
+def short_weekdays(message: Message) -> Iterator[tuple[int, int, date]]:
+    """Yield abbreviated weekdays that are too short to be dates alone ("Fri", "Mo"), with the next such day."""
+    language = message.language or "en"
+    info = _info(language)
+    pattern, numbers = _short_weekdays(language) if info else (_NO_MATCH, {})
+    for found in pattern.finditer(message.plain):
+        day = _named(f"next {numbers[found[0]]}", message.now.date())
+        if day:
+            yield *found.span(), day
+
+
+@lru_cache(maxsize=64)
+def _short_weekdays(language: str) -> tuple[re.Pattern[str], Mapping[str, int]]:
+    info = _info(language) or {}
+    taken = function_words(language_range(language)[-1])
+    numbers = {
+        plain(name): number
+        for number, day in enumerate(_WEEKDAYS)
+        for name in info.get(day, ())
+        if 1 < len(bare(name)) < _SHORTEST_WEEKDAY and kind(bare(name)[:1]) == "letter" and bare(name) not in taken
+    }
+    return re.compile(any_of(numbers)), numbers
 
 
 def _in_digits(message: Message) -> Iterator[SlotHit]:
@@ -151,6 +180,7 @@ def _with_weekdays(message: Message, days: Iterable[SlotHit], in_month: Iterable
         which, _, number = str(hit.value).partition(" ")
         if which == "next" and hit.distance < MISTYPED:
             weekdays.append(Weekday(hit.start, hit.end, int(number)))
+    weekdays += [Weekday(start, end, day.weekday(), is_short=True) for start, end, day in short_weekdays(message)]
     if weekdays:
         written = (hit for hit in days if any(map(str.isdigit, message.text[hit.start : hit.end])))
         known = [Day(hit.start, hit.end, date.fromisoformat(str(hit.value))) for hit in written]

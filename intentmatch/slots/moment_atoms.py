@@ -60,7 +60,7 @@ def _preference(atom: Atom) -> tuple[int, bool, bool, bool]:
 
 
 def joined(atoms: Sequence[Atom], text: str, words: Patterns, today: date) -> list[Atom]:
-    """Join days with the times and parts of the day beside them; drop what means nothing alone."""
+    """Join days with the times and parts of the day beside them; drop times and parts that mean nothing alone."""
     together: list[Atom] = []
     for atom in atoms:
         last = together[-1] if together else None
@@ -69,7 +69,7 @@ def joined(atoms: Sequence[Atom], text: str, words: Patterns, today: date) -> li
             together[-1] = both
         else:
             together.append(atom)
-    return [atom for atom in together if atom.alone]
+    return [atom for atom in together if atom.alone or (atom.day and not atom.delta)]
 
 
 def _both(first: Atom, second: Atom, text: str, words: Patterns, today: date) -> Atom | None:

@@ -75,9 +75,10 @@ def _patterns(language: str) -> Patterns:
     to = f" ?(?:{joint}) ?(?:{any_of(_ARTICLES)})? ?"
     number = r"(?<![0-9.,:/-])(?P<n>[0-9]{1,2})(?:\.|st|nd|rd|th|er|º|°|h)?"
     second = r"(?P<n2>[0-9]{1,2})(?![0-9.,:/-]*[0-9])"
-    both = f" ?(?:{any_of(map(plain, _split(own.both)))}) ?"
-    opened = f"(?:{between}) ?(?:{at})? ?"
-    hours = rf"(?:(?:{at}) {number}{to}|(?:{opened}){number.replace('<n>', '<n3>')}{both}){second}"
+    both = f" ?(?:{any_of(map(plain, _split(own.both)))}) ?(?:{any_of(_ARTICLES)})? ?"
+    opened = f"(?:{between}) ?(?:{at})? ?(?:{any_of(_ARTICLES)})? ?"
+    before_hours = "" if language in _ENDING_FROM else f"(?:{at}) "
+    hours = rf"(?:{before_hours}{number}{to}|(?:{opened}){number.replace('<n>', '<n3>')}{both}){second}"
     before, after = _sides(own.in_month)
     number_behind = r"(?P<n>[0-9]{1,2})(?:\.(?= |$)|st|nd|rd|th|º|°)?(?![0-9.,:/-]*[0-9]|[^\W\d_])"
     return Patterns(

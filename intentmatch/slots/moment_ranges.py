@@ -40,7 +40,8 @@ def ranges(atoms: Sequence[Atom], message: Message, words: Patterns) -> list[Fou
         number += 2 if found else 1
         found = found or _from_number(atom, message, words) or _to_number(atom, message, words)
         found = found or _with_hours(atom, after, message, words)
-        values.append(found or Found(atom.start, atom.end, _value(atom, message.now), atom))
+        if found or atom.alone:
+            values.append(found or Found(atom.start, atom.end, _value(atom, message.now), atom))
     joined: list[Found] = []
     for one in values:
         last = joined[-1] if joined else None
@@ -91,10 +92,8 @@ def _range(first: Atom, second: Atom, message: Message) -> Found | None:
     clock, last = first.clock, second.clock
     if second.has_half and not first.is_exact and clock.hour + 12 <= last.hour:
         clock = clock.replace(hour=clock.hour + 12)
-    if first.part and not second.is_exact and last.hour < 12:
-        last = in_part(last, first.part)
-    elif first.has_half and not second.is_exact and clock.hour >= 12 and clock.hour < last.hour + 12 < 24:
-        last = last.replace(hour=last.hour + 12)
+    if not second.is_exact:
+        last = _half_of_end(clock, last, first)
     day = first.day or second.day or _next(clock, message.now)
     start_at = datetime.combine(day, clock)
     end_at = datetime.combine(_not_before(day, second.day) if second.day else day, last)
@@ -105,6 +104,20 @@ def _range(first: Atom, second: Atom, message: Message) -> Found | None:
     is_clock = first.day is None and second.day is None
     value = {"from": _minutes(start_at), "to": _minutes(end_at)}
     return Found(first.start, second.end, dict(value), is_clock=is_clock)
+
+
+def _half_of_end(clock: time, last: time, first: Atom) -> time:
+    """Return the end of a range of times that does not say its half of the day.
+
+    It is in the part of the day of the start, or the first such time behind a start before noon or with its half said.
+    """
+    if first.part:
+        moved = in_part(last, first.part)
+        return moved if moved > clock else last
+    if last.hour >= 12 or (clock.hour >= 12 and not first.has_half):
+        return last
+    moved = last.replace(hour=last.hour + 12)
+    return moved if moved > clock and (last <= clock or clock.hour >= 12) else last
 
 
 def _a_day_later(moment: datetime) -> datetime:
@@ -167,15 +180,14 @@ def _with_hours(atom: Atom, after: Atom | None, message: Message, words: Pattern
     if atom.day is None or atom.clock or atom.last_day:
         return None
     found = words.hours_behind.match(message.plain, atom.end)
-    if found is None or not int(found["n"] or found["n3"]) < int(found["n2"]) < 24:
+    if found is None or not max(int(found["n"] or found["n3"]), int(found["n2"])) < 24:
         return None
     if after and after.start < found.end():
         return None
-    hours = (time(int(found["n"] or found["n3"])), time(int(found["n2"])))
-    start, end = (datetime.combine(atom.day, in_part(hour, atom.part) if atom.part else hour) for hour in hours)
-    if end < start:
-        return None
-    return Found(atom.start, found.end(), {"from": _minutes(start), "to": _minutes(end)})
+    first, second = (time(int(number)) for number in (found["n"] or found["n3"], found["n2"]))
+    clock = in_part(first, atom.part) if atom.part else first
+    start = atom._replace(clock=clock, is_exact=first.hour > 12, has_half=atom.part is not None)
+    return _range(start, Atom(atom.end, found.end(), clock=second, is_exact=second.hour > 12), message)
 
 
 def _same_month(day: date, number: int) -> date | None:
@@ -202,7 +214,7 @@ def _value(atom: Atom, now: datetime) -> str | dict[str, str | int | float | Non
     if atom.moment:
         return _minutes(atom.moment)
     if atom.clock:
-        return _minutes(datetime.combine(atom.day or _next(atom.clock, now), atom.clock))
+        return _minutes(_still_to_come(datetime.combine(atom.day or _next(atom.clock, now), atom.clock), atom, now))
     day = atom.day or now.date()
     if atom.last_day:
         return {"from": day.isoformat(), "to": atom.last_day.isoformat()}
@@ -211,6 +223,15 @@ def _value(atom: Atom, now: datetime) -> str | dict[str, str | int | float | Non
         end = datetime.combine(day, time(23, 59)) if last == 24 else datetime.combine(day, time(last))
         return {"from": _minutes(datetime.combine(day, time(first))), "to": _minutes(end)}
     return day.isoformat()
+
+
+def _still_to_come(moment: datetime, atom: Atom, now: datetime) -> datetime:
+    """Return a moment of today that is past twelve hours later: "today at 4", and "today at midnight"."""
+    later = moment.time() == time(0) or (not atom.is_exact and moment.hour < 12)
+    if atom.day == now.date() < date.max and later and moment < now.replace(tzinfo=None):
+        moved = moment + timedelta(hours=12 if moment.hour else 24)
+        return moved if moved > now.replace(tzinfo=None) else moment
+    return moment
 
 
 def _minutes(moment: datetime) -> str:

@@ -14,7 +14,7 @@ from datetime import date, datetime, time
 
 from intentmatch.slots.clock import times
 from intentmatch.slots.day_parts import day_parts, part_of_weekday
-from intentmatch.slots.days import DateFinder
+from intentmatch.slots.days import DateFinder, short_weekdays
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.moment_atoms import Atom, joined, without_overlaps
 from intentmatch.slots.moment_patterns import Patterns, patterns
@@ -47,6 +47,8 @@ class MomentFinder:
             number = of_month.get((hit.start, hit.end))
             part = None if number else part_of_weekday(message, hit.end)
             yield Atom(hit.start, hit.end, day=date.fromisoformat(str(hit.value)), part=part, of_month=number)
+        for start, end, day in short_weekdays(message):
+            yield Atom(start, end, day=day, alone=False)
         for at in times(message):
             yield Atom(at.start, at.end, clock=at.clock, is_exact=at.is_exact, has_half=at.has_half)
         for found in words.around.finditer(message.plain):

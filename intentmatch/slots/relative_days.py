@@ -18,7 +18,7 @@ from intentmatch.slots.moment_words import LATER_WEEKDAYS, MOMENT_WORDS
 from intentmatch.slots.quantities import any_of
 from intentmatch.text.language_id import base_language
 
-_LONGEST_MODIFIER = 20
+_LONGEST_MODIFIER = 24
 _BY_WEEK = frozenset(["zh", "ja"])
 """Languages whose "next" before a weekday means the next week."""
 
@@ -27,7 +27,7 @@ class _Words(NamedTuple):
     """Patterns of a language, in plain form."""
 
     before: re.Pattern[str]
-    """The group `which` or `week` takes part in a match."""
+    """One of the groups `which`, `week` and `week_behind` takes part in a match."""
     behind: re.Pattern[str]
     which: Mapping[str, int]
     days_more: Mapping[str, int]
@@ -49,8 +49,9 @@ def modified_weekday(message: Message, start: int, end: int, weekday: int) -> tu
     if found is None:
         return None
     today = message.now.date()
-    if found["week"] or language in _BY_WEEK:
-        which = words.which[found["week"] or found["which"]]
+    week = found["week"] or found["week_behind"]
+    if week or language in _BY_WEEK:
+        which = words.which[week or found["which"]]
         day = _plus(today, 7 * which - today.weekday() + weekday)
     else:
         ahead = (weekday - today.weekday() - 1) % 7 + 1
@@ -96,7 +97,7 @@ def _plus(day: date, days: int) -> date | None:
 def _words(language: str) -> _Words:
     own = MOMENT_WORDS.get(language)
     if own is None:
-        never = re.compile("(?!)(?P<which>)(?P<week>)(?P<n>)")
+        never = re.compile("(?!)(?P<which>)(?P<week>)(?P<week_behind>)(?P<n>)")
         return _Words(never, never, {}, {}, never)
     which = {
         plain(word): number
@@ -108,12 +109,12 @@ def _words(language: str) -> _Words:
     which.update(dict.fromkeys(later, 1))
     weeks = any_of(plain(word) for word in own.week.split("|"))
     adjective = any_of(which)
-    of_week = f"(?P<week>{adjective}) ?(?:{weeks})"
+    of_week = f"(?:(?P<week>{adjective}) ?(?:{weeks})|(?:{weeks}) (?P<week_behind>{adjective}))"
     day_of_month = rf"(?:{own.day_of_month})(?![.,:/-][0-9])"
-    gap = "の?" if language == "ja" else " ?,? ?"
+    gap = "の?" if language == "ja" else " ?,? ?(?:(?:el|le|am|il|on) )?"
     return _Words(
         re.compile(f"(?:{of_week}{gap}|(?P<which>{adjective}) ?)$"),
-        re.compile(f" (?:(?:of |de la |della |da )?{of_week}|(?P<which>{adjective}))"),
+        re.compile(f" (?:(?:of |of the |de la |della |da |der |в )?{of_week}|(?P<which>{adjective}))"),
         which,
         later,
         re.compile(day_of_month if language in _BY_WEEK else rf"(?<![\w.,:/-])(?:{day_of_month})(?![^\W_])"),

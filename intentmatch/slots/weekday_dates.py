@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ class Weekday(NamedTuple):
     start: int
     end: int
     number: int
+    is_short: bool = False
+    """Whether it is an abbreviation, which a number alone does not make a date."""
 
 
 class Day(NamedTuple):
@@ -44,7 +46,7 @@ def with_weekdays(message: Message, weekdays: Iterable[Weekday], days: Sequence[
 
     A day of a month that is not said is the first one on that weekday.
     """
-    at = {day.start: day for day in days}
+    at, until = ({getattr(day, side): day for day in days} for side in ("start", "end"))
     for weekday in weekdays:
         place = _BETWEEN.match(message.plain, weekday.end)
         day = at.get(place.end()) if place and place.end() > weekday.end else None
@@ -53,11 +55,22 @@ def with_weekdays(message: Message, weekdays: Iterable[Weekday], days: Sequence[
                 day.day if day.has_month else _on_weekday(message.now.date(), day.day.day, weekday.number) or day.day
             )
             yield Day(weekday.start, day.end, value)
-        elif number := _number_behind(message, weekday):
+        elif before := _before(message, weekday, until):
+            yield Day(before.start, weekday.end, before.day)
+        elif not weekday.is_short and (number := _number_behind(message, weekday)):
             on_weekday = _on_weekday(message.now.date(), int(number["n"]), weekday.number)
             # "Lunes 4 personas" is no 4th, unless that is the next 4th by chance.
             if on_weekday and on_weekday == _next(message.now.date(), int(number["n"])):
                 yield Day(weekday.start, number.end(), on_weekday)
+
+
+def _before(message: Message, weekday: Weekday, until: Mapping[int, Day]) -> Day | None:
+    """Return the date before its own weekday: "4 December, Friday"."""
+    place = weekday.start
+    while place and message.plain[place - 1] in " ,(":
+        place -= 1
+    day = until.get(place)
+    return day if day and day.has_month and day.day.weekday() == weekday.number else None
 
 
 def _number_behind(message: Message, weekday: Weekday) -> re.Match[str] | None:

@@ -26,6 +26,19 @@ MOMENTS = MomentFinder()
         ("en", "Monday after next", "2026-11-30"),
         ("en", "ten to nine on Monday", "2026-11-23T08:50"),
         ("en", "12/24 at 8pm", "2026-12-24T20:00"),
+        ("en", "today at 4", "2026-11-21T16:00"),
+        ("en", "today at 11", "2026-11-21T11:00"),
+        ("en", "today at 04:00", "2026-11-21T04:00"),
+        ("en", "Fri at 7", "2026-11-27T07:00"),
+        ("en", "Thurs 6pm", "2026-11-26T18:00"),
+        ("en", "tmrw at 9", "2026-11-22T09:00"),
+        ("de", "heute Mitternacht", "2026-11-22T00:00"),
+        ("de", "in 2 Tagen mittags", "2026-11-23T12:00"),
+        ("es", "jueves de la semana que viene", "2026-11-26"),
+        ("es", "semana que viene el jueves", "2026-11-26"),
+        ("fr", "jeudi de la semaine prochaine", "2026-11-26"),
+        ("es", "lunes al mediodía", "2026-11-23T12:00"),
+        ("tr", "15 Aralık salı günü saat 9", "2026-12-15T09:00"),
         ("de", "übernächsten Montag um zehn nach acht", "2026-11-30T08:10"),
         ("de", "morgen Nachmittag gegen 4", "2026-11-22T16:00"),
         ("de", "heute Nacht um 2", "2026-11-21T02:00"),
@@ -39,6 +52,16 @@ MOMENTS = MomentFinder()
 )
 def test_day_and_time_beside_each_other_are_one(language, text, expected):
     assert found(MOMENTS, text, language) == {text: expected}
+
+
+@pytest.mark.parametrize(("language", "text"), [("en", "the sun and the sat"), ("de", "mo"), ("de", "so ein fr")])
+def test_short_weekday_alone_is_no_day(language, text):
+    assert found(MOMENTS, text, language) == {}
+
+
+def test_ending_of_a_turkish_hour_is_not_in_the_span():
+    assert found(MOMENTS, "salı günü sabah 10 buçukta", "tr") == {"salı günü sabah 10 buçuk": "2026-11-24T10:30"}
+    assert found(MOMENTS, "pazartesi saat dokuzda", "tr") == {"pazartesi saat dokuz": "2026-11-23T09:00"}
 
 
 def test_longest_of_overlapping_atoms_wins():

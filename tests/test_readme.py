@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from documents import README, ROOT, Document, Runner
@@ -44,4 +43,4 @@ def test_ci_runs_the_same_test_command() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
     assert 'pip install -q -c .ci/constraints.txt -e ".[dev]"' in script
-    assert re.search(r"^pytest$", script, re.MULTILINE)
+    assert "\npytest -n auto --dist worksteal\n" in script

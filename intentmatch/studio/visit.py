@@ -64,11 +64,11 @@ class Visit:
 
     def url(self, screen: str, **query: str) -> str:
         """Return the address of a screen for the same bot, such as `url("edit", intent="greet")`."""
-        return f"{self.root}{self._path(screen, query)}"
+        return f"{self.root}{self.path(screen, **query)}"
 
     def go(self, screen: str, **query: str) -> None:
         """Open a screen in place of this page."""
-        ui.navigate.to(self._path(screen, query))  # NiceGUI puts the root in front itself
+        ui.navigate.to(self.path(screen, **query))  # NiceGUI puts the root in front itself
 
     def announce(self, text: str) -> None:
         """Let screen readers speak a text, without anything to see."""
@@ -85,6 +85,7 @@ class Visit:
         """Let keys do something while no text field has the focus. Names are those of `KeyboardEvent.key`."""
         self.shortcuts.append(Shortcut(keys, says, handler))
 
-    def _path(self, screen: str, query: dict[str, str]) -> str:
+    def path(self, screen: str, **query: str) -> str:
+        """Return the address of a screen below `root`, as NiceGUI's own functions want it."""
         bot = "" if self.name is None else f"/bots/{quote(self.name, safe='')}"
         return f"{bot}/{screen}{'?' + urlencode(query) if query else ''}"

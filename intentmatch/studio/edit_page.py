@@ -31,6 +31,7 @@ class _EditPage:
         self._visit, self._held = visit, found
         self._intent: str | None = None
         self._editor: YamlEditor | None = None
+        self._shown: dict[str, str] = {}
         with tag("div", classes="st-row"):
             heading("Edit", "Every change shows its difference and its effect before it is written.")
             self._undo = ui.button("Undo the last save", icon="undo", on_click=self._undo_last).props("flat")
@@ -87,7 +88,7 @@ class _EditPage:
         """Ask before text that is not saved is left."""
         if self._editor is None or not self._editor.dirty:
             return True
-        with ui.dialog() as dialog, ui.card().classes("st-dialog"):
+        with self._visit.client, ui.dialog() as dialog, ui.card().classes("st-dialog"):
             tag("p", f"{self._editor.name} has changes that are not saved.")
             with tag("div", classes="st-row st-end"):
                 ui.button("Discard them", on_click=lambda: dialog.submit(True)).props("flat")
@@ -112,7 +113,7 @@ class _EditPage:
             if self._intent not in self._held.registry:
                 empty(f"{self._intent} is not there any more.")
                 return
-            IntentCards(self._visit, self._held, self._held.registry[self._intent], self._done)
+            IntentCards(self._visit, self._held, self._held.registry[self._intent], self._shown, self._done)
 
     def _overview(self) -> None:
         registry = self._held.registry
@@ -142,4 +143,4 @@ class _EditPage:
             await self.refresh()
 
     def _remember(self, **query: str) -> None:
-        ui.navigate.history.replace(self._visit.path("edit", **query))
+        self._visit.show_address("edit", **query)

@@ -39,18 +39,15 @@ Done = Callable[[str | None], Awaitable[None]]
 class IntentCards:
     """The cards on one page."""
 
-    def __init__(self, visit: Visit, held: Held, intent: Intent, done: Done) -> None:
-        self._visit, self._held, self._intent, self._done = visit, held, intent, done
+    def __init__(self, visit: Visit, held: Held, intent: Intent, shown: dict[str, str], done: Done) -> None:
+        """`shown` keeps which language is shown while cards are drawn anew."""
+        self._visit, self._held, self._intent, self._shown, self._done = visit, held, intent, shown, done
         self._others = [one.name for one in held.registry if one.name != intent.name]
         self._head()
         self._problems()
-        counts = languages_of(intent)
-        for language in counts or {"": 0}:
-            lines = [one for one in intent.utterances if (one.language or "") == language]
-            self._lines(f"Utterances · {language or _NO_LANGUAGE}", lines, language or None, negative=False)
-        if len(counts) < len(_all_languages(held)) + 1:
-            self._other_language(counts)
-        self._lines("Not this intent", list(intent.negatives), None, negative=True)
+        self._utterances()
+        with card(f"Not this intent ({len(intent.negatives)})"):
+            self._lines(list(intent.negatives), None, negative=True)
         self._responses()
         self._slots()
         self._settings()
@@ -93,8 +90,30 @@ class IntentCards:
                 for problem in found[:_MOST_PROBLEMS]:
                     problem_line(problem)
 
-    def _lines(self, title: str, lines: Sequence[Utterance], language: str | None, *, negative: bool) -> None:
-        with card(f"{title} ({len(lines)})"):
+    def _utterances(self) -> None:
+        """One language at a time: an intent in thirty languages has hundreds of lines."""
+        counts = languages_of(self._intent) or {"": 0}
+        if self._shown.get("language") not in counts:
+            self._shown["language"] = next(iter(counts))
+        with card(f"Utterances ({len(self._intent.utterances)})"):
+            with tag("div", classes="st-row", role="group", aria_label="Language"):
+                for language, count in counts.items():
+                    here = language == self._shown["language"]
+                    button = ui.button(f"{language or _NO_LANGUAGE} {count}", on_click=partial(self._speak, language))
+                    button.props("unelevated dense no-caps" if here else "outline dense no-caps").classes("st-small")
+                    button.props["aria-pressed"] = str(here).lower()
+                if _all_languages(self._held) - counts.keys():
+                    ui.button("Another language …", on_click=self._other_language).props("flat dense no-caps")
+            language = self._shown["language"]
+            lines = [one for one in self._intent.utterances if (one.language or "") == language]
+            self._lines(lines, language or None, negative=False)
+
+    async def _speak(self, language: str) -> None:
+        self._shown["language"] = language
+        await self._done(self._intent.name)
+
+    def _lines(self, lines: Sequence[Utterance], language: str | None, *, negative: bool) -> None:
+        with tag("div", classes="st-stack"):
             listed = tag("ul", classes="st-plain st-lines")
             pages = max(1, -(-len(lines) // LINES_PER_PAGE))
 
@@ -125,24 +144,13 @@ class IntentCards:
                 ui.menu_item("Remove …", partial(self._remove_line, text, line.language, negative=negative))
             button.props["aria-label"] = f"Actions for {text}"
 
-    def _other_language(self, counts: dict[str, int]) -> None:
-        rest = sorted(_all_languages(self._held) - counts.keys())
-        with card("Another language"), tag("div", classes="st-row st-top"):
-            code = ui.select(rest, label="Language", with_input=True, new_value_mode="add-unique").props(
-                "outlined dense"
-            )
-            code.classes("st-language")
-            new = (
-                ui.textarea("Add lines, one per row")
-                .props('outlined dense autogrow rows=1 dir="auto"')
-                .classes("st-grow")
-            )
-
-            async def add() -> None:
-                if code.value:
-                    await self._add(str(new.value or ""), str(code.value), negative=False)
-
-            ui.button("Add", on_click=add).props("unelevated")
+    async def _other_language(self) -> None:
+        rest = sorted(_all_languages(self._held) - languages_of(self._intent).keys())
+        language = await _ask(self._visit, rest, "Language")
+        line = await _ask(self._visit, None, f"First line in {language}") if language else None
+        if language and line:
+            self._shown["language"] = language
+            await self._add(line, language, negative=False)
 
     def _responses(self) -> None:
         held = self._intent.responses
@@ -213,7 +221,7 @@ class IntentCards:
         await self._propose([edit], "Remove a line", f"Remove a line of {self._intent.name}")
 
     async def _move(self, text: str, language: str | None, *, negative: bool) -> None:
-        target = await _ask(self._others, "Move to")
+        target = await _ask(self._visit, self._others, "Move to")
         if target:
             edit = MoveUtterance(text, target, self._intent.name, language, negative)
             await self._propose([edit], f"Move a line to {target}", f"Move a line to {target}")
@@ -226,7 +234,7 @@ class IntentCards:
         )
 
     async def _rename(self) -> None:
-        name = await _ask(None, "New name", self._intent.name)
+        name = await _ask(self._visit, None, "New name", self._intent.name)
         if name and name != self._intent.name:
             edits = [RenameIntent(self._intent.name, name)]
             if await propose(
@@ -266,10 +274,10 @@ def new_intent(visit: Visit, held: Held, done: Done) -> None:
         ui.button("Add", on_click=add).props("unelevated")
 
 
-async def _ask(options: Sequence[str] | None, label: str, value: str = "") -> str | None:
+async def _ask(visit: Visit, options: Sequence[str] | None, label: str, value: str = "") -> str | None:
     """Ask for a name, among options if there are any."""
     field: ui.select | ui.input
-    with ui.dialog() as dialog, ui.card().classes("st-dialog"):
+    with visit.client, ui.dialog() as dialog, ui.card().classes("st-dialog"):
         if options is None:
             field = ui.input(label, value=value).props("outlined autofocus")
         else:

@@ -124,7 +124,7 @@ class _Proposal:
     ) -> None:
         self._visit, self._edits, self._plan, self._failed = visit, edits, plan, failed
         self._closed = threading.Event()
-        with ui.dialog().props("persistent") as self._dialog, ui.card().classes("st-dialog st-proposal"):
+        with visit.client, ui.dialog().props("persistent") as self._dialog, ui.card().classes("st-dialog st-proposal"):
             tag("h2", title, "st-h2")
             self._conflict = tag("p", "", "st-problem", role="alert")
             self._conflict.set_visibility(False)

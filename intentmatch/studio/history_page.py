@@ -9,9 +9,11 @@ from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.authoring.revisions import Files, Revision
+from intentmatch.authoring.scores import Scores
 from intentmatch.authoring.workspace import FileDiff
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.registry.editing.edits import Edit
+from intentmatch.studio.host import Bot
 from intentmatch.studio.following import follow
 from intentmatch.studio.parts import badge, card, difference, empty, heading, later, tag, words
 from intentmatch.studio.proposal import explained, propose
@@ -20,6 +22,7 @@ from intentmatch.studio.visit import Visit
 PER_PAGE = 30
 _MOST = 1000
 _MOST_AUDIT = 100
+_SOURCES = {"held_out": "held-out utterances", "tests": "tests"}
 
 
 async def show(visit: Visit) -> None:
@@ -118,6 +121,34 @@ class _HistoryPage:
             else:
                 tag("p", "It changed no file of this registry.", "st-muted")
 
+        with card("Evaluation") as box:
+            scores = self._visit.bot.workspace.scores(revision.id)
+            if scores is not None:
+                _scores(scores)
+            else:
+                tag("p", "Right answers to held-out utterances and tests, before and after this revision.", "st-muted")
+            button = ui.button("Evaluate again" if scores else "Evaluate", icon="analytics")
+            button.props("outline").on_click(partial(self._evaluate, revision, box, button))
+
+    async def _evaluate(self, revision: Revision, box: TextElement, button: ui.button) -> None:
+        """Evaluate in a thread; the page stays usable meanwhile, and may show another revision when it ends."""
+        button.props("loading")
+        self._visit.announce("The evaluation has begun.")
+        bot = self._visit.bot
+        try:
+            self._visit.require("author")
+            done = await asyncio.to_thread(_evaluated, bot, revision.id)
+        except IntentMatchError as error:
+            self._visit.tell(explained(error), "negative")
+            done = False
+        else:
+            if not done:
+                self._visit.tell("An evaluation is running already. Try again when it has ended.", "warning")
+        if not box.is_deleted:
+            button.props(remove="loading")
+            if done and self._chosen == revision.id:
+                await self.open(revision.id)
+
     async def _restore(self, revision: Revision) -> None:
         workspace = self._visit.bot.workspace
 
@@ -147,6 +178,34 @@ class _HistoryPage:
 
         with self._audit:
             later(draw, "Reading the audit log …")
+
+
+def _evaluated(bot: Bot, identity: str) -> bool:
+    """Evaluate a revision; return False if another evaluation is running. For a thread."""
+    with bot.workspace.evaluating() as may:
+        if may:
+            bot.workspace.evaluate(identity, bot.matcher)
+        return may
+
+
+def _scores(scores: Scores) -> None:
+    with tag("div", classes="st-row"):
+        badge(f"{scores.fixed} fixed", "good" if scores.fixed else "plain")
+        badge(f"{scores.broken} broken", "bad" if scores.broken else "plain")
+        if scores.sampled:
+            tag("span", "some messages were left out for lack of time", "st-muted st-small")
+    with tag("table", classes="st-table"):
+        with tag("thead"), tag("tr"):
+            for head in ("messages", "number", "right before", "right after"):
+                tag("th", head, scope="col")
+        with tag("tbody"):
+            for source in scores.sources:
+                with tag("tr"):
+                    tag("td", _SOURCES.get(source.source, source.source))
+                    tag("td", f"{source.messages:,} of {source.of:,}")
+                    before = source.right_before
+                    tag("td", "" if before is None or not source.messages else f"{before / source.messages:.1%}")
+                    tag("td", f"{source.right_after / source.messages:.1%}" if source.messages else "")
 
 
 def _time(revision: Revision) -> TextElement:

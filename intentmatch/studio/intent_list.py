@@ -91,7 +91,12 @@ class IntentList:
     def mark(self, intent: str | None) -> None:
         """Mark the intent that is open on the right."""
         self.chosen = intent
+        place = next((number for number, one in enumerate(self._found) if one.intent == intent), None)
+        if place is not None:
+            self._page = place // PER_PAGE + 1
         self._draw()
+        script = "document.querySelector('.st-list-of-intents [aria-current]')?.scrollIntoView({block: 'nearest'})"
+        self._visit.client.run_javascript(f"setTimeout(() => {script}, 50)")
 
     def _focus(self) -> None:
         self._search.run_method("focus")

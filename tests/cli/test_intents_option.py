@@ -46,8 +46,9 @@ WORDS = {
     "serve": ["--show-config"],
     "export": ["--format", "csv", "-o", "out.csv"],
 }
-# `mcp` would wait for an agent, and `restore` needs the id of a commit: their options are compared.
-NOT_RUN = {"mcp", "restore"}
+# `mcp` and `studio` would wait for an agent or a browser, and `restore` needs the id of a commit: their options are
+# compared.
+NOT_RUN = {"mcp", "restore", "studio"}
 NO_REGISTRY = {
     "init",
     "schema",

@@ -1,0 +1,143 @@
+"""Connections to one database: opened when needed, kept, and replaced when the server was restarted."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeAlias
+
+from intentmatch.core.errors import DatabaseError, MissingExtraError
+from intentmatch.storage.postgres import migrating
+from intentmatch.storage.postgres.address import Address, address_of
+
+try:
+    import psycopg
+except ModuleNotFoundError as error:
+    raise MissingExtraError("A registry in PostgreSQL", "postgres") from error
+
+Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+
+# Connections that wait for their next use; more are closed.
+_MOST_IDLE = 4
+# Defaults where the address says nothing: a server that has vanished is noticed within seconds.
+_OPTIONS = {
+    "connect_timeout": "5",
+    "application_name": "intentmatch",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "2",
+    "tcp_user_timeout": "15000",
+}
+
+
+class Database:
+    """One database, for any number of threads. A process that is forked off opens connections of its own."""
+
+    def __init__(self, address: str | Address) -> None:
+        """Raises `InputError` for an invalid address. Nothing is connected yet."""
+        self.address = address_of(address)
+        self._idle: list[Connection] = []
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._checked = False
+
+    @property
+    def bot(self) -> str:
+        """The bot that the address names."""
+        return self.address.bot
+
+    @contextmanager
+    def transaction(self, bot: str | None = None, *, checked: bool = False) -> Iterator[Connection]:
+        """Yield a connection in one transaction, which sees the rows of `bot`: of the address's without a name.
+
+        With `checked`, the schema must have the version of this release. An exception in the block undoes everything.
+        Raises `DatabaseError` if the database cannot be reached or used; its text holds no password.
+        """
+        with self._explained():
+            connection = self._take(self.bot if bot is None else bot)
+            try:
+                if checked and not self._checked:
+                    migrating.check(connection)
+                    self._checked = True
+                yield connection
+                connection.commit()
+            except BaseException:
+                with suppress(psycopg.Error):
+                    connection.rollback()
+                raise
+            finally:
+                self._give_back(connection)
+
+    def rows(self, bot: str | None = None) -> Any:
+        """Return `transaction` with a checked schema: what all tables are read and written with."""
+        return self.transaction(bot, checked=True)
+
+    def connect(self) -> Connection:
+        """Open a connection that the caller closes. Raises `DatabaseError`."""
+        with self._explained():
+            return self._connect()
+
+    def close(self) -> None:
+        """Close the connections that are not in use. More are opened when needed."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def __del__(self) -> None:
+        # In a process that was forked off, the connections are the parent's.
+        if getattr(self, "_idle", None) and self._process == os.getpid():
+            self.close()
+
+    def explain(self, error: Exception) -> str:
+        """Return why the database cannot be used, in one line and without secrets."""
+        diagnosis = getattr(error, "diag", None)
+        text = str((diagnosis and diagnosis.message_primary) or error).strip() or type(error).__name__
+        for secret in self.address.secrets:
+            text = text.replace(secret, "***")
+        return " ".join(text.split())
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            # The cause is left out: a traceback would show it, and psycopg may quote the address.
+            raise DatabaseError(f"{self.address}: {self.explain(error)}") from None
+        except DatabaseError as error:
+            shown = str(self.address)
+            raise (error if str(error).startswith(shown) else DatabaseError(f"{shown}: {error}")) from None
+
+    def _take(self, bot: str) -> Connection:
+        while True:
+            with self._lock:
+                if self._process != os.getpid():
+                    # The parent's connections are its own: neither used nor closed here.
+                    self._process, self._idle = os.getpid(), []
+                connection = self._idle.pop() if self._idle else None
+            reused = connection is not None
+            connection = connection or self._connect()
+            try:
+                # The setting ends with the transaction, so that a pooler may hand the connection to others.
+                connection.execute("SELECT set_config('app.bot', %s, true)", [bot])
+            except psycopg.Error:
+                connection.close()
+                if not reused:
+                    raise
+                continue
+            return connection
+
+    def _give_back(self, connection: Connection) -> None:
+        with self._lock:
+            if not connection.closed and self._process == os.getpid() and len(self._idle) < _MOST_IDLE:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _connect(self) -> Connection:
+        known = psycopg.conninfo.conninfo_to_dict(self.address.url)
+        options: dict[str, Any] = {name: value for name, value in _OPTIONS.items() if name not in known}
+        # Prepared statements do not outlive a transaction behind many poolers.
+        return psycopg.connect(self.address.url, prepare_threshold=None, **options)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
 
 from intentmatch.core.errors import DatabaseError, MissingExtraError
 from intentmatch.storage.postgres import migrating
@@ -32,15 +33,52 @@ _OPTIONS = {
 }
 
 
+class _Idle:
+    """Connections to one database that wait for their next use, for all bots of a process."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Connection] = []
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    def take(self) -> Connection | None:
+        """Return a connection that nobody uses, or None."""
+        with self._lock:
+            if self._process != os.getpid():
+                # The parent's connections are its own: neither used nor closed here.
+                self._process, self._waiting = os.getpid(), []
+            return self._waiting.pop() if self._waiting else None
+
+    def give_back(self, connection: Connection) -> None:
+        """Keep a connection for its next use, unless there are enough."""
+        with self._lock:
+            if not connection.closed and self._process == os.getpid() and len(self._waiting) < _MOST_IDLE:
+                self._waiting.append(connection)
+                return
+        connection.close()
+
+    def close(self) -> None:
+        """Close what waits."""
+        while (connection := self.take()) is not None:
+            connection.close()
+
+    def __del__(self) -> None:
+        if self._process == os.getpid():
+            self.close()
+
+
+_idle: WeakValueDictionary[str, _Idle] = WeakValueDictionary()
+_idle_lock = threading.Lock()
+
+
 class Database:
     """One database, for any number of threads. A process that is forked off opens connections of its own."""
 
     def __init__(self, address: str | Address) -> None:
         """Raises `InputError` for an invalid address. Nothing is connected yet."""
         self.address = address_of(address)
-        self._idle: list[Connection] = []
-        self._lock = threading.Lock()
-        self._process = os.getpid()
+        with _idle_lock:
+            self._idle = _idle.setdefault(self.address.url, _Idle())
         self._checked = False
 
     @property
@@ -68,7 +106,7 @@ class Database:
                     connection.rollback()
                 raise
             finally:
-                self._give_back(connection)
+                self._idle.give_back(connection)
 
     def rows(self, bot: str | None = None) -> Any:
         """Return `transaction` with a checked schema: what all tables are read and written with."""
@@ -81,15 +119,7 @@ class Database:
 
     def close(self) -> None:
         """Close the connections that are not in use. More are opened when needed."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
-
-    def __del__(self) -> None:
-        # In a process that was forked off, the connections are the parent's.
-        if getattr(self, "_idle", None) and self._process == os.getpid():
-            self.close()
+        self._idle.close()
 
     def explain(self, error: Exception) -> str:
         """Return why the database cannot be used, in one line and without secrets."""
@@ -112,11 +142,7 @@ class Database:
 
     def _take(self, bot: str) -> Connection:
         while True:
-            with self._lock:
-                if self._process != os.getpid():
-                    # The parent's connections are its own: neither used nor closed here.
-                    self._process, self._idle = os.getpid(), []
-                connection = self._idle.pop() if self._idle else None
+            connection = self._idle.take()
             reused = connection is not None
             connection = connection or self._connect()
             try:
@@ -128,13 +154,6 @@ class Database:
                     raise
                 continue
             return connection
-
-    def _give_back(self, connection: Connection) -> None:
-        with self._lock:
-            if not connection.closed and self._process == os.getpid() and len(self._idle) < _MOST_IDLE:
-                self._idle.append(connection)
-                return
-        connection.close()
 
     def _connect(self) -> Connection:
         known = psycopg.conninfo.conninfo_to_dict(self.address.url)

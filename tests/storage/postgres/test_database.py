@@ -14,19 +14,21 @@ from intentmatch.core.errors import DatabaseError
 
 
 def test_connections_are_kept_and_replaced_when_the_server_ends_them(postgres):
+    import psycopg
+
     from intentmatch.storage.postgres.database import Database
 
-    database, other = Database(postgres.url()), Database(postgres.url())
+    database = Database(postgres.url())
     with database.transaction() as connection:
         first = connection.info.backend_pid
     with database.transaction() as connection:
         assert connection.info.backend_pid == first
-    with other.transaction() as connection:
-        connection.execute("SELECT pg_terminate_backend(%s)", [first])
+    with psycopg.connect(postgres.url()) as other:
+        other.execute("SELECT pg_terminate_backend(%s)", [first])
+    other.close()
     with database.transaction() as connection:
         assert connection.info.backend_pid != first
     database.close()
-    other.close()
 
 
 def test_error_in_a_transaction_undoes_everything(postgres):

@@ -17,6 +17,7 @@ from intentmatch.cli.render import comparison, output, progress
 from intentmatch.cli.render import inbox as render
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, counted, suggest
+from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.inbox import Action, Cluster, Decision, Handled, Inbox, Missed, Review
@@ -56,11 +57,11 @@ def inbox() -> None:
 
 @inbox.command("show")
 @_file_argument
-@takes_intents(positional=None)
+@takes_intents(positional=None, live=True)
 @json_option
 @set_option
 @quiet_option
-def show_(file: Path | None, intents: str, as_json: bool, settings: tuple[str, ...]) -> None:
+def show_(file: Path | None, intents: str | Address, as_json: bool, settings: tuple[str, ...]) -> None:
     """Show the groups, each with a proposal.
 
     FILE is the inbox; without FILE, the setting `inbox` names the inbox. The name of a group is its most central

@@ -17,6 +17,7 @@ from intentmatch.cli.render import output
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.server.config import ServerConfig
+from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -40,7 +41,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 
 
 @cli.command(cls=ConfigurableCommand, context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
-@takes_intents()
+@takes_intents(live=True)
 @_option("--host", help="Address to listen on.")
 @_option("-p", "--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.")
 @_option("--workers", type=_COUNT, help="Number of processes.")
@@ -110,7 +111,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 def serve(
     context: click.Context,
     /,
-    intents: str,
+    intents: str | Address,
     bots: bool | None,
     preload: tuple[str, ...],
     bots_memory: int | None,
@@ -136,6 +137,8 @@ def serve(
       intentmatch serve intents/ --protocol rasa --port 5005
       intentmatch serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
       intentmatch serve intents/ --set inbox=misses.sqlite
+      intentmatch serve postgres://localhost/bots/shop
+      intentmatch serve postgres://localhost/bots --bots
     """
     settings = (f"confine={str(confine).lower()}", *settings)
     if show_config:
@@ -212,12 +215,12 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
 
 
 def _source(
-    intents: str, settings: tuple[str, ...], bots: bool | None, preload: tuple[str, ...], memory: int | None
+    intents: str | Address, settings: tuple[str, ...], bots: bool | None, preload: tuple[str, ...], memory: int | None
 ) -> Matcher | BotFolder:
     """One bot, loaded, or a folder of bots."""
     from intentmatch.server.bots.folder import BotFolder, is_bot_folder
 
-    if is_bot_folder(intents) if bots is None else bots:
+    if bots or (bots is None and not isinstance(intents, Address) and is_bot_folder(intents)):
         return BotFolder(intents, preload, memory, settings_from(settings))
     if preload or memory:
         raise InputError(f"--preload and --bots-memory go with a folder of bots; say --bots if {intents} is one")
@@ -253,7 +256,7 @@ def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:
     return {**files, "ssl_ciphers": CIPHERS}
 
 
-def _show_config(context: click.Context, intents: str, settings: tuple[str, ...], bots: bool | None) -> None:
+def _show_config(context: click.Context, intents: str | Address, settings: tuple[str, ...], bots: bool | None) -> None:
     """Print the options of the server and the settings of its bot; of several bots, the settings they share."""
     from intentmatch.artefact.store import load_artefact
     from intentmatch.core.settings import PARSERS, resolve
@@ -261,8 +264,13 @@ def _show_config(context: click.Context, intents: str, settings: tuple[str, ...]
     from intentmatch.server.bots.folder import is_bot_folder
 
     explicit = settings_from(settings)
-    if is_bot_folder(intents) if bots is None else bots:
+    if bots or (bots is None and not isinstance(intents, Address) and is_bot_folder(intents)):
         resolved = resolve(explicit)
+    elif isinstance(intents, Address):
+        from intentmatch.matching.replica import Replica
+
+        registry, _ = Replica(intents).read(resolve(explicit), {})
+        resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
     elif is_yaml(intents):
         registry = read_registry(intents)
         resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)

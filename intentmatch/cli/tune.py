@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from intentmatch.cli import completion
+from intentmatch.cli import checkout, completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, set_option, settings_from, takes_intents
 from intentmatch.cli.render import output, progress
@@ -211,6 +211,7 @@ def _write(intents: str, files: Mapping[str, Path], values: Mapping[str, Setting
     click.echo()
     output.diff(changes.diff)
     changes.write()
+    checkout.publish()
     for change in changes.files:
         output.say(f"{change.path} is written.")
     for name in values:

@@ -50,6 +50,7 @@ def read_registry(
     check_argument("path", path, str | os.PathLike[str])
     check_argument("remembered", remembered, dict | None)
     check_argument("limits", limits, ReadLimits | None)
+    check_argument("held", held, Mapping | None)
     registry, problems = examine(path, expand=expand, remembered=remembered, limits=limits, held=held)
     if any(problem.severity == "error" for problem in problems):
         raise RegistryError(problems)

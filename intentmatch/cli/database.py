@@ -50,7 +50,7 @@ def push(folder: Path, address: Address, note: str, who: str | None, force: bool
 
     \b
     Examples:
-      intentmatch push intents/ postgres://localhost/bots/shop -m "First version"
+      intentmatch push intents/ postgres://localhost/bots/faq -m "First version"
     """
     from intentmatch.storage.postgres.registries import ANY, RegistryStore
 
@@ -86,7 +86,7 @@ def pull(address: Address, folder: Path, number: int | None, force: bool) -> Non
 
     \b
     Examples:
-      intentmatch pull postgres://localhost/bots/shop intents/
+      intentmatch pull postgres://localhost/bots/shop copy/
       intentmatch pull postgres://localhost/bots/shop old/ --revision 7
     """
     from intentmatch.cli.checkout import read_files
@@ -116,7 +116,7 @@ def pull(address: Address, folder: Path, number: int | None, force: bool) -> Non
 @click.option("--most", "-n", type=click.IntRange(1), default=20, show_default=True, help="Revisions to list.")
 @json_option
 def log(address: Address, number: int | None, most: int, as_json: bool) -> None:
-    """List the revisions of a bot in PostgreSQL, or show what one changed.
+    """List the revisions of a bot in PostgreSQL, or show one.
 
     \b
     Examples:

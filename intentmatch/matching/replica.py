@@ -12,13 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from intentmatch.artefact.store import FORMAT, Artefact, artefact_bytes, artefact_from_bytes
-from intentmatch.core.errors import ArtefactError, DatabaseError
+from intentmatch.core.errors import ArtefactError, DatabaseError, RegistryError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder, Registry
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.learning.training import _VERSION as TRAINING_VERSION
 from intentmatch.learning.training import PreviousTraining
-from intentmatch.registry import read_registry
+from intentmatch.registry import examine
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.reader import Remembered
 from intentmatch.registry.reading.snapshot import Content
@@ -58,7 +58,9 @@ class Replica:
         """Read the newest revision. Raises `RegistryError`, `DatabaseError`, or `UnknownNameError` without any."""
         revision, files = self._store.read()
         root = Path(self.address.bot)
-        registry = read_registry(root, remembered=remembered, limits=limits(root, explicit), held=held(root, files))
+        registry, problems = examine(root, remembered=remembered, limits=limits(root, explicit), held=held(root, files))
+        if any(problem.severity == "error" for problem in problems):
+            raise RegistryError(problems)
         return registry, {str(self.address): revision.digest}
 
     def cache(self, settings: Settings) -> VectorCache:

@@ -103,7 +103,7 @@ def test_log_lists_revisions_and_shows_one(pushed, folder):
     assert "+    utterances: {en: [cancel it all" in shown
     assert "bye" not in shown
     assert "--- /dev/null" in run("log", pushed, "1").stdout
-    assert run("log", pushed).stdout.splitlines()[1].startswith("2 ")
+    assert run("log", pushed).stdout.splitlines()[1].split()[0] == "2"
 
 
 def test_edit_becomes_a_revision(pushed):

@@ -37,21 +37,19 @@ def read_registry(
     expand: bool = True,
     remembered: Remembered | None = None,
     limits: ReadLimits | None = None,
-    held: Mapping[Path, bytes] | None = None,
 ) -> Registry:
     """Read a YAML file, or all YAML files of a folder and its subfolders, with the files that they include.
 
     Templates are expanded into sentences; `expand=False` keeps one utterance per line. Files whose content matches
     the `remembered` cache are not parsed again. Only regular files within the `limits` are read; without them, those of
-    the environment hold. `held` is as for `examine`.
+    the environment hold.
 
     Raises `RegistryError` with the errors of all files. Warnings alone do not raise; `examine` returns them.
     """
     check_argument("path", path, str | os.PathLike[str])
     check_argument("remembered", remembered, dict | None)
     check_argument("limits", limits, ReadLimits | None)
-    check_argument("held", held, Mapping | None)
-    registry, problems = examine(path, expand=expand, remembered=remembered, limits=limits, held=held)
+    registry, problems = examine(path, expand=expand, remembered=remembered, limits=limits)
     if any(problem.severity == "error" for problem in problems):
         raise RegistryError(problems)
     return registry

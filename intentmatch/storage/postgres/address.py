@@ -1,11 +1,13 @@
-"""The address of a bot in PostgreSQL: `postgres://USER@HOST/DATABASE/BOT`. It never shows a password."""
+"""The address of a bot in PostgreSQL: `postgres://USER@HOST/DATABASE/BOT`. It never shows a password.
+
+Every command imports this module: what only addresses need is imported late.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from intentmatch.core.errors import InputError
 
@@ -32,6 +34,8 @@ class Address:
 
         The options are those of libpq. Raises `InputError`, whose text does not repeat the address.
         """
+        from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
         parts = urlsplit(text)
         if not is_address(text):
             raise InputError("an address of PostgreSQL begins with postgres:// or postgresql://")
@@ -51,6 +55,8 @@ class Address:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What no message may contain: the passwords, as written and decoded."""
+        from urllib.parse import parse_qsl, unquote, urlsplit
+
         parts = urlsplit(self.url)
         password = parts.netloc.rpartition("@")[0].partition(":")[2]
         options = [value for name, value in parse_qsl(parts.query) if "password" in name]
@@ -58,6 +64,8 @@ class Address:
 
     def of(self, bot: str) -> Address:
         """Return the address of another bot in the same database. Raises `InputError` for an invalid name."""
+        from urllib.parse import urlsplit, urlunsplit
+
         parts = urlsplit(self.shown)
         database = parts.path.strip("/").partition("/")[0]
         shown = urlunsplit((parts.scheme, parts.netloc, f"/{database}/{checked_bot(bot)}", "", ""))

@@ -14,6 +14,7 @@ from intentmatch.cli.render import output
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
+    from intentmatch.matching.matcher import Matcher
     from intentmatch.storage.contents import Files
 
 _KEY = "intentmatch.checkout"
@@ -65,6 +66,12 @@ def in_use() -> Checkout | None:
     """Return the checkout of the command that runs; None if it works on files of the user."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(_KEY)
+
+
+def address_in_use(matcher: Matcher) -> Address | None:
+    """Return the bot in PostgreSQL that a command works on, live or checked out; None for files of the user."""
+    checkout = in_use()
+    return matcher.address if checkout is None else checkout.address
 
 
 def place(file: Path | None) -> Path | None:

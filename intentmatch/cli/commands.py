@@ -39,6 +39,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "serve": "serve",
         "mcp": "mcp",
         "migrate": "database",
+        "keys": "keys",
         "encoders": "encoders",
         "export-onnx": "encoders",
         "distill": "encoders",

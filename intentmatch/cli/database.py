@@ -32,7 +32,10 @@ class _AddressType(click.ParamType[Address]):
         return value if isinstance(value, Address) else Address.parse(value)
 
 
-_address = click.argument("address", type=_AddressType())
+ADDRESS = _AddressType()
+"""The type of an argument that is an address of PostgreSQL."""
+
+_address = click.argument("address", type=ADDRESS)
 _folder = click.argument("folder", type=click.Path(path_type=Path))
 
 

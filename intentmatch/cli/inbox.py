@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import click
 
 from intentmatch.cli import completion
+from intentmatch.cli.checkout import address_in_use
 from intentmatch.cli.commands import cli
 from intentmatch.cli.edit import dry_run_option, language_option, planned, write, yes_option
 from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, settings_from, takes_intents
@@ -177,9 +178,12 @@ def _open(matcher: Matcher, file: Path | None) -> Inbox:
     from intentmatch.inbox import Inbox
 
     settings = matcher.settings
-    if file is None and settings.inbox == "off":
+    if file is not None:
+        return Inbox(file, mode=settings.inbox_mode, **settings.inbox_keep)
+    found = Inbox.from_settings(settings, address_in_use(matcher))
+    if found is None:
         raise InputError("there is no inbox to open: name its file, or set `inbox`")
-    return Inbox(file or settings.inbox, mode=settings.inbox_mode, **settings.inbox_keep)
+    return found
 
 
 def _requested_action(intent: str | None, new: str | None, *, ignore: bool) -> tuple[Action, str | None] | None:

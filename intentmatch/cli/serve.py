@@ -17,7 +17,7 @@ from intentmatch.cli.render import output
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.server.config import ServerConfig
-from intentmatch.storage.postgres.address import Address
+from intentmatch.storage.postgres.address import Address, is_address
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -81,6 +81,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
     type=FILE,
     help="Keys for authors with their names, such as anna=KEY, one per line. Default: $INTENTMATCH_AUTHOR_KEYS.",
 )
+@_option("--database-keys", is_flag=True, help="Also accept the keys of `intentmatch keys` in the bot's database.")
 @_option("--authoring", is_flag=True, help="Let authors change the intents over HTTP. Takes author or admin keys.")
 @_option("--rate-limit", metavar="N/PERIOD", help="Requests per key, or per address without keys, such as 600/minute.")
 @_option(
@@ -92,7 +93,9 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 )
 @_option("--tls-cert", type=FILE, help="PEM file with the certificate chain; serves HTTPS.")
 @_option("--tls-key", type=FILE, help="PEM file with the private key, if it is not in the same file.")
-@click.option("--store", metavar="URL", help="Redis that keeps conversations, such as redis://localhost:6379/0.")
+@click.option(
+    "--store", metavar="URL", help="Redis or PostgreSQL that keeps conversations, such as redis://localhost:6379/0."
+)
 @_option("--log-format", type=click.Choice(["text", "json"]), help="Format of the log.")
 @_option("--log-messages", is_flag=True, help="Log messages and verdicts.")
 @_option("--telemetry", is_flag=True, help="Emit one OpenTelemetry span per match.")
@@ -228,6 +231,10 @@ def _source(
 
 
 def _store(url: str) -> Store:
+    if is_address(url):
+        from intentmatch.storage.postgres.questions import QuestionStore
+
+        return QuestionStore(url)
     from intentmatch.integrations.redis import RedisStore
 
     try:

@@ -135,11 +135,12 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def bots(clone: Path, postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def bots(postgres: Server, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """The database `bots` on localhost, with seven revisions of the bot `shop`."""
     import psycopg
 
     from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.keys import KeyStore
     from intentmatch.storage.postgres.migrating import migrate
     from intentmatch.storage.postgres.registries import RegistryStore
 
@@ -153,6 +154,8 @@ def bots(clone: Path, postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None
     for number in range(7):
         files = {"shop.yaml": f"# {number}\n{SHOP}".encode()}
         RegistryStore(database).write(files, author="ann", note=f"edit {number}", expected="*")
+    if "keys revoke" in request.node.name:
+        KeyStore(database).add("anna", "match")
     database.close()
 
 

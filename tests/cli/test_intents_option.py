@@ -62,6 +62,9 @@ NO_REGISTRY = {
     "pull",
     "log",
     "migrate",
+    "keys add",
+    "keys list",
+    "keys revoke",
 }
 # Their other positional arguments leave no place for a positional registry.
 OPTION_ONLY = {"match", "add", "move", "rename", "remove", "inbox show", "inbox apply"}

@@ -247,7 +247,7 @@ class Bot:
         if settings is not self._inbox_settings:
             names = ("inbox", "inbox_keep", "inbox_mode")
             if any(getattr(settings, name) != getattr(self._inbox_settings, name) for name in names):
-                self._inbox = Inbox.from_settings(settings)
+                self._inbox = Inbox.from_settings(settings, self.matcher.address)
             self._inbox_settings = settings
         return self._inbox
 

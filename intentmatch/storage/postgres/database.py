@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, finalize
 
 from intentmatch.core.errors import DatabaseError, MissingExtraError
 from intentmatch.storage.postgres import migrating
@@ -24,12 +24,10 @@ Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 _MOST_IDLE = 4
 # Defaults where the address says nothing: a server that has vanished is noticed within seconds.
 _OPTIONS = {
-    "connect_timeout": "5",
     "application_name": "intentmatch",
     "keepalives_idle": "10",
     "keepalives_interval": "5",
     "keepalives_count": "2",
-    "tcp_user_timeout": "15000",
 }
 
 
@@ -40,13 +38,17 @@ class _Idle:
         self._waiting: list[Connection] = []
         self._lock = threading.Lock()
         self._process = os.getpid()
+        # Not `__del__`, which the garbage collector may call after that of the connections.
+        finalize(self, _close_all, self._waiting, self._process)
 
     def take(self) -> Connection | None:
         """Return a connection that nobody uses, or None."""
         with self._lock:
             if self._process != os.getpid():
                 # The parent's connections are its own: neither used nor closed here.
-                self._process, self._waiting = os.getpid(), []
+                self._process = os.getpid()
+                self._waiting.clear()
+                finalize(self, _close_all, self._waiting, self._process)
             return self._waiting.pop() if self._waiting else None
 
     def give_back(self, connection: Connection) -> None:
@@ -62,23 +64,28 @@ class _Idle:
         while (connection := self.take()) is not None:
             connection.close()
 
-    def __del__(self) -> None:
-        if self._process == os.getpid():
-            self.close()
+
+def _close_all(waiting: list[Connection], process: int) -> None:
+    for connection in waiting if process == os.getpid() else ():
+        connection.close()
 
 
-_idle: WeakValueDictionary[str, _Idle] = WeakValueDictionary()
+_idle: WeakValueDictionary[tuple[str, int], _Idle] = WeakValueDictionary()
 _idle_lock = threading.Lock()
 
 
 class Database:
     """One database, for any number of threads. A process that is forked off opens connections of its own."""
 
-    def __init__(self, address: str | Address) -> None:
-        """Raises `InputError` for an invalid address. Nothing is connected yet."""
+    def __init__(self, address: str | Address, *, seconds: int = 5) -> None:
+        """`seconds` is how long to wait for a server that does not answer, at least 2.
+
+        Raises `InputError` for an invalid address. Nothing is connected yet.
+        """
         self.address = address_of(address)
+        self._options = {**_OPTIONS, "connect_timeout": str(seconds), "tcp_user_timeout": str(3000 * seconds)}
         with _idle_lock:
-            self._idle = _idle.setdefault(self.address.url, _Idle())
+            self._idle = _idle.setdefault((self.address.url, seconds), _Idle())
         self._checked = False
 
     @property
@@ -157,6 +164,6 @@ class Database:
 
     def _connect(self) -> Connection:
         known = psycopg.conninfo.conninfo_to_dict(self.address.url)
-        options: dict[str, Any] = {name: value for name, value in _OPTIONS.items() if name not in known}
+        options: dict[str, Any] = {name: value for name, value in self._options.items() if name not in known}
         # Prepared statements do not outlive a transaction behind many poolers.
         return psycopg.connect(self.address.url, prepare_threshold=None, **options)

@@ -94,7 +94,7 @@ class RegistryStore:
             )
             row = cursor.execute(
                 f"{_ADD} RETURNING {_COLUMNS}",
-                [self.bot, number + 1, number or None, author, note, digest],
+                [self.bot, number + 1, number or None, _storable(author), _storable(note), digest],
             ).fetchone()
             cursor.executemany(
                 "INSERT INTO intentmatch.files (bot, revision, name, digest) VALUES (%s, %s, %s, %s)",
@@ -162,3 +162,8 @@ def _changed(bot: str, newest: StoredRevision | None, expected: str | None) -> s
         f"{who} wrote revision {newest.number} of the bot {bot!r} meanwhile ({newest.note}); nothing was written. "
         "Try again"
     )
+
+
+def _storable(text: str | None) -> str | None:
+    """Replace what a text in PostgreSQL cannot hold: the character 0, and lone surrogates."""
+    return None if text is None else text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

@@ -13,6 +13,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import hypothesis
+import postgres_server
 import pytest
 import slow_tests
 
@@ -47,3 +48,38 @@ def _own_cache_and_settings(monkeypatch: pytest.MonkeyPatch, _caches: Iterator[P
     for variable in [name for name in os.environ if name.startswith("INTENTMATCH_")]:
         monkeypatch.delenv(variable)
     monkeypatch.setenv("INTENTMATCH_CACHE", str(next(_caches)))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[postgres_server.Server]:
+    """A running PostgreSQL server. Tests that need one are skipped, with the reason, where there is none."""
+    pytest.importorskip("psycopg", reason="needs the extra postgres")
+    try:
+        server = postgres_server.Server()
+    except postgres_server.CannotRunError as error:
+        pytest.skip(str(error))
+    yield server
+    server.remove()
+
+
+@pytest.fixture(scope="session")
+def _postgres_tables(postgres: postgres_server.Server) -> str:
+    """The name of a database with all tables."""
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.migrating import migrate
+
+    database = Database(postgres.url())
+    migrate(database)
+    database.close()
+    return "postgres"
+
+
+@pytest.fixture
+def postgres_address(postgres: postgres_server.Server, _postgres_tables: str, _bot_names: Iterator[str]) -> str:
+    """The address of a bot of its own, which has no files yet."""
+    return postgres.url(_postgres_tables, more=f"/{next(_bot_names)}")
+
+
+@pytest.fixture(scope="session")
+def _bot_names() -> Iterator[str]:
+    return (f"bot-{number}" for number in itertools.count(1))

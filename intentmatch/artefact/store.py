@@ -16,6 +16,7 @@ import hashlib
 import json
 import logging
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,7 +38,7 @@ from intentmatch.learning.labelled_share import share_in_use
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.registry.reading.json_form import from_plain, to_plain
 from intentmatch.storage.atomic import write_file
-from intentmatch.storage.sealed import DamagedError, read_metadata, read_sealed, seal
+from intentmatch.storage.sealed import DamagedError, Sign, read_metadata, read_sealed, seal
 from intentmatch.text.normalize import TEXT_VERSION
 
 _log = logging.getLogger(__name__)
@@ -119,6 +120,15 @@ def save_artefact(
     check_argument("path", path, str | os.PathLike[str])
     check_argument("key", key, str | os.PathLike[str] | None)
     target = Path(path)
+    content = artefact_bytes(artefact, None if key is None else signer(key))
+    try:
+        write_file(target, content)
+    except OSError as error:
+        raise ArtefactError(f"{target} cannot be written: {error.strerror or error}") from error
+
+
+def artefact_bytes(artefact: Artefact, sign: Sign | None = None) -> bytes:
+    """Return the content of the file of an artefact."""
     registry = json.dumps(
         to_plain(artefact.registry, tests=artefact.learns_from_tests), ensure_ascii=False, separators=(",", ":")
     )
@@ -142,11 +152,7 @@ def save_artefact(
         "calibration": artefact.calibration.to_dict(),
         "foreign": None if artefact.foreign is None else artefact.foreign.to_dict(),
     }
-    content = seal(tensors, {_KEY: json.dumps(manifest, sort_keys=True)}, None if key is None else signer(key))
-    try:
-        write_file(target, content)
-    except OSError as error:
-        raise ArtefactError(f"{target} cannot be written: {error.strerror or error}") from error
+    return seal(tensors, {_KEY: json.dumps(manifest, sort_keys=True)}, sign)
 
 
 def load_artefact(path: str | os.PathLike[str], *, public_key: str | os.PathLike[str] | None = None) -> Artefact:
@@ -181,6 +187,17 @@ def load_artefact(path: str | os.PathLike[str], *, public_key: str | os.PathLike
         _log.warning("the graph of the index in %s cannot be used; building it again", path)
         return replace(found, graph=None)
     return found
+
+
+def artefact_from_bytes(content: bytes) -> Artefact:
+    """Return the artefact whose file has this content; it exists only while it is read. Raises `ArtefactError`."""
+    with tempfile.TemporaryDirectory(prefix="intentmatch-", ignore_cleanup_errors=True) as folder:
+        file = Path(folder) / f"build{SUFFIX}"
+        try:
+            file.write_bytes(content)
+        except OSError as error:
+            raise ArtefactError(f"{file} cannot be written: {error.strerror or error}") from error
+        return load_artefact(file)
 
 
 def _check_version(path: str | os.PathLike[str], manifest: Mapping[str, Any]) -> None:

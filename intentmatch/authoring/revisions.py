@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-Files = Mapping[str, bytes]
-"""Content of each file by its path from the folder of the registry, with `/` between folders."""
+from intentmatch.storage.contents import Files, digest_of
 
-_DIGITS = 16
+__all__ = ["Files", "History", "Revision", "digest_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +58,3 @@ class History(Protocol):
 
     def record(self, before: Files, after: Files, author: str, note: str) -> Revision:
         """Keep the files that an edit has written. Raises `InputError` if the revision cannot be kept."""
-
-
-def digest_of(files: Files) -> str:
-    """Return the digest of the content of all files: 16 hexadecimal digits that change with every byte."""
-    whole = hashlib.sha256()
-    for name in sorted(files):
-        whole.update(f"{len(name.encode())}:{name}:".encode())
-        whole.update(hashlib.sha256(files[name]).digest())
-    return whole.hexdigest()[:_DIGITS]

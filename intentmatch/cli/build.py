@@ -12,10 +12,11 @@ from intentmatch.cli.options import load, set_option, takes_intents
 from intentmatch.cli.render import output
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import counted
+from intentmatch.storage.postgres.address import Address
 
 
 @cli.command()
-@takes_intents()
+@takes_intents(live=True)
 @click.option(
     "--output", "-o", "target", required=True, type=click.Path(dir_okay=False), help="Artefact file to write."
 )
@@ -25,7 +26,7 @@ from intentmatch.core.errors import counted
 )  # fmt: skip
 @set_option
 @quiet_option
-def build(intents: str, target: str, key: str | None, settings: tuple[str, ...]) -> None:
+def build(intents: str | Address, target: str, key: str | None, settings: tuple[str, ...]) -> None:
     """Build a registry into one artefact file.
 
     The file holds vectors, trained head and thresholds. It needs no YAML and can be copied to another machine.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from intentmatch.cli import completion
+from intentmatch.cli import checkout, completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import load, set_option, standard_input, takes_intents
 from intentmatch.cli.render import answer, output
@@ -62,7 +62,7 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
     if language is not None:
         checked_language_code(language)
     matcher = load(intents, settings)
-    inbox = Inbox.from_settings(matcher.settings)
+    inbox = Inbox.from_settings(matcher.settings, checkout.address_in_use(matcher))
     output.say(f"{counted(len(matcher.registry), 'intent')} from {intents}. Say something; /help.", err=True)
     session = _Session(matcher, intents, language, inbox)
     for line in _lines(session.words()):

@@ -10,12 +10,12 @@ import click
 from click.core import ParameterSource
 
 from intentmatch.cli import completion
+from intentmatch.cli.checkout import checked_out
 from intentmatch.cli.commands import cli
 from intentmatch.cli.evaluate import cases_of, folds_option, seed_option
 from intentmatch.cli.options import (
     FILE,
     OUTPUT_FILE,
-    default_intents,
     set_option,
     settings_from,
     takes_intents,
@@ -23,6 +23,7 @@ from intentmatch.cli.options import (
 )
 from intentmatch.cli.render import comparison, progress
 from intentmatch.cli.render.progress import quiet_option
+from intentmatch.storage.postgres.address import address_of, is_address
 
 if TYPE_CHECKING:
     from intentmatch.evaluation.compare.diff import FailOn
@@ -91,7 +92,7 @@ def diff(
 
     explicit: dict[str, Any] = settings_from(settings)
     new_is_given = context.get_parameter_source("new") is ParameterSource.COMMANDLINE
-    sides = parse_sides(old, new if new_is_given else None, default_intents())
+    sides = parse_sides(_side(old), new if new_is_given else None, new)
     logged = [message for file in messages for message in read_messages(file)]
     with progress.shown():
         before, after = (load_side(side, explicit) for side in sides)
@@ -106,3 +107,8 @@ def diff(
         write_text(html, to_html(found, failed))
     comparison.diff(found, failed)
     sys.exit(WORSE_EXIT_CODE if failed else 0)
+
+
+def _side(old: str) -> str:
+    """Return a side as a path, an address of PostgreSQL too."""
+    return checked_out(address_of(old)) if is_address(old) else old

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from intentmatch.cli import completion
+from intentmatch.cli import checkout, completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import OUTPUT_FILE, takes_intents
 from intentmatch.cli.render import output
@@ -80,7 +80,9 @@ def add(
         raise click.UsageError("--new cannot be used with --not: a new intent needs an utterance.")
     if file and not new:
         raise click.UsageError("--file needs --new: an existing intent stays in its file.")
-    edits = additions(intent, utterances, language=language, negative=negative, template=template, new=new, file=file)
+    edits = additions(
+        intent, utterances, language=language, negative=negative, template=template, new=new, file=checkout.place(file)
+    )
     try:
         _show_and_write(intents, edits, dry_run=dry_run, yes=yes)
     except UnknownNameError as error:
@@ -246,6 +248,7 @@ def written(changes: Changes, note: str = "") -> None:
     from intentmatch.authoring.local_writes import write_changes
 
     done = write_changes(changes, note)
+    checkout.publish(note)
     for change in changes.files:
         output.say(f"{change.path} is written.")
     if done.revision is not None:

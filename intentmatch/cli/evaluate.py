@@ -15,6 +15,7 @@ from intentmatch.cli.options import FILE, OUTPUT_FILE, load, set_option, takes_i
 from intentmatch.cli.render import evaluation, output, progress
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import counted
+from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.core.errors import Problem
@@ -73,7 +74,7 @@ seed_option = click.option(
 
 
 @cli.command("eval")
-@takes_intents()
+@takes_intents(live=True)
 @click.option("--tests", "-t", multiple=True, type=FILE, help="Test cases to use instead: .yaml, .jsonl, .csv or .tsv.")
 @folds_option
 @seed_option
@@ -104,7 +105,7 @@ seed_option = click.option(
 @set_option
 @quiet_option
 def evaluate(
-    intents: str,
+    intents: str | Address,
     tests: tuple[Path, ...],
     folds: Folds,
     seed: int,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import click
 
 from intentmatch.cli import completion
+from intentmatch.cli.checkout import address_in_use
 from intentmatch.cli.commands import cli
 from intentmatch.cli.edit import dry_run_option, language_option, planned, write, yes_option
 from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, settings_from, takes_intents
@@ -17,6 +18,7 @@ from intentmatch.cli.render import comparison, output, progress
 from intentmatch.cli.render import inbox as render
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, counted, suggest
+from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.inbox import Action, Cluster, Decision, Handled, Inbox, Missed, Review
@@ -56,11 +58,11 @@ def inbox() -> None:
 
 @inbox.command("show")
 @_file_argument
-@takes_intents(positional=None)
+@takes_intents(positional=None, live=True)
 @json_option
 @set_option
 @quiet_option
-def show_(file: Path | None, intents: str, as_json: bool, settings: tuple[str, ...]) -> None:
+def show_(file: Path | None, intents: str | Address, as_json: bool, settings: tuple[str, ...]) -> None:
     """Show the groups, each with a proposal.
 
     FILE is the inbox; without FILE, the setting `inbox` names the inbox. The name of a group is its most central
@@ -177,9 +179,12 @@ def _open(matcher: Matcher, file: Path | None) -> Inbox:
     from intentmatch.inbox import Inbox
 
     settings = matcher.settings
-    if file is None and settings.inbox == "off":
+    if file is not None:
+        return Inbox(file, mode=settings.inbox_mode, **settings.inbox_keep)
+    found = Inbox.from_settings(settings, address_in_use(matcher))
+    if found is None:
         raise InputError("there is no inbox to open: name its file, or set `inbox`")
-    return Inbox(file or settings.inbox, mode=settings.inbox_mode, **settings.inbox_keep)
+    return found
 
 
 def _requested_action(intent: str | None, new: str | None, *, ignore: bool) -> tuple[Action, str | None] | None:

@@ -13,6 +13,7 @@ from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option, load, set_option, standard_input, takes_intents
 from intentmatch.cli.render import answer, output, progress
 from intentmatch.cli.render.progress import quiet_option
+from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.core.result import MatchResult
@@ -27,7 +28,7 @@ EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}
 
 @cli.command()
 @click.argument("messages", nargs=-1)
-@takes_intents(positional=None)
+@takes_intents(positional=None, live=True)
 @click.option(
     "--language",
     "-l",
@@ -56,7 +57,7 @@ EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}
 @quiet_option
 def match(
     messages: tuple[str, ...],
-    intents: str,
+    intents: str | Address,
     language: str | None,
     top_k: int | None,
     allow: tuple[str, ...],

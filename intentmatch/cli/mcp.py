@@ -9,14 +9,15 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import load, set_option, takes_intents
 from intentmatch.core.errors import InputError
+from intentmatch.storage.postgres.address import Address
 
 
 @cli.command()
-@takes_intents()
+@takes_intents(live=True)
 @click.option("--allow-edits", is_flag=True, help="Allow agents to add utterances and intents to the YAML.")
 @click.option("--watch", is_flag=True, help="Load changed files automatically.")
 @set_option
-def mcp(intents: str, allow_edits: bool, watch: bool, settings: tuple[str, ...]) -> None:
+def mcp(intents: str | Address, allow_edits: bool, watch: bool, settings: tuple[str, ...]) -> None:
     """Serve the registry to agents over MCP.
 
     The Model Context Protocol runs on standard input and output; the agent's program starts this command. Agents can
@@ -30,12 +31,14 @@ def mcp(intents: str, allow_edits: bool, watch: bool, settings: tuple[str, ...])
     """
     from intentmatch.registry import is_yaml
 
-    if allow_edits and not is_yaml(intents):
+    if allow_edits and isinstance(intents, Address):
+        raise InputError("agents edit files: --allow-edits does not go with a bot in PostgreSQL")
+    if allow_edits and not is_yaml(str(intents)):
         raise InputError(f"{intents} is not YAML: --allow-edits needs the folder that the artefact was built from")
     from intentmatch.integrations.mcp import intent_server
 
     matcher = load(intents, settings)
-    server = intent_server(matcher, editable=intents if allow_edits else None)
+    server = intent_server(matcher, editable=str(intents) if allow_edits else None)
     with ExitStack() as open_watch:
         if watch:
             open_watch.enter_context(matcher.watch())

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from intentmatch.cli import completion
 from intentmatch.cli.render import progress
 from intentmatch.core.errors import InputError
+from intentmatch.storage.postgres.address import Address, address_of, is_address
 
 if TYPE_CHECKING:
     from intentmatch.matching.matcher import Matcher
@@ -23,7 +24,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 DEFAULT_INTENTS = "intents"
 INTENTS_VARIABLE = "INTENTMATCH_INTENTS"
 INTENTS_HELP = (
-    f"Folder or file of YAML, or a built artefact.  [env var: {INTENTS_VARIABLE}; default: {DEFAULT_INTENTS}]"
+    "Folder or file of YAML, a built artefact, or postgres://HOST/DATABASE/BOT.  "
+    f"[env var: {INTENTS_VARIABLE}; default: {DEFAULT_INTENTS}]"
 )
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -65,12 +67,17 @@ class PositionalOption(click.Option):
         return argument, ParameterSource.COMMANDLINE
 
 
-def takes_intents(name: str = "intents", *, positional: str | None = "INTENTS") -> Callable[[_Command], _Command]:
+def takes_intents(
+    name: str = "intents", *, positional: str | None = "INTENTS", live: bool = False
+) -> Callable[[_Command], _Command]:
     """Return the decorator of a command that takes a registry: `-i/--intents`, and a positional argument as well.
 
     The command receives one value under `name`. `positional` is the argument in the usage line; it is None for commands
     whose other positional arguments stand in the way. Without either form the value is `$INTENTMATCH_INTENTS`, then
     "intents". If both are given, InputError is raised.
+
+    For an address of PostgreSQL, a `live` command receives an `Address`, which `Matcher.load` takes; others receive the
+    path of a folder with the files, see `cli.checkout`.
     """
     attributes: dict[str, Any] = {
         "metavar": "PATH",
@@ -78,10 +85,24 @@ def takes_intents(name: str = "intents", *, positional: str | None = "INTENTS") 
         "envvar": INTENTS_VARIABLE,
         "help": INTENTS_HELP,
         "shell_complete": completion.paths,
+        "callback": _live if live else _checked_out,
     }
     if positional is None:
         return click.option("-i", "--intents", name, **attributes)
     return click.option("-i", "--intents", name, cls=PositionalOption, positional=positional, **attributes)
+
+
+def _live(_context: click.Context, _parameter: click.Parameter, value: str) -> str | Address:
+    return address_of(value) if is_address(value) else value
+
+
+def _checked_out(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    found = _live(context, parameter, value)
+    if isinstance(found, str) or context.resilient_parsing:
+        return str(found)
+    from intentmatch.cli.checkout import checked_out
+
+    return checked_out(found)
 
 
 class _SettingsOption(click.Option):
@@ -127,7 +148,7 @@ def settings_from(pairs: Iterable[str]) -> dict[str, str]:
     return settings
 
 
-def load(intents: str, settings: Iterable[str]) -> Matcher:
+def load(intents: str | Address, settings: Iterable[str]) -> Matcher:
     """Load a matcher under the settings of the command line, with progress if that takes long."""
     from intentmatch.matching.matcher import Matcher
 

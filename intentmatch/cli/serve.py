@@ -17,6 +17,7 @@ from intentmatch.cli.render import output
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.server.config import ServerConfig
+from intentmatch.storage.postgres.address import Address, is_address
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -40,7 +41,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 
 
 @cli.command(cls=ConfigurableCommand, context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
-@takes_intents()
+@takes_intents(live=True)
 @_option("--host", help="Address to listen on.")
 @_option("-p", "--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.")
 @_option("--workers", type=_COUNT, help="Number of processes.")
@@ -80,6 +81,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
     type=FILE,
     help="Keys for authors with their names, such as anna=KEY, one per line. Default: $INTENTMATCH_AUTHOR_KEYS.",
 )
+@_option("--database-keys", is_flag=True, help="Also accept the keys of `intentmatch keys` in the bot's database.")
 @_option("--authoring", is_flag=True, help="Let authors change the intents over HTTP. Takes author or admin keys.")
 @_option("--studio", is_flag=True, help="Serve the studio at /studio; implies --authoring.")
 @_option("--rate-limit", metavar="N/PERIOD", help="Requests per key, or per address without keys, such as 600/minute.")
@@ -92,7 +94,9 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 )
 @_option("--tls-cert", type=FILE, help="PEM file with the certificate chain; serves HTTPS.")
 @_option("--tls-key", type=FILE, help="PEM file with the private key, if it is not in the same file.")
-@click.option("--store", metavar="URL", help="Redis that keeps conversations, such as redis://localhost:6379/0.")
+@click.option(
+    "--store", metavar="URL", help="Redis or PostgreSQL that keeps conversations, such as redis://localhost:6379/0."
+)
 @_option("--log-format", type=click.Choice(["text", "json"]), help="Format of the log.")
 @_option("--log-messages", is_flag=True, help="Log messages and verdicts.")
 @_option("--telemetry", is_flag=True, help="Emit one OpenTelemetry span per match.")
@@ -111,7 +115,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 def serve(
     context: click.Context,
     /,
-    intents: str,
+    intents: str | Address,
     bots: bool | None,
     preload: tuple[str, ...],
     bots_memory: int | None,
@@ -137,6 +141,8 @@ def serve(
       intentmatch serve intents/ --protocol rasa --port 5005
       intentmatch serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
       intentmatch serve intents/ --set inbox=misses.sqlite
+      intentmatch serve postgres://localhost/bots/shop
+      intentmatch serve postgres://localhost/bots --bots
     """
     settings = (f"confine={str(confine).lower()}", *settings)
     if show_config:
@@ -217,12 +223,12 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
 
 
 def source_of(
-    intents: str, settings: tuple[str, ...], bots: bool | None, preload: tuple[str, ...], memory: int | None
+    intents: str | Address, settings: tuple[str, ...], bots: bool | None, preload: tuple[str, ...], memory: int | None
 ) -> Matcher | BotFolder:
     """One bot, loaded, or a folder of bots."""
     from intentmatch.server.bots.folder import BotFolder, is_bot_folder
 
-    if is_bot_folder(intents) if bots is None else bots:
+    if bots or (bots is None and not isinstance(intents, Address) and is_bot_folder(intents)):
         return BotFolder(intents, preload, memory, settings_from(settings))
     if preload or memory:
         raise InputError(f"--preload and --bots-memory go with a folder of bots; say --bots if {intents} is one")
@@ -230,6 +236,10 @@ def source_of(
 
 
 def _store(url: str) -> Store:
+    if is_address(url):
+        from intentmatch.storage.postgres.questions import QuestionStore
+
+        return QuestionStore(url)
     from intentmatch.integrations.redis import RedisStore
 
     try:
@@ -258,7 +268,7 @@ def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:
     return {**files, "ssl_ciphers": CIPHERS}
 
 
-def _show_config(context: click.Context, intents: str, settings: tuple[str, ...], bots: bool | None) -> None:
+def _show_config(context: click.Context, intents: str | Address, settings: tuple[str, ...], bots: bool | None) -> None:
     """Print the options of the server and the settings of its bot; of several bots, the settings they share."""
     from intentmatch.artefact.store import load_artefact
     from intentmatch.core.settings import PARSERS, resolve
@@ -266,8 +276,13 @@ def _show_config(context: click.Context, intents: str, settings: tuple[str, ...]
     from intentmatch.server.bots.folder import is_bot_folder
 
     explicit = settings_from(settings)
-    if is_bot_folder(intents) if bots is None else bots:
+    if bots or (bots is None and not isinstance(intents, Address) and is_bot_folder(intents)):
         resolved = resolve(explicit)
+    elif isinstance(intents, Address):
+        from intentmatch.matching.replica import Replica
+
+        registry, _ = Replica(intents).read(resolve(explicit), {})
+        resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
     elif is_yaml(intents):
         registry = read_registry(intents)
         resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)

@@ -14,6 +14,7 @@ from intentmatch.cli.render import output
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.settings import FROM_TESTS
 from intentmatch.learning.calibration import ALMOST_ALL, ASK_BELOW, ASK_FROM, RIVALS
+from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.learning.calibration import LearnedCut
@@ -26,7 +27,7 @@ _UNKNOWN = "-"
 
 
 @cli.command("explain-thresholds")
-@takes_intents()
+@takes_intents(live=True)
 @click.option(
     "--messages",
     "-m",
@@ -37,7 +38,9 @@ _UNKNOWN = "-"
 @json_option
 @set_option
 @quiet_option
-def explain_thresholds(intents: str, messages: tuple[Path, ...], as_json: bool, settings: tuple[str, ...]) -> None:
+def explain_thresholds(
+    intents: str | Address, messages: tuple[Path, ...], as_json: bool, settings: tuple[str, ...]
+) -> None:
     """Show every threshold, its origin and its effect.
 
     A learned threshold applies to the probability that a message is in scope. A number that an author wrote applies to

@@ -10,6 +10,7 @@ The exception tree, with the exit code of the command line in brackets:
     ├── ArtefactError [2]           a built artefact cannot be used
     │   └── StaleArtefactError      it was built with another encoder, version or text form
     ├── ChangedMeanwhileError       a file changed after it was read for an edit
+    ├── DatabaseError               a database cannot be reached or used
     └── UnavailableError [5]        something must be installed or downloaded first
         ├── MissingExtraError       an optional package
         └── ModelUnavailableError   a model
@@ -116,6 +117,10 @@ class StaleArtefactError(ArtefactError):
 
 class ChangedMeanwhileError(IntentMatchError):
     """A file changed after it was read for an edit. The text names the file; nothing was written."""
+
+
+class DatabaseError(IntentMatchError):
+    """A database cannot be reached or used. The text names it without its password."""
 
 
 class UnavailableError(IntentMatchError):

@@ -15,9 +15,10 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings, parse
 from intentmatch.core.types import checked_language_code
-from intentmatch.inbox.store import Entry, Handled, Missed, Store
+from intentmatch.inbox.store import Entry, Handled, MessageStore, Missed, Store
 from intentmatch.matching.reading import MAX_CHARACTERS
 from intentmatch.runtime.block_sizes import INBOX_ENTRIES
+from intentmatch.storage.postgres.address import Address, address_of, is_address
 from intentmatch.text.normalize import fold
 
 _log = logging.getLogger(__name__)
@@ -26,6 +27,8 @@ _log = logging.getLogger(__name__)
 _SURE = 0.75
 # Without a calibrated confidence, a match whose score is less than this above the threshold is recorded.
 _NEAR = 0.05
+IN_DATABASE = "database"
+"""Value of the setting `inbox`: the database that the bot is in."""
 # Messages that may wait to be written. More are dropped, so that a slow disk does not fill the memory.
 _MOST_WAITING = 10_000
 
@@ -37,28 +40,43 @@ class Inbox:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, mode: str = "redacted", messages: int = 10_000, days: int = 90
+        self, path: str | os.PathLike[str] | Address, *, mode: str = "redacted", messages: int = 10_000, days: int = 90
     ) -> None:
-        """Open an inbox; `mode`, `messages` and `days` are as in the settings.
+        """Open an inbox in a file or with a bot in PostgreSQL; `mode`, `messages` and `days` are as in the settings.
 
         Raises SettingsError for an invalid value, and InputError for an invalid path.
         """
-        check_argument("path", path, str | os.PathLike[str])
+        check_argument("path", path, str | os.PathLike[str] | Address)
         keep = parse("inbox_keep", {"messages": messages, "days": days})
-        self._store = Store(Path(path), parse("inbox_mode", mode), **keep)
+        mode = parse("inbox_mode", mode)
+        self._store: MessageStore
+        if isinstance(path, Address) or is_address(path):
+            from intentmatch.inbox.database_store import DatabaseStore  # needs psycopg
+
+            self._store = DatabaseStore(address_of(path), mode, **keep)
+        else:
+            self._store = Store(Path(path), mode, **keep)
         self._failing = False
         self._begin()
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> Inbox | None:
-        """Return the inbox of the settings; None if it is off."""
+    def from_settings(cls, settings: Settings, address: Address | None = None) -> Inbox | None:
+        """Return the inbox of the settings; None if it is off.
+
+        `address` is that of the bot, for `inbox: database`. Raises `InputError` if that is asked for without one.
+        """
         if settings.inbox == "off":
             return None
-        return cls(settings.inbox, mode=settings.inbox_mode, **settings.inbox_keep)
+        place: str | Address = settings.inbox
+        if place == IN_DATABASE:
+            if address is None:
+                raise InputError("`inbox: database` needs a bot in PostgreSQL: name a file for the inbox of other bots")
+            place = address
+        return cls(place, mode=settings.inbox_mode, **settings.inbox_keep)
 
     @property
-    def path(self) -> Path:
-        """The file of the inbox."""
+    def path(self) -> Path | Address:
+        """The file of the inbox, or the bot in PostgreSQL."""
         return self._store.path
 
     def record(self, result: MatchResult) -> None:

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import reduce
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import Verdict
+from intentmatch.storage.postgres.address import Address
 from intentmatch.text.normalize import fold
 from intentmatch.text.redact import WORDS, redact
 
@@ -30,11 +31,11 @@ Handled = Literal["added", "ignored"]
 # Raise this with every change that an older version of intentmatch would read wrongly.
 _VERSION = 1
 _SECONDS_FOR_A_LOCK = 10.0
-_SECONDS_IN_A_DAY = 86_400
+SECONDS_IN_A_DAY = 86_400
 # Deletion by age takes at most this share of the messages in this time, so that a clock which jumps ahead by months
 # deletes a tenth of the messages before somebody sets it right, and not all of them.
-_SHARE_AT_A_TIME = 0.1
-_SECONDS_BETWEEN = 3600.0
+SHARE_AT_A_TIME = 0.1
+SECONDS_BETWEEN = 3600.0
 # Characters kept of a message, to keep the file small. Longer messages make no good utterances.
 _CHARACTERS = 1000
 
@@ -119,13 +120,30 @@ class Missed:
         }
 
 
+class MessageStore(Protocol):
+    """Where an inbox keeps its messages."""
+
+    @property
+    def path(self) -> Path | Address:
+        """Where it is."""
+
+    def write(self, entries: Sequence[Entry], now: float) -> None:
+        """Write all entries or none, and delete messages beyond the limits of age and number."""
+
+    def open_messages(self, now: float) -> list[Missed]:
+        """Return unhandled messages within the age limit, oldest first."""
+
+    def handle(self, messages: Iterable[int], how: Handled) -> None:
+        """Mark messages as handled: delete their text, and ignore the messages if they are received again."""
+
+
 class Store:
     """The database, which is opened for each operation."""
 
     def __init__(self, path: Path, mode: str, messages: int, days: int) -> None:
         self.path = path
         self.mode = mode
-        self._most, self._seconds = messages, days * _SECONDS_IN_A_DAY
+        self._most, self._seconds = messages, days * SECONDS_IN_A_DAY
 
     def write(self, entries: Sequence[Entry], now: float) -> None:
         """Write all entries or none, and delete messages beyond the limits of age and number.
@@ -149,11 +167,11 @@ class Store:
         The clock of this machine may be wrong. After a clock was set back, the hour begins again.
         """
         last = float(_about(database).get("deleted_at", -math.inf))
-        if last <= now < last + _SECONDS_BETWEEN:
+        if last <= now < last + SECONDS_BETWEEN:
             return
         if last <= now:
             (messages,) = database.execute("SELECT count(*) FROM messages").fetchone()
-            most = max(1, int(messages * _SHARE_AT_A_TIME))
+            most = max(1, int(messages * SHARE_AT_A_TIME))
             if not database.execute(_TOO_OLD, [now - self._seconds, most]).rowcount:
                 return
         database.execute("INSERT OR REPLACE INTO about VALUES ('deleted_at', ?)", [now])
@@ -168,7 +186,7 @@ class Store:
             corrections: dict[int, dict[str | None, int]] = {}
             for message, intent, count in database.execute("SELECT * FROM corrections ORDER BY message, intent"):
                 corrections.setdefault(message, {})[intent or None] = count
-            return [_missed(row, corrections.get(row[0], {})) for row in rows]
+            return [missed_of(row, corrections.get(row[0], {})) for row in rows]
 
     def handle(self, messages: Iterable[int], how: Handled) -> None:
         """Mark messages as handled: delete their text, and ignore the messages if they are received again."""
@@ -223,25 +241,32 @@ class Store:
         return salt
 
     def _put(self, database: sqlite3.Connection, entry: Entry, salt: bytes) -> None:
-        redacted = redact(entry.text)
-        if not (entry.corrected or _has_words(redacted)):
+        row = row_of(entry, self.mode, salt)
+        if row is None:
             return
-        text = entry.text if self.mode == "plain" else redacted
-        row = {
-            "key": hashlib.blake2b(fold(text).encode("utf-8", "replace"), key=salt, digest_size=16).digest(),
-            "text": None if self.mode == "hashed" else _storable(text)[:_CHARACTERS],
-            "language": entry.language,
-            "verdict": entry.verdict,
-            "intents": json.dumps(entry.intents) if entry.intents else None,
-            "confidence": entry.confidence,
-            "seen": 0 if entry.corrected else 1,
-            "time": entry.time,
-            "intent": _storable(entry.intent or _NONE),
-        }
         database.execute(_SEEN, row)
         if entry.corrected:
             database.execute(_CORRECTED, row)
             database.execute(_REOPENED, row)
+
+
+def row_of(entry: Entry, mode: str, salt: bytes) -> dict[str, Any] | None:
+    """Return what is stored of a message, redacted or hashed as the mode says; None for one without words."""
+    redacted = redact(entry.text)
+    if not (entry.corrected or _has_words(redacted)):
+        return None
+    text = entry.text if mode == "plain" else redacted
+    return {
+        "key": hashlib.blake2b(fold(text).encode("utf-8", "replace"), key=salt, digest_size=16).digest(),
+        "text": None if mode == "hashed" else _storable(text)[:_CHARACTERS],
+        "language": entry.language,
+        "verdict": entry.verdict,
+        "intents": json.dumps(entry.intents) if entry.intents else None,
+        "confidence": entry.confidence,
+        "seen": 0 if entry.corrected else 1,
+        "time": entry.time,
+        "intent": _storable(entry.intent or _NONE),
+    }
 
 
 def _about(database: sqlite3.Connection) -> dict[str, Any]:
@@ -262,7 +287,8 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _missed(row: Sequence[Any], corrections: Mapping[str | None, int]) -> Missed:
+def missed_of(row: Sequence[Any], corrections: Mapping[str | None, int]) -> Missed:
+    """Return the message of a row: id, text, language, verdict, intents, confidence, count, first and last."""
     number, text, language, verdict, intents, confidence, count, first, last = row
     nearest = tuple(json.loads(intents or "[]"))
     return Missed(number, text, language, verdict, nearest, confidence, count, _date(first), _date(last), corrections)

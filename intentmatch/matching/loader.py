@@ -7,8 +7,8 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from intentmatch.artefact.build import build, known_vectors, labelled_messages, uncovered
 from intentmatch.artefact.store import Artefact, load_artefact
@@ -28,16 +28,31 @@ from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.reader import Remembered
 from intentmatch.registry.reading.snapshot import Content, steadily
 from intentmatch.runtime import steps
+from intentmatch.storage.postgres.address import Address
 from intentmatch.storage.vector_cache import VectorCache
+
+if TYPE_CHECKING:
+    from intentmatch.matching.replica import Replica
 
 _log = logging.getLogger(__name__)
 
 
+class Loaded(NamedTuple):
+    """What a source gives."""
+
+    engine: Engine
+    content: Content
+    """Digests of what was read."""
+    provisional: bool = False
+    """Whether the calibration is still that of the engine before."""
+
+
 @dataclass(frozen=True)
 class Source:
-    """Where a matcher's registry comes from: a path or a `Registry`, with explicit settings and models."""
+    """Where a matcher's registry comes from, with explicit settings and models."""
 
-    path: str | os.PathLike[str] | Registry
+    path: str | os.PathLike[str] | Registry | Address
+    """A path, a bot in PostgreSQL, or a registry made in code."""
     explicit: Mapping[str, Any]
     encoder: Encoder | None = None
     reranker: Reranker | None = None
@@ -46,9 +61,7 @@ class Source:
     remembered: Remembered = field(default_factory=dict)
     """Parsed files by path, so that a reload reads only what changed."""
 
-    def engine(
-        self, old: Engine | None, progress: Progress | None = None, *, provisional: bool = False
-    ) -> tuple[Engine, Content]:
+    def engine(self, old: Engine | None, progress: Progress | None = None, *, provisional: bool = False) -> Loaded:
         """Read, build and self-test; return the engine and the content of the files.
 
         Models and vectors of the `old` engine are reused. With `provisional` its calibration is reused too, if training
@@ -62,25 +75,34 @@ class Source:
             settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
             encoder = self._encoder(settings, old)
             before = previous_training(old.artefact) if old and _trains_alike(old, encoder, settings) else None
-            artefact = build(
+            make = partial(
+                build,
                 found,
                 encoder,
                 settings,
-                cache=VectorCache.at(settings.cache),
+                cache=self.cache(settings),
                 progress=progress,
                 provisional=before if provisional else None,
                 known=known_vectors(old.artefact) if old and _gives_vectors(old, encoder, settings) else None,
                 checked=not isinstance(self.path, Registry),
             )
+            if self.replica is None:
+                artefact = make()
+                unfinished = provisional and before is not None and artefact.calibration is before.calibration
+            else:
+                key = self.replica.key(content, settings, encoder)
+                artefact, unfinished = self.replica.built(key, make, before, provisional=provisional)
+                # With settings of this process that no build depends on, such as the number of threads.
+                artefact = replace(artefact, registry=found, settings=settings)
         else:
             settings = resolve(self.explicit, base=found.settings)
             encoder = self._encoder(settings, old)
-            artefact = _with_settings(found, settings, encoder)
+            artefact, unfinished = _with_settings(found, settings, encoder), False
         engine = Engine(artefact, encoder, self._reranker(settings, old))
         engine.self_test()
         for problem in (*uncovered(artefact.registry, encoder), *subsampling_problems(artefact.registry, settings)):
             _log.log(logging.INFO if problem.severity == "info" else logging.WARNING, "%s", problem)
-        return engine, content
+        return Loaded(engine, content, unfinished)
 
     def _read(self) -> tuple[Registry | Artefact, Content]:
         path = self.path
@@ -88,6 +110,8 @@ class Source:
             check_argument("registry", path, Registry)
             return path, {}
         by_operator = resolve(self.explicit)
+        if isinstance(path, Address):
+            return self._read_shared(by_operator)
         required = by_operator.require_signature
         public_key = None if required == "off" else required
         if public_key is not None and is_yaml(path):
@@ -103,6 +127,34 @@ class Source:
             else partial(load_artefact, path, public_key=public_key)
         )
         return steadily(path, read)
+
+    def _read_shared(self, by_operator: Settings) -> tuple[Registry, Content]:
+        assert self.replica is not None  # noqa: S101 - the path is an address
+        if by_operator.require_signature != "off":
+            raise ArtefactError(f"{self.path} is not a signed artefact, which the setting `require_signature` asks for")
+        return self.replica.read(by_operator, self.remembered)
+
+    @cached_property
+    def replica(self) -> Replica | None:
+        """The bot in PostgreSQL; None for other sources."""
+        if not isinstance(self.path, Address):
+            return None
+        from intentmatch.matching.replica import Replica  # needs psycopg
+
+        return Replica(self.path)
+
+    def cache(self, settings: Settings) -> VectorCache:
+        """Return the cache of vectors."""
+        return VectorCache.at(settings.cache) if self.replica is None else self.replica.cache(settings)
+
+    def trained(self, loaded: Engine, content: Content) -> Artefact:
+        """Return the artefact of an engine with head and calibrations of its own; replicas share them."""
+        artefact, settings = loaded.artefact, loaded.settings
+        make = partial(trained_again, artefact, loaded.encoder, self.cache(settings))
+        if self.replica is None:
+            return make()
+        trained = self.replica.trained(self.replica.key(content, settings, loaded.encoder), make)
+        return replace(trained, registry=artefact.registry, settings=settings)
 
     def _encoder(self, settings: Settings, old: Engine | None) -> Encoder:
         if self.encoder is not None:
@@ -128,13 +180,13 @@ def previous_training(artefact: Artefact) -> PreviousTraining:
     return PreviousTraining(artefact.calibration, artefact.trained_head, artefact.foreign, artefact.registry)
 
 
-def trained_again(artefact: Artefact, encoder: Encoder) -> Artefact:
+def trained_again(artefact: Artefact, encoder: Encoder, cache: VectorCache | None = None) -> Artefact:
     """Return the artefact with head and calibrations trained again from its own vectors and settings.
 
-    `encoder` is the one that made the vectors.
+    `encoder` is the one that made the vectors. Without a `cache`, that of the settings is used.
     """
     registry, settings = artefact.registry, artefact.settings
-    cache = VectorCache.at(settings.cache)
+    cache = cache or VectorCache.at(settings.cache)
     vectors, labels, translations = artefact.wide_vectors, artefact.label_vectors, translations_of(encoder)
     labelled = labelled_messages(registry, settings, encoder, cache)
     again = load_or_train(
@@ -170,7 +222,7 @@ class Reloader:
 
     def __init__(self, source: Source, progress: Progress | None = None) -> None:
         self.source = source
-        self.engine, self.content = source.engine(None, progress)
+        self.engine, self.content, _ = source.engine(None, progress)
         self._reloading, self._training = threading.Lock(), threading.Lock()
         self._provisional = False
 
@@ -187,15 +239,14 @@ class Reloader:
         """Return another one of this registry, built with the models and vectors of the engine in use."""
         tried = Reloader.__new__(Reloader)
         tried.source = replace(self.source, path=registry, remembered={})
-        tried.engine, tried.content = tried.source.engine(self.engine)
+        tried.engine, tried.content, _ = tried.source.engine(self.engine)
         tried._reloading, tried._training, tried._provisional = threading.Lock(), threading.Lock(), False
         return tried
 
     def reload(self, progress: Progress | None = None) -> None:
         """Read, build and train anew. Raises what loading raises; the engine in use then stays."""
         with self._reloading:
-            self.engine, self.content = self.source.engine(self.engine, progress)
-            self._provisional = False
+            self.engine, self.content, self._provisional = self.source.engine(self.engine, progress)
 
     def reload_provisionally(self) -> Registry:
         """Read and build anew, with the old calibration where that will do, and return the new registry.
@@ -203,9 +254,7 @@ class Reloader:
         This takes a fraction of the time of `reload`; `train` completes it.
         """
         with self._reloading:
-            before = self.engine.artefact.calibration
-            self.engine, self.content = self.source.engine(self.engine, provisional=True)
-            self._provisional = self.engine.artefact.calibration is before
+            self.engine, self.content, self._provisional = self.source.engine(self.engine, provisional=True)
             return self.engine.artefact.registry
 
     def train(self) -> None:
@@ -215,7 +264,7 @@ class Reloader:
         """
         with self._training:
             with self._reloading:
-                engine, provisional = self.engine, self._provisional
+                engine, content, provisional = self.engine, self.content, self._provisional
             if not provisional:
                 return
 
@@ -225,7 +274,7 @@ class Reloader:
 
             try:
                 with steps.listening(check):
-                    trained = Engine(trained_again(engine.artefact, engine.encoder), engine.encoder, engine.reranker)
+                    trained = Engine(self.source.trained(engine, content), engine.encoder, engine.reranker)
                     trained.self_test()
             except _SupersededError:
                 return

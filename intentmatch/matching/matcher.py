@@ -15,8 +15,10 @@ from intentmatch.encoders.encode import Progress
 from intentmatch.matching.loader import Reloader, Source
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import Answers
+from intentmatch.storage.postgres.address import Address, address_of, is_address
 
 if TYPE_CHECKING:
+    from intentmatch.matching.database_watch import DatabaseWatch
     from intentmatch.matching.watch import OnError, OnReload, Watch
 
 
@@ -37,22 +39,24 @@ class Matcher(Answers):
     @classmethod
     def load(
         cls,
-        path: str | os.PathLike[str] | Registry = "intents",
+        path: str | os.PathLike[str] | Registry | Address = "intents",
         *,
         encoder: Encoder | str | None = None,
         reranker: Reranker | str | None = None,
         progress: Progress | None = None,
         **settings: Any,
     ) -> Matcher:
-        """Load a matcher from a folder or file of YAML, an artefact, or a `Registry` made in code.
+        """Load a matcher from a folder or file of YAML, an artefact, a bot in PostgreSQL, or a `Registry` of code.
+
+        A bot in PostgreSQL has an address, `postgres://USER@HOST/DATABASE/BOT`, and takes the extra `postgres`.
 
         `settings` are those of `Settings` and win over the environment and the YAML; `encoder` and `reranker` may also
         be ready-made objects. `progress` is called while texts are encoded.
 
-        Raises `RegistryError` with every problem of the YAML, `ArtefactError`, `SettingsError`, or an
+        Raises `RegistryError` with every problem of the YAML, `ArtefactError`, `SettingsError`, `DatabaseError`, or an
         `UnavailableError` that says what to install or download.
         """
-        check_argument("path", path, str | os.PathLike[str] | Registry)
+        check_argument("path", path, str | os.PathLike[str] | Registry | Address)
         check_argument("encoder", encoder, Encoder | str | None)
         check_argument("reranker", reranker, Reranker | str | None)
         check_argument("progress", progress, Callable | None)
@@ -62,7 +66,9 @@ class Matcher(Answers):
             settings["reranker"] = reranker if isinstance(reranker, str) else reranker.name
         ready_encoder = None if isinstance(encoder, str) else encoder
         ready_reranker = None if isinstance(reranker, str) else reranker
-        return cls(Source(path, settings, ready_encoder, ready_reranker), progress=progress)
+        # Not kept as text: it may hold a password, and an address shows none.
+        source = address_of(path) if is_address(path) else path
+        return cls(Source(source, settings, ready_encoder, ready_reranker), progress=progress)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the path and the settings: the copy in another process loads the files as they are then.
@@ -75,7 +81,9 @@ class Matcher(Answers):
                 "a matcher with a ready-made encoder or reranker cannot be pickled: name them as text, such as "
                 "encoder='onnx:FOLDER', or call Matcher.load in each process, as in the `initializer` of a pool"
             )
-        path = source.path if isinstance(source.path, Registry) else str(Path(source.path).resolve())
+        path = source.path
+        if not isinstance(path, Registry | Address):
+            path = str(Path(path).resolve())
         return _load, (path, dict(source.explicit))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Matcher:
@@ -89,9 +97,15 @@ class Matcher(Answers):
 
     @property
     def path(self) -> Path | None:
-        """The files or the artefact that `reload` reads; None for a registry that was made in code."""
+        """The files or the artefact that `reload` reads; None for a bot in PostgreSQL and a registry made in code."""
         path = self._reloader.source.path
-        return None if isinstance(path, Registry) else Path(path)
+        return None if isinstance(path, Registry | Address) else Path(path)
+
+    @property
+    def address(self) -> Address | None:
+        """The bot in PostgreSQL that `reload` reads; None for other sources."""
+        path = self._reloader.source.path
+        return path if isinstance(path, Address) else None
 
     @property
     def explicit_settings(self) -> dict[str, Any]:
@@ -116,23 +130,28 @@ class Matcher(Answers):
         """
         self._reloader.reload(progress)
 
-    def watch(self, *, on_reload: OnReload | None = None, on_error: OnError | None = None) -> Watch:
-        """Reload whenever the files change, until `stop()` of the returned `Watch`, which is a context manager too.
+    def watch(self, *, on_reload: OnReload | None = None, on_error: OnError | None = None) -> Watch | DatabaseWatch:
+        """Reload whenever there is something new, until `stop()` of what this returns, a context manager too.
 
-        `on_reload` is called with the new registry, `on_error` with every problem of files that cannot be used, while
-        the old registry stays active. Both run in the watching thread, which does not keep the process alive. A new
-        registry uses the old thresholds until its own are trained, which takes longer than all the rest; a large one
-        with the same intents also uses the old head.
+        New are changed files, or a revision of a bot in PostgreSQL. `on_reload` is called with the new registry,
+        `on_error` with every problem of files that cannot be used, while the old registry stays active. Both run in the
+        watching thread, which does not keep the process alive. A new registry uses the old thresholds until its own are
+        trained, which takes longer than all the rest; a large one with the same intents also uses the old head.
 
         Raises `InputError` for a registry that was made in code, and `MissingExtraError` without `watchfiles`.
         """
+        path = self._reloader.source.path
+        if (replica := self._reloader.source.replica) is not None:
+            from intentmatch.matching.database_watch import DatabaseWatch
+
+            return DatabaseWatch(replica, self._reloader, on_reload=on_reload, on_error=on_error)
         from intentmatch.matching.watch import Watch  # needed by few programs
 
-        path = self._reloader.source.path
         if isinstance(path, Registry):
             raise InputError("a registry that was made in code has no files to watch")
+        assert not isinstance(path, Address)  # noqa: S101 - an address has a replica
         return Watch(path, self._reloader, on_reload=on_reload, on_error=on_error)
 
 
-def _load(path: str | Registry, settings: Mapping[str, Any]) -> Matcher:
+def _load(path: str | Registry | Address, settings: Mapping[str, Any]) -> Matcher:
     return Matcher.load(path, **settings)

@@ -25,6 +25,7 @@ from intentmatch.matching.learner import Learner
 from intentmatch.matching.loader import Reloader
 from intentmatch.registry.reading.reader import SUFFIXES, folders
 from intentmatch.registry.reading.snapshot import EMPTY, Content, content
+from intentmatch.storage.postgres.address import Address
 
 _log = logging.getLogger(__name__)
 
@@ -146,14 +147,14 @@ class Watch:
             registry = self._reloader.reload_provisionally()
         except Exception as error:  # noqa: BLE001 - whatever failed, the old registry and this thread go on
             self._refused = now
-            problems = _problems(self._path, error)
+            problems = problems_of(self._path, error)
             listed = "\n".join(map(str, problems))
-            _log.warning("reload failed, the old registry stays active:\n%s", listed, exc_info=_unexpected(error))
-            _call(self._on_error, problems)
+            _log.warning("reload failed, the old registry stays active:\n%s", listed, exc_info=unexpected(error))
+            call(self._on_error, problems)
             return
         self._refused = None
         _log.info("reloaded: %d intents, fingerprint %s", len(registry), registry.fingerprint)
-        _call(self._on_reload, registry)
+        call(self._on_reload, registry)
         # In another thread, so that the next edit does not wait for the training of this one.
         self._learner.request()
 
@@ -164,7 +165,7 @@ class Watch:
             _log.warning(
                 "training failed, the thresholds from before the edit stay in use: %s",
                 error,
-                exc_info=_unexpected(error),
+                exc_info=unexpected(error),
             )
 
     @property
@@ -231,20 +232,21 @@ def _follow(path: Path, steps: set[Path]) -> None:
                 _follow(part.parent.resolve() / part.readlink(), steps)
 
 
-def _problems(path: Path, error: Exception) -> tuple[Problem, ...]:
+def problems_of(path: Path | Address, error: Exception) -> tuple[Problem, ...]:
     """Return why a reload failed, each problem with its place."""
     if isinstance(error, RegistryError):
         return error.problems
-    message = "unexpected error, see the log" if _unexpected(error) else str(error)
+    message = "unexpected error, see the log" if unexpected(error) else str(error)
     return (Problem(Location(str(path)), "error", "reload", message),)
 
 
-def _unexpected(error: Exception) -> Exception | None:
+def unexpected(error: Exception) -> Exception | None:
     """Return the error if it deserves a traceback, otherwise None."""
     return None if isinstance(error, IntentMatchError) else error
 
 
-def _call(callback: Callable[[Any], None] | None, value: Any) -> None:
+def call(callback: Callable[[Any], None] | None, value: Any) -> None:
+    """Call a callback if there is one, and log what it raises."""
     try:
         if callback is not None:
             callback(value)

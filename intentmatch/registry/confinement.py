@@ -16,7 +16,7 @@ RULE = "confined"
 _HINT = "move the file into the folder, or turn `confine` off (`serve --no-confine`)"
 # Settings that name a model as `KIND:MODEL` or `MODEL`, and those that name a file or a folder.
 _MODELS, _FILES = ("encoder", "reranker"), ("cache", "inbox")
-_NO_FILES = ("auto", "off")
+_NO_FILES = ("auto", "off", "database")
 _SERVERS = ("remote", "chat")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import AsyncIterator
@@ -38,9 +39,12 @@ from intentmatch.server.routes.home import home_route
 from intentmatch.server.routes.json_calls import FindBot, JsonCalls
 from intentmatch.server.studio import running as studio_running
 from intentmatch.server.studio import studio_routes
+from intentmatch.storage.postgres.address import address_of, is_address
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from intentmatch.server.auth.database_keys import DatabaseKeys
 
 _ABOUT = """Matches messages to the intents of a folder of YAML.
 
@@ -88,6 +92,7 @@ def create_app(
     served = _served(matcher, config, reloads)
     several = isinstance(served, BotPool)
     access = Access.from_config(config.auth, several=several)
+    keys = _database_keys(matcher, access, several=several) if config.auth.database_keys else None
     if isinstance(served, BotPool):
         served.warn_of_unknown(access.bots)
     limits, interfaces = config.limits, config.interfaces
@@ -102,7 +107,7 @@ def create_app(
     match.add_calls(calls)
     chat.add_calls(calls, store)
     feedback.add_calls(calls)
-    app = _App(calls, access, served, authoring=authoring, studio=interfaces.studio)
+    app = _App(calls, access, served, keys, authoring=authoring, studio=interfaces.studio)
     _add_middleware(app, config)
     # Most requests match messages: their routes come first.
     app.router.routes.extend(calls.routes)
@@ -126,13 +131,20 @@ class _App(FastAPI):
     """FastAPI with our document and our outermost middleware."""
 
     def __init__(
-        self, calls: JsonCalls, access: Access, served: Bot | BotPool, *, authoring: bool, studio: bool
+        self,
+        calls: JsonCalls,
+        access: Access,
+        served: Bot | BotPool,
+        keys: DatabaseKeys | None,
+        *,
+        authoring: bool,
+        studio: bool,
     ) -> None:
         super().__init__(
             title="intentmatch",
             version=__version__,
             description=_ABOUT,
-            lifespan=lambda app: _lifespan(served, studio=studio),
+            lifespan=lambda app: _lifespan(served, keys, studio=studio),
             # Its pages need scripts of a CDN; `routes.docs` has a page that needs none.
             docs_url=None,
             redoc_url=None,
@@ -166,14 +178,31 @@ class _App(FastAPI):
 
 
 @asynccontextmanager
-async def _lifespan(served: Bot | BotPool, *, studio: bool) -> AsyncIterator[None]:
+async def _lifespan(served: Bot | BotPool, keys: DatabaseKeys | None, *, studio: bool) -> AsyncIterator[None]:
     embedded_tokenizer().read_all()
-    await served.load()
+    if keys is not None:
+        keys.start()
     try:
+        await served.load()
         async with studio_running() if studio else nullcontext():
             yield
     finally:
         await served.close()
+        if keys is not None:
+            await asyncio.to_thread(keys.stop)
+
+
+def _database_keys(
+    source: Matcher | BotFolder | str | os.PathLike[str], access: Access, *, several: bool
+) -> DatabaseKeys:
+    """Have an app accept the keys of the database that its bots are in. Raises `InputError` for other bots."""
+    path = source.path if isinstance(source, BotFolder) else source
+    address = path.address if isinstance(path, Matcher) else address_of(path) if is_address(path) else None
+    if address is None:
+        raise InputError("keys in a database need bots in PostgreSQL: serve postgres://HOST/DATABASE/BOT")
+    from intentmatch.server.auth.database_keys import DatabaseKeys  # needs psycopg
+
+    return DatabaseKeys(address, access.use_stored, every_bot=several)
 
 
 def _served(

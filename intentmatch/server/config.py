@@ -52,6 +52,8 @@ class Auth:
     """Keys for admin calls; None reads `INTENTMATCH_ADMIN_KEYS`. Without any, admin calls are off."""
     author_keys: Collection[str] | None = field(default=None, repr=False)
     """Keys for authors, each with a name: `anna=KEY`; None reads `INTENTMATCH_AUTHOR_KEYS`."""
+    database_keys: bool = False
+    """Also accept the keys in the database that the bot is in, as long as they are not revoked."""
     rate_limit: str | None = None
     """Requests per key, or per address without keys, such as `600/minute`."""
     cors_origins: Collection[str] = ()
@@ -127,6 +129,7 @@ class ServerOptions(TypedDict, total=False):
     keys: Collection[str] | None
     admin_keys: Collection[str] | None
     author_keys: Collection[str] | None
+    database_keys: bool
     rate_limit: str | None
     cors_origins: Collection[str]
     allowed_hosts: Collection[str]

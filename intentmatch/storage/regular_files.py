@@ -25,9 +25,13 @@ def read_regular(file: Path, most: int) -> bytes:
         with suppress(OSError):
             os.close(descriptor)
     if len(found) > most:
-        size = f"{most:,} bytes"
-        raise OSError(errno.EFBIG, f"it is larger than the {size} that the setting `max_file_bytes` allows", str(file))
+        raise OSError(errno.EFBIG, too_large(most), str(file))
     return found
+
+
+def too_large(most: int) -> str:
+    """Return why a file of more than `most` bytes is not read."""
+    return f"it is larger than the {most:,} bytes that the setting `max_file_bytes` allows"
 
 
 def refuse_special(file: str | os.PathLike[str]) -> None:

@@ -59,14 +59,14 @@ class VectorCache:
             dim = encoder.dim
             positions: dict[bytes, list[int]] = {}
             for position, text in enumerate(texts):
-                positions.setdefault(_key(text, kind), []).append(position)
+                positions.setdefault(row_key(text, kind), []).append(position)
             keys = list(positions)
             for start in range(0, len(keys), CACHE_ROWS):
                 batch = keys[start : start + CACHE_ROWS]
                 marks = ",".join("?" * len(batch))
                 query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only question marks
                 for key, blob in database.execute(query, batch):
-                    vector = _unpack(key, blob, dim)
+                    vector = unpack_row(key, blob, dim)
                     if vector is None:
                         _log.warning("a cached vector of %s is damaged; computing it again", encoder.name)
                         continue
@@ -79,8 +79,8 @@ class VectorCache:
         """Store the vectors of cleaned texts, shape `(len(texts), dim)`; all of them or none."""
         with self._open(encoder) as database:
             if database is not None:
-                keys = [_key(text, kind) for text in texts]
-                rows = [(key, _pack(key, vector)) for key, vector in zip(keys, vectors, strict=True)]
+                keys = [row_key(text, kind) for text in texts]
+                rows = [(key, pack_row(key, vector)) for key, vector in zip(keys, vectors, strict=True)]
                 with database:
                     database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
@@ -125,16 +125,18 @@ class VectorCache:
         _log.warning("the vector cache %s %s: %s", file, effect, error)
 
 
-def _key(text: str, kind: Kind) -> bytes:
+def row_key(text: str, kind: Kind) -> bytes:
+    """Return the key of a cleaned text, 16 bytes."""
     return hashlib.blake2b(f"{kind}\0{text}".encode(), digest_size=16).digest()
 
 
-def _pack(key: bytes, vector: Vectors) -> bytes:
+def pack_row(key: bytes, vector: Vectors) -> bytes:
+    """Return a vector of shape `(dim,)` as bytes with a checksum."""
     numbers = np.ascontiguousarray(vector, dtype="<f4").tobytes()
     return numbers + _checksum(key, numbers)
 
 
-def _unpack(key: bytes, blob: object, dim: int) -> Vectors | None:
+def unpack_row(key: bytes, blob: object, dim: int) -> Vectors | None:
     """Return the vector in a row, or None if its length or checksum is wrong."""
     if not isinstance(blob, bytes) or len(blob) != dim * 4 + _CHECKSUM_BYTES:
         return None

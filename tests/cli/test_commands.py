@@ -120,4 +120,7 @@ def test_match_help_imports_only_what_match_needs() -> None:
     assert {name for name in loaded if not name.startswith("intentmatch.cli")} == {
         "intentmatch.core",
         "intentmatch.core.errors",
+        "intentmatch.storage",
+        "intentmatch.storage.postgres",
+        "intentmatch.storage.postgres.address",
     }

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 from command_line import run
+from postgres_server import PASSWORD, Server
 from terminal import in_a_terminal
 
 from intentmatch import Matcher
@@ -133,11 +134,45 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def bots(postgres: Server, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """The database `bots` on localhost, with seven revisions of the bot `shop`."""
+    import psycopg
+
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.keys import KeyStore
+    from intentmatch.storage.postgres.migrating import migrate
+    from intentmatch.storage.postgres.registries import RegistryStore
+
+    for name, value in (("PGUSER", "postgres"), ("PGPASSWORD", PASSWORD), ("PGPORT", str(postgres.port))):
+        monkeypatch.setenv(name, value)
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS bots WITH (FORCE)")
+        connection.execute("CREATE DATABASE bots")
+    database = Database("postgres://localhost/bots/shop")
+    migrate(database)
+    for number in range(7):
+        files = {"shop.yaml": f"# {number}\n{SHOP}".encode()}
+        RegistryStore(database).write(files, author="ann", note=f"edit {number}", expected="*")
+    if "keys revoke" in request.node.name:
+        KeyStore(database).add("anna", "match")
+    database.close()
+
+
 @pytest.mark.parametrize(("name", "line"), [pytest.param(*example, id=example[1]) for example in examples()])
-def test_example_runs(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, line: str) -> None:
+def test_example_runs(
+    clone: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    name: str,
+    line: str,
+) -> None:
     for words, reason in NOT_RUN.items():
         if words in (name, *name.split()) or words in line:
             pytest.skip(reason)
+    if "postgres://" in line:
+        request.getfixturevalue("bots")
     if "xlsx" in line:
         _write_table(clone / "faq.xlsx")
     shutil.copytree(clone, tmp_path / "clone")

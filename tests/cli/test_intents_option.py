@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
+from postgres_server import Server
 
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import INTENTS_HELP
@@ -59,6 +60,13 @@ NO_REGISTRY = {
     "import",
     "formats",
     "guide",
+    "push",
+    "pull",
+    "log",
+    "migrate",
+    "keys add",
+    "keys list",
+    "keys revoke",
 }
 # Their other positional arguments leave no place for a positional registry.
 OPTION_ONLY = {"match", "add", "move", "rename", "remove", "revisions", "restore", "inbox show", "inbox apply"}
@@ -166,6 +174,34 @@ def test_environment_replaces_the_default(shop: Path, monkeypatch: pytest.Monkey
 
     assert run(name).exit_code in (0, 1)
     assert found_nothing(run(name, "-i", "no-such-folder"))
+
+
+@pytest.fixture
+def in_database(shop: Path, postgres_address: str, postgres: Server) -> str:
+    """The same registry in PostgreSQL; its address has a password."""
+    bot = postgres_address.partition("?")[0].rpartition("/")[2]
+    address = postgres.tcp_url(more=f"/{bot}")
+    assert CliRunner().invoke(cli, ["push", "shop", address]).exit_code == 0
+    shutil.rmtree("shop")
+    return address
+
+
+@pytest.mark.parametrize("name", sorted(set(WORDS) - {"diff"}))
+def test_address_names_a_registry_in_a_database(in_database: str, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Every command that takes a folder takes an address, and shows neither its password nor a private folder."""
+    done = run(name, "-i", in_database)
+
+    assert done.exit_code in (0, 1), done.output
+    assert "error:" not in done.stderr
+    assert "s3cret" not in done.output
+    assert "/tmp/intentmatch-" not in done.output
+
+
+def test_address_is_a_side_of_a_comparison(in_database: str) -> None:
+    done = CliRunner().invoke(cli, ["diff", in_database, in_database, "--folds", "2"], catch_exceptions=False)
+
+    assert done.exit_code == 0, done.output
+    assert "/tmp/intentmatch-" not in done.output
 
 
 @pytest.mark.parametrize("name", POSITIONAL)

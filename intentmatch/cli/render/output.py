@@ -24,6 +24,25 @@ _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
 
 
+_left_out: list[str] = []
+
+
+def shorten(prefix: str) -> None:
+    """Leave a prefix of paths out of all that is printed from now on."""
+    _left_out.append(prefix)
+
+
+def lengthen(prefix: str) -> None:
+    """Print a prefix of paths again."""
+    _left_out.remove(prefix)
+
+
+def _short(text: str) -> str:
+    for prefix in _left_out:
+        text = text.replace(prefix, "")
+    return text
+
+
 def in_terminal(*, err: bool = False) -> bool:
     """Whether what is printed is read in a terminal, and so must fit its width."""
     return (sys.stderr if err else sys.stdout).isatty()
@@ -39,6 +58,7 @@ def say(text: str = "", *, err: bool = False, indent: str | None = None) -> None
 
     Further lines begin with `indent`, by default two spaces more than the first one.
     """
+    text = _short(text)
     if in_terminal(err=err) and len(text) > _LEAST_COLUMNS:
         from intentmatch.cli.render.layout import wrapped
 
@@ -68,7 +88,7 @@ def problems(found: Sequence[Problem], form: str) -> None:
     """Print problems in one of `PROBLEM_FORMS`."""
     for problem in found:
         if form == "github":
-            click.echo(_annotation(problem))
+            click.echo(_short(_annotation(problem)))
         else:
             _problem(problem, full=form == "full" or (form == "human" and in_terminal()))
 
@@ -91,14 +111,14 @@ def _problem(problem: Problem, *, full: bool, err: bool = False) -> None:
 
 def diff(text: str) -> None:
     """Print a unified diff."""
-    for line in text.split("\n")[:-1]:
+    for line in _short(text).split("\n")[:-1]:
         colour = _DIFF_COLOURS.get(line[:1])
         click.echo(click.style(line, fg=colour) if colour else line)
 
 
 def as_json(value: Any) -> None:
     """Print one JSON value on one line, in UTF-8."""
-    click.echo(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    click.echo(_short(json.dumps(value, ensure_ascii=False)).encode("utf-8", "replace"))
 
 
 def problem_to_dict(problem: Problem) -> dict[str, Any]:

@@ -105,24 +105,31 @@ class Changes:
                 )
 
 
-def plan(path: str | os.PathLike[str], edits: Iterable[Edit], *, limits: ReadLimits | None = None) -> Changes:
+def plan(
+    path: str | os.PathLike[str],
+    edits: Iterable[Edit],
+    *,
+    limits: ReadLimits | None = None,
+    held: Mapping[Path, bytes] | None = None,
+) -> Changes:
     """Plan edits, applied one after the other, to the files of a registry.
 
-    A file that is not valid YAML can only be replaced or removed as a whole. `limits` are those of `read_registry`.
+    A file that is not valid YAML can only be replaced or removed as a whole. `limits` and `held` are as for `examine`;
+    changes of files in memory are written by the caller.
 
     Raises `RegistryError` if another file is not valid YAML, and `InputError` if an edit is impossible.
     """
-    if not is_yaml(path):
+    if held is None and not is_yaml(path):
         raise InputError(f"{path} is not YAML: edit the folder that it was built from")
     edits = list(edits)
-    held = {file: _bytes(file) for file in yaml_files(path, limits)}
-    _, before = examine(path, overrides=held, limits=limits)
+    read = {file: _bytes(file) for file in yaml_files(path, limits)} if held is None else dict(held)
+    _, before = examine(path, overrides=read, limits=limits, held=held)
     whole = {edit.file.absolute() for edit in edits if isinstance(edit, ReplaceFile | RemoveFile)}
     unreadable = [problem for problem in before if problem.rule in _UNREADABLE]
     if fatal := [problem for problem in unreadable if Path(problem.location.path).absolute() not in whole]:
         raise RegistryError(fatal)
     broken = {problem.location.path for problem in unreadable}
-    old = {file: raw.decode("utf-8", "replace") for file, raw in held.items()}
+    old = {file: raw.decode("utf-8", "replace") for file, raw in read.items()}
     documents = {file: Document(str(file), "" if str(file) in broken else text) for file, text in old.items()}
     folder = Folder(Path(path), documents)
     for edit in edits:
@@ -130,10 +137,10 @@ def plan(path: str | os.PathLike[str], edits: Iterable[Edit], *, limits: ReadLim
     new: dict[Path, str | None] = dict.fromkeys(old.keys() - folder.documents.keys())
     new |= {file: document.text for file, document in folder.documents.items()}
     overrides = {file: None if text is None else text.encode("utf-8") for file, text in new.items()}
-    registry, after = examine(path, overrides=overrides, limits=limits)
+    registry, after = examine(path, overrides=overrides, limits=limits, held=held)
     changed = [Change(file, old.get(file), text) for file, text in sorted(new.items()) if text != old.get(file)]
     return Changes(
-        Path(path), tuple(changed), registry, tuple(after), _new_problems(before, after), held, limits, tuple(edits)
+        Path(path), tuple(changed), registry, tuple(after), _new_problems(before, after), read, limits, tuple(edits)
     )
 
 

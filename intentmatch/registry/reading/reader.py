@@ -21,7 +21,7 @@ from intentmatch.registry.reading.merge import merge_files
 from intentmatch.registry.templates.expansion import expand as expanded
 from intentmatch.storage.atomic import real_path
 from intentmatch.storage.file_lock import NAME as LOCK
-from intentmatch.storage.regular_files import read_regular
+from intentmatch.storage.regular_files import read_regular, too_large
 from intentmatch.storage.transaction import recover
 
 SUFFIXES = (".yaml", ".yml")
@@ -62,15 +62,23 @@ def examine(
     overrides: Mapping[Path, bytes | None] | None = None,
     remembered: Remembered | None = None,
     limits: ReadLimits | None = None,
+    held: Mapping[Path, bytes] | None = None,
 ) -> tuple[Registry, list[Problem]]:
     """Return what could be read, and all problems sorted by location. Never raises for invalid content.
 
     The problems are the same with `expand=False`. `overrides` gives the content of files by path, in place of what
     is on disk; the files need not exist, and None stands for a file that does not. `remembered` is the cache of
     `read_registry`; it is updated to hold exactly the files read. `limits` are as for `read_registry`.
+
+    `held` holds all files in memory, by their paths below `path`: then no file is read from disk.
     """
     limits = limits or ReadLimits.from_settings(path)
-    contents, problems = _read_files(Path(path), overrides or {}, remembered, limits)
+    if held is None:
+        contents, problems = _read_files(Path(path), overrides or {}, remembered, limits)
+    else:
+        merged = {**held, **(overrides or {})}
+        in_memory = {file: raw for file, raw in merged.items() if raw is not None}
+        contents, problems = _read_held(in_memory, remembered, limits)
     if not contents and not problems:
         problems.append(_not_found(Path(path)))
     unexpanded, found = merge_files(contents)
@@ -236,10 +244,47 @@ def _read_files(
             included += [other for other in more if other not in removed]
             problems += found
         waiting += included[::-1]
+    _forget(remembered, contents)
+    return contents, problems
+
+
+def _read_held(
+    held: Mapping[Path, bytes], remembered: Remembered | None, limits: ReadLimits
+) -> tuple[list[FileContent], list[Problem]]:
+    """Read files in memory, each once and in the order in which `_read_files` would read them from disk."""
+    contents: list[FileContent] = []
+    problems: list[Problem] = []
+    seen: set[Path] = set()
+    waiting = sorted(held, reverse=True)
+    while waiting:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        if len(held[file]) > limits.most:
+            problems.append(_unreadable(file, OSError(too_large(limits.most))))
+            continue
+        content, found = _read_file(file, held[file], remembered, limits.most)
+        contents.append(content)
+        problems += found
+        included: list[Path] = []
+        for name, place in content.includes:
+            target = Path(os.path.normpath(file.parent / name))
+            more = [target] if target in held else sorted(other for other in held if target in other.parents)
+            included += more
+            if not more:
+                message = f"{target}: there is no such file or folder"
+                problems.append(Problem(place, "error", "not-found", message))
+        waiting += included[::-1]
+    _forget(remembered, contents)
+    return contents, problems
+
+
+def _forget(remembered: Remembered | None, contents: Sequence[FileContent]) -> None:
+    """Remove the files from the cache that were not read."""
     if remembered is not None:
         for gone in remembered.keys() - {Path(content.path) for content in contents}:
             del remembered[gone]
-    return contents, problems
 
 
 def _included(path: Path, place: Location, limits: ReadLimits) -> tuple[list[Path], list[Problem]]:

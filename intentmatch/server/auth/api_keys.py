@@ -15,9 +15,9 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from fastapi import Request
 from fastapi.routing import APIRoute
@@ -30,6 +30,9 @@ from intentmatch.server.auth.wrong_keys import WrongKeys
 from intentmatch.server.config import Auth
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
+
+if TYPE_CHECKING:
+    from intentmatch.storage.postgres.keys import StoredKey
 
 KEYS, ADMIN_KEYS, AUTHOR_KEYS = "INTENTMATCH_KEYS", "INTENTMATCH_ADMIN_KEYS", "INTENTMATCH_AUTHOR_KEYS"
 
@@ -85,6 +88,9 @@ class Access:
             raise InputError("an admin key must differ from all other keys")
         if by_role[1] & (by_role[0] | by_role[2]):
             raise InputError("an author key must differ from all other keys")
+        self._own = self._keys, self._authors, self._admin_keys
+        self._several = several
+        self._stored = False
         self._rates = None if rate_limit is None else RateLimiter(rate_limit)
         self._guesses = WrongKeys()
 
@@ -99,25 +105,37 @@ class Access:
             several=several,
         )
 
+    def use_stored(self, keys: Sequence[StoredKey]) -> None:
+        """Accept these keys of a database, and no others of it. From now on calls need a key, even if there is none."""
+        of_role: dict[str, list[tuple[bytes, str, str]]] = {"match": [], "author": [], "admin": []}
+        for key in keys:
+            of_role[key.role].append((key.digest, key.bot if self._several else ANY_BOT, key.name))
+        own, authors, admins = self._own
+        self._stored = True
+        self._keys = own + tuple((digest, bot) for digest, bot, _ in of_role["match"])
+        self._authors = authors + tuple(of_role["author"])
+        self._author_keys = tuple((digest, bot) for digest, bot, _ in self._authors)
+        self._admin_keys = admins + tuple((digest, bot) for digest, bot, _ in of_role["admin"])
+
     @property
     def has_keys(self) -> bool:
         """Whether calls need a key."""
-        return bool(self._keys)
+        return self._stored or bool(self._keys)
 
     @property
     def open_to_all(self) -> bool:
         """Whether anyone may call, without limit."""
-        return not self._keys and self._rates is None
+        return not self.has_keys and self._rates is None
 
     @property
     def has_admin_keys(self) -> bool:
         """Whether admin calls are on."""
-        return bool(self._admin_keys)
+        return self._stored or bool(self._admin_keys)
 
     @property
     def has_author_keys(self) -> bool:
-        """Whether there are keys for authors."""
-        return bool(self._authors)
+        """Whether there are keys for authors, or may be."""
+        return self._stored or bool(self._authors)
 
     @property
     def bots(self) -> set[str]:

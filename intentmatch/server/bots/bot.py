@@ -40,6 +40,7 @@ from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 if TYPE_CHECKING:
     from intentmatch.authoring.evaluator import Evaluator
     from intentmatch.authoring.workspace import Workspace
+    from intentmatch.matching.database_watch import DatabaseWatch
     from intentmatch.matching.watch import Watch
 
 _log = logging.getLogger(__name__)
@@ -95,7 +96,8 @@ class Bot:
         self._name = name
         self._spans = spans
         self._watching = watch
-        self._watch: Watch | None = None
+        self._watch: Watch | DatabaseWatch | None = None
+        self._invalid_since: float | None = None
         self._inbox: Inbox | None = None
         self._inbox_settings = Settings()
         self._matcher = source if isinstance(source, Matcher) else None
@@ -222,12 +224,14 @@ class Bot:
             self._loaded_at = time.time()
         await asyncio.to_thread(self._warm_up)
         self._warming = False
-        if self._watching:
-            self._watch = await asyncio.to_thread(
-                self.matcher.watch, on_reload=self._note_reload, on_error=self._note_invalid_files
-            )
+        # Whoever serves a bot from a database wants its newest revision.
+        if self._watching or self.matcher.address is not None:
+            self._watch = await asyncio.to_thread(self._begin_to_watch)
         if self._reloads is not None:
             self._following = asyncio.create_task(self._follow(self._reloads))
+
+    def _begin_to_watch(self) -> Watch | DatabaseWatch:
+        return self.matcher.watch(on_reload=self._note_reload, on_error=self._note_invalid_files)
 
     async def close(self) -> None:
         """Stop watching and evaluating, and flush the inbox."""
@@ -247,7 +251,7 @@ class Bot:
         if settings is not self._inbox_settings:
             names = ("inbox", "inbox_keep", "inbox_mode")
             if any(getattr(settings, name) != getattr(self._inbox_settings, name) for name in names):
-                self._inbox = Inbox.from_settings(settings)
+                self._inbox = Inbox.from_settings(settings, self.matcher.address)
             self._inbox_settings = settings
         return self._inbox
 
@@ -302,7 +306,13 @@ class Bot:
             return "warming"
         if self._failed:
             return "broken"
-        return "ready" if self.reload_error is None else "stale"
+        return "ready" if self.stale_since is None else "stale"
+
+    @property
+    def stale_since(self) -> float | None:
+        """Since when newer files may exist that are not in use, in seconds since the epoch; None if they are in use."""
+        known = (self._invalid_since if self.reload_error else None, getattr(self._watch, "away_since", None))
+        return min((since for since in known if since is not None), default=None)
 
     @property
     def status(self) -> BotStatus:
@@ -342,10 +352,10 @@ class Bot:
         try:
             matcher.reload()
         except Exception as error:
-            self.reload_error = from_failed_reload(error)
+            self._note_error(from_failed_reload(error))
             expected = isinstance(error, IntentMatchError)
             _log.warning("reload failed, the last valid registry stays active: %s", error, exc_info=not expected)
-            raise ProblemError(self.reload_error) from error
+            raise ProblemError(from_failed_reload(error)) from error
         self._note_reload(matcher.registry)
         _log.info("reloaded: %d intents, fingerprint %s", len(matcher.registry), matcher.registry.fingerprint)
         return matcher
@@ -355,4 +365,9 @@ class Bot:
         self._loaded_at = time.time()
 
     def _note_invalid_files(self, problems: Sequence[Problem]) -> None:
-        self.reload_error = from_invalid_files(problems)
+        self._note_error(from_invalid_files(problems))
+
+    def _note_error(self, details: ProblemDetails) -> None:
+        if self.reload_error is None:
+            self._invalid_since = time.time()
+        self.reload_error = details

@@ -13,6 +13,7 @@ from intentmatch.artefact.store import SUFFIX
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
 from intentmatch.registry.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.registry.reading.reader import SUFFIXES, own_files
+from intentmatch.storage.postgres.address import Address
 
 NAME = "bots"
 """A folder of this name is taken for a folder of bots, unless it has YAML of its own."""
@@ -20,9 +21,9 @@ NAME = "bots"
 
 @dataclass(frozen=True)
 class BotFolder:
-    """A folder in which each subfolder with YAML, and each artefact, is one bot."""
+    """A folder in which each subfolder with YAML, and each artefact, is one bot; or a database of bots."""
 
-    path: str | os.PathLike[str]
+    path: str | os.PathLike[str] | Address
     preload: Collection[str] = ()
     """Names or patterns such as `shop-*`: the bots to load when the server starts."""
     max_megabytes: int | None = None
@@ -30,11 +31,17 @@ class BotFolder:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of every bot, as for `Matcher.load`."""
 
-    def bots(self) -> dict[str, Path]:
-        """Return the path of each bot by name. Raises `RegistryError` with every problem of the folder."""
+    def bots(self) -> Mapping[str, Path | Address]:
+        """Return the path of each bot by name, or its address.
+
+        Raises `RegistryError` with every problem of the folder, and `DatabaseError`.
+        """
+        return _bots_in_database(self.path) if isinstance(self.path, Address) else self._bots_in_folder(Path(self.path))
+
+    def _bots_in_folder(self, path: Path) -> dict[str, Path]:
         found: dict[str, Path] = {}
         problems: list[Problem] = []
-        for entry, is_folder in _entries(Path(self.path)):
+        for entry, is_folder in _entries(path):
             name = _bot_name(entry, is_folder)
             if name is None:
                 if _is_yaml_file(entry, is_folder):
@@ -49,7 +56,7 @@ class BotFolder:
                 found[name] = entry
         if not found and not problems:
             hint = f"add a subfolder with .yaml files, or an artefact of `intentmatch build` with the suffix {SUFFIX}"
-            problems.append(Problem(Location(str(self.path)), "error", "no-bots", "the folder holds no bot", hint))
+            problems.append(Problem(Location(str(path)), "error", "no-bots", "the folder holds no bot", hint))
         if problems:
             raise RegistryError(problems)
         return found
@@ -60,6 +67,17 @@ class BotFolder:
             if not any(fnmatchcase(name, pattern) for name in names):
                 raise InputError(f"no bot to load at the start matches {pattern!r}; the bots are {', '.join(names)}")
         return [name for name in names if any(fnmatchcase(name, pattern) for pattern in self.preload)]
+
+
+def _bots_in_database(address: Address) -> dict[str, Address]:
+    from intentmatch.storage.postgres.database import Database  # needs psycopg
+    from intentmatch.storage.postgres.registries import RegistryStore
+
+    found = {name: address.of(name) for name in RegistryStore(Database(address)).bots()}
+    if not found:
+        hint = "`intentmatch push FOLDER ADDRESS` adds one; with row-level security, a user sees one bot only"
+        raise RegistryError([Problem(Location(str(address)), "error", "no-bots", "the database holds no bot", hint)])
+    return found
 
 
 def is_bot_folder(path: str | os.PathLike[str]) -> bool:

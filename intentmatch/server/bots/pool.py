@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 import weakref
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from fastapi import Request
 
 from intentmatch.artefact.store import Artefact
-from intentmatch.core.errors import IntentMatchError, RegistryError
+from intentmatch.core.errors import DatabaseError, IntentMatchError, RegistryError
 from intentmatch.matching.loader import Source
 from intentmatch.matching.matcher import Matcher
 from intentmatch.registry.bot_names import VALID_NAME
@@ -37,6 +37,7 @@ from intentmatch.server.process.metrics import gauge
 from intentmatch.server.process.telemetry import Spans
 from intentmatch.server.routes.schemas.operations import BotInfo, BotsReady, BotState
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
+from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.authoring.bots import Bots
@@ -66,7 +67,7 @@ class _Failure:
 class _Entry:
     """One bot of the pool, loaded or not."""
 
-    def __init__(self, name: str, path: Path) -> None:
+    def __init__(self, name: str, path: Path | Address) -> None:
         self.name, self.path = name, path
         self.bot: Bot | None = None
         self.loading: asyncio.Task[Bot | ProblemDetails] | None = None
@@ -162,10 +163,16 @@ class BotPool:
 
     @property
     def folder(self) -> Bots:
-        """What creates and removes the bots of this folder, for admins."""
+        """What creates and removes the bots of this folder, for admins. Raises `ProblemError` for a database."""
         from intentmatch.authoring.bots import Bots  # needed by few servers
 
-        return Bots(self._folder.path, self._folder.bots)
+        if isinstance(self._folder.path, Address):
+            detail = "The bots of this server are in PostgreSQL: create one with `intentmatch push`."
+            raise ProblemError(ProblemDetails.for_status(409, detail))
+        return Bots(self._folder.path, self._files)
+
+    def _files(self) -> dict[str, Path]:
+        return {name: path for name, path in self._folder.bots().items() if isinstance(path, Path)}
 
     async def forget(self, name: str) -> None:
         """Answer no more as a bot whose files are gone; answers that it has begun are still finished."""
@@ -238,7 +245,7 @@ class BotPool:
         held: Content = {}
         loop = asyncio.get_running_loop()
         try:
-            held = await loop.run_in_executor(self._loaders, content, entry.path)
+            held = await loop.run_in_executor(self._loaders, _content, entry.path)
             now = time.monotonic()
             if (old := entry.failure) and old.held == held and now < old.at + _SECONDS_BETWEEN_TRIES:
                 entry.failure = _Failure(old.details, held, old.at, now)
@@ -322,15 +329,15 @@ class BotPool:
         now = time.monotonic()
         if now > self._looked_at + _SECONDS_BETWEEN_QUICK_LOOKS:
             self._looked_at = now
-            with suppress(RegistryError):
+            with suppress(RegistryError, DatabaseError):
                 self._add(await asyncio.to_thread(self._folder.bots))
 
     async def look(self) -> None:
         """Add new bots, remove those whose files are gone, and measure those that were reloaded."""
         try:
             found = await asyncio.to_thread(self._folder.bots)
-        except RegistryError as error:
-            warning = "\n".join(map(str, error.problems))
+        except (RegistryError, DatabaseError) as error:
+            warning = str(error)
             if warning != self._last_warning:
                 _log.warning("the folder of bots has problems, and the bots stay as they are:\n%s", warning)
             self._last_warning = warning
@@ -341,7 +348,7 @@ class BotPool:
         await asyncio.to_thread(_measure, loaded)
         self._make_room()
 
-    def _update(self, found: dict[str, Path]) -> None:
+    def _update(self, found: Mapping[str, Path | Address]) -> None:
         # A bot must be missing twice: once may mean that it is just being replaced.
         missing, self._missing = self._missing, self._entries.keys() - found
         for name in missing & self._missing:
@@ -349,7 +356,7 @@ class BotPool:
             _log.info("the bot %s is removed", name)
         self._add(found)
 
-    def _add(self, found: dict[str, Path]) -> None:
+    def _add(self, found: Mapping[str, Path | Address]) -> None:
         for name, path in found.items():
             entry = self._entries.get(name)
             if entry is None or entry.path != path:
@@ -357,6 +364,18 @@ class BotPool:
                 _log.info("the bot %s is added", name)
             if entry is not None and entry.path != path:
                 self._unload(entry)
+
+
+def _content(path: Path | Address) -> Content:
+    """Return what the files of a bot hold; nothing while their database is away."""
+    if not isinstance(path, Address):
+        return content(path)
+    from intentmatch.matching.replica import Replica  # needs psycopg
+
+    try:
+        return Replica(path).newest()
+    except DatabaseError:
+        return {}
 
 
 def _measure(loaded: Sequence[tuple[_Entry, Matcher]]) -> None:

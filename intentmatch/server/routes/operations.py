@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
+
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse
 
@@ -72,17 +74,19 @@ def add_process_calls(app: FastAPI, served: Bot | BotPool) -> None:
 def _add_readiness(app: FastAPI, bot: Bot) -> None:
     @app.get("/readyz", tags=["operating"], responses=responses(503), openapi_extra=dict(OPEN))
     async def readyz(request: Request) -> Ready:
-        """Return 200 while messages are answered: `ready`, or `stale` if newer files are invalid.
+        """Return 200 while messages are answered: `ready`, or `stale` if newer files are invalid or out of reach.
 
         Otherwise the type of the problem is `urn:intentmatch:warming` or `urn:intentmatch:broken`.
         """
         with_reasons = may_know(request)
         registry = (await bot.ready(with_reasons=with_reasons)).registry
+        since = bot.stale_since
         return Ready(
-            status="stale" if bot.reload_error else "ready",
+            status="ready" if since is None else "stale",
             fingerprint=registry.fingerprint,
             intents=len(registry),
-            stale=bot.reload_error is not None,
+            stale=since is not None,
+            stale_since=None if since is None else datetime.fromtimestamp(since, timezone.utc),
             reload_error=bot.reload_error if with_reasons else None,
         )
 

@@ -1,0 +1,56 @@
+"""Open questions of conversations in PostgreSQL: a `dialogue.Store` for bots of several processes."""
+
+from __future__ import annotations
+
+from intentmatch.storage.postgres.address import Address
+from intentmatch.storage.postgres.database import Database
+
+# An answer waits for the store, so that it is given up quickly.
+_SECONDS = 2
+# Expired texts are removed with one write in so many.
+_WRITES_BETWEEN = 100
+
+
+class QuestionStore:
+    """Keeps one short text per conversation of a bot for a limited time."""
+
+    def __init__(self, address: str | Address) -> None:
+        """Raises `InputError` for an invalid address."""
+        self._database = Database(address, seconds=_SECONDS)
+        self._writes = 0
+
+    def put(self, conversation: str, text: str, seconds: float) -> None:
+        """Keep a text for this many seconds; it replaces the previous text of the conversation.
+
+        Raises `DatabaseError`.
+        """
+        with self._database.rows() as connection:
+            connection.execute(
+                "INSERT INTO intentmatch.questions (bot, conversation, text, expires) "
+                "VALUES (%s, %s, %s, now() + make_interval(secs => %s)) "
+                "ON CONFLICT (bot, conversation) DO UPDATE SET text = excluded.text, expires = excluded.expires",
+                [self._database.bot, _key(conversation), text, seconds],
+            )
+            if self._writes % _WRITES_BETWEEN == 0:
+                connection.execute(
+                    "DELETE FROM intentmatch.questions WHERE bot = %s AND expires < now()", [self._database.bot]
+                )
+            self._writes += 1
+
+    def pop(self, conversation: str) -> str | None:
+        """Remove and return the text of a conversation atomically; None if there is none or it has expired.
+
+        Raises `DatabaseError`.
+        """
+        with self._database.rows() as connection:
+            row = connection.execute(
+                "DELETE FROM intentmatch.questions WHERE bot = %s AND conversation = %s "
+                "RETURNING CASE WHEN expires > now() THEN text END",
+                [self._database.bot, _key(conversation)],
+            ).fetchone()
+        return None if row is None else row[0]
+
+
+def _key(conversation: str) -> bytes:
+    # Names that users choose may contain lone surrogates and zeros, which a text cannot.
+    return conversation.encode("utf-8", "surrogatepass")

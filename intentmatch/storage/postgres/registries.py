@@ -1,0 +1,169 @@
+"""Registries in the database: files, revisions, and an edit as one transaction with the revision as its condition."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from intentmatch.core.errors import ChangedMeanwhileError, InputError, UnknownNameError
+from intentmatch.storage.contents import Files, digest_of
+from intentmatch.storage.postgres.database import Connection, Database
+
+ANY = "*"
+"""In place of a digest: whatever the files hold."""
+
+_COLUMNS = "number, parent, author, time, note, digest"
+_ADD = "INSERT INTO intentmatch.revisions (bot, number, parent, author, note, digest) VALUES (%s, %s, %s, %s, %s, %s)"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRevision:
+    """A state of all files of a bot."""
+
+    number: int
+    """Counts from 1 for each bot."""
+    parent: int | None
+    author: str | None
+    time: datetime
+    note: str
+    digest: str
+    """Digest of all files."""
+
+
+class RegistryStore:
+    """The files and revisions of one bot."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.bot = database.bot
+
+    def newest(self) -> StoredRevision:
+        """Return the newest revision. Raises `UnknownNameError` if the database has no such bot."""
+        with self.database.rows() as connection:
+            return self._newest(connection)
+
+    def read(self, number: int | None = None) -> tuple[StoredRevision, Files]:
+        """Return a revision, by default the newest, and its files, both of one moment. Raises `UnknownNameError`."""
+        with self.database.rows() as connection:
+            found = self._newest(connection) if number is None else self._revision(connection, number)
+            return found, self._files(connection, found.number)
+
+    def revisions(self, most: int = 100) -> list[StoredRevision]:
+        """Return the newest revisions, the newest first."""
+        with self.database.rows() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM intentmatch.revisions WHERE bot = %s ORDER BY number DESC LIMIT %s",  # noqa: S608 - constant
+                [self.bot, most],
+            ).fetchall()
+        return [StoredRevision(*row) for row in rows]
+
+    def write(self, files: Files, *, author: str | None, note: str, expected: str | None) -> StoredRevision:
+        """Write all files as a new revision in one transaction, and return it.
+
+        `expected` is the digest of the files that were edited, `ANY` for any, or None for a bot that does not exist.
+        Files that equal those of the newest revision make no new one.
+
+        Raises `ChangedMeanwhileError` if the files have another digest by now; then nothing is written.
+        """
+        with self.database.rows() as connection:
+            return self.write_in(connection, files, author=author, note=note, expected=expected)
+
+    def write_in(
+        self, connection: Connection, files: Files, *, author: str | None, note: str, expected: str | None
+    ) -> StoredRevision:
+        """Do as `write`, within a transaction of the caller."""
+        if not files:
+            raise InputError("a revision needs at least one file")
+        connection.execute("INSERT INTO intentmatch.bots (bot) VALUES (%s) ON CONFLICT DO NOTHING", [self.bot])
+        # Others who write the same bot wait here until this transaction ends.
+        locked = connection.execute("SELECT revision FROM intentmatch.bots WHERE bot = %s FOR UPDATE", [self.bot])
+        (number,) = locked.fetchone() or (0,)
+        newest = self._revision(connection, number) if number else None
+        held = None if newest is None else newest.digest
+        if expected not in (held, ANY):
+            raise ChangedMeanwhileError(_changed(self.bot, newest, expected))
+        digest = digest_of(files)
+        if newest is not None and digest == held:
+            return newest
+        contents = {name: (hashlib.sha256(content).digest(), content) for name, content in files.items()}
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO intentmatch.contents (bot, digest, content) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+                [(self.bot, *pair) for pair in contents.values()],
+            )
+            row = cursor.execute(
+                f"{_ADD} RETURNING {_COLUMNS}",
+                [self.bot, number + 1, number or None, _storable(author), _storable(note), digest],
+            ).fetchone()
+            cursor.executemany(
+                "INSERT INTO intentmatch.files (bot, revision, name, digest) VALUES (%s, %s, %s, %s)",
+                [(self.bot, number + 1, name, digest) for name, (digest, _) in contents.items()],
+            )
+            cursor.execute("UPDATE intentmatch.bots SET revision = %s WHERE bot = %s", [number + 1, self.bot])
+        assert row is not None  # noqa: S101 - RETURNING gives the row that was written
+        return StoredRevision(*row)
+
+    def bots(self) -> list[str]:
+        """Return the names of all bots that have a revision, sorted; those that this user may see."""
+        with self.database.rows() as connection:
+            return self._bots(connection)
+
+    def remove(self) -> None:
+        """Remove the bot with everything that belongs to it, its revisions too. Raises `UnknownNameError`."""
+        with self.database.rows() as connection:
+            for table in ("audit", "questions", "keys"):
+                connection.execute(f"DELETE FROM intentmatch.{table} WHERE bot = %s", [self.bot])  # noqa: S608 - constant
+            # By hand, because contents must go after the files that name them.
+            connection.execute("DELETE FROM intentmatch.revisions WHERE bot = %s", [self.bot])
+            gone = connection.execute("DELETE FROM intentmatch.bots WHERE bot = %s", [self.bot]).rowcount
+            if not gone:
+                raise UnknownNameError("bot", self.bot, self._bots(connection))
+
+    def _newest(self, connection: Connection) -> StoredRevision:
+        row = connection.execute(
+            f"SELECT {_COLUMNS} FROM intentmatch.revisions WHERE bot = %s ORDER BY number DESC LIMIT 1",  # noqa: S608 - constant
+            [self.bot],
+        ).fetchone()
+        if row is None:
+            raise UnknownNameError("bot", self.bot, self._bots(connection), f"The database is {self.database.address}.")
+        return StoredRevision(*row)
+
+    def _revision(self, connection: Connection, number: int) -> StoredRevision:
+        row = connection.execute(
+            f"SELECT {_COLUMNS} FROM intentmatch.revisions WHERE bot = %s AND number = %s",  # noqa: S608 - constant
+            [self.bot, number],
+        ).fetchone()
+        if row is None:
+            newest = self._newest(connection).number
+            raise UnknownNameError("revision", str(number), [], f"There are revisions 1 to {newest}.")
+        return StoredRevision(*row)
+
+    def _files(self, connection: Connection, number: int) -> Files:
+        rows = connection.execute(
+            "SELECT name, content FROM intentmatch.files JOIN intentmatch.contents USING (bot, digest) "
+            "WHERE bot = %s AND revision = %s ORDER BY name",
+            [self.bot, number],
+        ).fetchall()
+        return dict(rows)
+
+    def _bots(self, connection: Connection) -> list[str]:
+        rows = connection.execute('SELECT bot FROM intentmatch.bots WHERE revision > 0 ORDER BY bot COLLATE "C"')
+        return [name for (name,) in rows.fetchall()]
+
+
+def _changed(bot: str, newest: StoredRevision | None, expected: str | None) -> str:
+    if newest is None:
+        return f"the bot {bot!r} does not exist any more; nothing was written"
+    if expected is None:
+        return f"the bot {bot!r} exists already, with revision {newest.number}; nothing was written"
+    who = newest.author or "another program"
+    return (
+        f"{who} wrote revision {newest.number} of the bot {bot!r} meanwhile ({newest.note}); nothing was written. "
+        "Try again"
+    )
+
+
+def _storable(text: str | None) -> str | None:
+    """Replace what a text in PostgreSQL cannot hold: the character 0, and lone surrogates."""
+    return None if text is None else text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

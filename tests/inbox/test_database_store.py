@@ -1,0 +1,150 @@
+"""The inbox in PostgreSQL does as the inbox in a file: each test runs for both."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from results import result
+
+from intentmatch.core.errors import InputError
+from intentmatch.core.settings import resolve
+from intentmatch.inbox import Inbox
+
+DAY = 86_400.0
+
+
+@pytest.fixture(params=["file", "database"])
+def place(request, tmp_path):
+    """Where the inbox is."""
+    if request.param == "file":
+        return tmp_path / "inbox.sqlite"
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.registries import RegistryStore
+
+    address = request.getfixturevalue("postgres_address")
+    RegistryStore(Database(address)).write({"a.yaml": b"a"}, author=None, note="", expected=None)
+    return address
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [1_700_000_000.0]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    return now
+
+
+def texts(inbox):
+    return [message.text for message in inbox.messages()]
+
+
+def record(place, *messages, **options):
+    inbox = Inbox(place, **options)
+    for message in messages:
+        inbox.record(result(message))
+    assert inbox.flush()
+    return inbox
+
+
+def test_messages_are_counted_and_kept_in_order(place, clock):
+    record(place, "first thing", "second thing")
+    clock[0] += 60
+    inbox = record(place, "First thing!")
+
+    assert [(one.text, one.count) for one in inbox.messages()] == [("first thing", 2), ("second thing", 1)]
+    assert inbox.messages()[0].last.timestamp() == clock[0]
+    assert inbox.messages()[0].first.timestamp() == clock[0] - 60
+
+
+def test_personal_data_is_redacted_and_hashes_keep_no_text(place):
+    inbox = record(place, "mail ann@example.org the bill")
+
+    assert "ann@" not in texts(inbox)[0]
+
+
+def test_inbox_of_hashes(place):
+    assert texts(record(place, "a secret thing", mode="hashed")) == [None]
+
+
+def test_mode_of_an_inbox_stays(place, caplog):
+    record(place, "one thing")
+    record(place, "another thing", mode="plain")
+
+    assert "messages are not kept" in caplog.text
+    assert "has the mode redacted" in caplog.text
+    assert texts(Inbox(place)) == ["one thing"]
+
+
+def test_corrections_are_counted_and_reopen_a_message(place):
+    inbox = record(place, "one thing")
+    inbox.handle(inbox.messages(), "ignored")
+    assert inbox.messages() == []
+    record(place, "one thing")
+    assert inbox.messages() == []
+    for intent in ("cancel", "cancel", None):
+        inbox.correct("one thing", intent, "en")
+    (message,) = inbox.messages()
+
+    assert message.corrections == {None: 1, "cancel": 2}
+    assert message.text == "one thing"
+
+
+def test_number_of_messages_is_limited(place, clock):
+    for number in range(5):
+        clock[0] += 1
+        record(place, f"message about topic {'abcde'[number]}", messages=3)
+
+    assert texts(Inbox(place, messages=3)) == [f"message about topic {letter}" for letter in "cde"]
+
+
+def test_old_messages_are_hidden_and_deleted(place, clock):
+    record(place, "old thing", days=1)
+    clock[0] += 2 * DAY
+    inbox = record(place, "new thing", days=1)
+
+    assert texts(inbox) == ["new thing"]
+    assert texts(Inbox(place, days=90)) == ["new thing"]
+
+
+@pytest.mark.parametrize("text", ["nul \0 thing", "lone \ud800 thing", "long " * 1000, "мова 🎉"])
+def test_any_text_is_kept(place, text):
+    inbox = record(place, text)
+    inbox.correct(text, "cancel")
+
+    (message,) = inbox.messages()
+    assert message.text
+    assert message.corrections == {"cancel": 1}
+
+
+def test_two_replicas_write_the_same_messages(place):
+    messages = [f"message about topic {letter}" for letter in "abcdefgh"]
+    threads = [
+        threading.Thread(target=record, args=[place, *order]) for order in (messages, messages[::-1], messages[3:])
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+    assert sum(one.count for one in Inbox(place).messages()) == 21
+
+
+def test_setting_names_the_database_of_the_bot(postgres_address):
+    from intentmatch.storage.postgres.address import address_of
+
+    settings = resolve({"inbox": "database"})
+    address = address_of(postgres_address)
+
+    assert Inbox.from_settings(settings, address).path == address
+    with pytest.raises(InputError, match="needs a bot in PostgreSQL"):
+        Inbox.from_settings(settings)
+
+
+def test_lost_database_delays_and_breaks_nothing(caplog):
+    pytest.importorskip("psycopg", reason="needs the extra postgres")
+    inbox = record("postgres://ann:hunter2secret@127.0.0.1:1/db/shop", "one thing")
+
+    assert "messages are not kept in postgres://ann@127.0.0.1:1/db/shop" in caplog.text
+    assert "hunter2secret" not in caplog.text
+    assert str(inbox.path) == "postgres://ann@127.0.0.1:1/db/shop"

@@ -1,0 +1,218 @@
+"""A server of bots in PostgreSQL: newest revisions, keys, inbox and conversations, also while the database is away."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import datetime, timezone
+
+import pytest
+from several_bots import until
+from starlette.testclient import TestClient
+
+from intentmatch.core.errors import DatabaseError, InputError
+from intentmatch.matching.matcher import Matcher
+from intentmatch.server import BotFolder, create_app
+
+HELLO = "intents: {greet: {utterances: {en: [hello, hi there]}}}\n"
+BYE = "intents: {greet: {utterances: {en: [hello, hi there]}}, bye: {utterances: {en: [goodbye, see you later]}}}\n"
+
+
+def write(address, text):
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.registries import RegistryStore
+
+    return RegistryStore(Database(address)).write({"a.yaml": text.encode()}, author="ann", note="", expected="*")
+
+
+def ask(client, text, **headers):
+    return client.post("/match", json={"text": text}, headers=headers)
+
+
+@pytest.fixture
+def bot(postgres_address):
+    write(postgres_address, HELLO)
+    return postgres_address
+
+
+@pytest.fixture
+def keys(bot):
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.keys import KeyStore
+
+    return KeyStore(Database(bot))
+
+
+def test_server_follows_the_revisions_without_being_told_to_watch(bot):
+    with TestClient(create_app(bot)) as client:
+        before = client.get("/readyz").json()
+        write(bot, BYE)
+        until(lambda: ask(client, "goodbye").json()["intent"] == "bye")
+        after = client.get("/readyz").json()
+
+    assert (before["status"], before["stale_since"]) == ("ready", None)
+    assert after["fingerprint"] != before["fingerprint"]
+
+
+def test_invalid_revision_is_reported_with_its_place_and_time(bot):
+    begun = datetime.now(timezone.utc)
+    with TestClient(create_app(bot)) as client:
+        write(bot, "intents: {greet: {}}\n")
+        until(lambda: client.get("/readyz").json()["stale"])
+        ready = client.get("/readyz").json()
+        write(bot, HELLO)
+        until(lambda: not client.get("/readyz").json()["stale"])
+
+    assert ready["reload_error"]["errors"][0]["path"].endswith("/a.yaml")
+    assert begun <= datetime.fromisoformat(ready["stale_since"]) <= datetime.now(timezone.utc)
+
+
+def test_database_stops_and_starts_under_load(bot, postgres):
+    """No answer is wrong or missing; /readyz says since when the server is stale."""
+    answers, stopped = [], threading.Event()
+    with TestClient(create_app(bot)) as client:
+
+        def load() -> None:
+            while not stopped.is_set():
+                found = ask(client, "hi there")
+                answers.append((found.status_code, found.json().get("intent")))
+
+        loading = threading.Thread(target=load)
+        loading.start()
+        begun = datetime.now(timezone.utc)
+        postgres.stop()
+        try:
+            until(lambda: client.get("/readyz").json()["stale"])
+            ready = client.get("/readyz")
+            count = len(answers)
+            until(lambda: len(answers) > count + 20)
+        finally:
+            postgres.start()
+        until(lambda: not client.get("/readyz").json()["stale"])
+        write(bot, BYE)
+        until(lambda: ask(client, "goodbye").json()["intent"] == "bye")
+        stopped.set()
+        loading.join(10)
+
+    assert set(answers) == {(200, "greet")}
+    assert (ready.status_code, ready.json()["status"], ready.json()["reload_error"]) == (200, "stale", None)
+    assert abs((datetime.fromisoformat(ready.json()["stale_since"]) - begun).total_seconds()) < 10
+
+
+def test_reload_call_of_a_lost_database_keeps_the_registry(bot, admin, monkeypatch):
+    from intentmatch.storage.postgres.registries import RegistryStore
+
+    def lost(*_):
+        raise DatabaseError("postgres://host/db: connection refused")
+
+    with TestClient(create_app(bot)) as client:
+        monkeypatch.setattr(RegistryStore, "read", lost)
+        refused = client.post("/reload", headers=admin)
+
+        assert refused.status_code in (409, 503)
+        assert ask(client, "hello").json()["intent"] == "greet"
+
+
+def test_messages_and_feedback_go_to_the_database(bot):
+    from intentmatch.inbox import Inbox
+
+    app = create_app(Matcher.load(bot, inbox="database"))
+    with TestClient(app) as client:
+        ask(client, "quantum chromodynamics")
+        assert client.post("/feedback", json={"text": "quantum chromodynamics", "intent": "greet"}).status_code == 202
+        until(lambda: Inbox(bot).messages() and Inbox(bot).messages()[0].corrections)
+    (message,) = Inbox(bot).messages()
+
+    assert (message.text, message.corrections) == ("quantum chromodynamics", {"greet": 1})
+
+
+def test_key_is_valid_once_made_and_refused_once_revoked(bot, keys):
+    with TestClient(create_app(bot, database_keys=True)) as client:
+        assert ask(client, "hello").status_code == 401
+        key = keys.add("ann", "match")
+        made = time.monotonic()
+        until(lambda: ask(client, "hello", **{"x-api-key": key}).status_code == 200)
+        assert time.monotonic() - made < 5
+        assert client.post("/reload", headers={"x-api-key": key}).status_code == 403
+        keys.revoke("ann")
+        until(lambda: ask(client, "hello", **{"x-api-key": key}).status_code == 401)
+
+
+def test_admin_key_of_the_database_reloads(bot, keys):
+    key = keys.add("root", "admin")
+    with TestClient(create_app(bot, database_keys=True)) as client:
+        assert client.post("/reload", headers={"x-api-key": key}).status_code == 200
+
+
+def test_keys_outlive_the_database(bot, keys, postgres):
+    key = keys.add("ann", "match")
+    with TestClient(create_app(bot, database_keys=True)) as client:
+        postgres.stop()
+        try:
+            until(lambda: client.get("/readyz").json()["stale"])
+            assert ask(client, "hello", **{"x-api-key": key}).status_code == 200
+            assert ask(client, "hello", **{"x-api-key": "other"}).status_code == 401
+        finally:
+            postgres.start()
+
+
+def test_keys_in_a_database_need_one(folder):
+    with pytest.raises(InputError, match="need bots in PostgreSQL"):
+        create_app(folder, database_keys=True)
+
+
+@pytest.fixture
+def bots(postgres):
+    """A database of its own with two bots."""
+    import psycopg
+
+    from intentmatch.storage.postgres.address import Address
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.migrating import migrate
+
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE several")
+    migrate(Database(postgres.url("several")))
+    write(postgres.url("several", more="/bank"), HELLO)
+    write(postgres.url("several", more="/shop"), BYE)
+    yield Address.parse(postgres.url("several"))
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("DROP DATABASE several WITH (FORCE)")
+
+
+def test_bots_of_a_database_are_added_updated_and_kept_apart(bots, monkeypatch):
+    from intentmatch.server.bots import pool
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.keys import KeyStore
+
+    monkeypatch.setattr(pool, "_SECONDS_BETWEEN_LOOKS", 0.05)
+    key = KeyStore(Database(bots.of("shop"))).add("ann", "match")
+    header = {"x-api-key": key}
+    with TestClient(create_app(BotFolder(bots), database_keys=True)) as client:
+
+        def intent(bot, text):
+            return client.post(f"/bots/{bot}/match", json={"text": text}, headers=header)
+
+        assert intent("shop", "goodbye").json()["intent"] == "bye"
+        assert intent("bank", "hello").status_code == 403
+        write(bots.of("shop"), HELLO)
+        until(lambda: intent("shop", "goodbye").json()["intent"] is None)
+        every = KeyStore(Database(bots)).add("ops", "match", all_bots=True)
+        header["x-api-key"] = every
+        until(lambda: intent("bank", "hello").status_code == 200)
+        write(bots.of("tax"), HELLO)
+        until(lambda: intent("tax", "hello").status_code == 200)
+        assert {one["name"] for one in client.get("/bots", headers=header).json()["bots"]} == {"bank", "shop", "tax"}
+
+
+def test_database_without_bots_is_refused(postgres_address):
+    from intentmatch.core.errors import RegistryError
+    from intentmatch.storage.postgres.address import Address
+    from intentmatch.storage.postgres.database import Database
+
+    with Database(postgres_address).transaction() as connection:
+        connection.execute("DROP ROLE IF EXISTS lonely")
+        connection.execute("CREATE ROLE lonely LOGIN IN ROLE intentmatch_bot")
+    lonely = Address.parse(postgres_address.replace("//postgres@", "//lonely@"))
+    with pytest.raises(RegistryError, match="the database holds no bot"):
+        BotFolder(lonely).bots()

@@ -1,0 +1,29 @@
+"""The audit log in the database."""
+
+from __future__ import annotations
+
+import pytest
+
+from intentmatch.core.errors import DatabaseError
+
+
+def test_entries_are_newest_first_and_cannot_be_changed_by_the_bot(postgres_address, postgres):
+    from intentmatch.storage.postgres import audit_rows
+    from intentmatch.storage.postgres.database import Database
+
+    database = Database(postgres_address)
+    with database.rows() as connection:
+        for number in range(3):
+            audit_rows.note_in(
+                connection, database.bot, author="ann", what=f"edit {number}", digest="d", revision=str(number)
+            )
+    found = audit_rows.entries(database, 2)
+
+    assert [(one.author, one.what, one.revision) for one in found] == [("ann", "edit 2", "2"), ("ann", "edit 1", "1")]
+    with database.transaction() as connection:
+        connection.execute("DROP ROLE IF EXISTS writer")
+        connection.execute("CREATE ROLE writer LOGIN IN ROLE intentmatch_bot")
+    writer = Database(postgres.url(user="writer", more=f"/{database.bot}"))
+    with pytest.raises(DatabaseError, match="permission denied"), writer.rows() as connection:
+        connection.execute("DELETE FROM intentmatch.audit")
+    writer.close()

@@ -2,34 +2,117 @@
 
 from __future__ import annotations
 
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TypeVar
+
 from intentmatch import MissingExtraError
+from intentmatch.dialogue.stores import MemoryStore
 
 try:
     import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
 except ModuleNotFoundError as error:
     raise MissingExtraError("The store in Redis", "redis") from error
 
+_log = logging.getLogger(__name__)
+_Answer = TypeVar("_Answer")
+
+_SECONDS_AWAY = 2.0
+"""After a failure, Redis is left alone for so long: a message makes several calls, and each could take a second."""
+_SECONDS_BETWEEN_WARNINGS = 60.0
+_MOST_OUTDATED = 100_000
+
 
 class RedisStore:
-    """Keeps the pending question of each conversation under `prefix`. Needs Redis 6.2 or newer."""
+    """Keeps the pending question of each conversation under `prefix`. Needs Redis 6.2 or newer.
 
-    def __init__(self, client: redis.Redis, *, prefix: str = "intentmatch:") -> None:
+    While Redis is away, questions are kept in the memory of this process, and no call takes longer than Redis takes
+    once to fail. A question that could not be read in time is discarded when Redis is back: the message that it was
+    for has been answered without it, and a later message must not be read as its answer. Safe to use from many threads.
+    """
+
+    def __init__(
+        self, client: redis.Redis, *, prefix: str = "intentmatch:", clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._client = client
         self._prefix = prefix
+        self._clock = clock
+        self._meanwhile = MemoryStore(clock=clock)
+        self._outdated: OrderedDict[str, None] = OrderedDict()
+        self._lock = threading.Lock()
+        self._away_until = self._next_warning = -float("inf")
 
     @classmethod
     def at(cls, url: str, *, prefix: str = "intentmatch:") -> RedisStore:
         """Return the store at a URL such as `redis://localhost:6379/0`; calls fail after a second without answer."""
-        return cls(redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=1.0), prefix=prefix)
+        # A connection that Redis closed is opened again once. A call without answer may have been executed.
+        once_more = Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,))
+        return cls(
+            redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=1.0, retry=once_more), prefix=prefix
+        )
 
     def put(self, conversation: str, text: str, seconds: float) -> None:
         """Store a text for a number of seconds; it replaces the conversation's previous text."""
-        self._client.set(self._key(conversation), text, px=max(1, round(seconds * 1000)))
+        key, milliseconds = self._key(conversation), max(1, round(seconds * 1000))
+        try:
+            self._call(lambda: self._client.set(key, text, px=milliseconds))
+        except redis.RedisError as error:
+            self._note_outdated(conversation)
+            self._meanwhile.put(conversation, text, seconds)
+            self._warn(error)
+        else:
+            self._forget_outdated(conversation)
+            self._meanwhile.pop(conversation)
 
     def pop(self, conversation: str) -> str | None:
-        """Return the text of a conversation and delete it; None if there is none."""
-        kept = self._client.getdel(self._key(conversation))
+        """Return the text of a conversation and delete it; None if there is none, or if Redis is away."""
+        key = self._key(conversation)
+        try:
+            kept = self._call(lambda: self._client.getdel(key))
+        except redis.RedisError as error:
+            self._note_outdated(conversation)
+            self._warn(error)
+            return self._meanwhile.pop(conversation)
+        outdated = self._forget_outdated(conversation)
+        meanwhile = self._meanwhile.pop(conversation)
+        if outdated:
+            return meanwhile
         return kept.decode() if isinstance(kept, bytes) else kept
+
+    def _call(self, call: Callable[[], _Answer]) -> _Answer:
+        """Return what Redis answers. Raises `redis.RedisError`, at once if Redis failed a moment ago."""
+        if self._clock() < self._away_until:
+            raise redis.ConnectionError("it did not answer a moment ago")
+        try:
+            return call()
+        except (redis.ConnectionError, redis.TimeoutError):
+            self._away_until = self._clock() + _SECONDS_AWAY
+            raise
+
+    def _note_outdated(self, conversation: str) -> None:
+        """Note that what Redis may hold for a conversation is older than its last message."""
+        with self._lock:
+            self._outdated[conversation] = None
+            while len(self._outdated) > _MOST_OUTDATED:
+                self._outdated.popitem(last=False)
+
+    def _forget_outdated(self, conversation: str) -> bool:
+        with self._lock:
+            return self._outdated.pop(conversation, self) is None
+
+    def _warn(self, error: redis.RedisError) -> None:
+        with self._lock:
+            now = self._clock()
+            due = now >= self._next_warning
+            if due:
+                self._next_warning = now + _SECONDS_BETWEEN_WARNINGS
+        if due:
+            _log.warning("Redis fails, open questions are kept in this process only: %s", error)
 
     def _key(self, conversation: str) -> bytes:
         # Names that users choose may contain lone surrogates.

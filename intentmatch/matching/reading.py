@@ -21,6 +21,9 @@ from intentmatch.text.normalize import clean, fold
 MAX_CHARACTERS = 10_000
 """Characters of a message that are used. The trace notes when a message is longer."""
 
+_CHARACTERS_FOR_LANGUAGE = 2000
+"""Characters of an answer that tell its language."""
+
 Hits = Mapping[int, SpellingHit]
 """Utterances that a message equals, by the positions of their intents."""
 _NO_HITS: Hits = MappingProxyType({})
@@ -109,8 +112,8 @@ class Reader:
         return self._lexical.fuzzy(key) | self._lexical.exact(self._lexical.rows(key))
 
     def language_of(self, message: str, question: Question) -> str | None:
-        """Return the language of a message, or the one that the question names."""
-        text = checked_and_cleaned(message)
+        """Return the language of the beginning of a message, or the one that the question names."""
+        text = checked_and_cleaned(checked_text(message)[:_CHARACTERS_FOR_LANGUAGE])
         key = fold(text)
         return self._with_language(question, text, key, self._rows(key))[0].language
 

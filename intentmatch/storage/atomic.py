@@ -21,7 +21,7 @@ def write_file(path: Path, content: bytes) -> None:
     """
     target = real_path(path)
     aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     try:
         fill(aside, content, target)
         aside.replace(target)
@@ -36,9 +36,10 @@ def write_file(path: Path, content: bytes) -> None:
 def folder_aside(target: Path) -> Iterator[Path]:
     """Yield an empty folder that replaces `target` when the block ends, or is removed if the block raises."""
     aside, old = (target.with_name(f".{target.name}.{secrets.token_hex(4)}") for _ in range(2))
-    aside.mkdir(parents=True)
+    make_folder(aside)
     try:
         yield aside
+        _sync_tree(aside)
         if target.exists():
             target.replace(old)
         try:
@@ -46,6 +47,7 @@ def folder_aside(target: Path) -> Iterator[Path]:
         except OSError:
             old.replace(target)
             raise
+        sync_folder(target.parent)
     finally:
         for rest in (aside, old):
             shutil.rmtree(rest, ignore_errors=True)
@@ -75,6 +77,24 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, where they are missing, and wait until the disk has them. Raises `OSError`."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in missing:
+        sync_folder(one.parent)
+
+
+def _sync_tree(folder: Path) -> None:
+    """Wait until the disk has all files of a folder, before the folder replaces another one."""
+    for path in (folder, *folder.rglob("*")):
+        if path.is_dir():
+            sync_folder(path)
+        elif path.is_file():
+            with path.open("rb+") as file:
+                os.fsync(file.fileno())
 
 
 def fill(aside: Path, content: bytes, target: Path) -> None:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from intentmatch.core.errors import ChangedMeanwhileError
 from intentmatch.storage import file_lock
-from intentmatch.storage.atomic import fill, real_path, sync_folder, write_file
+from intentmatch.storage.atomic import fill, make_folder, real_path, sync_folder, write_file
 from intentmatch.storage.file_lock import FolderLock
 
 _log = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ def _locked(folders: Iterable[Path]) -> Iterator[list[FolderLock]]:
     locks: list[FolderLock] = []
     try:
         for folder in sorted(folders):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             lock = FolderLock.acquire(folder)
             if lock is None:
                 raise _in_use(folder)
@@ -142,6 +142,9 @@ def _prepare(steps: Sequence[_Step], contents: Mapping[Path, bytes | None], jour
         if content is not None:
             step.aside.unlink(missing_ok=True)
             fill(step.aside, content, step.target)
+    # The journal must not reach the disk before the names of these files and of the locks do.
+    for folder in {step.target.parent for step in steps}:
+        sync_folder(folder)
     write_file(journal, json.dumps([[str(step.target), step.old, step.new] for step in steps]).encode())
 
 

@@ -107,6 +107,8 @@ def _with_few_marks(text: str) -> str:
     if len(text) <= _MOST_MARKS:
         return text
     combining = unicodedata.combining
+    if not any(map(combining, text)):
+        return text
     kept: list[str] = []
     marks = 0
     for char in text:

@@ -139,10 +139,22 @@ def test_store_at_url(url):
     assert store.pop("anna") == "a"
 
 
-def test_unreachable_server_is_logged_and_messages_are_answered(caplog):
-    """Without a store, every message is a conversation of its own."""
-    forgetful = bot(RedisStore.at("redis://127.0.0.1:9/0"))
+def test_unreachable_server_is_logged_once_and_the_question_stays_in_this_process(caplog):
+    unreachable = bot(RedisStore.at("redis://127.0.0.1:9/0"))
 
-    assert forgetful.take("my order", "anna").asks
-    assert forgetful.take("1", "anna").intent is None
-    assert "cannot keep the open question in the store" in caplog.text
+    asked = unreachable.take("my order", "anna")
+    assert unreachable.take("1", "anna").intent == asked.choices[0].intent
+    assert [record.message.partition(":")[0] for record in caplog.records] == [
+        "Redis fails, open questions are kept in this process only"
+    ]
+
+
+def test_error_of_the_server_is_no_reason_to_leave_it_alone():
+    """Such as "out of memory" for one command."""
+    client = fakeredis.FakeRedis()
+    store = RedisStore(client)
+    client.rpush("intentmatch:anna", "a list of another program")
+
+    assert store.pop("anna") is None
+    store.put("bert", "b", 10)
+    assert client.get("intentmatch:bert") == b"b"

@@ -39,6 +39,8 @@ _CACHED_WORDS, _CACHED_TEXTS = 32768, 4096
 _LONGEST_CACHED_WORD, _LONGEST_CACHED_TEXT = 40, 200
 # Prefix keys after which the whole vocabulary is read, because that is then faster; reached after 100 messages or more.
 _MOST_KEYS_READ = 384
+# Letters of a word that are cut at once. Only text without spaces has longer ones.
+_LONGEST_SEARCHED = 10_000
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
 
 NORMALIZERS: list[dict[str, Any]] = [
@@ -128,8 +130,17 @@ class UnigramTokenizer:
         for word in words_of(text):
             if len(ids) >= most:
                 break
-            ids += self._cut_once(word)
+            ids += self._cut_once(word) if len(word) <= _LONGEST_SEARCHED else self._beginning(word, most - len(ids))
         return tuple(ids[:most])
+
+    def _beginning(self, word: str, most: int) -> list[int]:
+        """Return at least `most` pieces of a long word, or all: it is cut part by part, which bounds the time."""
+        ids: list[int] = []
+        for start in range(0, len(word), _LONGEST_SEARCHED):
+            if len(ids) >= most:
+                break
+            ids += self._cut(word[start : start + _LONGEST_SEARCHED])
+        return ids
 
     def weigh(self, word: str) -> tuple[int, float]:
         """Return the number of pieces of one of the `words_of` a text, and the sum of their log probabilities.

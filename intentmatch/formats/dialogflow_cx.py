@@ -1,8 +1,9 @@
 """Dialogflow CX: the folder or zip of an agent's JSON package.
 
 Every intent, type and flow is a folder with a JSON file of its name. Phrases and entries of each language are in
-`trainingPhrases/en.json` and `entities/en.json`. The reply of a flow or page to an intent becomes its response. Forms
-and conditions are not imported.
+`trainingPhrases/en.json` and `entities/en.json`. The reply of a flow or page to an intent becomes its response. The
+pages of an intent become tags of `when:`, and the page that it leads to `metadata: {target_page: NAME}`. Forms and
+conditions are not imported.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 
 from intentmatch.core.errors import Problem
 from intentmatch.core.types import Intent, Registry, Slot, Utterance
-from intentmatch.formats import dialogflow
+from intentmatch.formats import dialogflow, dialogflow_cx_pages
+from intentmatch.formats.dialogflow_cx_pages import START_FLOW, Pages, Route
 from intentmatch.formats.kit import by_language, losses
 from intentmatch.formats.kit.draft import Draft, IntentDraft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
@@ -25,11 +27,10 @@ from intentmatch.formats.kit.tree import Value
 
 _LANGUAGE_FOLDERS = {"intents": "trainingPhrases", "entityTypes": "entities"}
 """Folder of intents or types to the subfolder with a file for each language."""
-_FLOW_KEYS = ("form", "entryFulfillment", "eventHandlers", "transitionRouteGroups")
-_START = "Default Start Flow"
+_FLOW_KEYS = ("form", "entryFulfillment", "eventHandlers")
 _KINDS = {"list": "KIND_MAP", "pattern": "KIND_REGEXP"}
 _SAYS: frozenset[Feature] = frozenset(
-    ("languages", "marks", "responses", "variants", "descriptions", "lists", "synonyms", "patterns", "kinds")
+    ("languages", "marks", "responses", "variants", "when", "descriptions", "lists", "synonyms", "patterns", "kinds")
 )
 
 
@@ -72,7 +73,7 @@ class _Reader:
         self._roles = Roles(draft)
         self._intents: dict[str, Value] = {}
         self._types: dict[str, Value] = {}
-        self._flows: list[Value] = []
+        self._pages = Pages()
         self._parts: dict[str, list[tuple[str, Value]]] = {}
 
     def take(self, file: File) -> None:
@@ -85,12 +86,13 @@ class _Reader:
         elif file.name == "agent.json":
             code = root["defaultLanguageCode"]
             self._draft.assume_language(code.text(), code.location)
+            self._pages.start_flow = root["startFlow"].text() or START_FLOW
         elif _folders(file, 2)[0] == "intents":
             self._intents[folder] = root
         elif _folders(file, 2)[0] == "entityTypes":
             self._types[folder] = root
         else:
-            self._flows.append(root)
+            self._pages.take(file, root)
 
     def read(self) -> None:
         codes = {code for parts in self._parts.values() for code, _ in parts}
@@ -104,8 +106,7 @@ class _Reader:
                     language = self._draft.language(code, part.location) if len(codes) > 1 else None
                     dialogflow.read_entries(type_, part["entities"].items(), language, self._draft)
         names = {self._read_intent(root, path) for path, root in self._intents.items()}
-        for flow in self._flows:
-            self._read_flow(flow, names)
+        self._read_flows(names)
 
     def _read_intent(self, root: Value, path: str) -> str:
         name = _name(root, path)
@@ -133,16 +134,44 @@ class _Reader:
         text, labels = dialogflow.joined(parts)
         intent.say(text, phrase.location, code, labels)
 
-    def _read_flow(self, root: Value, intents: set[str]) -> None:
-        lost = any(root[key] for key in _FLOW_KEYS)
-        for route in root["transitionRoutes"].items():
-            name = route["intent"].text()
-            lost = lost or name not in intents or bool(route["condition"]) or bool(route["targetPage"])
-            if name is not None and name in intents:
-                self._read_answer(route["triggerFulfillment"], self._draft.intent(name, route.location))
-        if lost:
-            message = "of flows and pages, only responses to intents are imported"
-            self._draft.not_expressed(root.location, message)
+    def _read_flows(self, names: set[str]) -> None:
+        lost = [root.location for root in self._pages.roots() if self._has_more(root, names)]
+        lost += [group.location for group in self._pages.unknown_groups()]
+        for route in self._pages.routes():
+            if route.intent not in names:
+                continue
+            intent = self._draft.intent(route.intent, route.root.location)
+            if not self._read_target(route, intent):
+                lost.append(route.root.location)
+            if not route.is_repeated:
+                self._read_answer(route.root["triggerFulfillment"], intent)
+        for place in lost:
+            message = "of flows and pages, only the places of intents, responses and target pages are imported"
+            self._draft.not_expressed(place, message)
+        for name in sorted(names):
+            self._read_tags(self._draft.intents[name.strip()])
+
+    def _has_more(self, root: Value, names: set[str]) -> bool:
+        """Return whether a flow, page or group has more than routes of known intents without conditions."""
+        routes = root["transitionRoutes"].items()
+        return any(root[key] for key in _FLOW_KEYS) or any(
+            route["intent"].text() not in names or bool(route["condition"]) for route in routes
+        )
+
+    def _read_target(self, route: Route, intent: IntentDraft) -> bool:
+        """Read the page that an intent leads to; return whether nothing is lost."""
+        if not dialogflow_cx_pages.leads_elsewhere(route.root):
+            return True
+        target = self._pages.target(route)
+        if target is None or route.root["condition"]:
+            return False
+        return bool(intent.metadata.setdefault("target_page", target) == target)
+
+    def _read_tags(self, intent: IntentDraft) -> None:
+        intent.when += self._pages.tags(intent.name)
+        if intent.when:
+            message = "intents that only pages or other flows name get their names as tags in `when`"
+            self._draft.note(intent.location, "page-tags", message, "send the page as `context` with each message")
 
     def _read_answer(self, root: Value, intent: IntentDraft) -> None:
         for message in root["messages"].items():
@@ -158,6 +187,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
     problems += losses.unused_slot_losses(registry, dialogflow.BUILT_IN)
     registry = by_language.with_languages(registry, problems)
     main, *others = by_language.languages(registry)
+    problems += dialogflow_cx_pages.unreached(registry)
     slots = all_slots(registry)
     files: dict[str, Any] = {
         "agent.json": {
@@ -165,9 +195,15 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
             "defaultLanguageCode": main.lower(),
             "supportedLanguageCodes": [code.lower() for code in others],
             "timeZone": "Etc/GMT",
-            "startFlow": _START,
+            "startFlow": START_FLOW,
         },
-        f"flows/{_START}/{_START}.json": _flow(registry, main),
+        f"flows/{START_FLOW}/{START_FLOW}.json": {
+            # The default start flow of every agent has this identifier.
+            "name": "00000000-0000-0000-0000-000000000000",
+            "displayName": START_FLOW,
+            "transitionRoutes": [_route(intent, main) for intent in registry if intent.responses and not intent.when],
+        },
+        **dialogflow_cx_pages.page_files(registry, lambda intent: _route(intent, main)),
     }
     for intent in registry:
         name = dialogflow.file_name(intent.name)
@@ -181,24 +217,17 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
     return {path: dialogflow.to_json(value) for path, value in files.items()}
 
 
-def _flow(registry: Registry, main: str) -> dict[str, Any]:
-    """Return a flow that answers each intent with its response."""
-    routes = [
-        {
-            "name": dialogflow.identity("route", intent.name),
-            "intent": intent.name,
-            "triggerFulfillment": {
-                "messages": [
-                    {"text": {"text": list(texts)}, "languageCode": (code or main).lower()}
-                    for code, texts in intent.all_responses.items()
-                ]
-            },
-        }
-        for intent in registry
-        if intent.responses
+def _route(intent: Intent, main: str) -> dict[str, Any]:
+    """Return the route that answers an intent with its response."""
+    messages = [
+        {"text": {"text": list(texts)}, "languageCode": (code or main).lower()}
+        for code, texts in intent.all_responses.items()
     ]
-    # The default start flow of every agent has this identifier.
-    return {"name": "00000000-0000-0000-0000-000000000000", "displayName": _START, "transitionRoutes": routes}
+    return {
+        "name": dialogflow.identity("route", intent.name),
+        "intent": intent.name,
+        "triggerFulfillment": {"messages": messages} if messages else {},
+    }
 
 
 def _intent(intent: Intent) -> dict[str, Any]:

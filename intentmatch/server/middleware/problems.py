@@ -209,7 +209,7 @@ async def _intentmatch(request: Request, error: Exception) -> Response:
 def _key_at_fault(request: Request, error: UnknownNameError) -> str:
     """The key of the request that holds the unknown name."""
     if error.kind == "slot":
-        return ".slots"
+        return ".slots" if error.name in request.state.names["slots"] else ".others"
     return ".intent" if request.scope["path"].endswith("/fill") else ".allowed"
 
 

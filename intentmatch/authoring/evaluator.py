@@ -20,6 +20,8 @@ State = Literal["pending", "done", "failed"]
 _log = logging.getLogger(__name__)
 
 _SECONDS_BETWEEN_LOOKS = 0.2
+# Of many edits in a row the newest are evaluated; the others once somebody asks for them.
+_MOST_WAITING = 10
 _SECONDS_TO_STOP = 5.0
 
 
@@ -69,7 +71,8 @@ class Evaluator:
         with self._lock:
             if self._closed:
                 return
-            self._wanted = [*(one for one in self._wanted if one != identity), identity]
+            waiting = [one for one in self._wanted if one != identity]
+            self._wanted = [*waiting[-_MOST_WAITING:], identity]
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="intentmatch-evaluate", daemon=True)
                 self._thread.start()
@@ -89,7 +92,6 @@ class Evaluator:
                 if self._closed or not self._wanted:
                     self._thread = None
                     return
-                # It stays wanted while it is evaluated, so that nobody asks for it twice.
                 identity = self._wanted[-1]
             try:
                 with stopping(lambda: self._closed, error=_ClosedError):

@@ -12,7 +12,7 @@ from typing import Any
 from intentmatch.core.errors import InputError
 from intentmatch.storage.atomic import write_file
 
-SECONDS = 20.0
+SECONDS = 60.0
 """Time for the evaluation of one revision; what is not reached by then is left out."""
 
 FOLDER = "evaluations"

@@ -257,6 +257,11 @@ class Workspace:
         """
         return self._history.record(before, {}, author, note) if self._history.outside else None
 
+    def note(self, author: str, what: str) -> None:
+        """Note in the audit log what an author did beside the files, such as ignoring messages. Raises `InputError`."""
+        with self._writing():
+            self._audit.note(author, what, digest_of(self.files()), None)
+
     def audit(self, most: int = 100) -> list[AuditEntry]:
         """Return the newest entries of the audit log, the newest first."""
         return self._audit.entries(most)

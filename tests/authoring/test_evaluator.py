@@ -81,6 +81,18 @@ def test_newest_request_comes_first(workspace: Fake, evaluator: Evaluator) -> No
     until(lambda: workspace.begun == ["1", "2", "3"])
 
 
+def test_of_many_requests_only_the_newest_wait(
+    workspace: Fake, evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_WAITING", 2)
+    for number in range(9):
+        evaluator.ask(str(number))
+    workspace.go.set()
+
+    until(lambda: evaluator.evaluation("6").state == "done")
+    assert "3" not in workspace.begun
+
+
 def test_failure_is_told_and_does_not_stop_the_others(
     workspace: Fake, evaluator: Evaluator, caplog: pytest.LogCaptureFixture
 ) -> None:

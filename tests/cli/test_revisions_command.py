@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from intentmatch import Matcher
 from intentmatch.authoring.workspace import ANY, Workspace
 from intentmatch.cli.commands import cli
+from intentmatch.inbox import Inbox
 from intentmatch.registry.editing.edits import MoveUtterance
 
 TEXT = """\
@@ -127,3 +129,29 @@ def test_beginning_of_a_commit_is_enough(shop: Path) -> None:
     assert kept[1] == "Keep changes made by another program"
     assert run("restore", first[:10], "--yes", "-i", "intents").exit_code == 0
     assert (shop / "shop.yaml").read_text(encoding="utf-8") == TEXT
+
+
+def test_chat_inbox_and_agents_keep_revisions_too(shop: Path) -> None:
+    run("revisions", "--begin")
+    CliRunner().invoke(cli, ["chat"], input="any news of it\n/correct status\n", catch_exceptions=False)
+    matcher = Matcher.load(shop)
+    inbox = Inbox("misses.sqlite")
+    inbox.record(matcher.match("do you ship to norway"))
+    assert inbox.flush()
+    words = ["inbox", "apply", "misses.sqlite", "-c", "1", "--new", "shipping", "--lang", "en", "--yes"]
+    assert run(*words).exit_code == 0
+
+    notes = [note for _, note in revisions()]
+    assert notes[:2] == ["Inbox: Add the intent shipping", "Correct an answer of chat: status"]
+
+
+def test_agent_keeps_a_revision(shop: Path) -> None:
+    pytest.importorskip("mcp.server.mcpserver")
+    from intentmatch.integrations.mcp import _EditTools
+
+    run("revisions", "--begin")
+    editing = _EditTools(Matcher.load(shop), shop)
+    preview = editing.add_utterances("status", ["any news of it"])
+    editing.add_utterances("status", ["any news of it"], confirm=preview["confirm"])
+
+    assert revisions()[0] == ("2", "Add to status")

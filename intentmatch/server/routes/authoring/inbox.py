@@ -9,6 +9,7 @@ from fastapi import Path as InPath
 from starlette.concurrency import run_in_threadpool
 
 from intentmatch.authoring.revisions import digest_of
+from intentmatch.core.errors import counted
 from intentmatch.inbox import Cluster, Decision, Handled, Inbox, edits_of, review
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.api_keys import author_of
@@ -82,6 +83,9 @@ def add_calls(router: APIRouter) -> None:
             edits = _edits(bot, decision, body)
             written = await write(bot, lambda files: files.write(edits, author=author, note=note, expected=expected))
         messages = decision.cluster.messages
+        if written is None:
+            what = body.note or f"Inbox: ignore {counted(len(messages), 'message')}"
+            await run_in_threadpool(_note, bot, author_of(request), what)
         how: Handled = "ignored" if decision.action == "ignore" else "added"
         await run_in_threadpool(_inbox(bot).handle, messages, how)
         return HandledResponse(handled=len(messages), written=written)
@@ -107,6 +111,16 @@ def _decision(cluster: Cluster, body: InboxRequest) -> Decision:
         item = ErrorItem(location="body.intent", message=detail)
         raise ProblemError(ProblemDetails.for_status(422, detail, [item]))
     return Decision(cluster, body.action, body.intent)
+
+
+def _note(bot: Bot, author: str, what: str) -> None:
+    """Note in the audit log what changes no file. A bot without YAML has no audit log."""
+    try:
+        workspace = bot.workspace
+    except ProblemError:
+        return
+    with explained():
+        workspace.note(author, what)
 
 
 def _edits(bot: Bot, decision: Decision, body: InboxRequest) -> list[Edit]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server.routes.authoring.test_authoring_edits import KEY, OPTIONS, bot
+from server.routes.authoring.test_authoring_edits import ADMIN, KEY, OPTIONS, bot
 from server.routes.authoring.test_authoring_edits import client as without_inbox
 from starlette.testclient import TestClient
 
@@ -60,6 +60,8 @@ def test_ignored_group_changes_no_file(client: TestClient) -> None:
 
     assert client.post(f"/inbox/{number}/preview", json={"action": "ignore"}).json()["diff"] == ""
     assert client.post(f"/inbox/{number}", json={"action": "ignore"}).json() == {"handled": 1, "written": None}
+    (entry,) = client.get("/audit", headers=ADMIN).json()["entries"]
+    assert (entry["author"], entry["what"], entry["revision"]) == ("anna", "Inbox: ignore 1 message", None)
     assert set(clusters(client)) == {"zebra crossing paint"}
 
 

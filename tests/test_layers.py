@@ -28,6 +28,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "__init__",
         "evaluation integrations",
         "authoring",
+        "studio",
         "server",
         "cli",
     )

@@ -27,6 +27,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "rename": "edit",
         "remove": "edit",
         "inbox": "inbox",
+        "studio": "studio",
         "schema": "check",
         "guide": "guide",
     },

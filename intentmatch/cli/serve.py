@@ -81,6 +81,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
     help="Keys for authors with their names, such as anna=KEY, one per line. Default: $INTENTMATCH_AUTHOR_KEYS.",
 )
 @_option("--authoring", is_flag=True, help="Let authors change the intents over HTTP. Takes author or admin keys.")
+@_option("--studio", is_flag=True, help="Serve the studio at /studio; implies --authoring.")
 @_option("--rate-limit", metavar="N/PERIOD", help="Requests per key, or per address without keys, such as 600/minute.")
 @_option(
     "--cors-origin", "cors_origins", multiple=True, metavar="ORIGIN", help="Pages of ORIGIN may call from a browser."
@@ -150,16 +151,18 @@ def serve(
         admin_keys=None if admin_keys_file is None else file_keys(admin_keys_file),
         author_keys=None if author_keys_file is None else file_keys(author_keys_file),
     )
-    _run(partial(_source, intents, settings, bots, preload, bots_memory), config, store)
+    run_server(partial(source_of, intents, settings, bots, preload, bots_memory), config, store)
 
 
-def _run(source: _Source, config: ServerConfig, store: str | None) -> None:
+def run_server(source: _Source, config: ServerConfig, store: str | None) -> None:
     """Serve until told to stop, in one process or in several."""
     from intentmatch.server.bots.reloads import ReloadCounter
     from intentmatch.server.process.certificates import serve_alone
     from intentmatch.server.process.workers import serve_together
 
     workers = config.listener.workers
+    if config.interfaces.studio and workers > 1:
+        raise InputError("the studio takes one process: pages live in the process that made them; leave out --workers")
     reloads = ReloadCounter(shared=workers > 1)
     make_app = partial(_app, source, config, store, reloads)
     # Also where workers will make their own app: mistakes are reported here, once, and their vectors are then cached.
@@ -198,7 +201,9 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
     )
     return dict(
         http=partial(LimitedProtocol, head_seconds=config.limits.body_seconds, limits=limits),
-        ws="none",  # no route takes one, and uvicorn would not tell when such a connection ends
+        # Only the studio takes WebSockets.
+        ws="auto" if config.interfaces.studio else "none",
+        ws_max_size=config.limits.max_body,
         backlog=BACKLOG,
         host=listener.host,
         port=listener.port,
@@ -211,7 +216,7 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
     )
 
 
-def _source(
+def source_of(
     intents: str, settings: tuple[str, ...], bots: bool | None, preload: tuple[str, ...], memory: int | None
 ) -> Matcher | BotFolder:
     """One bot, loaded, or a folder of bots."""

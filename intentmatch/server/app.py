@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Request
@@ -36,6 +36,8 @@ from intentmatch.server.routes import chat, feedback, match, operations
 from intentmatch.server.routes.docs import docs_route
 from intentmatch.server.routes.home import home_route
 from intentmatch.server.routes.json_calls import FindBot, JsonCalls
+from intentmatch.server.studio import running as studio_running
+from intentmatch.server.studio import studio_routes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -88,17 +90,19 @@ def create_app(
     access = Access.from_config(config.auth, several=several)
     if isinstance(served, BotPool):
         served.warn_of_unknown(access.bots)
-    if config.interfaces.authoring and not (access.has_author_keys or access.has_admin_keys):
-        raise InputError("authoring needs keys: set author keys (INTENTMATCH_AUTHOR_KEYS) or admin keys")
-    store = store or MemoryStore()
     limits, interfaces = config.limits, config.interfaces
+    authoring = interfaces.authoring or interfaces.studio
+    if authoring and not interfaces.open_studio and not (access.has_author_keys or access.has_admin_keys):
+        what = "the studio" if interfaces.studio else "authoring"
+        raise InputError(f"{what} needs keys: set author keys (INTENTMATCH_AUTHOR_KEYS) or admin keys")
+    store = store or MemoryStore()
     host = Host(served.bot_named, limits.max_text, limits.max_batch, interfaces.fulfillment, store)
     protocols = load_protocols(interfaces.protocols, host)
     calls = JsonCalls(_find_bot(served), config.limits, _BOT if several else "")
     match.add_calls(calls)
     chat.add_calls(calls, store)
     feedback.add_calls(calls)
-    app = _App(calls, access, served)
+    app = _App(calls, access, served, studio=interfaces.studio)
     _add_middleware(app, config)
     # Most requests match messages: their routes come first.
     app.router.routes.extend(calls.routes)
@@ -106,21 +110,23 @@ def create_app(
     problems.install(app, [(_paths(protocol, prefixes[protocol.paths]), protocol.shape) for protocol in protocols])
     for protocol in protocols:
         app.include_router(protocol.router, prefix=prefixes[protocol.paths])
-    app.include_router(_bot_router(served, authoring=interfaces.authoring))
+    app.include_router(_bot_router(served, authoring=authoring))
     operations.add_process_calls(app, served)
     app.router.routes.extend([docs_route(app.openapi), home_route(several=several)])
+    if interfaces.studio:
+        app.router.routes.extend(studio_routes(served, access, without_keys=interfaces.open_studio))
     return app
 
 
 class _App(FastAPI):
     """FastAPI with our document and our outermost middleware."""
 
-    def __init__(self, calls: JsonCalls, access: Access, served: Bot | BotPool) -> None:
+    def __init__(self, calls: JsonCalls, access: Access, served: Bot | BotPool, *, studio: bool) -> None:
         super().__init__(
             title="intentmatch",
             version=__version__,
             description=_ABOUT,
-            lifespan=lambda app: _lifespan(served),
+            lifespan=lambda app: _lifespan(served, studio=studio),
             # Its pages need scripts of a CDN; `routes.docs` has a page that needs none.
             docs_url=None,
             redoc_url=None,
@@ -150,11 +156,12 @@ class _App(FastAPI):
 
 
 @asynccontextmanager
-async def _lifespan(served: Bot | BotPool) -> AsyncIterator[None]:
+async def _lifespan(served: Bot | BotPool, *, studio: bool) -> AsyncIterator[None]:
     embedded_tokenizer().read_all()
     await served.load()
     try:
-        yield
+        async with studio_running() if studio else nullcontext():
+            yield
     finally:
         await served.close()
 

@@ -70,6 +70,10 @@ class Interfaces:
     """URL of the Dialogflow webhook for intents with `metadata: {webhook: true}`."""
     authoring: bool = False
     """Let authors change the intents; takes admin keys or author keys."""
+    studio: bool = False
+    """Serve the studio at /studio, and what `authoring` turns on."""
+    open_studio: bool = False
+    """Let everyone who reaches the server into the studio without a key; for servers that only one person reaches."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,8 @@ class ServerOptions(TypedDict, total=False):
     protocols: Collection[str]
     fulfillment: str | None
     authoring: bool
+    studio: bool
+    open_studio: bool
     watch: bool
     telemetry: bool
 

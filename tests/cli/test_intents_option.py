@@ -45,8 +45,8 @@ WORDS = {
     "serve": ["--show-config"],
     "export": ["--format", "csv", "-o", "out.csv"],
 }
-# `mcp` would wait for an agent: its options are compared, and it is not run.
-NOT_RUN = {"mcp"}
+# These would wait for an agent or a browser: their options are compared, and they are not run.
+NOT_RUN = {"mcp", "studio"}
 NO_REGISTRY = {
     "init",
     "schema",

@@ -152,9 +152,13 @@ class Access:
         A wrong key counts for the address that presents it. Once that has presented too many, it learns nothing about
         any key that it has not used before.
         """
+        return self.knows_from(_address(request), presented)
+
+    def knows_from(self, address: str | None, presented: str | None) -> bool:
+        """Whether an address presents a key of any kind, as `knows`."""
         known = self.is_known(presented)
         if presented:
-            seconds = self._guesses.note(source_of(_address(request)).encode(), _digest(presented), right=known)
+            seconds = self._guesses.note(source_of(address or "").encode(), _digest(presented), right=known)
             if seconds:
                 detail = f"This address has presented too many wrong keys. Try again in {seconds} s."
                 raise _too_many(detail, seconds)

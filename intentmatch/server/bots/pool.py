@@ -108,6 +108,11 @@ class BotPool:
         self._last_warning = ""
         self._missing: set[str] = set()
 
+    @property
+    def names(self) -> list[str]:
+        """Names of all bots, loaded or not."""
+        return sorted(self._entries)
+
     def warn_of_unknown(self, names: Collection[str]) -> None:
         """Log how many of these names of keys are no bots, but not which: one may be a misplaced secret."""
         if unknown := len(set(names) - self._entries.keys()):

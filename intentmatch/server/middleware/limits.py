@@ -105,8 +105,12 @@ class AllowedHosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the Host header."""
-        if scope["type"] != "http" or _host(scope) in self.hosts:
+        if scope["type"] == "lifespan" or _host(scope) in self.hosts:
             await self.app(scope, receive, send)
+            return
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
             return
         details = ProblemDetails.for_status(421, "The server does not answer for this host.")
         await response(scope, details)(scope, receive, send)

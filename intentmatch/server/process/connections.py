@@ -118,6 +118,18 @@ class LimitedProtocol(SlowClientProtocol):
         if self._refused is None:
             super().resume_writing()
 
+    def handle_websocket_upgrade(self, *event: Any) -> None:
+        """Hand the connection to uvicorn's WebSocket protocol, and go on counting it until that loses it."""
+        super().handle_websocket_upgrade(*event)
+        protocol = self.transport.get_protocol()
+        lost = protocol.connection_lost
+
+        def connection_lost(exc: Exception | None) -> None:
+            self._limits.leave(self._address)
+            lost(exc)
+
+        protocol.connection_lost = connection_lost
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop counting the connection."""
         if self._refused is None:

@@ -23,6 +23,7 @@ class SlowClientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._head_seconds = head_seconds
         self._timer: asyncio.TimerHandle | None = None
         self._in_head = False
+        self._upgraded = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the timer."""
@@ -32,11 +33,19 @@ class SlowClientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def data_received(self, data: bytes) -> None:
         """Stop the timer when the head is complete; start it when the next one begins."""
         super().data_received(data)
+        if self._upgraded:
+            return
         self._in_head = self.cycle is None or self.cycle.response_complete
         if not self._in_head:
             self._stop_timer()
         elif self._timer is None:
             self._start_timer()
+
+    def handle_websocket_upgrade(self, *event: Any) -> None:
+        """Stop the timer: the head is complete, and uvicorn's WebSocket protocol has the connection from now on."""
+        self._upgraded = True
+        self._stop_timer()
+        super().handle_websocket_upgrade(*event)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse a malformed request. An app that has its head already gets a disconnect, and its response is dropped.

@@ -1,0 +1,54 @@
+"""The command `studio`: the pages for one person on this computer."""
+
+from __future__ import annotations
+
+import webbrowser
+from functools import partial
+from threading import Timer
+
+import click
+
+from intentmatch.cli.commands import cli
+from intentmatch.cli.options import set_option, takes_intents
+from intentmatch.cli.serve import run_server, source_of
+from intentmatch.core import plugins
+from intentmatch.server.config import ServerConfig
+
+_HOST = "127.0.0.1"
+_SECONDS_BEFORE_OPENING = 1.5
+
+
+@cli.command()
+@takes_intents()
+@click.option("-p", "--port", type=click.IntRange(1, 65535), default=8090, show_default=True, help="Port to listen on.")
+@click.option("--open", "open_browser", is_flag=True, help="Open the page in your browser.")
+@set_option
+def studio(intents: str, port: int, open_browser: bool, settings: tuple[str, ...]) -> None:
+    """Open pages to try, edit and understand INTENTS in your browser.
+
+    Only this computer reaches the pages, and no key is needed. `intentmatch serve --studio` has them for
+    several people. Changes of the files appear at once. Ctrl+C ends it.
+
+    \b
+    Examples:
+      intentmatch studio intents/
+      intentmatch studio intents/ --open --set inbox=misses.sqlite
+    """
+    plugins.check_installed("nicegui", what="The studio", extra="studio")
+    config = ServerConfig().with_options(
+        host=_HOST,
+        port=port,
+        studio=True,
+        open_studio=True,
+        keys=(),
+        watch=True,
+        allowed_hosts=(_HOST, "localhost"),
+        shutdown_seconds=2,
+    )
+    url = f"http://{_HOST}:{port}/studio/"
+    click.echo(f"The studio is at {url} (Ctrl+C ends it)")
+    if open_browser:
+        timer = Timer(_SECONDS_BEFORE_OPENING, webbrowser.open, [url])
+        timer.daemon = True
+        timer.start()
+    run_server(partial(source_of, intents, settings, None, (), None), config, None)

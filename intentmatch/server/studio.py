@@ -1,0 +1,156 @@
+"""The studio inside the server: it gets the server's bots, and its visitors sign in with the server's keys."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount
+
+from intentmatch.core import plugins
+from intentmatch.core.errors import InputError
+from intentmatch.inbox import Inbox
+from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.snapshot import Snapshot
+from intentmatch.server.auth.api_keys import Access
+from intentmatch.server.bots.bot import Bot
+from intentmatch.server.bots.pool import BotPool
+from intentmatch.server.middleware.problems import ProblemError
+from intentmatch.server.middleware.request_log import LoggedRoute
+from intentmatch.studio.host import BotUnavailableError, Role, Visitor
+
+if TYPE_CHECKING:
+    from intentmatch.authoring.workspace import Workspace
+
+PATH = "/studio"
+"""Where `intentmatch serve --studio` has it."""
+
+_NOBODY_ELSE = "you"
+"""Who writes where no key is needed."""
+
+
+def studio_routes(served: Bot | BotPool, access: Access, *, without_keys: bool) -> list[BaseRoute]:
+    """Return the studio for the bots of an app. Raises `MissingExtraError` without NiceGUI."""
+    plugins.check_installed("nicegui", what="The studio", extra="studio")
+    from intentmatch.studio.app import studio_app
+
+    async def start(request: Request) -> Response:
+        root = str(request.scope.get("root_path", "")).rstrip("/")
+        return RedirectResponse(f"{root}{PATH}/", 303)
+
+    pages = studio_app(ServedBots(served, access, without_keys=without_keys))
+    return [LoggedRoute(PATH, start, methods=["GET"], include_in_schema=False), Mount(PATH, pages)]
+
+
+@asynccontextmanager
+async def running() -> AsyncIterator[None]:
+    """Start and stop the studio with the server."""
+    from intentmatch.studio import app
+
+    async with app.running():
+        yield
+
+
+class ServedBots:
+    """The bots and keys of an app, as the studio wants them."""
+
+    def __init__(self, served: Bot | BotPool, access: Access, *, without_keys: bool) -> None:
+        self._served, self._access, self._open = served, access, without_keys
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether visitors sign in with a key."""
+        return not self._open
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several bots, each with a name."""
+        return isinstance(self._served, BotPool)
+
+    def visitor(self, key: str | None, address: str | None) -> Visitor:
+        """Return who presents a key. Raises `InputError` for a wrong key, or after too many wrong keys."""
+        if self._open:
+            return Visitor(_NOBODY_ELSE)
+        try:
+            known = self._access.knows_from(address, key)
+        except ProblemError as error:
+            raise InputError(error.details.detail or error.details.title) from error
+        if not known or key is None:
+            raise InputError("This key is not valid.")
+        return Visitor(self._access.author(key) or "match", key)
+
+    def role(self, visitor: Visitor, bot: str | None) -> Role | None:
+        """Return what a visitor may do with a bot; None for nothing."""
+        if self._open:
+            return "admin"
+        if self._access.is_admin(visitor.key, bot):
+            return "admin"
+        if self._access.author(visitor.key, bot) is not None:
+            return "author"
+        return "match" if self._access.is_known(visitor.key, bot) else None
+
+    def names(self, visitor: Visitor) -> Sequence[str]:
+        """Return the names of the bots that a visitor may use."""
+        if not isinstance(self._served, BotPool):
+            return ()
+        return [name for name in self._served.names if self.role(visitor, name) is not None]
+
+    async def bot(self, name: str | None) -> ServedBot:
+        """Return a bot, loaded. Raises `BotUnavailableError`."""
+        with _explained():
+            if isinstance(self._served, Bot):
+                self._served.matcher  # noqa: B018 - raises until it is loaded
+                return ServedBot(self._served)
+            return ServedBot(await self._served.bot(name or ""))
+
+
+class ServedBot:
+    """A bot of the server, whose errors the studio understands."""
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+
+    @property
+    def evaluating(self) -> threading.Lock:
+        """Held while this process evaluates the bot."""
+        return self._bot.evaluating
+
+    @property
+    def matcher(self) -> Matcher:
+        """The matcher in use."""
+        with _explained():
+            return self._bot.matcher
+
+    @property
+    def workspace(self) -> Workspace:
+        """The files."""
+        with _explained():
+            return self._bot.workspace
+
+    @property
+    def inbox(self) -> Inbox | None:
+        """The inbox; None if it is off."""
+        return self._bot.inbox
+
+    @contextmanager
+    def answering(self) -> Iterator[Snapshot]:
+        """Give the registry in use for one answer."""
+        with _explained(), self._bot.answering() as snapshot:
+            yield snapshot
+
+    async def reload(self) -> Matcher:
+        """Read the files again, here and in the other workers."""
+        with _explained():
+            return await self._bot.reload()
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except ProblemError as error:
+        raise BotUnavailableError(error.details.detail or error.details.title) from error

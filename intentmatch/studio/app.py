@@ -1,0 +1,122 @@
+"""The pages as an ASGI app. NiceGUI keeps its pages in one app per process, so a process has at most one studio."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any
+
+from fastapi import FastAPI, Request
+from nicegui import app as pages
+from nicegui import ui
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp
+
+from intentmatch.studio.guard import Admission, Guard
+from intentmatch.studio.host import BotUnavailableError, Host, reaches
+from intentmatch.studio.layout import ASSETS, ASSETS_PATH, frame, head
+from intentmatch.studio.parts import empty, heading, link, tag
+from intentmatch.studio.screens import SCREENS, Screen
+from intentmatch.studio.visit import Visit
+
+_TITLE = "intentmatch studio"
+_RECONNECT_SECONDS = 5.0
+_SECONDS_TO_OPEN = 120.0  # a bot of a folder is loaded when its first page is opened
+
+
+def studio_app(host: Host) -> ASGIApp:
+    """Return the studio for a host, to be mounted in its app; `running` must surround its life."""
+    return GZipMiddleware(Guard(_pages(), host), minimum_size=1000, compresslevel=5)
+
+
+@asynccontextmanager
+async def running() -> AsyncIterator[None]:
+    """Start and stop what the pages need while the server runs."""
+    app = _pages()
+    async with app.router.lifespan_context(app):
+        yield
+
+
+@cache
+def _pages() -> FastAPI:
+    """Register all screens, once in a process."""
+    for screen in SCREENS:
+        for path in (f"/{screen.path}", f"/bots/{{bot}}/{screen.path}"):
+            ui.page(path, title=f"{screen.title} · {_TITLE}", response_timeout=_SECONDS_TO_OPEN)(_page(screen))
+    ui.page("/", title=_TITLE)(_home)
+    pages.add_static_files(ASSETS_PATH, ASSETS)
+    outer = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    ui.run_with(
+        outer,
+        title=_TITLE,
+        dark=None,
+        language="en-US",
+        binding_refresh_interval=None,
+        reconnect_timeout=_RECONNECT_SECONDS,
+        message_history_length=200,
+        gzip_middleware_factory=None,
+        tailwind=False,
+        show_welcome_message=False,
+        favicon="💬",
+    )
+    pages.config.socket_io_js_transports = ["websocket"]
+    return outer
+
+
+def _page(screen: Screen) -> Callable[..., Awaitable[Response | None]]:
+    async def page(request: Request) -> Response | None:
+        admission = Admission.of(request)
+        name: str | None = request.path_params.get("bot")
+        host, visitor, root = admission.host, admission.session.visitor, _root(request)
+        if host.several != (name is not None):
+            return RedirectResponse(f"{root}/", 303)
+        try:
+            role = host.role(visitor, name)
+            if role is None:
+                raise BotUnavailableError("there is no such bot, or your key is not valid for it")
+            bot = await host.bot(name)
+            visit = Visit(host, admission.session, bot, name, root, screen.path)
+            tabs = [one for one in SCREENS if reaches(role, one.needs)]
+            with frame(visit, tabs, screen.title):
+                if reaches(role, screen.needs):
+                    await screen.show(visit)
+                else:
+                    heading(screen.title)
+                    empty(f"This screen takes a key for {screen.needs}s.")
+        except BotUnavailableError as error:
+            _unavailable(root, error)
+        return None
+
+    return page
+
+
+async def _home(request: Request) -> Response | None:
+    """Open the only bot, or list the bots."""
+    admission, root = Admission.of(request), _root(request)
+    names = admission.host.names(admission.session.visitor) if admission.host.several else [None]
+    if len(names) == 1:
+        bot = "" if names[0] is None else f"/bots/{names[0]}"
+        return RedirectResponse(f"{root}{bot}/{SCREENS[0].path}", 303)
+    ui.add_head_html(head(root))
+    with tag("main", classes="st-main"):
+        heading("Bots", "Choose the bot to work on.")
+        with tag("ul", classes="st-stack"):
+            for name in names:
+                with tag("li", classes="st-card"):
+                    link(str(name), f"{root}/bots/{name}/{SCREENS[0].path}").props('dir="auto"')
+    return None
+
+
+def _unavailable(root: str, error: Exception) -> None:
+    ui.add_head_html(head(root))
+    with tag("main", classes="st-main"):
+        heading("This bot cannot be shown")
+        tag("p", str(error), role="alert")
+        link("Back to the start", f"{root}/")
+
+
+def _root(request: Request) -> str:
+    root: Any = request.scope.get("root_path", "")
+    return str(root).rstrip("/")

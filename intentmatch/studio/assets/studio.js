@@ -1,0 +1,26 @@
+// Sends the keys that a screen has listed to the server. Everything else of the pages is NiceGUI's.
+const PAUSE = 1000; // milliseconds in which the second key of a pair such as "g t" counts
+let first = "";
+let since = 0;
+
+function editing(element) {
+  return element && (/^(input|select|textarea)$/i.test(element.tagName) || element.isContentEditable);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+  if (editing(document.activeElement) || document.querySelector(".q-dialog")) return;
+  const list = document.getElementById("studio-keys")?.dataset.keys?.split("\n") ?? [];
+  const pair = event.timeStamp - since < PAUSE ? `${first} ${event.key}` : "";
+  const keys = list.includes(pair) ? pair : event.key;
+  if (list.includes(keys)) {
+    // A focused button takes Enter and space itself.
+    if (/^(Enter| )$/.test(event.key) && document.activeElement?.closest("button, a")) return;
+    event.preventDefault();
+    emitEvent("studio_keys", keys);
+    first = "";
+  } else if (list.some((one) => one.startsWith(`${event.key} `))) {
+    first = event.key;
+    since = event.timeStamp;
+  }
+});

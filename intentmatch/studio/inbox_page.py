@@ -1,0 +1,11 @@
+"""The screen Inbox."""
+
+from __future__ import annotations
+
+from intentmatch.studio.parts import heading
+from intentmatch.studio.visit import Visit
+
+
+async def show(visit: Visit) -> None:
+    """Draw the screen."""
+    heading("Inbox", "Messages that were not understood.")

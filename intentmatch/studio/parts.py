@@ -1,0 +1,109 @@
+"""Small pieces that screens are made of: tags, headings, cards, links, badges and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from nicegui import background_tasks, ui
+from nicegui.element import Element
+from nicegui.elements.mixins.text_element import TextElement
+
+from intentmatch.core.errors import IntentMatchError
+
+BadgeKind = Literal["plain", "primary", "good", "warn", "bad"]
+_DIFF_CLASSES = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
+MOST_DIFF_LINES = 400
+"""Lines of a difference that are drawn; a page with more would be slow."""
+
+
+def tag(name: str, text: str = "", classes: str = "", **attributes: str) -> TextElement:
+    """Return an HTML element with plain text; use it as a context manager to put others inside.
+
+    `aria_label="..."` sets the attribute `aria-label`. Text and values are never read as HTML.
+    """
+    element = TextElement(tag=name, text=text)
+    element.classes(classes)
+    for key, value in attributes.items():
+        element.props[key.rstrip("_").replace("_", "-")] = value
+    return element
+
+
+def heading(title: str, says: str = "") -> None:
+    """Draw the heading of a screen, with a sentence that says what it is for."""
+    with tag("div", classes="st-heading"):
+        tag("h1", title, "st-h1")
+        if says:
+            tag("p", says, "st-muted")
+
+
+def card(title: str = "", classes: str = "") -> TextElement:
+    """Return a box; use it as a context manager. With a title it is a region with a heading."""
+    if not title:
+        return tag("div", classes=f"st-card {classes}")
+    region = tag("section", classes=f"st-card {classes}", aria_label=title)
+    with region:
+        tag("h2", title, "st-h2")
+    return region
+
+
+def words(text: str, classes: str = "", name: str = "span") -> TextElement:
+    """Show a text of a user in the direction of its own script."""
+    return tag(name, text, f"st-words {classes}", dir="auto")
+
+
+def link(text: str, url: str, classes: str = "") -> TextElement:
+    """Draw a link, such as one to another screen (`Visit.url`)."""
+    return tag("a", text, f"st-link {classes}", href=url)
+
+
+def badge(text: str, kind: BadgeKind = "plain") -> TextElement:
+    """Draw a short word on a coloured ground."""
+    return tag("span", text, f"st-badge {'' if kind == 'plain' else kind}")
+
+
+def empty(text: str) -> TextElement:
+    """Say that there is nothing to show, and what to do about it."""
+    return tag("p", text, "st-empty")
+
+
+def difference(diff: str) -> None:
+    """Draw a unified diff with colours; screen readers read its lines."""
+    lines = diff.splitlines()
+    with tag("div", classes="st-diff", role="group", aria_label="Difference", tabindex="0"):
+        for line in lines[:MOST_DIFF_LINES]:
+            kind = next((name for start, name in _DIFF_CLASSES.items() if line.startswith(start)), "")
+            tag("div", line or " ", kind)
+        if len(lines) > MOST_DIFF_LINES:
+            tag("div", f"… {len(lines) - MOST_DIFF_LINES} more lines", "hunk")
+
+
+def later(build: Callable[[], Awaitable[None]], waiting: str) -> None:
+    """Draw a part of the page once the browser is connected, and say `waiting` until it is there.
+
+    `build` runs inside the place of this call. An `IntentMatchError` of it is shown there.
+    """
+    place = tag("div", classes="st-stack", aria_busy="true")
+    client = ui.context.client
+    with place, tag("div", classes="st-row st-muted"):
+        ui.spinner(size="20px").props('aria-hidden="true"')
+        tag("span", waiting)
+
+    async def fill() -> None:
+        await client.connected()
+        if client.is_deleted:
+            return
+        place.clear()
+        with place:
+            try:
+                await build()
+            except IntentMatchError as error:
+                tag("p", str(error), "st-problem", role="alert")
+        place.props["aria-busy"] = "false"
+
+    background_tasks.create(_inside(place, fill), name="a part of a page")
+
+
+async def _inside(place: Element, work: Callable[[], Awaitable[None]]) -> None:
+    with place:
+        await work()

@@ -1,0 +1,39 @@
+"""Places of lines: names of files as the studio shows them, and links that open the editor at the line."""
+
+from __future__ import annotations
+
+import os
+
+from intentmatch.core.errors import IntentMatchError, Location
+from intentmatch.studio.parts import link, tag
+from intentmatch.studio.visit import Visit
+
+
+def file_name(visit: Visit, location: Location) -> str | None:
+    """Return the name of the file from the folder of the registry, with `/`; None outside of it, or without files."""
+    try:
+        base = visit.bot.workspace.base
+    except IntentMatchError:
+        return None
+    name = os.path.relpath(location.path, base).replace(os.sep, "/")
+    return None if name.startswith("../") else name
+
+
+def place(visit: Visit, location: Location | None) -> None:
+    """Draw `orders.yaml:12`, as a link to that line of the editor where the visitor may edit."""
+    if location is None:
+        return
+    name = file_name(visit, location)
+    text = f"{name or os.path.basename(location.path)}:{location.line}"  # noqa: PTH119
+    if name is not None and visit.may("author"):
+        link(text, visit.url("edit", file=name, line=str(location.line)), "st-mono st-place")
+    else:
+        tag("span", text, "st-mono st-muted")
+
+
+def intent_link(visit: Visit, intent: str, text: str = "") -> None:
+    """Draw the name of an intent, as a link to its page where the visitor may edit."""
+    if visit.may("author"):
+        link(text or intent, visit.url("edit", intent=intent), "st-mono").props('dir="auto"')
+    else:
+        tag("span", text or intent, "st-mono")

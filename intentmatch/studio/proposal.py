@@ -1,0 +1,224 @@
+"""The dialog that every edit goes through: the difference first, its problems and its effect, then save or leave it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+
+from nicegui import ui
+
+from intentmatch.authoring.effect import Effect, effect_of
+from intentmatch.authoring.revisions import digest_of
+from intentmatch.authoring.time_limit import StoppedError, stopping
+from intentmatch.authoring.workspace import StaleRevisionError, Written
+from intentmatch.core.errors import InputError, IntentMatchError, Problem, RegistryError
+from intentmatch.core.types import Case
+from intentmatch.evaluation.compare.changes import Change
+from intentmatch.evaluation.compare.diff import EFFECTS
+from intentmatch.registry.editing.edits import Edit
+from intentmatch.registry.editing.plan import Changes
+from intentmatch.studio.host import Bot
+from intentmatch.studio.parts import badge, difference, tag, words
+from intentmatch.studio.visit import Visit
+
+EFFECT_SECONDS = 10.0
+"""Time that the effect of an edit may take; what is not compared by then is said to be sampled."""
+_MOST_SHOWN = 30
+_MOST_PROBLEMS = 20
+
+
+async def propose(visit: Visit, edits: Sequence[Edit], *, title: str, note: str) -> Written | None:
+    """Show what edits would do, and write them if the visitor says so. Returns None if nothing was written.
+
+    If the files change meanwhile, the dialog says so, shows the difference anew, and waits for the visitor again.
+    Errors, such as an edit that is impossible, are told to the visitor, and None is returned.
+    """
+    try:
+        visit.require("author")
+        changes = await asyncio.to_thread(visit.bot.workspace.plan, edits)
+    except IntentMatchError as error:
+        visit.tell(explained(error), "negative")
+        return None
+    if not changes.files:
+        visit.tell("The files say this already: there is nothing to change.")
+        return None
+    return await _Proposal(visit, edits, changes, title, note).decided()
+
+
+async def write(visit: Visit, edits: Sequence[Edit], *, note: str, expected: str) -> Written:
+    """Write edits for a visitor, and use the new files at once. Raises as `Workspace.write`, and `InputError`.
+
+    `expected` is the digest of the files that the edits were made for.
+    """
+    visit.require("author")
+    workspace = visit.bot.workspace
+    written = await asyncio.to_thread(workspace.write, edits, author=visit.author, note=note, expected=expected)
+    for warning in written.warnings:
+        visit.tell(warning, "warning")
+    if written.changes.files:
+        await visit.bot.reload()
+    return written
+
+
+def explained(error: Exception) -> str:
+    """Return an error as a sentence for the page, with the first problems of invalid files."""
+    if isinstance(error, RegistryError):
+        shown = [f"{problem.location.short}: {problem.message}" for problem in error.problems[:3]]
+        return f"The files would be invalid. {' · '.join(shown)}"
+    text = str(error)
+    return text[:1].upper() + text[1:]
+
+
+def logged_messages(bot: Bot) -> list[Case]:
+    """Return the messages of a bot's inbox; none if it has none, or if it cannot be read."""
+    try:
+        messages = [] if bot.inbox is None else bot.inbox.messages()
+    except InputError:
+        return []
+    return [Case(message.text, None, message.language) for message in messages if message.text]
+
+
+class _Proposal:
+    """One open dialog."""
+
+    def __init__(self, visit: Visit, edits: Sequence[Edit], changes: Changes, title: str, note: str) -> None:
+        self._visit, self._edits, self._changes = visit, edits, changes
+        self._closed = threading.Event()
+        with ui.dialog().props("persistent") as self._dialog, ui.card().classes("st-dialog st-proposal"):
+            tag("h2", title, "st-h2")
+            self._conflict = tag("p", "", "st-problem", role="alert")
+            self._conflict.set_visibility(False)
+            self._difference = tag("div", classes="st-stack")
+            self._problems = tag("div", classes="st-stack")
+            self._effect = tag("div", classes="st-stack", aria_live="polite")
+            self._note = ui.input("Note for the history", value=note).props("outlined dense maxlength=200")
+            self._note.classes("st-wide")
+            with tag("div", classes="st-row st-end"):
+                ui.button("Cancel", on_click=lambda: self._dialog.submit(None)).props("flat")
+                self._save = ui.button("Save", on_click=self._write).props("unelevated autofocus")
+
+    async def decided(self) -> Written | None:
+        """Show the dialog until the visitor decides."""
+        self._show()
+        self._dialog.open()
+        effect = asyncio.ensure_future(self._show_effect())
+        try:
+            written = await self._dialog
+        finally:
+            self._closed.set()
+            effect.cancel()
+        if not self._dialog.is_deleted:
+            self._dialog.delete()
+        return written if isinstance(written, Written) else None
+
+    @property
+    def _digest(self) -> str:
+        return digest_of(self._visit.bot.workspace.named(self._changes.read))
+
+    def _show(self) -> None:
+        self._difference.clear()
+        with self._difference:
+            difference(self._changes.diff)
+        self._problems.clear()
+        with self._problems:
+            for problem in self._changes.brought[:_MOST_PROBLEMS]:
+                problem_line(problem)
+        self._save.set_enabled(not self._changes.errors)
+
+    async def _show_effect(self) -> None:
+        self._effect.clear()
+        if self._changes.errors:
+            return
+        with self._effect, tag("div", classes="st-row st-muted"):
+            ui.spinner(size="18px").props('aria-hidden="true"')
+            tag("span", "Working out which answers change …")
+        try:
+            found = await asyncio.to_thread(self._work_out_effect)
+        except StoppedError:
+            return
+        except IntentMatchError as error:
+            self._effect.clear()
+            with self._effect:
+                tag("p", explained(error), "st-problem")
+            return
+        if self._effect.is_deleted:
+            return
+        self._effect.clear()
+        with self._effect:
+            effect_view(found)
+
+    def _work_out_effect(self) -> Effect:
+        bot = self._visit.bot
+        with stopping(self._closed.is_set):
+            return effect_of(bot.matcher, self._changes.registry, logged_messages(bot), seconds=EFFECT_SECONDS)
+
+    async def _write(self) -> None:
+        self._save.disable()
+        try:
+            written = await write(self._visit, self._edits, note=str(self._note.value), expected=self._digest)
+        except StaleRevisionError:
+            await self._show_again()
+        except IntentMatchError as error:
+            self._say(explained(error))
+            self._save.enable()
+        else:
+            self._dialog.submit(written)
+            self._visit.tell("Saved", "positive")
+
+    async def _show_again(self) -> None:
+        """The files have changed: plan the edits for the present files, and let the visitor look again."""
+        try:
+            self._changes = await asyncio.to_thread(self._visit.bot.workspace.plan, self._edits)
+        except IntentMatchError as error:
+            self._say(f"Somebody else has changed the files, and this edit does not fit any more: {explained(error)}")
+            return
+        self._say("Somebody else has changed the files. This is your edit of the files as they are now.")
+        self._show()
+        await self._show_effect()
+
+    def _say(self, text: str) -> None:
+        self._conflict.set_text(text)
+        self._conflict.set_visibility(True)
+
+
+def problem_line(problem: Problem) -> None:
+    """Draw one problem with its place and its hint."""
+    kind = {"error": "bad", "warning": "warn", "info": "plain"}[problem.severity]
+    with tag("div", classes="st-row"):
+        badge(problem.severity, kind)  # type: ignore[arg-type]
+        words(f"{problem.location.short.rpartition('/')[2]}: {problem.message}")
+        if problem.hint:
+            tag("span", problem.hint, "st-muted st-small")
+
+
+def effect_view(effect: Effect) -> None:
+    """Draw which answers an edit changes, and why."""
+    if effect.diff is None:
+        tag("p", "The effect could not be worked out in time.", "st-muted")
+        return
+    diff = effect.diff
+    with tag("div", classes="st-row"):
+        badge(f"{diff.count('better')} fixed", "good" if diff.count("better") else "plain")
+        badge(f"{diff.count('worse')} broken", "bad" if diff.count("worse") else "plain")
+        badge(f"{diff.count('other')} answered differently")
+        if effect.sampled:
+            done, total = (sum(part) for part in zip(*effect.compared.values(), strict=True))
+            tag("span", f"{done} of {total} messages compared", "st-muted st-small")
+    shown = sorted(diff.changes, key=lambda change: ("worse", "better", "other").index(change.effect))
+    with tag("div", classes="st-effects"):
+        for change in shown[:_MOST_SHOWN]:
+            _change(change)
+    if len(shown) > _MOST_SHOWN:
+        tag("p", f"… and {len(shown) - _MOST_SHOWN} more", "st-muted st-small")
+
+
+def _change(change: Change) -> None:
+    kind = {"better": "good", "worse": "bad", "other": "plain"}[change.effect]
+    with tag("div", classes="st-effect"):
+        with tag("div", classes="st-row"):
+            badge(EFFECTS[change.effect], kind)  # type: ignore[arg-type]
+            words(change.new.case.text)
+            tag("span", f"{change.old.intent or 'out of scope'} → {change.new.intent or 'out of scope'}", "st-mono")
+        if change.reasons:
+            tag("span", "; ".join(change.reasons), "st-muted st-small")

@@ -1,0 +1,90 @@
+"""One open page: whose it is, which bot it shows, and what its visitor may do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import quote, urlencode
+
+from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
+
+from intentmatch.core.errors import InputError
+from intentmatch.studio.host import Bot, Host, Role, reaches
+from intentmatch.studio.sessions import Session
+
+Handler = Callable[[], None] | Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """A key that does something on a screen, such as `j`, `Enter`, or `g t` for one after the other."""
+
+    keys: str
+    says: str
+    """What it does, for the list that `?` opens."""
+    handler: Handler
+
+
+@dataclass(slots=True)
+class Visit:
+    """One page in one browser tab. Each reload makes a new one; nothing else may keep it."""
+
+    host: Host
+    session: Session
+    bot: Bot
+    name: str | None
+    """Name of the bot, if there are several."""
+    root: str
+    """Path of the studio on the server, without a slash at the end, such as `/studio`."""
+    screen: str = ""
+    shortcuts: list[Shortcut] = field(default_factory=list)
+    live: TextElement | None = field(default=None, repr=False)
+    """The element whose text screen readers speak when it changes."""
+
+    @property
+    def author(self) -> str:
+        """The name that revisions and the audit log get."""
+        return self.session.visitor.name
+
+    @property
+    def role(self) -> Role | None:
+        """What the visitor may do with this bot now; None once signed out."""
+        return None if self.session.ended else self.host.role(self.session.visitor, self.name)
+
+    def may(self, needed: Role) -> bool:
+        """Whether the visitor may do what this role may."""
+        return reaches(self.role, needed)
+
+    def require(self, needed: Role) -> None:
+        """Raise `InputError` unless the visitor may do what this role may. Call it before each write."""
+        if not self.may(needed):
+            raise InputError(f"this takes a key for {needed}s; sign in with one")
+
+    def url(self, screen: str, **query: str) -> str:
+        """Return the address of a screen for the same bot, such as `url("edit", intent="greet")`."""
+        return f"{self.root}{self._path(screen, query)}"
+
+    def go(self, screen: str, **query: str) -> None:
+        """Open a screen in place of this page."""
+        ui.navigate.to(self._path(screen, query))  # NiceGUI puts the root in front itself
+
+    def announce(self, text: str) -> None:
+        """Let screen readers speak a text, without anything to see."""
+        if self.live is not None:
+            self.live.set_text(text)
+
+    def tell(self, text: str, kind: Literal["positive", "negative", "warning", "info"] = "info") -> None:
+        """Show a message at the edge of the page for some seconds; screen readers speak it."""
+        ui.notify(
+            text, type=kind, position="bottom", multi_line=True, close_button="Close" if kind == "negative" else ""
+        )
+
+    def shortcut(self, keys: str, says: str, handler: Handler) -> None:
+        """Let keys do something while no text field has the focus. Names are those of `KeyboardEvent.key`."""
+        self.shortcuts.append(Shortcut(keys, says, handler))
+
+    def _path(self, screen: str, query: dict[str, str]) -> str:
+        bot = "" if self.name is None else f"/bots/{quote(self.name, safe='')}"
+        return f"{bot}/{screen}{'?' + urlencode(query) if query else ''}"

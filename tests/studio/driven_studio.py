@@ -1,0 +1,94 @@
+"""Starts a studio in a process of its own, and opens pages in a headless browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+SECONDS_TO_START = 60
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+# Two languages, one of them written from right to left; small enough to build in a moment, large enough to calibrate.
+REGISTRY = Path(__file__).parent / "registry"
+
+
+@dataclass
+class Served:
+    """A studio that is running."""
+
+    url: str
+    """Address of the studio, without a slash at the end."""
+    folder: Path
+    """The registry that it shows, a copy."""
+    process: subprocess.Popen[bytes]
+    log: Path
+
+
+def start(folder: Path, *words: str, command: str = "studio", environment: dict[str, str] | None = None) -> Served:
+    """Start `intentmatch studio` or `serve --studio`, and wait until it answers."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    log = folder.parent / f"{command}-{port}.log"
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "intentmatch", command, str(folder), "--port", str(port), *words],
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **(environment or {})},
+            cwd=folder.parent,
+        )
+    end = time.monotonic() + SECONDS_TO_START
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz"):
+                return Served(f"http://127.0.0.1:{port}/studio", folder, process, log)
+        except OSError:
+            time.sleep(0.05)
+    process.kill()
+    raise AssertionError(f"the studio did not start:\n{log.read_text()}")
+
+
+def stop(served: Served) -> None:
+    """Stop a studio as Ctrl+C does."""
+    served.process.send_signal(signal.SIGINT)
+    try:
+        served.process.wait(15)
+    except subprocess.TimeoutExpired:
+        served.process.kill()
+        raise
+
+
+def copied(target: Path) -> Path:
+    """Return a copy of the registry of these tests."""
+    return Path(shutil.copytree(REGISTRY, target / "intents"))
+
+
+class watched:  # noqa: N801 - reads like a function
+    """A page in a browser of its own that fails the test if its console reports an error."""
+
+    def __init__(self, browser, width: int = 1280, height: int = 800, *, dark: bool = False) -> None:
+        self._context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", locale="en-US"
+        )
+        self._context.set_default_timeout(15_000)
+        self.errors: list[str] = []
+
+    def __enter__(self):
+        page = self._context.new_page()
+        page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        return page
+
+    def __exit__(self, kind, *_) -> None:
+        self._context.close()
+        if kind is None:
+            assert self.errors == []

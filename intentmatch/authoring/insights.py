@@ -1,7 +1,7 @@
 """Insights into a registry in the background: each is worked out once for the same content, and shared by all who ask.
 
-Asking never waits: the answer is the result, the progress of the thread that works on it, or the reason why there is no
-result. Results are kept for the registries that were asked about last.
+The answer is the result, the progress of the thread that works on it, or the reason why there is no result. Results are
+kept for the registries that were asked about last.
 """
 
 from __future__ import annotations
@@ -90,21 +90,18 @@ class Insights:
         self._working = threading.Semaphore(_AT_A_TIME)
         self._most = most
 
-    def ask(self, key: Hashable, work: Callable[[], _T], *, lane: Hashable = None) -> Ready[_T] | Working | Failed:
-        """Return the result of `work` for this key, or how far it is. The first call starts a thread.
+    def ask(
+        self, key: Hashable, work: Callable[[], _T], *, lane: Hashable = None, seconds: float = 0.0
+    ) -> Ready[_T] | Working | Failed:
+        """Return the result of `work` for this key, or how far it is after so many seconds. The first call starts it.
 
         Unfinished work for another key of the same `lane` is stopped at its next step: nobody needs it any more.
         """
-        return self._state(self._job(key, work, lane))
-
-    def wait(self, key: Hashable, work: Callable[[], _T], *, lane: Hashable = None) -> _T:
-        """Return the result of `work` for this key, and wait for it. Raises `IntentMatchError` if there is none."""
         job = self._job(key, work, lane)
-        job.done.wait()
-        state: Ready[_T] | Working | Failed = self._state(job)
-        if isinstance(state, Ready):
-            return state.value
-        raise IntentMatchError(state.reason if isinstance(state, Failed) else "the files have changed meanwhile")
+        job.done.wait(seconds)
+        if job.state is None:
+            return Working(job.step, time.monotonic() - job.begin)
+        return job.state  # type: ignore[return-value]
 
     def _job(self, key: Hashable, work: Callable[[], object], lane: Hashable) -> _Job:
         with self._lock:
@@ -133,12 +130,6 @@ class Insights:
             return True
         return isinstance(job.state, Failed) and time.monotonic() - job.end > _SECONDS_UNTIL_NEXT_TRY
 
-    @staticmethod
-    def _state(job: _Job) -> Ready[_T] | Working | Failed:
-        if job.state is None:
-            return Working(job.step, time.monotonic() - job.begin)
-        return job.state  # type: ignore[return-value]
-
     def _run(self, job: _Job, work: Callable[[], object]) -> None:
         def follow(step: Step) -> None:
             job.step = step
@@ -160,52 +151,51 @@ class Insights:
 
 
 shared = Insights()
-"""The results of this process: pages and calls show the same ones."""
+"""The results of this process: pages and calls show the same ones. All functions below wait for `seconds` at most."""
 
 
 
-def utterance_map_of(matcher: Matcher) -> Ready[UtteranceMap] | Working | Failed:
+def utterance_map_of(matcher: Matcher, seconds: float = 0.0) -> Ready[UtteranceMap] | Working | Failed:
     """Return the map of the registry in use."""
-    return _of_artefact("map", matcher, lambda artefact: utterance_map(_subject(artefact)))
+    return _of_artefact("map", matcher, lambda artefact: utterance_map(_subject(artefact)), seconds)
 
 
-def overlaps_of(matcher: Matcher) -> Ready[list[OverlappingIntents]] | Working | Failed:
+def overlaps_of(matcher: Matcher, seconds: float = 0.0) -> Ready[list[OverlappingIntents]] | Working | Failed:
     """Return the overlapping intents of the registry in use."""
-    return _of_artefact("overlaps", matcher, lambda artefact: overlapping_intents(_subject(artefact)))
+    return _of_artefact("overlaps", matcher, lambda artefact: overlapping_intents(_subject(artefact)), seconds)
 
 
-def held_out_of(matcher: Matcher) -> Ready[HeldOutCases] | Working | Failed:
+def held_out_of(matcher: Matcher, seconds: float = 0.0) -> Ready[HeldOutCases] | Working | Failed:
     """Return the held-out cases of the registry in use; a minute for 10,000 lines."""
     encoder = matcher.encoder
-    return _of_artefact("held out", matcher, lambda artefact: held_out_cases(artefact, encoder))
+    return _of_artefact("held out", matcher, lambda artefact: held_out_cases(artefact, encoder), seconds)
 
 
-def learning_curve_of(matcher: Matcher) -> Ready[LearningCurve] | Working | Failed:
+def learning_curve_of(matcher: Matcher, seconds: float = 0.0) -> Ready[LearningCurve] | Working | Failed:
     """Return the learning curve of the registry in use; two to three times the time of `held_out_of`.
 
     It starts once the held-out cases are there.
     """
-    cases = held_out_of(matcher)
+    cases = held_out_of(matcher, seconds)
     if not isinstance(cases, Ready):
         return cases
-    return _of_artefact("curve", matcher, lambda _: learning_curve(cases.value))
+    return _of_artefact("curve", matcher, lambda _: learning_curve(cases.value), seconds)
 
 
-def issues_of(matcher: Matcher, workspace: Workspace) -> Ready[list[Issue]] | Working | Failed:
+def issues_of(matcher: Matcher, workspace: Workspace, seconds: float = 0.0) -> Ready[list[Issue]] | Working | Failed:
     """Return the findings about the files as they are now. Raises `InputError` if they cannot be read."""
     key = "issues", digest_of(workspace.files()), str(workspace.path), matcher.artefact.encoder_fingerprint
     encoder = matcher.encoder
-    return shared.ask(
-        key, lambda: issues(lint(workspace.path, encoder=encoder)), lane=("issues", str(workspace.path))
-    )
+    lane = "issues", str(workspace.path)
+    return shared.ask(key, lambda: issues(lint(workspace.path, encoder=encoder)), lane=lane, seconds=seconds)
 
 
 def _of_artefact(
-    kind: str, matcher: Matcher, work: Callable[[Artefact], _T]
+    kind: str, matcher: Matcher, work: Callable[[Artefact], _T], seconds: float
 ) -> Ready[_T] | Working | Failed:
     artefact = matcher.artefact
     lane = None if matcher.path is None else (kind, str(matcher.path))
-    return shared.ask((kind, *_content(artefact)), lambda: work(artefact), lane=lane)
+    return shared.ask((kind, *_content(artefact)), lambda: work(artefact), lane=lane, seconds=seconds)
 
 
 def _subject(artefact: Artefact) -> Subject:

@@ -151,8 +151,7 @@ class Insights:
 
 
 shared = Insights()
-"""The results of this process: pages and calls show the same ones. All functions below wait for `seconds` at most."""
-
+"""The results of this process, the same for pages and calls. All functions below wait for `seconds` at most."""
 
 
 def utterance_map_of(matcher: Matcher, seconds: float = 0.0) -> Ready[UtteranceMap] | Working | Failed:
@@ -187,7 +186,9 @@ def issues_of(matcher: Matcher, workspace: Workspace, seconds: float = 0.0) -> R
     key = "issues", digest_of(workspace.files()), str(workspace.path), matcher.artefact.encoder_fingerprint
     encoder = matcher.encoder
     lane = "issues", str(workspace.path)
-    return shared.ask(key, lambda: issues(lint(workspace.path, encoder=encoder)), lane=lane, seconds=seconds)
+    return shared.ask(
+        key, lambda: issues(lint(workspace.path, encoder=encoder), workspace.base), lane=lane, seconds=seconds
+    )
 
 
 def _of_artefact(

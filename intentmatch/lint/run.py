@@ -98,7 +98,8 @@ def lint(
     unsuppressed = suppress.apply(problems, suppressions)
     left, bad_settings = suppress.level(unsuppressed, chosen.lint, _place_of_setting(registry, chosen))
     ignored = len(problems) + sum(problem.rule == "unused-suppression" for problem in unsuppressed) - len(left)
-    return Report(registry, tuple(sorted([*left, *bad_settings])), ignored, overlaps, languages.coverage(registry), subject)
+    found = tuple(sorted([*left, *bad_settings]))
+    return Report(registry, found, ignored, overlaps, languages.coverage(registry), subject)
 
 
 def _subject(registry: Registry, encoder: Encoder, settings: Settings, progress: Progress | None) -> Subject:

@@ -40,7 +40,7 @@ class ConfusionView:
             chart = ui.echart(self._options(), on_point_click=self._clicked).classes("st-matrix")
             chart.style(f"height: {140 + 24 * rows}px")
             chart.props["role"] = "img"
-            chart.props["aria-label"] = f"Confusion matrix of {rows - 1} intents; the list below names each confused pair."
+            chart.props["aria-label"] = f"Confusion matrix of {rows - 1} intents; the list below names each pair."
         with tag("div", classes="st-split"):
             with card(f"Confused pairs ({len(self._pairs)})"):
                 if self._between and len(self._between) < len(self._pairs):
@@ -75,13 +75,13 @@ class ConfusionView:
         expected = [_WORDS.get(name, name) for name in reversed(matrix.expected)]
         label = {"show": True, "formatter": "{@[3]}", "fontSize": 10, "color": "#ffffff"}
         ramp = {"show": False, "dimension": 2, "min": 0, "max": 1}
+        small = {"color": TEXT, "fontSize": 11, "interval": 0, "overflow": "truncate"}
         return {
             "animation": False,
             "grid": {"left": 8, "right": 8, "top": 8, "bottom": 4, "containLabel": True},
             "xAxis": axis(type="category", data=answers, position="top", splitArea={"show": False})
-            | {"axisLabel": {"color": TEXT, "rotate": 50, "fontSize": 11, "interval": 0, "width": 120, "overflow": "truncate"}},
-            "yAxis": axis(type="category", data=expected)
-            | {"axisLabel": {"color": TEXT, "fontSize": 11, "interval": 0, "width": 150, "overflow": "truncate"}},
+            | {"axisLabel": {**small, "rotate": 50, "width": 120}},
+            "yAxis": axis(type="category", data=expected) | {"axisLabel": {**small, "width": 150}},
             "tooltip": tooltip("(p) => p.data[3] + ' held-out utterances, ' + Math.round(p.data[2] * 100) + '%'"),
             "visualMap": [
                 {**ramp, "seriesIndex": 0, "inRange": {"color": ["rgba(47,158,99,0.45)", GOOD]}},

@@ -49,18 +49,18 @@ def coverage_view(visit: Visit, registry: Registry) -> None:
         columns = [
             {"name": "intent", "label": "intent", "field": "intent", "align": "left", "sortable": True},
             *(
-                {"name": f"in {code}", "label": code or "none", "field": f"in {code}", "sortable": True, "align": "center"}
+                {"name": key, "label": code or "none", "field": key, "sortable": True, "align": "center"}
                 for code in codes
+                for key in [f"in {code}"]
             ),
             {"name": "missing", "label": "gaps", "field": "missing", "sortable": True, "align": "right"},
             {"name": "total", "label": "lines", "field": "total", "sortable": True, "align": "right"},
         ]
-        table = ui.table(rows=rows, columns=columns, row_key="intent", pagination={"rowsPerPage": _ROWS, "sortBy": "missing", "descending": True})
+        first = {"rowsPerPage": _ROWS, "sortBy": "missing", "descending": True}
+        table = ui.table(rows=rows, columns=columns, row_key="intent", pagination=first)
         table.classes("st-coverage").props("flat dense wrap-cells")
         for code in codes:
             table.add_slot(f"body-cell-in {code}", _CELL % _FULL)
         table.add_slot("body-cell-intent", _NAME)
         table.bind_filter_from(filtered, "value")
     tag("p", "A dash is a gap: people who write in that language do not reach the intent.", "st-muted st-small")
-
-

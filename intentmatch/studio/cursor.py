@@ -59,5 +59,6 @@ class Cursor(Generic[_Item]):
         card = self._cards[self._place][1].classes("st-current")
         card.props["aria-current"] = "true"
         ui.run_javascript(
-            f"const e = getHtmlElement({card.id}); e?.focus({{preventScroll: true}}); e?.scrollIntoView({{block: 'nearest'}});"
+            f"const e = getHtmlElement({card.id}); e?.focus({{preventScroll: true}}); "
+            "e?.scrollIntoView({block: 'nearest'});"
         )

@@ -26,7 +26,7 @@ class GrowthView:
         self._largest = max(growth.high for growth in curve.growths) or 1.0
         with tag("div", classes="st-columns"):
             with card(f"Where {MORE} more utterances would help most"):
-                text = "Share of the intent's messages that would find it, with the range in which 8 of 10 estimates lie."
+                text = "More of the intent's messages would find it; 8 of 10 estimates lie in the range in brackets."
                 tag("p", text, "st-muted st-small")
                 self._list = tag("ol", classes="st-growths")
                 self._shown = 0
@@ -70,6 +70,12 @@ def _options(curve: LearningCurve) -> dict[str, Any]:
         "yAxis": axis(type="value", min=lowest, max=100) | {"axisLabel": {"color": TEXT, "formatter": "{value}%"}},
         "tooltip": tooltip("(p) => p.data[1] + '% with ' + p.data[0] + ' utterances'"),
         "series": [
-            {"type": "line", "data": points, "symbolSize": 9, "lineStyle": {"width": 2}, "itemStyle": {"color": PRIMARY}}
+            {
+                "type": "line",
+                "data": points,
+                "symbolSize": 9,
+                "lineStyle": {"width": 2},
+                "itemStyle": {"color": PRIMARY},
+            }
         ],
     }

@@ -81,7 +81,7 @@ class _InboxPage:
             return
         self._summary(found)
         self._list = tag("div", classes="st-stack st-gap", role="list")
-        self._more = ui.button("Show more", on_click=lambda: self._show_more()).props("flat")
+        self._more = ui.button("Show more", on_click=self._show_more).props("flat")
         self._dock = tag("div", classes="st-dock st-row", role="group", aria_label="Decisions")
         self._show_more()
         self._draw_dock()
@@ -274,7 +274,7 @@ class _InboxPage:
         try:
             self._visit.require("author")
             if added:
-                edits = [edit for decision in added for edit in edits_of([self._spoken(decision)], file=self._file(decision))]
+                edits = [edit for one in added for edit in edits_of([self._spoken(one)], file=self._file(one))]
                 groups = ", ".join(dict.fromkeys(str(decision.intent) for decision in added))
                 title = f"Add {counted(sum(len(one.cluster.messages) for one in added), 'message')} of the inbox"
                 if await propose(self._visit, edits, title=title, note=f"Inbox: {groups}"[:200]) is None:

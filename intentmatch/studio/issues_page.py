@@ -73,7 +73,7 @@ class _Issues:
                     "outline no-caps"
                 ).classes("st-push")
         self._list = tag("div", classes="st-stack st-gap", role="list")
-        self._more = ui.button("Show more", on_click=lambda: self._show_more()).props("flat")
+        self._more = ui.button("Show more", on_click=self._show_more).props("flat")
         self._fill()
 
     def _of(self, kind: str) -> list[Issue]:

@@ -59,9 +59,9 @@ class MapView:
         self._list()
 
     def _tools(self) -> None:
-        ui.toggle(
-            {"intent": "By intent", "language": "By language"}, value=self._by, on_change=self._colour
-        ).props("unelevated no-caps toggle-color=primary").props["aria-label"] = "Colour"
+        ui.toggle({"intent": "By intent", "language": "By language"}, value=self._by, on_change=self._colour).props(
+            "unelevated no-caps toggle-color=primary"
+        ).props["aria-label"] = "Colour"
         names = [_EVERY, *sorted(self._map.intents)]
         ui.select(names, value=_EVERY, label="Intent", with_input=True, on_change=self._choose).props(
             "outlined dense options-dense"
@@ -217,17 +217,16 @@ class MapView:
             if not rows:
                 empty("No utterance is much nearer to another intent than to its own.")
                 return
-            place = tag("div", classes="st-stack")
-            more = ui.button("Show more", on_click=lambda: show()).props("flat")
+            self._rows = tag("div", classes="st-stack")
+            self._more = ui.button("Show more", on_click=self._show_more).props("flat")
+            self._show_more()
 
-            def show() -> None:
-                begin = len(place.default_slot.children)
-                with place:
-                    for row in rows[begin : begin + _AT_ONCE]:
-                        self._misplaced(row)
-                more.set_visibility(len(place.default_slot.children) < len(rows))
-
-            show()
+    def _show_more(self) -> None:
+        rows, begin = self._map.misplaced, len(self._rows.default_slot.children)
+        with self._rows:
+            for row in rows[begin : begin + _AT_ONCE]:
+                self._misplaced(row)
+        self._more.set_visibility(len(self._rows.default_slot.children) < len(rows))
 
     def _misplaced(self, row: int) -> None:
         shown = self._map
@@ -259,5 +258,3 @@ def move_button(visit: Visit, line: Utterance, source: str, to: str) -> ui.butto
     button.classes("st-action")
     button.props["aria-label"] = f"Move “{line.text}” to {to}"
     return button
-
-

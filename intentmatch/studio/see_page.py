@@ -59,10 +59,11 @@ async def show(visit: Visit) -> None:
 
 
 def _map(visit: Visit) -> Callable[[], None]:
-    part = InsightPart(
-        lambda: utterance_map_of(visit.bot.matcher), lambda found: _ignore(MapView(visit, found)), waiting="Drawing the map:"
-    )
-    return part.refresh
+    return InsightPart(
+        lambda: utterance_map_of(visit.bot.matcher),
+        lambda found: _ignore(MapView(visit, found)),
+        waiting="Drawing the map:",
+    ).refresh
 
 
 def _overlaps(visit: Visit) -> Callable[[], None]:

@@ -79,7 +79,8 @@ class TargetView:
                     self._use = ui.button("Use this target", on_click=self._write).props("unelevated no-caps")
         self._place = tag("div", classes="st-stack st-gap", aria_live="polite")
         with self._place:
-            tag("p", "Drag the point or move the slider to see which held-out utterances change their answer.", "st-muted")
+            text = "Drag the point or move the slider to see which held-out utterances change their answer."
+            tag("p", text, "st-muted")
         ui.on("studio_target", lambda event: self._dragged(event.args))
         ui.timer(0.4, self._make_draggable, once=True)
 
@@ -110,7 +111,14 @@ class TargetView:
                     "lineStyle": {"color": PRIMARY, "width": 2},
                     "areaStyle": {"color": PRIMARY, "opacity": 0.07},
                 },
-                {"name": "in use", "type": "scatter", "data": [here], "symbol": "diamond", "symbolSize": 18, "itemStyle": {"color": WARN, "opacity": 1}},
+                {
+                    "name": "in use",
+                    "type": "scatter",
+                    "data": [here],
+                    "symbol": "diamond",
+                    "symbolSize": 18,
+                    "itemStyle": {"color": WARN, "opacity": 1},
+                },
                 {
                     "name": "target",
                     "type": "scatter",
@@ -158,32 +166,32 @@ class TargetView:
     def _draw(self, found: Moved) -> None:
         self._moved = found
         after = found.after
-        self._chart.options["series"][_THEN]["data"] = [[round(100 * after.coverage, 2), round(100 * after.precision, 2)]]
+        then = [round(100 * after.coverage, 2), round(100 * after.precision, 2)]
+        self._chart.options["series"][_THEN]["data"] = [then]
         self._chart.update()
         self._place.clear()
-        with self._place:
-            with card("What changes"):
-                with tag("div", classes="st-figures"):
-                    for old, new, name in (
-                        (found.before.precision, after.precision, "of the answers are right"),
-                        (found.before.coverage, after.coverage, "of messages in scope are answered"),
-                        (found.before.refused, after.refused, "of other messages are refused"),
-                    ):
-                        with tag("div", classes="st-figure"):
-                            tag("span", f"{new:.1%}", "st-number-large")
-                            tag("span", f"{100 * (new - old):+.1f} points", "st-small")
-                            tag("span", name, "st-muted st-small")
-                if found.note:
-                    tag("p", f"{found.note[:1].upper()}{found.note[1:]}.", "st-muted")
-                with tag("div", classes="st-row"):
-                    better, worse = found.count("better"), found.count("worse")
-                    badge(f"{better} better", "good" if better else "plain")
-                    badge(f"{worse} worse", "bad" if worse else "plain")
-                    badge(f"{len(found.changes) - better - worse} otherwise")
-                self._changes = tag("ul", classes="st-lines")
-                self._shown = 0
-                self._more = ui.button("Show more", on_click=self._show_more).props("flat")
-                self._show_more()
+        with self._place, card("What changes"):
+            with tag("div", classes="st-figures"):
+                for old, new, name in (
+                    (found.before.precision, after.precision, "of the answers are right"),
+                    (found.before.coverage, after.coverage, "of messages in scope are answered"),
+                    (found.before.refused, after.refused, "of other messages are refused"),
+                ):
+                    with tag("div", classes="st-figure"):
+                        tag("span", f"{new:.1%}", "st-number-large")
+                        tag("span", f"{100 * (new - old):+.1f} points", "st-small")
+                        tag("span", name, "st-muted st-small")
+            if found.note:
+                tag("p", f"{found.note[:1].upper()}{found.note[1:]}.", "st-muted")
+            with tag("div", classes="st-row"):
+                better, worse = found.count("better"), found.count("worse")
+                badge(f"{better} better", "good" if better else "plain")
+                badge(f"{worse} worse", "bad" if worse else "plain")
+                badge(f"{len(found.changes) - better - worse} otherwise")
+            self._changes = tag("ul", classes="st-lines")
+            self._shown = 0
+            self._more = ui.button("Show more", on_click=self._show_more).props("flat")
+            self._show_more()
 
     def _show_more(self) -> None:
         some = self._moved.changes[self._shown : self._shown + _AT_ONCE]

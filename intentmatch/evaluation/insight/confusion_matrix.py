@@ -44,9 +44,7 @@ def confused_pairs(cases: HeldOutCases, verdicts: Verdicts) -> list[ConfusedPair
     return sorted(pairs, key=lambda pair: (-len(pair.cases), pair.expected, pair.answer))
 
 
-def confusion_matrix(
-    cases: HeldOutCases, verdicts: Verdicts, pairs: Sequence[ConfusedPair], most: int = 20
-) -> Matrix:
+def confusion_matrix(cases: HeldOutCases, verdicts: Verdicts, pairs: Sequence[ConfusedPair], most: int = 20) -> Matrix:
     """Return the counts of all answers for up to `most` intents, those of the first pairs.
 
     Pairs of two intents come before intents that are not understood, and intents that are confused with each other

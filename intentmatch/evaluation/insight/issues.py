@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,6 +57,8 @@ class Issue:
     """A finding of `lint`."""
 
     problem: Problem
+    file: str
+    """Name of its file, from the folder of the registry."""
     lines: tuple[Shown, ...] = ()
     """The lines that it is about, the one at its place first."""
     intents: tuple[str, ...] = ()
@@ -67,7 +71,7 @@ class Issue:
     def id(self) -> str:
         """A name that stays the same while the files do."""
         place = self.problem.location
-        return f"{self.problem.rule}:{place.line}:{place.column}:{place.path}"
+        return f"{self.problem.rule}:{self.file}:{place.line}:{place.column}"
 
     @property
     def why(self) -> str:
@@ -91,6 +95,7 @@ class Issue:
             "message": self.problem.message,
             "hint": self.problem.hint,
             "why": self.why,
+            "file": self.file,
             "location": [place.path, place.line, place.column],
             "lines": [line.to_dict() for line in self.lines],
             "intents": list(self.intents),
@@ -100,16 +105,16 @@ class Issue:
         }
 
 
-def issues(report: Report) -> list[Issue]:
-    """Return the findings of a report, the most valuable first.
+def issues(report: Report, base: Path) -> list[Issue]:
+    """Return the findings of a report, the most valuable first; `base` is the folder that names of files start from.
 
     Errors come first, since a registry with one does not load. Then counts how many lines more would find their intent
     when they are left out: after the mend, or at most, where a decision of the author is needed.
     """
-    maker = None if report.subject is None else _Maker(report.subject)
-    found = [Issue(problem) if maker is None else maker.issue(problem) for problem in report.problems]
-    if maker is not None:
-        found = maker.weighed(found)
+    found = [Issue(problem, _name(problem.location.path, base)) for problem in report.problems]
+    if report.subject is not None:
+        maker = _Maker(report.subject)
+        found = maker.weighed(map(maker.described, found))
     fixable = [_fixed(issue) if issue.mend is None else issue for issue in found]
 
     def rank(issue: Issue) -> tuple[bool, int, bool, int, Problem]:
@@ -148,7 +153,11 @@ def _fixed(issue: Issue) -> Issue:
     if issue.problem.rule not in FIXABLE or any(line.line.template is not None for line in issue.lines):
         return issue
     edit = RemoveItems(frozenset({issue.problem.location}))
-    return Issue(issue.problem, issue.lines, issue.intents, issue.misread, Mend("Remove the second one", (edit,), 0))
+    return replace(issue, mend=Mend("Remove the second one", (edit,), 0))
+
+
+def _name(path: str, base: Path) -> str:
+    return os.path.relpath(path, base).replace(os.sep, "/")
 
 
 class _Maker:
@@ -157,38 +166,36 @@ class _Maker:
     def __init__(self, subject: Subject) -> None:
         self._subject, self._per_line = subject, subject.per_line
         self._scores = LeftOutScores(self._per_line)
-        self._row_at = {
-            self._per_line.place(row): row for row in reversed(range(len(self._per_line.lines)))
-        }
+        self._row_at = {self._per_line.place(row): row for row in reversed(range(len(self._per_line.lines)))}
         self._number = {intent.name: number for number, intent in enumerate(subject.registry)}
         self._intent_at = {intent.location: intent.name for intent in subject.registry}
 
-    def issue(self, problem: Problem) -> Issue:
+    def described(self, issue: Issue) -> Issue:
         """Return a finding with its lines and a mend that is not weighed yet."""
+        problem = issue.problem
         row = self._row_at.get(problem.location)
         if problem.rule == "overlapping-intents":
-            return self._overlap(problem)
+            quoted = problem.message.split("'")[1:4:2]
+            return self._of_intents(issue, tuple(name for name in quoted if name in self._number))
         if row is None:
             name = self._intent_at.get(problem.location)
-            return self._of_intents(problem, (name,) if name is not None else ())
+            return self._of_intents(issue, (name,) if name is not None else ())
         own = self._shown(row)
         other = self._other(problem.rule, row)
         lines = (own,) if other is None else (own, self._shown(other))
         intents = tuple(dict.fromkeys(line.intent for line in lines))
-        return Issue(problem, lines, intents, mend=self._mend(problem, row, other))
+        return replace(issue, lines=lines, intents=intents, mend=self._mend(problem, row, other))
 
     def weighed(self, found: Iterable[Issue]) -> list[Issue]:
         """Return the issues with the gains of their mends."""
         left, result = _MOST_WEIGHED, []
         for issue in found:
-            if issue.mend is not None and left:
-                edit = issue.mend.edits[0]
-                target = self._target(edit)
-                if target is not None:
-                    left -= 1
-                    mend = Mend(issue.mend.title, issue.mend.edits, self._scores.gain(*target))
-                    issue = Issue(issue.problem, issue.lines, issue.intents, issue.misread, mend)
-            result.append(issue)
+            target = None if issue.mend is None else self._target(issue.mend.edits[0])
+            if issue.mend is None or target is None or not left:
+                result.append(issue)
+                continue
+            left -= 1
+            result.append(replace(issue, mend=replace(issue.mend, gain=self._scores.gain(*target))))
         return result
 
     def _target(self, edit: Edit) -> tuple[int, int | None] | None:
@@ -207,11 +214,7 @@ class _Maker:
         rows = self._per_line.rows(self._number[intent]).tolist()
         return next((row for row in rows if self._per_line.lines[row].text == text), None)
 
-    def _overlap(self, problem: Problem) -> Issue:
-        quoted = problem.message.split("'")[1:4:2]
-        return self._of_intents(problem, tuple(name for name in quoted if name in self._number))
-
-    def _of_intents(self, problem: Problem, names: tuple[str, ...]) -> Issue:
+    def _of_intents(self, issue: Issue, names: tuple[str, ...]) -> Issue:
         """Return a finding about intents, with their worst line and what attracts it."""
         numbers = [self._number[name] for name in names]
         left_out, owners = self._per_line.left_out, self._per_line.owners
@@ -222,7 +225,7 @@ class _Maker:
         if len(rows):
             worst = int(rows[left_out.lead[rows].argmax()])
             lines = (self._shown(worst), self._shown(int(left_out.nearest[worst])))
-        return Issue(problem, lines, names, self._scores.misread(*numbers))
+        return replace(issue, lines=lines, intents=names, misread=self._scores.misread(*numbers))
 
     def _shown(self, row: int) -> Shown:
         return Shown(self._per_line.owner(row).name, self._per_line.lines[row])
@@ -231,6 +234,9 @@ class _Maker:
         """Return the row of the line that a finding compares a line with."""
         if rule == "misplaced-utterance":
             return int(self._per_line.left_out.nearest[row])
+        if rule == "duplicate-utterance":
+            texts, rows = self._per_line.folded, self._per_line.rows(int(self._per_line.owners[row])).tolist()
+            return next((other for other in rows if other != row and texts[other] == texts[row]), None)
         if rule in ("near-conflict", "near-duplicate"):
             near = self._subject.near.across if rule == "near-conflict" else self._subject.near.within
             return self._near_row(row, near)

@@ -1,6 +1,6 @@
 """Calls that show what a registry's own lines tell its author, and that mend findings.
 
-A result that takes long is worked out once, in a thread. Until it is there, the answer is 202 with the progress.
+A result that takes long is worked out once, in a thread. Until it is there, the answer has the progress.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 
 from intentmatch.authoring.insights import (
     Failed,
@@ -54,8 +54,6 @@ _T = TypeVar("_T")
 
 _Wait = Annotated[float, Query(ge=0, le=30, description="Seconds to wait for the result.")]
 _View = Literal["map", "overlaps", "confusion", "growth"]
-_LATER: dict[int | str, dict[str, Any]] = {202: {"model": InsightResponse, "description": "It is being worked out."}}
-_LATER_ISSUES: dict[int | str, dict[str, Any]] = {202: {"model": IssuesResponse, "description": "It is being worked out."}}
 # Mends are planned for findings about the present files, which usually are there already.
 _SECONDS_FOR_ISSUES = 30.0
 
@@ -63,20 +61,19 @@ _SECONDS_FOR_ISSUES = 30.0
 def add_calls(router: APIRouter) -> None:
     """Add the calls."""
 
-    @router.get("/insight/target", **{**READS, "responses": {**READS["responses"], **_LATER}})
+    @router.get("/insight/target", **READS)
     def insight_target(
         request: Request,
-        response: Response,
         precision: Annotated[float, Query(gt=0, lt=1, description="Wanted share of right answers among those given.")],
         wait: _Wait = 10.0,
     ) -> InsightResponse:
         """Return what another target would change: the rates, and which held-out utterances change their answer."""
         bot: Bot = request.state.bot
         state = held_out_of(bot.matcher, wait)
-        return _answer(response, state, lambda cases: _target(cases, precision))
+        return _answer(state, lambda cases: _target(cases, precision))
 
-    @router.get("/insight/{view}", **{**READS, "responses": {**READS["responses"], **_LATER}})
-    def insight(request: Request, response: Response, view: _View, wait: _Wait = 10.0) -> InsightResponse:
+    @router.get("/insight/{view}", **READS)
+    def insight(request: Request, view: _View, wait: _Wait = 10.0) -> InsightResponse:
         """Return a view of the registry in use.
 
         `map`: a position for each utterance, and which ones look misplaced. `overlaps`: pairs of intents with their
@@ -85,23 +82,21 @@ def add_calls(router: APIRouter) -> None:
         """
         matcher = request.state.bot.matcher
         if view == "map":
-            return _answer(response, utterance_map_of(matcher, wait), lambda shown: shown.to_dict())
+            return _answer(utterance_map_of(matcher, wait), lambda shown: shown.to_dict())
         if view == "overlaps":
-            return _answer(
-                response, overlaps_of(matcher, wait), lambda found: {"pairs": [pair.to_dict() for pair in found]}
-            )
+            return _answer(overlaps_of(matcher, wait), lambda found: {"pairs": [pair.to_dict() for pair in found]})
         if view == "confusion":
-            return _answer(response, held_out_of(matcher, wait), _confusion)
-        return _answer(response, learning_curve_of(matcher, wait), lambda curve: curve.to_dict())
+            return _answer(held_out_of(matcher, wait), _confusion)
+        return _answer(learning_curve_of(matcher, wait), lambda curve: curve.to_dict())
 
-    @router.get("/issues", **{**READS, "responses": {**READS["responses"], **_LATER_ISSUES}})
-    def issues(request: Request, response: Response, wait: _Wait = 10.0) -> IssuesResponse:
+    @router.get("/issues", **READS)
+    def issues(request: Request, wait: _Wait = 10.0) -> IssuesResponse:
         """Return what `lint` finds in the files, the most valuable first, and which mends there are."""
         bot: Bot = request.state.bot
         with explained():
             revision = digest_of(bot.workspace.files())
             state = issues_of(bot.matcher, bot.workspace, wait)
-        progress = _progress(response, state)
+        progress = _progress(state)
         found = state.value if isinstance(state, Ready) else []
         return IssuesResponse(revision=revision, progress=progress, issues=[issue.to_dict() for issue in found])
 
@@ -131,21 +126,17 @@ def _edits(bot: Bot, body: MendRequest) -> list[Edit]:
     raise ProblemError(ProblemDetails.for_status(503, f"{reason[:1].upper()}{reason[1:]}."), {"Retry-After": "5"})
 
 
-def _answer(
-    response: Response, state: Ready[_T] | Working | Failed, describe: Callable[[_T], dict[str, Any]]
-) -> InsightResponse:
-    progress = _progress(response, state)
+def _answer(state: Ready[_T] | Working | Failed, describe: Callable[[_T], dict[str, Any]]) -> InsightResponse:
+    progress = _progress(state)
     return InsightResponse(progress=progress, result=describe(state.value) if isinstance(state, Ready) else None)
 
 
-def _progress(response: Response, state: Ready[_T] | Working | Failed) -> ProgressInfo | None:
-    """Return how far a result is, and set the status. Raises `ProblemError` (422) if there will be none."""
+def _progress(state: Ready[_T] | Working | Failed) -> ProgressInfo | None:
+    """Return how far a result is; None once it is there. Raises `ProblemError` (422) if there will be none."""
     if isinstance(state, Failed):
         raise ProblemError(ProblemDetails.for_status(422, f"{state.reason[:1].upper()}{state.reason[1:]}."))
     if isinstance(state, Ready):
         return None
-    response.status_code = 202
-    response.headers["retry-after"] = "1"
     step = state.step
     return ProgressInfo(step=step.name, done=step.done, total=step.total, seconds=round(state.seconds, 3))
 

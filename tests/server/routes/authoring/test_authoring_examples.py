@@ -69,11 +69,6 @@ ORDER = [
     "registry",
     "show_intent",
     "show_inbox",
-    "insight",
-    "insight_target",
-    "issues",
-    "preview_mends",
-    "mend_issues",
     "preview_cluster",
     "handle_cluster",
     "preview_edits",
@@ -83,6 +78,11 @@ ORDER = [
     "revisions",
     "show_revision",
     "audit",
+    "insight",
+    "insight_target",
+    "issues",
+    "preview_mends",
+    "mend_issues",
     "restore_revision",
 ]
 """Reading comes before what changes the files."""

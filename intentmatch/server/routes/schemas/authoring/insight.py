@@ -20,7 +20,7 @@ class ProgressInfo(ResponseModel):
 
 
 class InsightResponse(ResponseModel):
-    """A result, or how far it is; then the status is 202: ask again."""
+    """A result, or how far it is: then ask again."""
 
     progress: ProgressInfo | None = Field(description="Null once the result is there.")
     result: dict[str, Any] | None = Field(description="Null as long as it is worked on.")

@@ -28,7 +28,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "__init__",
         "evaluation",
         "authoring",
-        "integrations studio",
+        "studio integrations",
         "server",
         "cli",
     )

@@ -106,9 +106,13 @@ class Workspace:
         except OSError as error:
             raise InputError(f"{error.filename} cannot be read: {error.strerror or error}") from error
 
-    def examine(self) -> tuple[Registry, list[Problem]]:
-        """Return what the files say, one utterance per line, and all problems. Never raises for invalid content."""
-        return examine(self.path, expand=False, limits=self._limits)
+    def examine(self, texts: Mapping[str, bytes | None] | None = None) -> tuple[Registry, list[Problem]]:
+        """Return what the files say, one utterance per line, and all problems. Never raises for invalid content.
+
+        `texts` gives the content of files by name in place of what is on disk; None means that there is none.
+        """
+        overrides = {self.place(name): content for name, content in (texts or {}).items()}
+        return examine(self.path, expand=False, overrides=overrides, limits=self._limits)
 
     def place(self, name: str) -> Path:
         """Return the path of a file by its name."""

@@ -234,7 +234,7 @@ def _add_middleware(app: FastAPI, config: ServerConfig) -> None:
         # Keys travel in headers, never in cookies, so that no origin needs credentials.
         headers = ["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"]
         methods = ["GET", "POST"]
-        if config.interfaces.authoring:
+        if config.interfaces.authoring or config.interfaces.studio:
             headers, methods = [*headers, "If-Match"], [*methods, "DELETE"]
         app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=methods, allow_headers=headers)
     if auth.allowed_hosts:

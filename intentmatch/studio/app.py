@@ -77,7 +77,7 @@ def _page(screen: Screen) -> Callable[..., Awaitable[Response | None]]:
             if role is None:
                 raise BotUnavailableError("there is no such bot, or your key is not valid for it")
             bot = await host.bot(name)
-            visit = Visit(host, admission.session, bot, name, root, screen.path)
+            visit = Visit(host, admission.session, bot, name, root, ui.context.client, screen.path)
             tabs = [one for one in SCREENS if reaches(role, one.needs)]
             with frame(visit, tabs, screen.title):
                 if reaches(role, screen.needs):

@@ -41,7 +41,7 @@ class ConfusionView:
             chart.style(f"height: {140 + 24 * rows}px")
             chart.props["role"] = "img"
             chart.props["aria-label"] = f"Confusion matrix of {rows - 1} intents; the list below names each pair."
-        with tag("div", classes="st-split"):
+        with tag("div", classes="st-two"):
             with card(f"Confused pairs ({len(self._pairs)})"):
                 if self._between and len(self._between) < len(self._pairs):
                     kinds = {True: "Between intents", False: "All"}

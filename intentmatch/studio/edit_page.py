@@ -1,11 +1,146 @@
-"""The screen Edit."""
+"""The screen Edit: all intents on the left, one of them or a file on the right."""
 
 from __future__ import annotations
 
-from intentmatch.studio.parts import heading
+from collections import Counter
+
+from nicegui import ui
+
+from intentmatch.studio.following import follow
+from intentmatch.studio.held import Held, held
+from intentmatch.studio.intent_cards import IntentCards, new_intent
+from intentmatch.studio.intent_list import IntentList
+from intentmatch.studio.parts import card, empty, heading, tag, words
+from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.yaml_editor import YamlEditor
 
 
 async def show(visit: Visit) -> None:
     """Draw the screen."""
-    heading("Edit", "The intents and their files.")
+    query = ui.context.client.request.query_params
+    page = _EditPage(visit, await held(visit.bot.workspace))
+    await page.begin(query.get("intent"), query.get("file"), query.get("line"))
+    follow(visit, page.refresh)
+
+
+class _EditPage:
+    """The screen on one page."""
+
+    def __init__(self, visit: Visit, found: Held) -> None:
+        self._visit, self._held = visit, found
+        self._intent: str | None = None
+        self._editor: YamlEditor | None = None
+        self._shown: dict[str, str] = {}
+        with tag("div", classes="st-row"):
+            heading("Edit", "Every change shows its difference and its effect before it is written.")
+            self._undo = ui.button("Undo the last save", icon="undo", on_click=self._undo_last).props("flat")
+            self._undo.classes("st-push")
+            self._undo.disable()
+        with tag("div", classes="st-split"):
+            self._list = IntentList(visit, self._open_intent, self._open_file)
+            self._right = tag("div", classes="st-stack st-gap")
+
+    async def begin(self, intent: str | None, file: str | None, line: str | None) -> None:
+        """Open what the address of the page names."""
+        await self._list.show(self._held)
+        self._undo.set_enabled(len(self._visit.bot.workspace.revisions(2)) > 1)
+        if file is not None and file in self._held.files:
+            await self._open_file(file, int(line) if line is not None and line.isdecimal() else None)
+        elif intent is not None and intent in self._held.registry:
+            await self._open_intent(intent)
+        else:
+            self._overview()
+
+    async def refresh(self) -> None:
+        """Show what the files say now."""
+        self._held = await held(self._visit.bot.workspace)
+        await self._list.show(self._held)
+        self._undo.set_enabled(len(self._visit.bot.workspace.revisions(2)) > 1)
+        if self._editor is not None:
+            await self._editor.refresh(self._held)
+        else:
+            self._draw()
+
+    async def _open_intent(self, name: str) -> None:
+        if not await self._may_leave():
+            return
+        self._intent, self._editor = name, None
+        self._list.mark(name)
+        self._draw()
+        self._remember(intent=name)
+        self._visit.announce(f"{name} is open")
+
+    async def _open_file(self, name: str, line: int | None = None) -> None:
+        if not await self._may_leave():
+            return
+        self._intent = None
+        self._list.mark(None)
+        self._right.clear()
+        with self._right:
+            self._editor = YamlEditor(self._visit, self._held, name, self.refresh)
+        await self._editor.check()
+        if line is not None:
+            await self._editor.reveal(line)
+        self._remember(file=name)
+
+    async def _may_leave(self) -> bool:
+        """Ask before text that is not saved is left."""
+        if self._editor is None or not self._editor.dirty:
+            return True
+        with self._visit.client, ui.dialog() as dialog, ui.card().classes("st-dialog"):
+            tag("p", f"{self._editor.name} has changes that are not saved.")
+            with tag("div", classes="st-row st-end"):
+                ui.button("Discard them", on_click=lambda: dialog.submit(True)).props("flat")
+                ui.button("Stay", on_click=lambda: dialog.submit(False)).props("unelevated autofocus")
+        leave = bool(await dialog)
+        if not dialog.is_deleted:
+            dialog.delete()
+        return leave
+
+    async def _done(self, intent: str | None) -> None:
+        self._intent = intent
+        self._list.mark(intent)
+        await self.refresh()
+        self._remember(**({} if intent is None else {"intent": intent}))
+
+    def _draw(self) -> None:
+        self._right.clear()
+        if self._intent is None:
+            self._overview()
+            return
+        with self._right:
+            if self._intent not in self._held.registry:
+                empty(f"{self._intent} is not there any more.")
+                return
+            IntentCards(self._visit, self._held, self._held.registry[self._intent], self._shown, self._done)
+
+    def _overview(self) -> None:
+        registry = self._held.registry
+        self._right.clear()
+        with self._right:
+            with card("All intents"):
+                counts = Counter(line.language or "no language" for line in registry.utterances)
+                tag(
+                    "p", f"{len(registry):,} intents, {len(registry.utterances):,} lines, {len(registry.tests):,} tests"
+                )
+                with tag("dl", classes="st-pairs"):
+                    for language, count in counts.most_common():
+                        tag("dt", language, "st-mono")
+                        tag("dd", f"{count:,} lines")
+                errors = sum(problem.severity == "error" for problem in self._held.problems)
+                words(f"{errors} errors, {len(self._held.problems) - errors} warnings", "st-muted", "p")
+            new_intent(self._visit, self._held, self._done)
+
+    async def _undo_last(self) -> None:
+        workspace = self._visit.bot.workspace
+        newest = workspace.revisions(2)
+        if len(newest) < 2:
+            return
+        note = f"Undo: {newest[0].note}"[:200]
+        edits = workspace.restoring(newest[1].id)
+        if await propose(self._visit, lambda _: edits, title="Undo the last save", note=note) is not None:
+            await self.refresh()
+
+    def _remember(self, **query: str) -> None:
+        self._visit.show_address("edit", **query)

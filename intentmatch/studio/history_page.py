@@ -1,11 +1,213 @@
-"""The screen History."""
+"""The screen History: every revision with what it changed, its evaluation, and a way back."""
 
 from __future__ import annotations
 
-from intentmatch.studio.parts import heading
+import asyncio
+from functools import partial
+
+from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
+
+from intentmatch.authoring.revisions import Files, Revision
+from intentmatch.authoring.scores import Scores
+from intentmatch.authoring.workspace import FileDiff
+from intentmatch.core.errors import IntentMatchError
+from intentmatch.registry.editing.edits import Edit
+from intentmatch.studio.host import Bot
+from intentmatch.studio.following import follow
+from intentmatch.studio.parts import badge, card, difference, empty, heading, later, tag, words
+from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit
+
+PER_PAGE = 30
+_MOST = 1000
+_MOST_AUDIT = 100
+_SOURCES = {"held_out": "held-out utterances", "tests": "tests"}
 
 
 async def show(visit: Visit) -> None:
     """Draw the screen."""
-    heading("History", "Every revision, with what it changed.")
+    page = _HistoryPage(visit)
+    await page.refresh()
+    if wanted := ui.context.client.request.query_params.get("revision"):
+        await page.open(wanted)
+    follow(visit, page.refresh)
+
+
+class _HistoryPage:
+    """The screen on one page."""
+
+    def __init__(self, visit: Visit) -> None:
+        self._visit = visit
+        self._revisions: list[Revision] = []
+        self._chosen: str | None = None
+        self._page = 1
+        heading("History", "Every save is a revision that can be restored.")
+        with tag("div", classes="st-split"):
+            with tag("aside", classes="st-card st-intents", aria_label="Revisions"):
+                self._list = tag("ul", classes="st-plain st-list-of-intents")
+                self._pages = ui.pagination(1, 1, direction_links=True, on_change=self._turn).props("dense max-pages=5")
+            with tag("div", classes="st-stack st-gap"):
+                self._right = tag("div", classes="st-stack st-gap")
+                if visit.may("admin"):
+                    self._audit = tag("div", classes="st-stack")
+                    self._show_audit()
+
+    async def refresh(self) -> None:
+        """Read the revisions anew."""
+        self._revisions = await asyncio.to_thread(self._visit.bot.workspace.revisions, _MOST)
+        self._draw()
+        if self._chosen is None:
+            self._right.clear()
+            with self._right:
+                empty(
+                    "Choose a revision." if self._revisions else "There is no revision yet: the first save makes one."
+                )
+
+    async def open(self, identity: str) -> None:
+        """Show what a revision changed."""
+        try:
+            revision, files = await asyncio.to_thread(self._visit.bot.workspace.revision, identity)
+        except IntentMatchError as error:
+            self._visit.tell(explained(error), "negative")
+            return
+        self._chosen = revision.id
+        self._draw()
+        self._right.clear()
+        with self._right:
+            self._revision(revision, files)
+        self._visit.show_address("history", revision=revision.id)
+        self._visit.announce(f"{revision.note} is open")
+
+    def _turn(self) -> None:
+        if self._pages.value != self._page:
+            self._page = int(self._pages.value or 1)
+            self._draw()
+
+    def _draw(self) -> None:
+        pages = max(1, -(-len(self._revisions) // PER_PAGE))
+        self._pages.props["max"] = pages
+        self._pages.set_visibility(pages > 1)
+        self._list.clear()
+        with self._list:
+            for revision in self._revisions[(self._page - 1) * PER_PAGE : self._page * PER_PAGE]:
+                with tag("li"):
+                    self._row(revision)
+
+    def _row(self, revision: Revision) -> None:
+        row = tag("button", classes="st-intent", type="button").on("click", partial(self.open, revision.id))
+        if revision.id == self._chosen:
+            row.props["aria-current"] = "true"
+        with row:
+            words(revision.note or "(no note)", "st-strong")
+            with tag("span", classes="st-row st-small st-muted"):
+                words(revision.author or "another program")
+                _time(revision)
+
+    def _revision(self, revision: Revision, files: list[FileDiff]) -> None:
+        with card():
+            with tag("div", classes="st-row"):
+                words(revision.note or "(no note)", "st-name", "h2")
+                if revision.id == self._revisions[0].id:
+                    badge("newest", "primary")
+                restore = ui.button("Restore", icon="restore", on_click=partial(self._restore, revision))
+                restore.props("outline").classes("st-push")
+            with tag("div", classes="st-row st-muted"):
+                words(revision.author or "another program")
+                _time(revision)
+                tag("span", revision.id[:10], "st-mono")
+            if files:
+                difference("".join(one.diff for one in files))
+            else:
+                tag("p", "It changed no file of this registry.", "st-muted")
+
+        with card("Evaluation") as box:
+            scores = self._visit.bot.workspace.scores(revision.id)
+            if scores is not None:
+                _scores(scores)
+            else:
+                tag("p", "Right answers to held-out utterances and tests, before and after this revision.", "st-muted")
+            button = ui.button("Evaluate again" if scores else "Evaluate", icon="analytics")
+            button.props("outline").on_click(partial(self._evaluate, revision, box, button))
+
+    async def _evaluate(self, revision: Revision, box: TextElement, button: ui.button) -> None:
+        """Evaluate in a thread; the page stays usable meanwhile, and may show another revision when it ends."""
+        button.props("loading")
+        self._visit.announce("The evaluation has begun.")
+        bot = self._visit.bot
+        try:
+            self._visit.require("author")
+            done = await asyncio.to_thread(_evaluated, bot, revision.id)
+        except IntentMatchError as error:
+            self._visit.tell(explained(error), "negative")
+            done = False
+        else:
+            if not done:
+                self._visit.tell("An evaluation is running already. Try again when it has ended.", "warning")
+        if not box.is_deleted:
+            button.props(remove="loading")
+            if done and self._chosen == revision.id:
+                await self.open(revision.id)
+
+    async def _restore(self, revision: Revision) -> None:
+        workspace = self._visit.bot.workspace
+
+        def edits(_: Files) -> list[Edit]:
+            return workspace.restoring(revision.id)
+
+        note = f"Restore: {revision.note or revision.id[:10]}"[:200]
+        if await propose(self._visit, edits, title="Restore this revision", note=note) is not None:
+            await self.refresh()
+
+    def _show_audit(self) -> None:
+        async def draw() -> None:
+            entries = await asyncio.to_thread(self._visit.bot.workspace.audit, _MOST_AUDIT)
+            if not entries:
+                return
+            with card("Audit log"), tag("table", classes="st-table"):
+                with tag("thead"), tag("tr"):
+                    for head in ("time", "who", "what", "revision"):
+                        tag("th", head, scope="col")
+                with tag("tbody"):
+                    for entry in entries:
+                        with tag("tr"):
+                            tag("td", entry.time[:19].replace("T", " "), "st-mono")
+                            words(entry.author, name="td")
+                            words(entry.what, name="td")
+                            tag("td", (entry.revision or "")[:10], "st-mono")
+
+        with self._audit:
+            later(draw, "Reading the audit log …")
+
+
+def _evaluated(bot: Bot, identity: str) -> bool:
+    """Evaluate a revision; return False if another evaluation is running. For a thread."""
+    with bot.workspace.evaluating() as may:
+        if may:
+            bot.workspace.evaluate(identity, bot.matcher)
+        return may
+
+
+def _scores(scores: Scores) -> None:
+    with tag("div", classes="st-row"):
+        badge(f"{scores.fixed} fixed", "good" if scores.fixed else "plain")
+        badge(f"{scores.broken} broken", "bad" if scores.broken else "plain")
+        if scores.sampled:
+            tag("span", "some messages were left out for lack of time", "st-muted st-small")
+    with tag("table", classes="st-table"):
+        with tag("thead"), tag("tr"):
+            for head in ("messages", "number", "right before", "right after"):
+                tag("th", head, scope="col")
+        with tag("tbody"):
+            for source in scores.sources:
+                with tag("tr"):
+                    tag("td", _SOURCES.get(source.source, source.source))
+                    tag("td", f"{source.messages:,} of {source.of:,}")
+                    before = source.right_before
+                    tag("td", "" if before is None or not source.messages else f"{before / source.messages:.1%}")
+                    tag("td", f"{source.right_after / source.messages:.1%}" if source.messages else "")
+
+
+def _time(revision: Revision) -> TextElement:
+    shown = revision.time.astimezone().strftime("%Y-%m-%d %H:%M")
+    return tag("time", shown, datetime=revision.time.isoformat())

@@ -22,7 +22,7 @@ from intentmatch.studio.visit import Visit
 
 _AT_ONCE = 25
 _SHOWN_MESSAGES = 5
-_OFF = "The inbox is off. Write `inbox: misses.sqlite` below `settings:` of a file, or start with --set inbox=misses.sqlite."
+_OFF = "The inbox is off. Write `inbox: misses.sqlite` below `settings:`, or start with --set inbox=misses.sqlite."
 
 
 async def show(visit: Visit) -> None:
@@ -98,7 +98,7 @@ class _InboxPage:
                 if len(languages) > 1:
                     self._language = self._language or self._visit.bot.matcher.registry.first_language
                     select = ui.select(list(languages), value=self._language, label="If the language is unknown")
-                    select.props("outlined dense options-dense").classes("st-intent")
+                    select.props("outlined dense options-dense").classes("st-pick")
                     select.on_value_change(lambda event: setattr(self, "_language", event.value))
                 if self._visit.may("author"):
                     self._button("Accept all proposals", "done_all", self._accept_all)

@@ -111,7 +111,7 @@ def _sign_out(visit: Visit) -> None:
 
 
 def _show_shortcuts(visit: Visit) -> None:
-    with ui.dialog() as dialog, ui.card().classes("st-dialog"):
+    with visit.client, ui.dialog() as dialog, ui.card().classes("st-dialog"):
         tag("h2", "Keyboard shortcuts", "st-h2")
         with tag("dl", classes="st-shortcuts"):
             for shortcut in visit.shortcuts:

@@ -65,7 +65,7 @@ class MapView:
         names = [_EVERY, *sorted(self._map.intents)]
         ui.select(names, value=_EVERY, label="Intent", with_input=True, on_change=self._choose).props(
             "outlined dense options-dense"
-        ).classes("st-intent")
+        ).classes("st-pick")
         with tag("div", classes="st-row st-push"):
             for icon, label, factor in (("zoom_in", "Zoom in", 0.6), ("zoom_out", "Zoom out", 1 / 0.6)):
                 button = ui.button(icon=icon, on_click=partial(self._zoom, factor)).props("flat round dense")
@@ -232,7 +232,7 @@ class MapView:
         shown = self._map
         line, near = shown.lines[row], int(shown.neighbours[row])
         own, other = (shown.intents[int(shown.owners[at])] for at in (row, near))
-        with tag("div", classes="st-line"):
+        with tag("div", classes="st-move"):
             with tag("div", classes="st-stack st-grow"):
                 words(line.text, "st-strong")
                 with tag("div", classes="st-row st-small"):

@@ -25,7 +25,7 @@ class OverlapView:
         if not found:
             empty("No utterance is nearer to another intent than to its own. Well separated!")
             return
-        with tag("div", classes="st-split"):
+        with tag("div", classes="st-two"):
             with card("Pairs, the most overlapping first"):
                 self._list = tag("div", classes="st-stack st-choices")
                 self._more = ui.button("Show more", on_click=self._show_more).props("flat")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from nicegui import ui
 
 from intentmatch.authoring.effect import Effect, effect_of
-from intentmatch.authoring.revisions import digest_of
+from intentmatch.authoring.revisions import Files, digest_of
 from intentmatch.authoring.time_limit import StoppedError, stopping
-from intentmatch.authoring.workspace import StaleRevisionError, Written
+from intentmatch.authoring.workspace import StaleRevisionError, Workspace, Written
 from intentmatch.core.errors import InputError, IntentMatchError, Problem, RegistryError
 from intentmatch.core.types import Case
 from intentmatch.evaluation.compare.changes import Change
@@ -22,28 +23,42 @@ from intentmatch.studio.host import Bot
 from intentmatch.studio.parts import badge, difference, tag, words
 from intentmatch.studio.visit import Visit
 
-EFFECT_SECONDS = 10.0
+EFFECT_SECONDS = 20.0
 """Time that the effect of an edit may take; what is not compared by then is said to be sampled."""
 _MOST_SHOWN = 30
 _MOST_PROBLEMS = 20
 
 
-async def propose(visit: Visit, edits: Sequence[Edit], *, title: str, note: str) -> Written | None:
+Making = Callable[[Files], Sequence[Edit]]
+"""Makes edits for the files as they are; called again if they have changed meanwhile. May raise `InputError`."""
+
+
+async def propose(
+    visit: Visit,
+    edits: Sequence[Edit] | Making,
+    *,
+    title: str,
+    note: str,
+    failed: Callable[[Exception], None] | None = None,
+) -> Written | None:
     """Show what edits would do, and write them if the visitor says so. Returns None if nothing was written.
 
-    If the files change meanwhile, the dialog says so, shows the difference anew, and waits for the visitor again.
-    Errors, such as an edit that is impossible, are told to the visitor, and None is returned.
+    Edits of single lines fit whatever the rest of the files says; what replaces a whole file must be `Making`. If the
+    files change meanwhile, the dialog says so, shows the difference anew, and waits for the visitor again.
+    Errors, such as an edit that is impossible, are told to the visitor and to `failed`, and None is returned.
     """
     try:
         visit.require("author")
-        changes = await asyncio.to_thread(visit.bot.workspace.plan, edits)
+        plan = await asyncio.to_thread(_plan, visit.bot.workspace, edits)
     except IntentMatchError as error:
         visit.tell(explained(error), "negative")
+        if failed is not None:
+            failed(error)
         return None
-    if not changes.files:
+    if not plan.changes.files:
         visit.tell("The files say this already: there is nothing to change.")
         return None
-    return await _Proposal(visit, edits, changes, title, note).decided()
+    return await _Proposal(visit, edits, plan, title=title, note=note, failed=failed).decided()
 
 
 async def write(visit: Visit, edits: Sequence[Edit], *, note: str, expected: str) -> Written:
@@ -79,13 +94,37 @@ def logged_messages(bot: Bot) -> list[Case]:
     return [Case(message.text, None, message.language) for message in messages if message.text]
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Edits for the files of one moment."""
+
+    edits: Sequence[Edit]
+    changes: Changes
+    digest: str
+
+
+def _plan(workspace: Workspace, edits: Sequence[Edit] | Making) -> _Plan:
+    files = workspace.files()
+    made = edits(files) if callable(edits) else edits
+    return _Plan(made, workspace.plan(made), digest_of(files))
+
+
 class _Proposal:
     """One open dialog."""
 
-    def __init__(self, visit: Visit, edits: Sequence[Edit], changes: Changes, title: str, note: str) -> None:
-        self._visit, self._edits, self._changes = visit, edits, changes
+    def __init__(
+        self,
+        visit: Visit,
+        edits: Sequence[Edit] | Making,
+        plan: _Plan,
+        *,
+        title: str,
+        note: str,
+        failed: Callable[[Exception], None] | None,
+    ) -> None:
+        self._visit, self._edits, self._plan, self._failed = visit, edits, plan, failed
         self._closed = threading.Event()
-        with ui.dialog().props("persistent") as self._dialog, ui.card().classes("st-dialog st-proposal"):
+        with visit.client, ui.dialog().props("persistent") as self._dialog, ui.card().classes("st-dialog st-proposal"):
             tag("h2", title, "st-h2")
             self._conflict = tag("p", "", "st-problem", role="alert")
             self._conflict.set_visibility(False)
@@ -113,8 +152,8 @@ class _Proposal:
         return written if isinstance(written, Written) else None
 
     @property
-    def _digest(self) -> str:
-        return digest_of(self._visit.bot.workspace.named(self._changes.read))
+    def _changes(self) -> Changes:
+        return self._plan.changes
 
     def _show(self) -> None:
         self._difference.clear()
@@ -156,7 +195,9 @@ class _Proposal:
     async def _write(self) -> None:
         self._save.disable()
         try:
-            written = await write(self._visit, self._edits, note=str(self._note.value), expected=self._digest)
+            written = await write(
+                self._visit, self._plan.edits, note=str(self._note.value or ""), expected=self._plan.digest
+            )
         except StaleRevisionError:
             await self._show_again()
         except IntentMatchError as error:
@@ -169,9 +210,12 @@ class _Proposal:
     async def _show_again(self) -> None:
         """The files have changed: plan the edits for the present files, and let the visitor look again."""
         try:
-            self._changes = await asyncio.to_thread(self._visit.bot.workspace.plan, self._edits)
+            self._plan = await asyncio.to_thread(_plan, self._visit.bot.workspace, self._edits)
         except IntentMatchError as error:
             self._say(f"Somebody else has changed the files, and this edit does not fit any more: {explained(error)}")
+            self._save.disable()
+            if self._failed is not None:
+                self._failed(error)
             return
         self._say("Somebody else has changed the files. This is your edit of the files as they are now.")
         self._show()
@@ -198,13 +242,16 @@ def effect_view(effect: Effect) -> None:
         tag("p", "The effect could not be worked out in time.", "st-muted")
         return
     diff = effect.diff
+    done, total = (sum(part) for part in zip(*effect.compared.values(), strict=True))
+    if not done:
+        tag("p", f"None of {total:,} messages could be compared in time.", "st-muted")
+        return
     with tag("div", classes="st-row"):
         badge(f"{diff.count('better')} fixed", "good" if diff.count("better") else "plain")
         badge(f"{diff.count('worse')} broken", "bad" if diff.count("worse") else "plain")
         badge(f"{diff.count('other')} answered differently")
         if effect.sampled:
-            done, total = (sum(part) for part in zip(*effect.compared.values(), strict=True))
-            tag("span", f"{done} of {total} messages compared", "st-muted st-small")
+            tag("span", f"{done:,} of {total:,} messages compared", "st-muted st-small")
     shown = sorted(diff.changes, key=lambda change: ("worse", "better", "other").index(change.effect))
     with tag("div", classes="st-effects"):
         for change in shown[:_MOST_SHOWN]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import quote, urlencode
 
-from nicegui import ui
+from nicegui import Client, ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.core.errors import InputError
@@ -38,6 +39,8 @@ class Visit:
     """Name of the bot, if there are several."""
     root: str
     """Path of the studio on the server, without a slash at the end, such as `/studio`."""
+    client: Client
+    """The page in NiceGUI, for what must not depend on the element that a handler belongs to."""
     screen: str = ""
     shortcuts: list[Shortcut] = field(default_factory=list)
     live: TextElement | None = field(default=None, repr=False)
@@ -64,11 +67,15 @@ class Visit:
 
     def url(self, screen: str, **query: str) -> str:
         """Return the address of a screen for the same bot, such as `url("edit", intent="greet")`."""
-        return f"{self.root}{self._path(screen, query)}"
+        return f"{self.root}{self.path(screen, **query)}"
 
     def go(self, screen: str, **query: str) -> None:
         """Open a screen in place of this page."""
-        ui.navigate.to(self._path(screen, query))  # NiceGUI puts the root in front itself
+        self.client.open(self.path(screen, **query))  # NiceGUI puts the root in front itself
+
+    def show_address(self, screen: str, **query: str) -> None:
+        """Show the address of what is open in the address bar, without opening it."""
+        self.client.run_javascript(f"history.replaceState({{}}, '', {json.dumps(self.url(screen, **query))})")
 
     def announce(self, text: str) -> None:
         """Let screen readers speak a text, without anything to see."""
@@ -77,14 +84,16 @@ class Visit:
 
     def tell(self, text: str, kind: Literal["positive", "negative", "warning", "info"] = "info") -> None:
         """Show a message at the edge of the page for some seconds; screen readers speak it."""
-        ui.notify(
-            text, type=kind, position="bottom", multi_line=True, close_button="Close" if kind == "negative" else ""
-        )
+        # A handler may outlive the element that it belongs to, such as a button of a list that was drawn anew.
+        close = "Close" if kind == "negative" else ""
+        with self.client:
+            ui.notify(text, type=kind, position="bottom", multi_line=True, close_button=close)
 
     def shortcut(self, keys: str, says: str, handler: Handler) -> None:
         """Let keys do something while no text field has the focus. Names are those of `KeyboardEvent.key`."""
         self.shortcuts.append(Shortcut(keys, says, handler))
 
-    def _path(self, screen: str, query: dict[str, str]) -> str:
+    def path(self, screen: str, **query: str) -> str:
+        """Return the address of a screen below `root`, as NiceGUI's own functions want it."""
         bot = "" if self.name is None else f"/bots/{quote(self.name, safe='')}"
         return f"{bot}/{screen}{'?' + urlencode(query) if query else ''}"

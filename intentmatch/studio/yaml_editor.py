@@ -1,0 +1,192 @@
+"""The editor of one file: completion, problems at their lines while typing, a merge with what others have written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from nicegui import ui
+
+from intentmatch.authoring.revisions import Files
+from intentmatch.core.errors import InputError, Problem
+from intentmatch.registry.editing.edits import Edit
+from intentmatch.registry.editing.whole_files import ReplaceFile
+from intentmatch.registry.reading.grammar import FILE_KEYS, INTENT_KEYS, TEST_KEYS
+from intentmatch.registry.reading.slot_grammar import KINDS, SLOT_KEYS
+from intentmatch.studio.held import Held
+from intentmatch.studio.merging import merge
+from intentmatch.studio.parts import badge, card, tag, words
+from intentmatch.studio.proposal import propose
+from intentmatch.studio.visit import Visit
+
+SECONDS_BEFORE_A_CHECK = 0.25
+_MOST_SHOWN = 20
+
+
+class ConflictError(InputError):
+    """Somebody else has changed the same lines."""
+
+
+class YamlEditor:
+    """The editor on one page."""
+
+    def __init__(self, visit: Visit, held: Held, name: str, saved: Callable[[], Awaitable[None]]) -> None:
+        self._visit, self.name, self._saved = visit, name, saved
+        self._base = _text(held.files, name)
+        self._typed = 0
+        with card(classes="st-editor"):
+            with tag("div", classes="st-row"):
+                tag("h2", name, "st-h2 st-mono", dir="auto")
+                self._state = tag("span", "", "st-muted st-small", role="status")
+                ui.button("Discard", on_click=self._discard).props("flat").classes("st-push")
+                ui.button("Review and save", on_click=self._save).props("unelevated")
+            self._banner = tag("p", "", "st-problem", role="alert")
+            self._banner.set_visibility(False)
+            self._editor = ui.codemirror(
+                self._base, language="YAML", theme="githubLight", line_wrapping=True, indent="  ",
+                on_change=self._changed, keymap={"Mod-s": self._save},
+            ).classes("st-code")  # fmt: skip
+            self._problems = tag("div", classes="st-stack", aria_live="polite")
+        lists = {
+            "label": f"YAML of {name}",
+            "keys": sorted({*FILE_KEYS, *INTENT_KEYS, *TEST_KEYS, *SLOT_KEYS}),
+            "kinds": list(KINDS),
+            "intents": [intent.name for intent in held.registry][:2000],
+            "languages": sorted({line.language for line in held.registry.utterances if line.language}),
+        }
+        module = json.dumps(f"{visit.root}/assets/editor.js")
+        ui.run_javascript(f"import({module}).then((one) => one.complete({self._editor.id}, {json.dumps(lists)}))")
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there is something to save."""
+        return self._text != self._base
+
+    @property
+    def _text(self) -> str:
+        return str(self._editor.value or "")
+
+    async def reveal(self, line: int) -> None:
+        """Scroll to a line and mark it."""
+        if 1 <= line <= self._text.count("\n") + 1:
+            self._editor.decorations = [{"kind": "line", "line": line, "class": "st-line-here"}]
+            await ui.context.client.connected()
+            self._editor.reveal_line(line)
+
+    async def check(self) -> None:
+        """Show the problems of the text at their lines."""
+        name, text = self.name, self._text
+        _, found = await asyncio.to_thread(self._visit.bot.workspace.examine, {name: text.encode()})
+        path = str(self._visit.bot.workspace.place(name))
+        if not self._editor.is_deleted and text == self._text:
+            self._show([problem for problem in found if problem.location.path == path])
+
+    async def refresh(self, held: Held) -> None:
+        """Take in what somebody else has written to the file."""
+        theirs = held.files.get(self.name)
+        if theirs is None:
+            self._warn("Somebody else has removed this file. Saving adds it again.")
+            return
+        text = theirs.decode("utf-8", "replace")
+        if text == self._base:
+            return
+        if self.dirty:
+            merged = merge(self._base, self._text, text)
+            if merged.conflicts:
+                self._warn("Somebody else has changed lines that you are changing too. Saving shows both.")
+                return
+            self._set(merged.text, base=text)
+            self._visit.tell("Somebody else has changed this file; your changes are kept.", "info")
+        else:
+            self._set(text, base=text)
+            self._visit.tell("Somebody else has changed this file.", "info")
+        await self.check()
+
+    def _set(self, text: str, *, base: str) -> None:
+        self._base = base
+        self._editor.set_value(text)
+        self._banner.set_visibility(False)
+        self._state.set_text("not saved" if self.dirty else "")
+
+    async def _changed(self) -> None:
+        self._typed += 1
+        typed = self._typed
+        self._state.set_text("not saved" if self.dirty else "")
+        await asyncio.sleep(SECONDS_BEFORE_A_CHECK)
+        if typed == self._typed and not self._editor.is_deleted:
+            await self.check()
+
+    def _show(self, problems: Sequence[Problem]) -> None:
+        lines = self._text.count("\n") + 1
+        by_line: dict[int, list[Problem]] = {}
+        for problem in problems:
+            by_line.setdefault(min(problem.location.line, lines), []).append(problem)
+        self._editor.decorations = [
+            {"kind": "line", "line": line, "class": f"st-line-{_worst(found)}"}
+            for line, found in sorted(by_line.items())
+        ]
+        self._editor.props["line-tooltips"] = {
+            line: "\n".join(problem.message for problem in found) for line, found in by_line.items()
+        }
+        self._problems.clear()
+        with self._problems:
+            for problem in problems[:_MOST_SHOWN]:
+                with tag("div", classes="st-row"):
+                    badge(problem.severity, "bad" if problem.severity == "error" else "warn")
+                    line = ui.button(
+                        f"line {problem.location.line}", on_click=partial(self._reveal, problem.location.line)
+                    )
+                    line.props("flat dense no-caps").classes("st-small")
+                    words(problem.message)
+                    if problem.hint:
+                        tag("span", problem.hint, "st-muted st-small")
+            if len(problems) > _MOST_SHOWN:
+                tag("p", f"… and {len(problems) - _MOST_SHOWN} more", "st-muted")
+
+    def _reveal(self, line: int) -> None:
+        self._editor.reveal_line(min(line, self._text.count("\n") + 1))
+
+    def _discard(self) -> None:
+        self._set(self._base, base=self._base)
+
+    async def _save(self) -> None:
+        if not self.dirty:
+            self._visit.tell("There is nothing to save.")
+            return
+        written = await propose(
+            self._visit, self._edits, title=f"Save {self.name}", note=f"Edit {self.name}", failed=self._conflict
+        )
+        if written is not None:
+            text = next(
+                (one.new for one in written.changes.files if one.path.name == self.name.rsplit("/", 1)[-1]), None
+            )
+            self._set(text if text is not None else self._text, base=text if text is not None else self._text)
+            await self._saved()
+
+    def _edits(self, files: Files) -> list[Edit]:
+        """Replace the file by the merge of this text with what the file holds now. Raises `ConflictError`."""
+        merged = merge(self._base, self._text, _text(files, self.name) if self.name in files else self._base)
+        if merged.conflicts:
+            raise ConflictError("somebody else has changed the same lines: both versions are in the editor now")
+        return [ReplaceFile(self._visit.bot.workspace.place(self.name), merged.text)]
+
+    def _conflict(self, error: Exception) -> None:
+        """Show both sides in the editor: the text cannot be saved until the marks are gone."""
+        if isinstance(error, ConflictError):
+            theirs = _text(self._visit.bot.workspace.files(), self.name)
+            self._set(merge(self._base, self._text, theirs).text, base=theirs)
+            self._warn("Both versions are between the lines <<<<<<< and >>>>>>>. Keep what is right, and save again.")
+
+    def _warn(self, text: str) -> None:
+        self._banner.set_text(text)
+        self._banner.set_visibility(True)
+
+
+def _text(files: Files, name: str) -> str:
+    return files[name].decode("utf-8", "replace")
+
+
+def _worst(problems: Sequence[Problem]) -> str:
+    return "error" if any(problem.severity == "error" for problem in problems) else "warning"

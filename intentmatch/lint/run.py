@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from intentmatch.artefact.build import uncovered
@@ -53,6 +53,8 @@ class Report:
     """Pairs of intents that overlap, the pair with the most errors first; ignored pairs are included."""
     coverage: dict[str, dict[str, int]]
     """{intent: {language: number of utterances}}; "" stands for utterances without a language."""
+    subject: Subject | None = field(default=None, repr=False, compare=False)
+    """What the rules looked at; None without utterances."""
 
 
 def lint(
@@ -82,6 +84,7 @@ def lint(
         comments = read_comments(path, limits)
     chosen = resolve(settings, registry=registry.settings, locations=registry.setting_locations)
     overlaps: tuple[rules.Overlap, ...] = ()
+    subject = None
     if registry.utterances:
         loaded = load_encoder(chosen) if encoder is None or isinstance(encoder, str) else encoder
         subject = _subject(ordered(registry), loaded, chosen, progress)
@@ -95,7 +98,8 @@ def lint(
     unsuppressed = suppress.apply(problems, suppressions)
     left, bad_settings = suppress.level(unsuppressed, chosen.lint, _place_of_setting(registry, chosen))
     ignored = len(problems) + sum(problem.rule == "unused-suppression" for problem in unsuppressed) - len(left)
-    return Report(registry, tuple(sorted([*left, *bad_settings])), ignored, overlaps, languages.coverage(registry))
+    found = tuple(sorted([*left, *bad_settings]))
+    return Report(registry, found, ignored, overlaps, languages.coverage(registry), subject)
 
 
 def _subject(registry: Registry, encoder: Encoder, settings: Settings, progress: Progress | None) -> Subject:

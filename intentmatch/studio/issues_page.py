@@ -1,11 +1,176 @@
-"""The screen Issues."""
+"""The screen Issues: findings of `lint` as cards, the most valuable first, each with what mends it."""
 
 from __future__ import annotations
 
-from intentmatch.studio.parts import heading
+from collections.abc import Sequence
+from functools import partial
+
+from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
+from nicegui.events import ValueChangeEventArguments
+
+from intentmatch.authoring.insights import issues_of
+from intentmatch.core.errors import InputError, counted
+from intentmatch.evaluation.insight.issues import Issue, Shown, mends
+from intentmatch.studio.cursor import Cursor
+from intentmatch.studio.following import follow
+from intentmatch.studio.insight_part import InsightPart
+from intentmatch.studio.parts import BadgeKind, badge, empty, heading, tag, words
+from intentmatch.studio.places import file_name, intent_link, place
+from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
+
+_AT_ONCE = 20
+_KINDS = {"all": "All", "mend": "With a mend", "error": "Errors", "warning": "Warnings", "info": "Notes"}
+_BADGES: dict[str, BadgeKind] = {"error": "bad", "warning": "warn", "info": "plain"}
+_MOST_AT_ONCE = 200
 
 
 async def show(visit: Visit) -> None:
     """Draw the screen."""
-    heading("Issues", "Findings about the intents, the most valuable first.")
+    heading("Issues", "What lint finds in the files, the most valuable first.")
+    page = _Issues(visit)
+    part = InsightPart(
+        lambda: issues_of(visit.bot.matcher, visit.bot.workspace), page.draw, waiting="Looking at every utterance:"
+    )
+    page.refresh = part.refresh
+    follow(visit, part.refresh)
+
+
+class _Issues:
+    """The cards of one page."""
+
+    def __init__(self, visit: Visit) -> None:
+        self._visit = visit
+        self._all: Sequence[Issue] = ()
+        self._listed: list[Issue] = []
+        self._kind = "all"
+        self._drawn = 0
+        self._cursor: Cursor[Issue] = Cursor(visit, "issue", self._show_more)
+        visit.shortcut("m", "Mend the issue", self._mend_current)
+        visit.shortcut("o", "Open its line in the editor", self._open_current)
+
+    def refresh(self) -> None:
+        """Look at the files again; set by the page."""
+
+    def draw(self, found: Sequence[Issue]) -> None:
+        """Draw all issues."""
+        self._all = found
+        if not found:
+            with tag("div", classes="st-card"):
+                empty("Nothing to mend: lint finds no problems.")
+            return
+        gains = [issue for issue in found if issue.mend is not None and (issue.mend.gain or 0) > 0]
+        with tag("div", classes="st-row"):
+            kinds = {kind: f"{name} ({len(self._of(kind))})" for kind, name in _KINDS.items() if self._of(kind)}
+            self._kind = self._kind if self._kind in kinds else "all"
+            toggle = ui.toggle(kinds, value=self._kind, on_change=self._choose)
+            toggle.props("unelevated no-caps toggle-color=primary").props["aria-label"] = "Which issues"
+            if len(gains) > 1 and self._visit.may("author"):
+                text = f"Mend all {len(gains)} that win utterances"
+                some = gains[:_MOST_AT_ONCE]
+                ui.button(text, icon="auto_fix_high", on_click=partial(self._mend, some)).props(
+                    "outline no-caps"
+                ).classes("st-push")
+        self._list = tag("div", classes="st-stack st-gap", role="list")
+        self._more = ui.button("Show more", on_click=self._show_more).props("flat")
+        self._fill()
+
+    def _of(self, kind: str) -> list[Issue]:
+        if kind == "mend":
+            return [issue for issue in self._all if issue.mend is not None]
+        return [issue for issue in self._all if kind in ("all", issue.problem.severity)]
+
+    def _choose(self, event: ValueChangeEventArguments) -> None:
+        self._kind = event.value
+        self._fill()
+        self._visit.announce(f"{len(self._listed)} issues")
+
+    def _fill(self) -> None:
+        self._listed, self._drawn = self._of(self._kind), 0
+        self._list.clear()
+        self._cursor.clear()
+        self._show_more()
+
+    def _show_more(self) -> bool:
+        some = self._listed[self._drawn : self._drawn + _AT_ONCE]
+        with self._list:
+            for issue in some:
+                self._cursor.add(issue, self._card(issue))
+        self._drawn += len(some)
+        self._more.set_visibility(self._drawn < len(self._listed))
+        return bool(some)
+
+    def _card(self, issue: Issue) -> TextElement:
+        problem, visit = issue.problem, self._visit
+        card = tag("article", classes="st-card", role="listitem", aria_label=issue.why)
+        with card:
+            with tag("div", classes="st-row"):
+                badge(problem.severity, _BADGES[problem.severity])
+                tag("h2", f"{issue.why[:1].upper()}{issue.why[1:]}", "st-h2")
+                tag("span", problem.rule, "st-mono st-muted st-wide-only")
+                with tag("span", classes="st-push"):
+                    _value(issue)
+            if issue.lines:
+                with tag("div", classes="st-columns"):
+                    for line in issue.lines:
+                        _line(visit, line)
+            if len(issue.lines) < 2 or len(issue.intents) > len({line.intent for line in issue.lines}):
+                words(_without_folder(visit, problem.message), "st-muted", "p")
+            if not issue.lines:
+                place(visit, problem.location)
+            if problem.hint:
+                words(f"{problem.hint[:1].upper()}{problem.hint[1:]}.", "st-muted st-small", "p")
+            if issue.mend is not None and visit.may("author"):
+                button = ui.button(issue.mend.title, icon="auto_fix_high", on_click=partial(self._mend, [issue]))
+                button.props("outline no-caps dense").classes("st-action")
+                if issue.lines:
+                    button.props["aria-label"] = f"{issue.mend.title}: “{issue.lines[0].line.text}”"
+        return card
+
+    async def _mend(self, some: Sequence[Issue]) -> None:
+        title = some[0].mend.title if len(some) == 1 and some[0].mend else f"Mend {counted(len(some), 'issue')}"
+        rules = ", ".join(dict.fromkeys(issue.problem.rule for issue in some))
+        try:
+            edits = mends(self._all, [issue.id for issue in some])
+        except InputError as error:
+            self._visit.tell(str(error), "negative")
+            return
+        if await propose(self._visit, edits, title=title, note=f"Mend: {rules}") is not None:
+            self.refresh()
+
+    async def _mend_current(self) -> None:
+        issue = self._cursor.current
+        if issue is None or issue.mend is None:
+            self._visit.tell("Choose an issue with a mend first: j and k move.")
+            return
+        await self._mend([issue])
+
+    def _open_current(self) -> None:
+        issue = self._cursor.current
+        name = issue and file_name(self._visit, issue.problem.location)
+        if issue is not None and name is not None:
+            self._visit.go("edit", file=name, line=str(issue.problem.location.line))
+
+
+def _line(visit: Visit, shown: Shown) -> None:
+    with tag("div", classes="st-quote st-stack st-tight"):
+        words(shown.line.text, "st-strong", "p")
+        with tag("div", classes="st-row st-small"):
+            intent_link(visit, shown.intent)
+            place(visit, shown.line.location)
+
+
+def _value(issue: Issue) -> None:
+    """Say what is to be won."""
+    if issue.mend is not None and issue.mend.gain is not None:
+        gain = issue.mend.gain
+        text = f"{gain:+d} {'utterance' if abs(gain) == 1 else 'utterances'} understood" if gain else "no other answer"
+        badge(text, "good" if gain > 0 else "bad" if gain < 0 else "plain")
+    elif issue.misread:
+        badge(f"{counted(issue.misread, 'utterance')} misread", "warn")
+
+
+def _without_folder(visit: Visit, message: str) -> str:
+    """Return a message with the names of files as the studio shows them."""
+    return message.replace(f"{visit.bot.workspace.base}/", "")

@@ -1,11 +1,122 @@
-"""The screen See."""
+"""The screen See: a map of all utterances, overlaps, confusions, the target, languages, and the learning curve."""
 
 from __future__ import annotations
 
-from intentmatch.studio.parts import heading
+from collections.abc import Callable
+from typing import NamedTuple
+
+from nicegui import ui
+from nicegui.element import Element
+from nicegui.events import ValueChangeEventArguments
+
+from intentmatch.authoring.insights import held_out_of, learning_curve_of, overlaps_of, utterance_map_of
+from intentmatch.studio.confusion_view import ConfusionView
+from intentmatch.studio.coverage_view import coverage_view
+from intentmatch.studio.following import follow
+from intentmatch.studio.growth_view import GrowthView
+from intentmatch.studio.insight_part import InsightPart
+from intentmatch.studio.map_view import MapView
+from intentmatch.studio.overlap_view import OverlapView
+from intentmatch.studio.parts import heading, tag
+from intentmatch.studio.target_view import TargetView
 from intentmatch.studio.visit import Visit
 
 
+class _View(NamedTuple):
+    """A tab of the screen; `draw` returns what refreshes it."""
+
+    title: str
+    icon: str
+    draw: Callable[[Visit], Callable[[], None]]
+
+
 async def show(visit: Visit) -> None:
-    """Draw the screen."""
-    heading("See", "A map of all utterances, overlaps, and what the thresholds do.")
+    """Draw the screen, with the tab that the address names in `view`."""
+    heading("See", "How the utterances lie, which intents are confused, and what would help.")
+    asked = ui.context.client.request.query_params.get("view", "")
+    tabs = ui.tabs(value=asked if asked in _VIEWS else "map").props(
+        "inline-label no-caps outside-arrows mobile-arrows align=left"
+    )
+    with tabs.classes("st-tabs"):
+        for name, view in _VIEWS.items():
+            ui.tab(name, label=view.title, icon=view.icon)
+    panel = tag("div", classes="st-stack st-gap", role="region", aria_label="What the tab shows")
+    refresh: list[Callable[[], None]] = []
+
+    def draw(event: ValueChangeEventArguments | None = None) -> None:
+        name = str(tabs.value)
+        if event is not None:
+            address = visit.url("see", view=name)
+            ui.run_javascript(f"history.replaceState(history.state, '', {address!r})")
+        panel.clear()
+        refresh.clear()
+        with panel:
+            refresh.append(_VIEWS[name].draw(visit))
+
+    tabs.on_value_change(draw)
+    draw()
+    follow(visit, lambda: [again() for again in refresh] and None, registry=True)
+
+
+def _map(visit: Visit) -> Callable[[], None]:
+    return InsightPart(
+        lambda: utterance_map_of(visit.bot.matcher),
+        lambda found: _ignore(MapView(visit, found)),
+        waiting="Drawing the map:",
+    ).refresh
+
+
+def _overlaps(visit: Visit) -> Callable[[], None]:
+    return InsightPart(
+        lambda: overlaps_of(visit.bot.matcher), lambda found: _ignore(OverlapView(visit, found)), waiting="Comparing:"
+    ).refresh
+
+
+def _confusion(visit: Visit) -> Callable[[], None]:
+    return InsightPart(
+        lambda: held_out_of(visit.bot.matcher),
+        lambda cases: _ignore(ConfusionView(visit, cases)),
+        waiting="Cross-validating:",
+    ).refresh
+
+
+def _target(visit: Visit) -> Callable[[], None]:
+    return InsightPart(
+        lambda: held_out_of(visit.bot.matcher),
+        lambda cases: _ignore(TargetView(visit, cases)),
+        waiting="Cross-validating:",
+    ).refresh
+
+
+def _languages(visit: Visit) -> Callable[[], None]:
+    place: Element = tag("div", classes="st-stack")
+
+    def draw() -> None:
+        place.clear()
+        with place:
+            coverage_view(visit, visit.bot.matcher.registry)
+
+    draw()
+    return draw
+
+
+def _growth(visit: Visit) -> Callable[[], None]:
+    return InsightPart(
+        lambda: learning_curve_of(visit.bot.matcher),
+        lambda curve: _ignore(GrowthView(visit, curve)),
+        waiting="Measuring with fewer utterances:",
+    ).refresh
+
+
+def _ignore(_: object) -> None:
+    """Return nothing, for a part whose view is an object."""
+
+
+_VIEWS = {
+    "map": _View("Map", "scatter_plot", _map),
+    "overlaps": _View("Overlaps", "join_inner", _overlaps),
+    "confusion": _View("Confusion", "grid_on", _confusion),
+    "target": _View("Target", "tune", _target),
+    "languages": _View("Languages", "translate", _languages),
+    "growth": _View("Growth", "trending_up", _growth),
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from intentmatch.server.routes.authoring import edits, evaluation, inbox, revisions, trying
+from intentmatch.server.routes.authoring import edits, evaluation, inbox, insight, revisions, trying
 from intentmatch.server.routes.authoring.bots import add_pool_calls
 
 __all__ = ["add_calls", "add_pool_calls"]
@@ -17,3 +17,4 @@ def add_calls(router: APIRouter) -> None:
     trying.add_calls(router)
     inbox.add_calls(router)
     evaluation.add_calls(router)
+    insight.add_calls(router)

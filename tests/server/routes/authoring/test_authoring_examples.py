@@ -59,6 +59,11 @@ PATHS = {
     "show_inbox": "/inbox",
     "preview_cluster": "/inbox/1/preview",
     "handle_cluster": "/inbox/1",
+    "insight": "/insight/overlaps",
+    "insight_target": "/insight/target?precision=0.9",
+    "issues": "/issues",
+    "preview_mends": "/issues/preview",
+    "mend_issues": "/issues/mend",
 }
 ORDER = [
     "registry",
@@ -73,6 +78,11 @@ ORDER = [
     "revisions",
     "show_revision",
     "audit",
+    "insight",
+    "insight_target",
+    "issues",
+    "preview_mends",
+    "mend_issues",
     "restore_revision",
 ]
 """Reading comes before what changes the files."""

@@ -1,0 +1,219 @@
+"""Insights into a registry in the background: each is worked out once for the same content, and shared by all who ask.
+
+The answer is the result, the progress of the thread that works on it, or the reason why there is no result. Results are
+kept for the registries that were asked about last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import threading
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from contextvars import copy_context
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from intentmatch.artefact.store import Artefact
+from intentmatch.authoring.revisions import digest_of
+from intentmatch.authoring.time_limit import StoppedError, stopping
+from intentmatch.authoring.workspace import Workspace
+from intentmatch.core.errors import IntentMatchError
+from intentmatch.evaluation.insight.closest_lines import OverlappingIntents, overlapping_intents
+from intentmatch.evaluation.insight.growth import LearningCurve, learning_curve
+from intentmatch.evaluation.insight.held_out_cases import HeldOutCases, held_out_cases
+from intentmatch.evaluation.insight.issues import Issue, issues
+from intentmatch.evaluation.insight.utterance_map import UtteranceMap, utterance_map
+from intentmatch.lint import lint
+from intentmatch.lint.subject import Subject
+from intentmatch.matching.matcher import Matcher
+from intentmatch.runtime.steps import Step
+
+_log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+MOST_RESULTS = 24
+"""Results that are kept."""
+# Threads that work at a time: insights must leave time for answers.
+_AT_A_TIME = 1
+_SECONDS_UNTIL_NEXT_TRY = 10.0
+_BEGINNING = Step("waiting for other work")
+
+
+@dataclass(frozen=True, slots=True)
+class Ready(Generic[_T]):
+    """The result."""
+
+    value: _T
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """The result is not there yet."""
+
+    step: Step
+    seconds: float
+    """How long it has been worked on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """There is no result. A later call tries again."""
+
+    reason: str
+
+
+class _Job:
+    """One result, and the thread that works it out."""
+
+    def __init__(self, lane: Hashable) -> None:
+        self.lane = lane
+        self.state: Ready[object] | Failed | None = None
+        self.step = _BEGINNING
+        self.stopped = False
+        self.begin = time.monotonic()
+        self.end = 0.0
+        self.done = threading.Event()
+
+
+class Insights:
+    """Results by key, for any number of threads."""
+
+    def __init__(self, most: int = MOST_RESULTS) -> None:
+        self._jobs: OrderedDict[Hashable, _Job] = OrderedDict()
+        self._lock = threading.Lock()
+        self._working = threading.Semaphore(_AT_A_TIME)
+        self._most = most
+
+    def ask(
+        self, key: Hashable, work: Callable[[], _T], *, lane: Hashable = None, seconds: float = 0.0
+    ) -> Ready[_T] | Working | Failed:
+        """Return the result of `work` for this key, or how far it is after so many seconds. The first call starts it.
+
+        Unfinished work for another key of the same `lane` is stopped at its next step: nobody needs it any more.
+        """
+        job = self._job(key, work, lane)
+        job.done.wait(seconds)
+        if job.state is None:
+            return Working(job.step, time.monotonic() - job.begin)
+        return job.state  # type: ignore[return-value]
+
+    def _job(self, key: Hashable, work: Callable[[], object], lane: Hashable) -> _Job:
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is not None and not self._outdated(job):
+                self._jobs.move_to_end(key)
+                return job
+            for other in self._jobs.values() if lane is not None else ():
+                other.stopped |= other.lane == lane and other.state is None
+            job = self._jobs[key] = _Job(lane)
+            self._jobs.move_to_end(key)
+            finished = [one for one, of in self._jobs.items() if of.done.is_set()]
+            for one in finished[: max(0, len(self._jobs) - self._most)]:
+                del self._jobs[one]
+        # The thread must not keep a program from ending.
+        thread = threading.Thread(
+            target=copy_context().run, args=(self._run, job, work), name="intentmatch-insights", daemon=True
+        )
+        thread.start()
+        return job
+
+    @staticmethod
+    def _outdated(job: _Job) -> bool:
+        """Whether a job has to be done again."""
+        if job.stopped and not isinstance(job.state, Ready):
+            return True
+        return isinstance(job.state, Failed) and time.monotonic() - job.end > _SECONDS_UNTIL_NEXT_TRY
+
+    def _run(self, job: _Job, work: Callable[[], object]) -> None:
+        def follow(step: Step) -> None:
+            job.step = step
+
+        state: Ready[object] | Failed
+        try:
+            with self._working, stopping(lambda: job.stopped, follow):
+                state = Failed("it was stopped") if job.stopped else Ready(work())
+        except StoppedError:
+            state = Failed("it was stopped, because the files have changed")
+        except IntentMatchError as error:
+            state = Failed(str(error))
+        except Exception:  # noqa: BLE001 - whoever asks must not wait for ever
+            _log.exception("an insight could not be worked out")
+            state = Failed("it could not be worked out, see the log")
+        job.end = time.monotonic()
+        job.state = state
+        job.done.set()
+
+
+shared = Insights()
+"""The results of this process, the same for pages and calls. All functions below wait for `seconds` at most."""
+
+
+def utterance_map_of(matcher: Matcher, seconds: float = 0.0) -> Ready[UtteranceMap] | Working | Failed:
+    """Return the map of the registry in use."""
+    return _of_artefact("map", matcher, lambda artefact: utterance_map(_subject(artefact)), seconds)
+
+
+def overlaps_of(matcher: Matcher, seconds: float = 0.0) -> Ready[list[OverlappingIntents]] | Working | Failed:
+    """Return the overlapping intents of the registry in use."""
+    return _of_artefact("overlaps", matcher, lambda artefact: overlapping_intents(_subject(artefact)), seconds)
+
+
+def held_out_of(matcher: Matcher, seconds: float = 0.0) -> Ready[HeldOutCases] | Working | Failed:
+    """Return the held-out cases of the registry in use; a minute for 10,000 lines."""
+    encoder = matcher.encoder
+    return _of_artefact("held out", matcher, lambda artefact: held_out_cases(artefact, encoder), seconds)
+
+
+def learning_curve_of(matcher: Matcher, seconds: float = 0.0) -> Ready[LearningCurve] | Working | Failed:
+    """Return the learning curve of the registry in use; two to three times the time of `held_out_of`.
+
+    It starts once the held-out cases are there.
+    """
+    cases = held_out_of(matcher, seconds)
+    if not isinstance(cases, Ready):
+        return cases
+    return _of_artefact("curve", matcher, lambda _: learning_curve(cases.value), seconds)
+
+
+def issues_of(matcher: Matcher, workspace: Workspace, seconds: float = 0.0) -> Ready[list[Issue]] | Working | Failed:
+    """Return the findings about the files as they are now. Raises `InputError` if they cannot be read."""
+    key = "issues", digest_of(workspace.files()), str(workspace.path), matcher.artefact.encoder_fingerprint
+    encoder = matcher.encoder
+    lane = "issues", str(workspace.path)
+    return shared.ask(
+        key, lambda: issues(lint(workspace.path, encoder=encoder), workspace.base), lane=lane, seconds=seconds
+    )
+
+
+def _of_artefact(
+    kind: str, matcher: Matcher, work: Callable[[Artefact], _T], seconds: float
+) -> Ready[_T] | Working | Failed:
+    artefact = matcher.artefact
+    lane = None if matcher.path is None else (kind, str(matcher.path))
+    return shared.ask((kind, *_content(artefact)), lambda: work(artefact), lane=lane, seconds=seconds)
+
+
+def _subject(artefact: Artefact) -> Subject:
+    return Subject(artefact.registry, artefact.wide_vectors, artefact.settings.aggregation)
+
+
+_contents: weakref.WeakValueDictionary[int, Artefact] = weakref.WeakValueDictionary()
+_digests: dict[int, tuple[str, str]] = {}
+
+
+def _content(artefact: Artefact) -> tuple[str, str]:
+    """Return fingerprint and a digest of the places of all lines, which the fingerprint leaves out."""
+    number = id(artefact)
+    if _contents.get(number) is not artefact:
+        places = [str(line.location) for line in artefact.registry.utterances]
+        digest = hashlib.sha256(json.dumps(places).encode("utf-8", "surrogatepass")).hexdigest()
+        for old in [old for old in _digests if old not in _contents]:
+            _digests.pop(old, None)
+        _contents[number], _digests[number] = artefact, (artefact.fingerprint, digest)
+    return _digests[number]

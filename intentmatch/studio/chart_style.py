@@ -1,0 +1,63 @@
+"""Colours and settings that the charts share. A chart is drawn once for light and dark, so its colours suit both."""
+
+from __future__ import annotations
+
+import json
+from colorsys import hls_to_rgb
+from typing import Any
+
+TEXT = "#7a8494"
+LINE = "rgba(128, 140, 160, 0.28)"
+PRIMARY = "#4a7de8"
+BAD = "#d9534a"
+WARN = "#d08a1d"
+GOOD = "#2f9e63"
+
+_GOLDEN_ANGLE = 137.508
+_MOST_LETTERS = 120
+
+
+def palette(count: int) -> list[str]:
+    """Return colours of the same lightness, neighbours as different as can be."""
+    colours = []
+    for number in range(max(2, count)):
+        hue = (210.0 + number * _GOLDEN_ANGLE) % 360.0 / 360.0
+        lightness = (0.5, 0.6, 0.42)[number // 12 % 3]
+        colours.append("#" + "".join(f"{round(255 * part):02x}" for part in hls_to_rgb(hue, lightness, 0.55)))
+    return colours
+
+
+def axis(name: str = "", **more: Any) -> dict[str, Any]:
+    """Return the settings of an axis in quiet colours."""
+    return {
+        "name": name,
+        "nameTextStyle": {"color": TEXT},
+        "axisLabel": {"color": TEXT},
+        "axisLine": {"lineStyle": {"color": LINE}},
+        "axisTick": {"show": False},
+        "splitLine": {"lineStyle": {"color": LINE}},
+        **more,
+    }
+
+
+def tooltip(formatter: str) -> dict[str, Any]:
+    """Return the settings of a tooltip. Its text is drawn, never read as HTML, because users wrote it."""
+    return {
+        "renderMode": "richText",
+        "confine": True,
+        "backgroundColor": "#1d2330",
+        "borderWidth": 0,
+        "textStyle": {"color": "#ffffff", "fontSize": 13},
+        ":formatter": formatter,
+    }
+
+
+def lookup(names: list[str], function: str) -> str:
+    """Return a JavaScript function that sees `names`; `function` is the expression of it."""
+    # Valid JSON is valid JavaScript, and no text can end it.
+    return f"((names) => {function})({json.dumps(names)})"
+
+
+def shortened(text: str) -> str:
+    """Return a text that fits into a tooltip."""
+    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}…"

@@ -1,0 +1,98 @@
+"""A part of a page that shows an insight: its progress while it is worked out, then the result."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from nicegui import background_tasks, ui
+from nicegui.elements.mixins.text_element import TextElement
+
+from intentmatch.authoring.insights import Failed, Ready, Working
+from intentmatch.core.errors import IntentMatchError
+from intentmatch.studio.parts import tag
+
+_T = TypeVar("_T")
+
+Draw = Callable[[_T], Awaitable[None] | None]
+
+_SECONDS_BETWEEN_LOOKS = 0.25
+# What takes less is not worth a bar.
+_SECONDS_BEFORE_PROGRESS = 0.6
+
+
+class InsightPart:
+    """Asks for an insight until it is there, and draws it. `refresh` asks again, such as after an edit."""
+
+    def __init__(
+        self, ask: Callable[[], Ready[_T] | Working | Failed], draw: Draw[_T], *, waiting: str = "Working it out …"
+    ) -> None:
+        """Make the part in the present place of the page; `draw` runs inside of it."""
+        self._ask, self._draw, self._waiting = ask, draw, waiting
+        self._client = ui.context.client
+        self._turn = 0
+        self._shown: object = None
+        self._place = tag("div", classes="st-stack st-gap")
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Ask again. What is shown stays until there is something else to show."""
+        self._turn += 1
+        background_tasks.create(self._follow(self._turn), name="an insight of a page")
+
+    async def _follow(self, turn: int) -> None:
+        await self._client.connected()
+        bar: ui.linear_progress | None = None
+        says = None
+        while turn == self._turn and not self._place.is_deleted:
+            with self._place:
+                try:
+                    state = await asyncio.to_thread(self._ask)
+                except IntentMatchError as error:
+                    state = Failed(str(error))
+                if turn != self._turn or self._place.is_deleted:
+                    return
+                if isinstance(state, Working):
+                    if bar is None and (self._shown is None or state.seconds > _SECONDS_BEFORE_PROGRESS):
+                        self._clear()
+                        self._place.props["aria-busy"] = "true"
+                        says = tag("p", self._waiting, "st-muted", role="status")
+                        bar = ui.linear_progress(show_value=False).props("indeterminate rounded")
+                        bar.props["aria-label"] = self._waiting
+                    if bar is not None and says is not None:
+                        _progress(bar, says, state, self._waiting)
+                else:
+                    if self._shown != (value := state.value if isinstance(state, Ready) else state.reason):
+                        self._clear()
+                        self._shown = value
+                        await self._show(state)
+                    return
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+
+    def _clear(self) -> None:
+        self._place.clear()
+        self._shown = None
+
+    async def _show(self, state: Ready[_T] | Failed) -> None:
+        self._place.props["aria-busy"] = "false"
+        if isinstance(state, Failed):
+            tag("p", f"{state.reason[:1].upper()}{state.reason[1:]}", "st-problem", role="alert")
+            ui.button("Try again", on_click=self.refresh).props("flat")
+            return
+        drawn = self._draw(state.value)
+        if inspect.isawaitable(drawn):
+            await drawn
+
+
+def _progress(bar: ui.linear_progress, says: TextElement, state: Working, waiting: str) -> None:
+    step = state.step
+    name = f"{waiting} {step.name}{f' · {step.detail}' if step.detail else ''}"
+    if says.text != name:
+        says.set_text(name)
+    if step.total:
+        bar.props(remove="indeterminate")
+        bar.set_value(step.done / step.total)
+    else:
+        bar.props("indeterminate")

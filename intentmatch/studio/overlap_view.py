@@ -1,0 +1,84 @@
+"""See: pairs of intents that take each other's lines, with the closest lines of both side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from nicegui import ui
+
+from intentmatch.evaluation.insight.closest_lines import ClosePair, OverlappingIntents, Side
+from intentmatch.studio.map_view import move_button
+from intentmatch.studio.parts import badge, card, empty, tag, words
+from intentmatch.studio.places import intent_link, place
+from intentmatch.studio.visit import Visit
+
+_AT_ONCE = 15
+
+
+class OverlapView:
+    """The list of pairs, and the pair that is open."""
+
+    def __init__(self, visit: Visit, found: Sequence[OverlappingIntents]) -> None:
+        self._visit, self._found = visit, found
+        self._buttons: list[ui.button] = []
+        if not found:
+            empty("No utterance is nearer to another intent than to its own. Well separated!")
+            return
+        with tag("div", classes="st-two"):
+            with card("Pairs, the most overlapping first"):
+                self._list = tag("div", classes="st-stack st-choices")
+                self._more = ui.button("Show more", on_click=self._show_more).props("flat")
+            self._detail = tag("div", classes="st-stack", aria_live="polite")
+        self._show_more()
+        self._open(0)
+
+    def _show_more(self) -> None:
+        begin = len(self._buttons)
+        with self._list:
+            for number, pair in enumerate(self._found[begin : begin + _AT_ONCE], begin):
+                self._buttons.append(self._choice(number, pair))
+        self._more.set_visibility(len(self._buttons) < len(self._found))
+
+    def _choice(self, number: int, pair: OverlappingIntents) -> ui.button:
+        button = ui.button(on_click=partial(self._open, number)).props("flat no-caps align=left").classes("st-choice")
+        with button, tag("div", classes="st-stack st-tight st-wide"):
+            tag("span", f"{pair.first} · {pair.second}", "st-mono", dir="auto")
+            with tag("div", classes="st-bar-row"):
+                with tag("div", classes="st-meter", aria_hidden="true"):
+                    tag("div", classes="st-fill bad", style=f"width: {pair.share:.1%}")
+                tag("span", f"{sum(pair.errors)} of {sum(pair.lines)}", "st-small st-muted")
+        return button
+
+    def _open(self, number: int) -> None:
+        for place_of, button in enumerate(self._buttons):
+            button.props["aria-pressed"] = str(place_of == number).lower()
+            button.classes(**{"add" if place_of == number else "remove": "st-chosen"})
+        pair = self._found[number]
+        self._detail.clear()
+        with self._detail, card():
+            with tag("div", classes="st-row"):
+                intent_link(self._visit, pair.first)
+                tag("span", "and")
+                intent_link(self._visit, pair.second)
+                for name, errors, lines in zip((pair.first, pair.second), pair.errors, pair.lines, strict=True):
+                    badge(f"{errors} of {lines} {name} lines are nearer to the other", "bad" if errors else "plain")
+            for close in pair.closest:
+                self._pair(close)
+
+    def _pair(self, close: ClosePair) -> None:
+        with tag("div", classes="st-versus"):
+            self._side(close.first, close.second.intent)
+            tag("span", f"{close.cosine:.2f}", "st-badge", title="Cosine similarity")
+            self._side(close.second, close.first.intent)
+
+    def _side(self, side: Side, other: str) -> None:
+        with tag("div", classes=f"st-side {'bad' if side.misplaced else ''}"):
+            words(side.line.text, "st-strong", "p")
+            with tag("div", classes="st-row st-small"):
+                tag("span", side.intent, "st-mono st-muted")
+                place(self._visit, side.line.location)
+                if side.misplaced:
+                    badge("nearer to the other", "bad")
+            if side.line.template is None and self._visit.may("author"):
+                move_button(self._visit, side.line, side.intent, other)

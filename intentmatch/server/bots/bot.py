@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -38,9 +39,11 @@ from intentmatch.server.process.telemetry import Spans
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 if TYPE_CHECKING:
+    from intentmatch.authoring.evaluator import Evaluator
     from intentmatch.authoring.workspace import Workspace
     from intentmatch.matching.database_watch import DatabaseWatch
     from intentmatch.matching.watch import Watch
+    from intentmatch.storage.postgres.address import Address
 
 _log = logging.getLogger(__name__)
 
@@ -111,6 +114,7 @@ class Bot:
         self._queue = queue
         self.metrics = queue.metrics
         self._workspace: Workspace | None = None
+        self._evaluator: Evaluator | None = None
         self._workspace_lock = threading.Lock()
         self.evaluating = threading.Lock()
         """Held while this process evaluates the bot for an author."""
@@ -232,7 +236,9 @@ class Bot:
         return self.matcher.watch(on_reload=self._note_reload, on_error=self._note_invalid_files)
 
     async def close(self) -> None:
-        """Stop watching, and flush the inbox."""
+        """Stop watching and evaluating, and flush the inbox."""
+        if self._evaluator is not None:
+            await asyncio.to_thread(self._evaluator.close)
         if self._following is not None:
             self._following.cancel()
         if self._watch is not None:
@@ -261,7 +267,10 @@ class Bot:
 
         with self._workspace_lock:
             if self._workspace is None:
-                path = self.matcher.path
+                address, path = self.matcher.address, self.matcher.path
+                if address is not None:
+                    self._workspace = self._database_workspace(address)
+                    return self._workspace
                 if path is None:
                     detail = "The intents were made in code: there is no YAML to edit."
                     raise ProblemError(ProblemDetails.for_status(409, detail))
@@ -270,6 +279,23 @@ class Bot:
                 except InputError as error:
                     raise ProblemError(ProblemDetails.for_status(409, str(error))) from error
             return self._workspace
+
+    def _database_workspace(self, address: Address) -> Workspace:
+        from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
+        from intentmatch.matching.replica import limits
+
+        return DatabaseWorkspace(address, limits(Path(address.bot), self.matcher.settings))
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """What evaluates the revisions of this bot in the background. Raises as `workspace`."""
+        from intentmatch.authoring.evaluator import Evaluator  # needed by few servers
+
+        workspace = self.workspace
+        with self._workspace_lock:
+            if self._evaluator is None:
+                self._evaluator = Evaluator(workspace, lambda: self.matcher)
+            return self._evaluator
 
     def record(self, results: Sequence[MatchResult], registry: Registry) -> None:
         """Count, trace and log results of a registry, and keep misses in the inbox, each if it is turned on."""

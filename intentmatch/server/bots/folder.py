@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -11,16 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from intentmatch.artefact.store import SUFFIX
+from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
 from intentmatch.registry.reading.reader import SUFFIXES, own_files
 from intentmatch.storage.postgres.address import Address
 
 NAME = "bots"
 """A folder of this name is taken for a folder of bots, unless it has YAML of its own."""
-
-# A name stands in URLs unescaped, and before the colon of a key.
-_VALID_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_HOW_TO_NAME = "use at most 100 ASCII letters, digits, `-`, `_` and `.`, and start with a letter or digit"
 
 
 @dataclass(frozen=True)
@@ -40,9 +36,10 @@ class BotFolder:
 
         Raises `RegistryError` with every problem of the folder, and `DatabaseError`.
         """
-        return _bots_in_database(self.path) if isinstance(self.path, Address) else self._bots_in_folder(Path(self.path))
+        return _bots_in_database(self.path) if isinstance(self.path, Address) else self.bots_in_folder(Path(self.path))
 
-    def _bots_in_folder(self, path: Path) -> dict[str, Path]:
+    def bots_in_folder(self, path: Path) -> dict[str, Path]:
+        """Return the path of each bot by name. Raises `RegistryError` with every problem of the folder."""
         found: dict[str, Path] = {}
         problems: list[Problem] = []
         for entry, is_folder in _entries(path):
@@ -50,9 +47,9 @@ class BotFolder:
             if name is None:
                 if _is_yaml_file(entry, is_folder):
                     problems.append(_stray(entry))
-            elif not _VALID_NAME.fullmatch(name):
+            elif not VALID_NAME.fullmatch(name):
                 message = f"{name!r} is not a valid name for a bot"
-                problems.append(Problem(Location(str(entry)), "error", "bot-name", message, _HOW_TO_NAME))
+                problems.append(Problem(Location(str(entry)), "error", "bot-name", message, HOW_TO_NAME))
             elif name in found:
                 message = f"there are two bots {name!r}; the other is {found[name]}"
                 problems.append(Problem(Location(str(entry)), "error", "duplicate-bot", message, "rename one of them"))

@@ -20,8 +20,8 @@ from intentmatch.authoring.folder_history import NAME as HISTORY
 from intentmatch.authoring.git_history import GitHistory
 from intentmatch.authoring.revisions import Revision, digest_of
 from intentmatch.authoring.workspace import Workspace
+from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError, UnknownNameError
-from intentmatch.registry.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.registry.editing.plan import Changes, plan
 from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.registry.reading.reader import is_yaml

@@ -15,12 +15,13 @@ _NOBODY = "unknown"
 _SECONDS = 10
 
 
-def write_changes(changes: Changes, note: str = "") -> Written:
+def write_changes(changes: Changes, note: str = "", workspace: Workspace | None = None) -> Written:
     """Write planned changes, and keep a revision of them if `Workspace.has_history`.
 
-    The author is `local_author`. Raises as `Workspace.write_planned`.
+    Without a `workspace`, that of the changed files is used. The author is `local_author`. Raises as
+    `Workspace.write_planned`.
     """
-    workspace = Workspace(changes.path, changes.limits)
+    workspace = workspace or Workspace(changes.path, changes.limits)
     if not workspace.has_history:
         changes.write()
         return Written(changes, digest_of(workspace.files()), None)

@@ -42,8 +42,10 @@ class Checkout:
 
         Raises `ChangedMeanwhileError` otherwise; then nothing is written.
         """
+        from intentmatch.authoring.local_writes import local_author
+
         self._revision = self._store.write(
-            read_files(self.folder), author=author(), note=note, expected=self._revision.digest
+            read_files(self.folder), author=local_author(Path.cwd()), note=note, expected=self._revision.digest
         )
         return self._revision.number
 
@@ -89,16 +91,6 @@ def publish(note: str = "") -> None:
     if checkout is not None:
         number = checkout.publish(note or click.get_current_context().command_path)
         output.say(f"Revision {number} of {checkout.address} is written.")
-
-
-def author() -> str:
-    """Return the name of the user, for revisions."""
-    import getpass
-
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a user without a name, as in containers
-        return "unknown"
 
 
 def write_files(folder: Path, files: Files) -> None:

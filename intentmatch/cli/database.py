@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from intentmatch.cli.checkout import author
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import json_option
 from intentmatch.cli.render import output
@@ -43,7 +42,7 @@ _folder = click.argument("folder", type=click.Path(path_type=Path))
 @_folder
 @_address
 @click.option("--note", "-m", default="", help="What this revision changes.")
-@click.option("--author", "who", help="Who wrote it.  [default: your user name]")
+@click.option("--author", "who", help="Who wrote it.  [default: your name in git, or your login]")
 @click.option("--force", is_flag=True, help="Write even if the bot has revisions that the folder is not based on.")
 def push(folder: Path, address: Address, note: str, who: str | None, force: bool) -> None:
     """Write a folder of YAML to PostgreSQL as a new revision.
@@ -55,6 +54,7 @@ def push(folder: Path, address: Address, note: str, who: str | None, force: bool
     Examples:
       intentmatch push intents/ postgres://localhost/bots/faq -m "First version"
     """
+    from intentmatch.authoring.local_writes import local_author
     from intentmatch.storage.postgres.registries import ANY, RegistryStore
 
     files = _valid_files(folder)
@@ -64,7 +64,7 @@ def push(folder: Path, address: Address, note: str, who: str | None, force: bool
     try:
         revision = store.write(
             files,
-            author=who or author(),
+            author=who or local_author(Path.cwd()),
             note=note or "intentmatch push",
             expected=ANY if force else _known_digest(folder, address),
         )

@@ -16,6 +16,7 @@ from intentmatch.cli.render import output
 from intentmatch.core.errors import InputError, RegistryError, UnknownNameError
 
 if TYPE_CHECKING:
+    from intentmatch.authoring.workspace import Workspace
     from intentmatch.registry.editing.edits import Edit
     from intentmatch.registry.editing.plan import Changes
 
@@ -234,20 +235,20 @@ def planned_changes(changes: Changes) -> Changes:
     return changes
 
 
-def write(changes: Changes, *, yes: bool, note: str = "") -> None:
+def write(changes: Changes, *, yes: bool, note: str = "", workspace: Workspace | None = None) -> None:
     """Write changes after a yes, from --yes or from the user at the terminal. InputError if nobody can be asked."""
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nothing was written, because standard input is no terminal to ask: add --yes to write")
         click.confirm("Write this?", abort=True, err=True)
-    written(changes, note)
+    written(changes, note, workspace)
 
 
-def written(changes: Changes, note: str = "") -> None:
+def written(changes: Changes, note: str = "", workspace: Workspace | None = None) -> None:
     """Write changes, with a revision if the registry has a history, and print what was written."""
     from intentmatch.authoring.local_writes import write_changes
 
-    done = write_changes(changes, note)
+    done = write_changes(changes, note, workspace)
     checkout.publish(note)
     for change in changes.files:
         output.say(f"{change.path} is written.")

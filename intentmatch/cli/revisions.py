@@ -12,6 +12,7 @@ from intentmatch.cli.options import json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError
+from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.authoring.revisions import Revision
@@ -24,7 +25,7 @@ _SOURCES = {"held_out": "held-out utterances", "tests": "tests"}
 
 @cli.command()
 @click.argument("revision", required=False)
-@takes_intents(positional=None)
+@takes_intents(positional=None, live=True)
 @click.option("--most", type=click.IntRange(min=1), default=20, show_default=True, help="The most revisions to list.")
 @click.option("--begin", is_flag=True, help="Keep revisions from now on, also of what commands edit.")
 @click.option("--evaluate", is_flag=True, help="Evaluate REVISION, before and after, if nobody has.")
@@ -33,7 +34,7 @@ _SOURCES = {"held_out": "held-out utterances", "tests": "tests"}
 @quiet_option
 def revisions(
     revision: str | None,
-    intents: str,
+    intents: str | Address,
     most: int,
     begin: bool,
     evaluate: bool,
@@ -81,11 +82,11 @@ def revisions(
 
 @cli.command()
 @click.argument("revision")
-@takes_intents(positional=None)
+@takes_intents(positional=None, live=True)
 @click.option("--note", default="", help="Why; the text of the new revision.")
 @dry_run_option
 @yes_option
-def restore(revision: str, intents: str, note: str, dry_run: bool, yes: bool) -> None:
+def restore(revision: str, intents: str | Address, note: str, dry_run: bool, yes: bool) -> None:
     """Bring the YAML of a revision back.
 
     The change is shown first. It becomes a new revision, so nothing is lost: restore the revision before it to undo it.
@@ -102,11 +103,15 @@ def restore(revision: str, intents: str, note: str, dry_run: bool, yes: bool) ->
     if not changes.files:
         output.say(f"The files are those of revision {revision} already.")
     elif not dry_run:
-        write(changes, yes=yes, note=note or restoring_note(revision))
+        write(changes, yes=yes, note=note or restoring_note(revision), workspace=workspace)
 
 
-def _opened(intents: str) -> Workspace:
+def _opened(intents: str | Address) -> Workspace:
     """Return the files of a registry. InputError if there is nothing at this path."""
+    if isinstance(intents, Address):
+        from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
+
+        return DatabaseWorkspace(intents)
     from intentmatch.authoring.workspace import Workspace
 
     workspace = Workspace(intents)

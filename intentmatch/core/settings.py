@@ -18,7 +18,7 @@ from intentmatch.text.normalize import fold, language_code
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
 AGGREGATIONS = ("mean2", "max")
 SCORERS = ("head", "cosine")
-INDEXES = ("exact", "usearch", "torch")
+INDEXES = ("exact", "usearch", "torch", "pgvector")
 VECTORS = ("float32", "float16")
 TARGETS = ("precision", "false_accept", "balance")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
@@ -67,7 +67,8 @@ class Settings:
     scorer: str = "head"
     """How intents are scored: head (with a classification head trained at build time) or cosine (similarity alone)."""
     index: str = "exact"
-    """Nearest-neighbour search for scorer `cosine`: exact or torch (compare with all), usearch (graph)."""
+    """Nearest-neighbour search for scorer `cosine`: exact or torch (compare with all), usearch (graph), pgvector (graph
+    in the database that the bot is in)."""
     vectors: str = "float32"
     """Number format of stored utterance vectors: float32, or float16 for half of the memory."""
     target: Mapping[str, float | bool] = field(default_factory=lambda: {"precision": 0.95, "give_up": 0.005})

@@ -14,11 +14,12 @@ from intentmatch.index.device import DeviceIndex
 from intentmatch.index.exact import ExactIndex
 from intentmatch.index.half import HalfIndex
 from intentmatch.index.products import HALF
+from intentmatch.storage.postgres.address import Address
 
 __all__ = ["ApproximateIndex", "DeviceIndex", "ExactIndex", "HalfIndex", "check_extras", "load_index", "make_graph"]
 
 
-_EXTRAS = {"usearch": "ann", "torch": "torch"}
+_EXTRAS = {"usearch": "ann", "torch": "torch", "pgvector": "postgres"}
 """Index (and package of the same name) to the extra that installs it."""
 
 
@@ -39,11 +40,18 @@ def load_index(
     *,
     graph: NDArray[np.uint8] | None = None,
     device: str = "auto",
+    database: Address | None = None,
 ) -> ExactIndex:
-    """Create the index that the setting `index` names. `graph` and `device` serve "usearch" and "torch" only.
+    """Create the index that the setting `index` names.
 
-    Raises `MissingExtraError`, or `SettingsError` if there is no such device.
+    `graph` serves "usearch" only, `device` "torch", and `database` "pgvector", which is exact without one.
+
+    Raises `MissingExtraError`, `SettingsError` if there is no such device, or `DatabaseError`.
     """
+    if kind == "pgvector" and database is not None:
+        from intentmatch.index.pgvector import PgvectorIndex  # needs psycopg
+
+        return PgvectorIndex(vectors, owners, aggregation, database)
     if kind == "usearch":
         return ApproximateIndex(vectors, owners, aggregation, graph)
     if kind == "torch":

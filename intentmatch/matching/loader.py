@@ -98,7 +98,7 @@ class Source:
             settings = resolve(self.explicit, base=found.settings)
             encoder = self._encoder(settings, old)
             artefact, unfinished = _with_settings(found, settings, encoder), False
-        engine = Engine(artefact, encoder, self._reranker(settings, old))
+        engine = Engine(artefact, encoder, self._reranker(settings, old), self.database)
         engine.self_test()
         for problem in (*uncovered(artefact.registry, encoder), *subsampling_problems(artefact.registry, settings)):
             _log.log(logging.INFO if problem.severity == "info" else logging.WARNING, "%s", problem)
@@ -133,6 +133,11 @@ class Source:
         if by_operator.require_signature != "off":
             raise ArtefactError(f"{self.path} is not a signed artefact, which the setting `require_signature` asks for")
         return self.replica.read(by_operator, self.remembered)
+
+    @property
+    def database(self) -> Address | None:
+        """Where the bot is in PostgreSQL; None for other sources."""
+        return self.path if isinstance(self.path, Address) else None
 
     @cached_property
     def replica(self) -> Replica | None:
@@ -274,7 +279,8 @@ class Reloader:
 
             try:
                 with steps.listening(check):
-                    trained = Engine(self.source.trained(engine, content), engine.encoder, engine.reranker)
+                    artefact = self.source.trained(engine, content)
+                    trained = Engine(artefact, engine.encoder, engine.reranker, self.source.database)
                     trained.self_test()
             except _SupersededError:
                 return

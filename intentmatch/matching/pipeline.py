@@ -30,6 +30,7 @@ from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.trace import TraceRecorder
 from intentmatch.matching.word_matches import word_matches
 from intentmatch.runtime.gc_pause import gc_paused
+from intentmatch.storage.postgres.address import Address
 from intentmatch.text.normalize import clean, fold
 
 if TYPE_CHECKING:
@@ -54,7 +55,14 @@ class Engine:
     Immutable, except for the measured speed of its reranker.
     """
 
-    def __init__(self, artefact: Artefact, encoder: Encoder, reranker: Reranker | None = None) -> None:
+    def __init__(
+        self,
+        artefact: Artefact,
+        encoder: Encoder,
+        reranker: Reranker | None = None,
+        database: Address | None = None,
+    ) -> None:
+        """`database` is where `index: pgvector` searches; without one, the search is exact."""
         artefact.check_encoder(encoder)
         self.artefact = artefact
         self.settings = artefact.settings
@@ -64,7 +72,7 @@ class Engine:
         self.policy = policy_of(registry, artefact.settings, artefact.calibration)
         self._intents = registry.intents
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
-        self._scoring = Scoring(artefact, self.policy)
+        self._scoring = Scoring(artefact, self.policy, database)
         self.foreign_policy, self._foreign_scoring = self.policy, self._scoring
         """Thresholds for messages in languages that the registry does not have."""
         if (foreign := artefact.foreign) is not None:

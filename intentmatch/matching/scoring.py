@@ -25,6 +25,7 @@ from intentmatch.matching.policy import Policy
 from intentmatch.matching.shortlist import Scored, SearchResult, Shortlist
 from intentmatch.matching.spelling import SpellingHit
 from intentmatch.runtime.block_sizes import SCORING_FEATURE_ROWS, SCORING_MESSAGES
+from intentmatch.storage.postgres.address import Address
 
 # Candidates scored without a head; negatives may push some of them behind others.
 _BEST_OWNERS = 3 * RANKED
@@ -33,7 +34,7 @@ _BEST_OWNERS = 3 * RANKED
 class Scoring:
     """Scores messages against one artefact. Immutable."""
 
-    def __init__(self, artefact: Artefact, policy: Policy) -> None:
+    def __init__(self, artefact: Artefact, policy: Policy, database: Address | None = None) -> None:
         registry = artefact.registry
         self._artefact = artefact
         self._intents, self._utterances, self._owners = registry.intents, registry.utterances, registry.owners
@@ -44,6 +45,7 @@ class Scoring:
             artefact.settings.aggregation,
             graph=artefact.graph,
             device=artefact.settings.device,
+            database=database,
         )
         self._negatives = ExactIndex(artefact.negative_vectors, registry.negative_owners, "max")
         self._uses_words = True

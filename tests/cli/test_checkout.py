@@ -19,12 +19,3 @@ def test_files_are_read_and_written_by_name(tmp_path):
     (tmp_path / "shop" / "notes.txt").write_text("not YAML")
 
     assert checkout.read_files(tmp_path / "shop") == files
-
-
-def test_author_has_a_name(monkeypatch):
-    import getpass
-
-    monkeypatch.setenv("LOGNAME", "ann")
-    assert checkout.author() == "ann"
-    monkeypatch.setattr(getpass, "getuser", lambda: {}["none"])
-    assert checkout.author() == "unknown"

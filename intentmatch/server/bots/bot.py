@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from intentmatch.authoring.workspace import Workspace
     from intentmatch.matching.database_watch import DatabaseWatch
     from intentmatch.matching.watch import Watch
+    from intentmatch.storage.postgres.address import Address
 
 _log = logging.getLogger(__name__)
 
@@ -265,7 +267,10 @@ class Bot:
 
         with self._workspace_lock:
             if self._workspace is None:
-                path = self.matcher.path
+                address, path = self.matcher.address, self.matcher.path
+                if address is not None:
+                    self._workspace = self._database_workspace(address)
+                    return self._workspace
                 if path is None:
                     detail = "The intents were made in code: there is no YAML to edit."
                     raise ProblemError(ProblemDetails.for_status(409, detail))
@@ -274,6 +279,12 @@ class Bot:
                 except InputError as error:
                     raise ProblemError(ProblemDetails.for_status(409, str(error))) from error
             return self._workspace
+
+    def _database_workspace(self, address: Address) -> Workspace:
+        from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
+        from intentmatch.matching.replica import limits
+
+        return DatabaseWorkspace(address, limits(Path(address.bot), self.matcher.settings))
 
     @property
     def evaluator(self) -> Evaluator:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from intentmatch.artefact.store import SUFFIX
+from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
-from intentmatch.registry.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.registry.reading.reader import SUFFIXES, own_files
 from intentmatch.storage.postgres.address import Address
 
@@ -36,9 +36,10 @@ class BotFolder:
 
         Raises `RegistryError` with every problem of the folder, and `DatabaseError`.
         """
-        return _bots_in_database(self.path) if isinstance(self.path, Address) else self._bots_in_folder(Path(self.path))
+        return _bots_in_database(self.path) if isinstance(self.path, Address) else self.bots_in_folder(Path(self.path))
 
-    def _bots_in_folder(self, path: Path) -> dict[str, Path]:
+    def bots_in_folder(self, path: Path) -> dict[str, Path]:
+        """Return the path of each bot by name. Raises `RegistryError` with every problem of the folder."""
         found: dict[str, Path] = {}
         problems: list[Problem] = []
         for entry, is_folder in _entries(path):

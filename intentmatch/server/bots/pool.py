@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 from fastapi import Request
 
 from intentmatch.artefact.store import Artefact
+from intentmatch.core.bot_names import VALID_NAME
 from intentmatch.core.errors import DatabaseError, IntentMatchError, RegistryError
 from intentmatch.matching.loader import Source
 from intentmatch.matching.matcher import Matcher
-from intentmatch.registry.bot_names import VALID_NAME
 from intentmatch.registry.reading.snapshot import Content, content
 from intentmatch.server.auth.api_keys import NOT_FOR_THIS_BOT, allowed
 from intentmatch.server.bots.batching import BatchQueue
@@ -166,13 +166,11 @@ class BotPool:
         """What creates and removes the bots of this folder, for admins. Raises `ProblemError` for a database."""
         from intentmatch.authoring.bots import Bots  # needed by few servers
 
-        if isinstance(self._folder.path, Address):
-            detail = "The bots of this server are in PostgreSQL: create one with `intentmatch push`."
+        path = self._folder.path
+        if isinstance(path, Address):
+            detail = "The bots are in PostgreSQL, where `intentmatch push` adds one."
             raise ProblemError(ProblemDetails.for_status(409, detail))
-        return Bots(self._folder.path, self._files)
-
-    def _files(self) -> dict[str, Path]:
-        return {name: path for name, path in self._folder.bots().items() if isinstance(path, Path)}
+        return Bots(path, lambda: self._folder.bots_in_folder(Path(path)))
 
     async def forget(self, name: str) -> None:
         """Answer no more as a bot whose files are gone; answers that it has begun are still finished."""

@@ -5,17 +5,16 @@ Every command imports this module: what only addresses need is imported late.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
+from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import InputError
 
 DEFAULT_BOT = "default"
 """The bot of an address that names none."""
 
 _SCHEMES = ("postgres://", "postgresql://")
-_BOT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,6 @@ def address_of(value: str | Address) -> Address:
 
 def checked_bot(name: str) -> str:
     """Return the name of a bot. Raises `InputError` for an invalid one."""
-    if not _BOT_NAME.fullmatch(name):
-        how = "use at most 100 ASCII letters, digits, `-`, `_` and `.`, and start with a letter or digit"
-        raise InputError(f"{name!r} is not a valid name for a bot: {how}")
+    if not VALID_NAME.fullmatch(name):
+        raise InputError(f"{name!r} is not a valid name for a bot: {HOW_TO_NAME}")
     return name

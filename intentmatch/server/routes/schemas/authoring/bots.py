@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from intentmatch.authoring.bots import CreatedBot, RemovedBot
-from intentmatch.registry.bot_names import VALID_NAME
+from intentmatch.core.bot_names import VALID_NAME
 from intentmatch.registry.starters import STARTERS, starter
 from intentmatch.server.routes.schemas.authoring.edits import NOTE, Note
 from intentmatch.server.routes.schemas.authoring.revisions import RevisionInfo

@@ -1,4 +1,4 @@
-"""Names of bots in a folder of bots: a name stands in URLs unescaped, and before the colon of a key."""
+"""Names of bots in a folder or a database of bots: a name stands in URLs unescaped, and before the colon of a key."""
 
 from __future__ import annotations
 

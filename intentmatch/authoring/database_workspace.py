@@ -1,0 +1,155 @@
+"""The files of a bot in PostgreSQL: an edit, its revision and its entry in the audit log are one transaction.
+
+Calls and errors are those of a `Workspace`, so that authors notice no difference.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timezone
+from pathlib import Path
+
+import platformdirs
+
+from intentmatch.authoring.audit import AuditEntry
+from intentmatch.authoring.revisions import Files, Revision, digest_of
+from intentmatch.authoring.scores import FOLDER as EVALUATIONS
+from intentmatch.authoring.scores import ScoreFolder
+from intentmatch.authoring.summary import summary
+from intentmatch.authoring.workspace import Workspace, Written
+from intentmatch.core.errors import Problem, RegistryError, UnknownNameError
+from intentmatch.core.types import Registry
+from intentmatch.matching.replica import held, limits
+from intentmatch.registry.confinement import ReadLimits
+from intentmatch.registry.editing.edits import Edit
+from intentmatch.registry.editing.plan import Changes, plan
+from intentmatch.registry.reading.reader import examine
+from intentmatch.storage.postgres import audit_rows
+from intentmatch.storage.postgres.address import Address
+from intentmatch.storage.postgres.database import Database
+from intentmatch.storage.postgres.registries import RegistryStore, StoredRevision
+
+
+class DatabaseHistory:
+    """The revisions of a bot, which the database keeps whoever writes them."""
+
+    outside = True
+    begun = True
+
+    def __init__(self, store: RegistryStore, folder: Path) -> None:
+        self._store = store
+        self.folder = folder
+        """Where files of this machine lie, such as evaluations."""
+
+    def begin(self, files: Files) -> None:
+        """Do nothing: every write is a revision."""
+
+    def revisions(self, most: int) -> list[Revision]:
+        """Return the newest revisions, the newest first. Raises `DatabaseError`."""
+        return [_revision(one) for one in self._store.revisions(most)]
+
+    def files(self, revision: str) -> Files:
+        """Return the files of a revision. Raises `UnknownNameError` if there is no such revision."""
+        return self._store.read(_number(revision))[1]
+
+    def before(self, revision: str) -> Files:
+        """Return the files of the revision before this one; empty for the first."""
+        parent = self._store.read(_number(revision))[0].parent
+        return {} if parent is None else self._store.read(parent)[1]
+
+    def prepare(self, before: Files) -> None:
+        """Do nothing: no other program can change the files."""
+
+    def record(self, before: Files, after: Files, author: str, note: str) -> Revision:
+        """Write files as a revision. Raises `ChangedMeanwhileError` if `before` is not the newest any more."""
+        return _revision(self._store.write(after, author=author, note=note, expected=digest_of(before)))
+
+
+class DatabaseWorkspace(Workspace):
+    """The files of one bot, for any number of threads, processes and machines."""
+
+    def __init__(self, address: Address, read_limits: ReadLimits | None = None) -> None:
+        """Without `read_limits`, those of the environment hold. Nothing is read yet."""
+        self.address = address
+        self.path = self.base = Path(address.bot)
+        self._limits = read_limits or limits(self.path)
+        self._lock = threading.Lock()
+        self._database = Database(address)
+        self._store = RegistryStore(self._database)
+        digest = hashlib.sha256(str(address).encode()).hexdigest()[:16]
+        folder = Path(platformdirs.user_cache_dir("intentmatch")) / f"bot-{digest}"
+        self._history = DatabaseHistory(self._store, folder)
+        self._scores = ScoreFolder(folder / EVALUATIONS)
+        self._reading = threading.local()
+
+    def files(self) -> Files:
+        """Return the content of every file of the newest revision. Raises `DatabaseError`."""
+        present: Files | None = getattr(self._reading, "files", None)
+        return self._store.read()[1] if present is None else present
+
+    def examine(self) -> tuple[Registry, list[Problem]]:
+        """Return what the files say, one utterance per line, and all problems."""
+        return examine(self.path, expand=False, limits=self._limits, held=held(self.path, self.files()))
+
+    def plan(self, edits: Sequence[Edit]) -> Changes:
+        """Work out edits without writing. Raises as `registry.editing.plan.plan`."""
+        return plan(self.path, edits, limits=self._limits, held=held(self.path, self.files()))
+
+    def audit(self, most: int = 100) -> list[AuditEntry]:
+        """Return the newest entries of the audit log, the newest first."""
+        return [
+            AuditEntry(_iso(one), one.author, one.what, one.digest, one.revision)
+            for one in audit_rows.entries(self._database, most)
+        ]
+
+    def _registry_of(self, files: Files) -> tuple[Registry, list[Problem]]:
+        return examine(self.path, limits=self._limits, held=held(self.path, files))
+
+    def _write(self, changes: Changes, author: str, note: str) -> Written:
+        before = self.named(changes.read)
+        if changes.errors:
+            raise RegistryError(changes.errors)
+        if not changes.files:
+            return Written(changes, digest_of(before), None)
+        note = note.strip() or summary(changes.edits)
+        new = {self._name(change.path): change.new for change in changes.files}
+        after = {name: content for name, content in before.items() if name not in new}
+        after |= {name: text.encode() for name, text in new.items() if text is not None}
+        with self._database.rows() as connection:
+            stored = self._store.write_in(connection, after, author=author, note=note, expected=digest_of(before))
+            audit_rows.note_in(
+                connection,
+                self._database.bot,
+                author=author,
+                what=note,
+                digest=stored.digest,
+                revision=str(stored.number),
+            )
+        return Written(changes, stored.digest, _revision(stored))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Let the block see the files of one moment. What another machine writes meanwhile refuses the write."""
+        with self._lock:
+            self._reading.files = self._store.read()[1]
+            try:
+                yield
+            finally:
+                self._reading.files = None
+
+
+def _revision(stored: StoredRevision) -> Revision:
+    return Revision(str(stored.number), stored.author, stored.time.astimezone(timezone.utc), stored.note)
+
+
+def _number(identity: str) -> int:
+    if not (identity.isascii() and identity.isdigit() and len(identity) < 18):
+        raise UnknownNameError("revision", identity, [], "Revisions of a bot in PostgreSQL are numbers.")
+    return int(identity)
+
+
+def _iso(entry: audit_rows.AuditRow) -> str:
+    return entry.time.astimezone(timezone.utc).isoformat(timespec="milliseconds")

@@ -1,0 +1,160 @@
+"""Search in PostgreSQL with pgvector, for registries beyond a machine's memory; scores of what it finds are exact.
+
+The database holds rows as float16 in an HNSW graph (Malkov & Yashunin 2018, see `approximate`). Iterative scans go on
+in the graph until enough rows pass a filter, which needs pgvector 0.8. The full vectors stay in the file of the
+artefact, which is mapped: only those of the rows found are read. While the database is away, the search is exact.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch.core import plugins
+from intentmatch.core.errors import DatabaseError
+from intentmatch.core.types import KeptVectors, Vectors
+from intentmatch.index.exact import ExactIndex
+from intentmatch.storage.postgres.address import Address
+from intentmatch.storage.postgres.database import Connection, Database
+
+_log = logging.getLogger(__name__)
+
+SCHEMA = "intentmatch_index"
+
+# Recall at 10 and latency of other values are in the benchmark `bench_pgvector.py`.
+_CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 16, 128, 200
+_ITERATIVE = ("hnsw.iterative_scan", "strict_order")
+# Number of nearest rows whose owners are candidates, and of further owners with the nearest centres.
+_ROWS, _CENTRES = 64, 8
+_COPIED = 4096
+
+
+class PgvectorIndex(ExactIndex):
+    """Index whose rows are searched by a database, which gets them once for all replicas.
+
+    Raises `MissingExtraError` without pgvector's package, and `DatabaseError` if the database cannot hold the rows.
+    """
+
+    def __init__(self, vectors: KeptVectors, owners: Sequence[int], aggregation: str, address: Address) -> None:
+        super().__init__(vectors, owners, aggregation)
+        self._register = plugins.require("pgvector.psycopg", what="The index pgvector", extra="postgres")
+        self._half = plugins.require("pgvector", what="The index pgvector", extra="postgres").HalfVector
+        self._column_of_row = np.repeat(np.arange(len(self.owners)), self._sizes)
+        self._centres = self.centres()
+        self._database = Database(address)
+        self._table = f"{SCHEMA}.rows_{_digest(self.vectors, self._column_of_row)}"
+        self._failing = False
+        with self._database.transaction() as connection:
+            self._prepare(connection)
+
+    def search(self, query: NDArray[np.float32], count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the `count` nearest of the rows that the database finds, best first, and their cosines."""
+        rows = self._found(query, max(count, _ROWS))
+        if rows is None:
+            return super().search(query, count)
+        cosines = self._one_query(self.vectors[rows], query)
+        order = np.argsort(-cosines, kind="stable")[:count]
+        return rows[order], cosines[order]
+
+    def best_owners(
+        self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None
+    ) -> list[NDArray[np.int64]]:
+        """Return, per query, the columns of owners with the nearest rows or centres; `among` restricts them."""
+        found = []
+        for query in queries:
+            rows = self._found(query, _ROWS, among)
+            if rows is None:
+                return super().best_owners(queries, count, among)
+            near = self._centres @ query if among is None else self._centres[among] @ query
+            nearest = np.argsort(-near)[:_CENTRES]
+            found.append(np.union1d(self._column_of_row[rows], nearest if among is None else among[nearest]))
+        return found
+
+    def _found(
+        self, query: NDArray[np.float32], count: int, among: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64] | None:
+        """Return the rows that the database finds, ascending; None if it cannot be asked now."""
+        where = "" if among is None else "WHERE owner = ANY(%(among)s) "
+        parameters = {"query": self._half(query), "count": count}
+        if among is not None:
+            parameters["among"] = among.tolist()
+        try:
+            with self._database.transaction() as connection:
+                self._register.register_vector(connection)
+                with connection.pipeline():
+                    self._choose_scan(connection)
+                    found = connection.execute(
+                        f"SELECT row FROM {self._table} {where}ORDER BY vector <#> %(query)s LIMIT %(count)s",  # noqa: S608 - a digest
+                        parameters,
+                    ).fetchall()
+        except DatabaseError as error:
+            if not self._failing:
+                _log.warning("the index in the database is away, and the search is exact until it is back: %s", error)
+            self._failing = True
+            return None
+        self._failing = False
+        return np.sort(np.fromiter((row for (row,) in found), np.int64, len(found)))
+
+    @staticmethod
+    def _choose_scan(connection: Connection) -> None:
+        connection.execute(
+            "SELECT set_config('hnsw.ef_search', %s, true), set_config(%s, %s, true)",
+            [str(_EXPANSION_SEARCH), *_ITERATIVE],
+        )
+
+    def _prepare(self, connection: Connection) -> None:
+        """Have the database hold the rows and their graph; of several replicas, one writes them."""
+        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [self._table])
+        check_pgvector(connection)
+        (there,) = connection.execute("SELECT to_regclass(%s) IS NOT NULL", [self._table]).fetchone() or (False,)
+        if there or not len(self.vectors):
+            return
+        self._register.register_vector(connection)
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        dim = self.vectors.shape[1]
+        connection.execute(
+            f"CREATE TABLE {self._table} "
+            f"(row integer PRIMARY KEY, owner integer NOT NULL, vector halfvec({dim}) NOT NULL)"
+        )
+        with (
+            connection.cursor() as cursor,
+            cursor.copy(f"COPY {self._table} (row, owner, vector) FROM STDIN WITH (FORMAT BINARY)") as copy,
+        ):
+            copy.set_types(["int4", "int4", "halfvec"])
+            for start in range(0, len(self.vectors), _COPIED):
+                block = np.asarray(self.vectors[start : start + _COPIED], dtype=np.float32)
+                for row, vector in enumerate(block, start):
+                    copy.write_row((row, int(self._column_of_row[row]), self._half(vector)))
+        connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
+        connection.execute(
+            f"CREATE INDEX ON {self._table} USING hnsw (vector halfvec_ip_ops) "
+            f"WITH (m = {_CONNECTIVITY}, ef_construction = {_EXPANSION_ADD})"
+        )
+        connection.execute(f"CREATE INDEX ON {self._table} (owner)")
+        connection.execute(f"ANALYZE {self._table}")
+
+
+def check_pgvector(connection: Connection) -> None:
+    """Install pgvector in the database if it is not there. Raises `DatabaseError` without iterative scans.
+
+    PostgreSQL accepts a setting with a misspelt name, so that its existence has to be looked up.
+    """
+    connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    # The extension defines its settings when it is first used.
+    connection.execute("SELECT '[1]'::vector")
+    name, value = _ITERATIVE
+    row = connection.execute("SELECT enumvals FROM pg_settings WHERE name = %s", [name]).fetchone()
+    if row is None or value not in (row[0] or ()):
+        raise DatabaseError(f"its pgvector has no setting {name} = {value}: it must be 0.8 or newer")
+
+
+def _digest(vectors: KeptVectors, columns: NDArray[np.int64]) -> str:
+    digest = hashlib.sha256(f"{vectors.shape} {_CONNECTIVITY} {_EXPANSION_ADD}".encode())
+    for start in range(0, len(vectors), _COPIED):
+        digest.update(np.ascontiguousarray(vectors[start : start + _COPIED]).tobytes())
+    digest.update(columns.tobytes())
+    return digest.hexdigest()[:24]

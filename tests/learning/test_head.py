@@ -284,6 +284,16 @@ def test_axes_preserve_products_of_rows():
     assert fitting.rows.shape[1] <= len(owners)
 
 
+def test_axes_hardly_depend_on_a_single_row():
+    """Without the first row, most rows have another place, and yet the sample keeps all the others."""
+    vectors, words, owners = problem(*MANY, dim=300, words=700)
+    fitting, without = fitting_of(vectors, words, owners), fitting_of(vectors[1:], words[1:], owners[1:])
+
+    shared = np.square(fitting.axes.T @ without.axes).sum() / fitting.axes.shape[1]
+
+    assert shared > 0.99
+
+
 @BY_SIZES
 def test_rotating_all_vectors_does_not_change_probabilities(sizes):
     vectors, words, owners = problem(*sizes)

@@ -1,4 +1,4 @@
-"""A time limit for request heads: uvicorn itself waits for ever. Bodies have a limit in `middleware.limits`."""
+"""Time limits for request heads and for reading answers: uvicorn waits for ever. `middleware.limits` limits bodies."""
 
 from __future__ import annotations
 
@@ -10,17 +10,24 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from intentmatch.server.middleware.problems import MEDIA_TYPE
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
+SECONDS_TO_READ = 60.0
+"""In which a client must take an answer: until then the answer is kept in memory."""
+
 
 class SlowClientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """Uvicorn's HTTP protocol, which closes a connection whose request head takes longer than `head_seconds`.
 
     The time counts from the first byte of the head, or from the connection. A client that has sent part of a head gets
-    the status 408; one that has sent nothing gets no response.
+    the status 408; one that has sent nothing gets no response. A client that takes longer than `read_seconds` to take
+    an answer is cut off.
     """
 
-    def __init__(self, *arguments: Any, head_seconds: float, **keywords: Any) -> None:
+    def __init__(
+        self, *arguments: Any, head_seconds: float, read_seconds: float = SECONDS_TO_READ, **keywords: Any
+    ) -> None:
         super().__init__(*arguments, **keywords)
-        self._head_seconds = head_seconds
+        self._head_seconds, self._read_seconds = head_seconds, read_seconds
+        self._reading: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._in_head = False
         self._upgraded = False
@@ -57,10 +64,43 @@ class SlowClientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self.cycle.message_event.set()
         super().send_400_response(msg)
 
+    def pause_writing(self) -> None:
+        """Give the client its time to take what waits for it."""
+        super().pause_writing()
+        self._expect_reading()
+
+    def resume_writing(self) -> None:
+        """Go on: what still waits, after the answer, is looked at in `on_response_complete`."""
+        self._stop_reading()
+        super().resume_writing()
+
+    def on_response_complete(self) -> None:
+        """Give the client its time to take the rest of the answer."""
+        if self.transport.get_write_buffer_size():
+            self._stop_reading()
+            self._expect_reading()
+        super().on_response_complete()
+
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timer."""
+        """Stop the timers."""
         self._stop_timer()
+        self._stop_reading()
         super().connection_lost(exc)
+
+    def _expect_reading(self) -> None:
+        if self._reading is None:
+            self._reading = self.loop.call_later(self._read_seconds, self._cut_off)
+
+    def _stop_reading(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
+
+    def _cut_off(self) -> None:
+        """Drop what the client has not taken. A client that closes late, or took everything, loses nothing."""
+        self._reading = None
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
 
     def _start_timer(self) -> None:
         self._timer = self.loop.call_later(self._head_seconds, self._close)

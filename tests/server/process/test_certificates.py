@@ -110,3 +110,37 @@ def test_old_versions_and_weak_ciphers_are_refused(port: int) -> None:
         context.wrap_socket(plain),
     ):
         pass
+
+
+WEAK = (
+    "AES128-SHA", "AES256-GCM-SHA384", "ECDHE-ECDSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA384", "ECDHE-RSA-AES128-SHA256",
+    "DHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-NULL-SHA", "AECDH-AES256-SHA", "ADH-AES128-GCM-SHA256", "NULL-SHA256",
+    "PSK-AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-CCM8", "ECDHE-ECDSA-CAMELLIA128-SHA256",
+)  # fmt: skip
+"""Without forward secrecy, without authenticated encryption, without a certificate, or without encryption."""
+
+
+def ended(port: int, *options: str) -> tuple[bool, str]:
+    """Return whether openssl, which refuses nothing itself, completes a handshake, and what it says."""
+    openssl = shutil.which("openssl")
+    assert openssl is not None
+    done = subprocess.run(
+        [openssl, "s_client", "-connect", f"127.0.0.1:{port}", *options],
+        input=b"", capture_output=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    said = (done.stdout + done.stderr).decode(errors="replace")
+    return "Cipher is (NONE)" not in said and "New, " in said, said
+
+
+@pytest.mark.parametrize("version", ["-tls1", "-tls1_1"])
+def test_openssl_with_its_guards_off_gets_no_old_version(port: int, version: str) -> None:
+    completed, said = ended(port, version, "-cipher", "ALL:@SECLEVEL=0")
+    if "unknown option" in said.lower() or "null ssl method" in said.lower():
+        pytest.skip("this openssl does not know the version")
+    assert not completed
+
+
+def test_openssl_with_its_guards_off_gets_no_weak_cipher(port: int) -> None:
+    assert ended(port, "-tls1_2", "-cipher", "ALL:COMPLEMENTOFALL:@SECLEVEL=0")[0], "nothing can be told from refusals"
+    completed = [cipher for cipher in WEAK if ended(port, "-tls1_2", "-cipher", f"{cipher}:@SECLEVEL=0")[0]]
+    assert completed == []

@@ -106,6 +106,23 @@ TESTED_IN: dict[str, str] = {
     "server/routes/match.py": "server/test_server_app.py",
     "server/routes/operations.py": "server/test_server_states.py",
     "server/routes/schemas/": "server/routes/test_server_schemas.py",
+    # Screens are tested in a browser; what they share, with them.
+    "cli/studio.py": "studio/test_studio_app.py",
+    "studio/app.py": "studio/test_studio_app.py",
+    "studio/conversation.py": "studio/test_studio_screens.py",
+    "studio/edit_page.py": "studio/test_studio_screens.py",
+    "studio/following.py": "studio/test_studio_screens.py",
+    "studio/history_page.py": "studio/test_studio_screens.py",
+    "studio/intent_cards.py": "studio/test_studio_screens.py",
+    "studio/layout.py": "studio/test_studio_app.py",
+    "studio/many_messages.py": "studio/test_studio_screens.py",
+    "studio/parts.py": "studio/test_studio_screens.py",
+    "studio/places.py": "studio/test_studio_screens.py",
+    "studio/proposal.py": "studio/test_studio_screens.py",
+    "studio/screens.py": "studio/test_studio_app.py",
+    "studio/try_page.py": "studio/test_studio_screens.py",
+    "studio/visit.py": "studio/test_studio_app.py",
+    "studio/yaml_editor.py": "studio/test_studio_screens.py",
     # The tables by language are tested with the functions that read them.
     "text/refusal_rules.py": "text/test_refusals.py",
     # Words of a message and numbers in words are tested through what is read from them.

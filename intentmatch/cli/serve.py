@@ -210,6 +210,8 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
         proxy_headers=bool(listener.trusted_proxies),
         forwarded_allow_ips=list(listener.trusted_proxies),
         server_header=False,
+        # The log of one person's own pages would bury the lines that matter to that person.
+        access_log=not config.interfaces.open_studio,
         log_config=log_config(uvicorn.config.LOGGING_CONFIG, listener.log_format, messages=listener.log_messages),
         timeout_graceful_shutdown=listener.shutdown_seconds,
         **_tls(listener.tls_cert, listener.tls_key),

@@ -13,8 +13,8 @@ from intentmatch.authoring.scores import Scores
 from intentmatch.authoring.workspace import FileDiff
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.registry.editing.edits import Edit
-from intentmatch.studio.host import Bot
 from intentmatch.studio.following import follow
+from intentmatch.studio.host import Bot
 from intentmatch.studio.parts import badge, card, difference, empty, heading, later, tag, words
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit

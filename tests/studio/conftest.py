@@ -20,9 +20,11 @@ def browser():
         found.close()
 
 
-@pytest.fixture(scope="module")
-def served(browser, tmp_path_factory) -> Iterator[Served]:
-    """A studio without keys, for all tests of a file."""
+@pytest.fixture(scope="session")
+def served(tmp_path_factory) -> Iterator[Served]:
+    """A studio without keys, for all files. Tests share its registry: each changes lines of its own."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium")
     running = start(copied(tmp_path_factory.mktemp("studio")), "--set", "inbox=misses.sqlite")
     yield running
     stop(running)

@@ -92,3 +92,31 @@ class watched:  # noqa: N801 - reads like a function
         self._context.close()
         if kind is None:
             assert self.errors == []
+
+
+def open_screen(page, served: Served, path: str) -> None:
+    """Open a screen, and wait until it answers to clicks and keys."""
+    page.goto(f"{served.url}/{path}")
+    page.locator("h1").wait_for()
+    page.wait_for_function("window.socket?.connected")
+
+
+def save_proposal(page) -> None:
+    """Press Save in the dialog that every edit goes through, and wait until it is gone."""
+    page.locator(".st-proposal").get_by_role("button", name="Save").click()
+    page.locator(".st-proposal").wait_for(state="detached")
+
+
+def serious_findings(page) -> list[str]:
+    """What axe finds on the page that is serious or critical, one line per finding."""
+    import axe_core_python
+
+    source = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
+    page.evaluate(f"{source}; 0")
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{one['id']}: {node['html'][:200]} {node.get('failureSummary', '')[:200]}"
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]

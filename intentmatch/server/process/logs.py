@@ -70,6 +70,8 @@ def log_config(uvicorn_config: dict[str, Any], form: LogFormat, *, messages: boo
     config = deepcopy(uvicorn_config)
     config["filters"] = {"no_queries": {"()": _NoQueries}, "accept_errors": {"()": _AcceptErrors}}
     config["handlers"]["access"]["filters"] = ["no_queries"]
+    config["filters"]["no_socket_queries"] = {"()": _NoSocketQueries}
+    config["loggers"]["uvicorn.error"]["filters"] = ["no_socket_queries"]
     as_json = form == "json"
     if as_json:
         config["formatters"]["default"] = {"()": JsonLines}
@@ -89,6 +91,14 @@ class _NoQueries(logging.Filter):
         if isinstance(record.args, tuple):
             record.args = tuple(arg.partition("?")[0] if isinstance(arg, str) else arg for arg in record.args)
         return True
+
+
+class _NoSocketQueries(_NoQueries):
+    """The same for uvicorn's lines about WebSockets, which are among its other lines."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Cut the query from lines such as `10.0.0.1:4711 - "WebSocket /path?query" [accepted]`."""
+        return '"WebSocket %s"' not in str(record.msg) or super().filter(record)
 
 
 # The second one comes at the end of the process, if connections wait then: asyncio would listen again later.

@@ -38,5 +38,4 @@ export async function complete(id, lists) {
   if (editor) followTheme(getElement(id));
   editor?.dispatch({ effects: CM.StateEffect.appendConfig.of(CM.EditorState.languageData.of(() => data)) });
   editor?.contentDOM.setAttribute("aria-label", lists.label);
-  editor?.contentDOM.setAttribute("dir", "auto");
 }

@@ -1,0 +1,97 @@
+"""Make the pictures of the guide page `studio` anew: each screen, in headless Chromium.
+
+python tests/studio/screenshots.py [NAME ...]     # NAME: try, edit, yaml, see, inbox, issues or history
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from driven_studio import CHROMIUM, Served, open_screen, save_proposal, start, stop
+
+ROOT = Path(__file__).parents[2]
+TARGET = ROOT / "intentmatch" / "guide" / "studio"
+MISSED = ("do you ship to norway", "is shipping to norway possible", "can I pay with bitcoin", "do you take crypto")
+
+
+def shot_try(page, served: Served) -> None:
+    open_screen(page, served, "try")
+    page.get_by_label("Message", exact=True).fill("I want 20 euros back for the broken lamp")
+    page.locator(".st-stack .st-candidate").first.wait_for()
+
+
+def shot_edit(page, served: Served) -> None:
+    open_screen(page, served, "edit?intent=order_status")
+
+
+def shot_yaml(page, served: Served) -> None:
+    open_screen(page, served, "edit?file=orders.yaml")
+    page.locator('.cm-content[aria-label="YAML of orders.yaml"]').click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.type("langage: en\n")
+    page.locator(".st-line-error").first.wait_for()
+
+
+def shot_see(page, served: Served) -> None:
+    open_screen(page, served, "see")
+    page.wait_for_timeout(8000)
+
+
+def shot_inbox(page, served: Served) -> None:
+    open_screen(page, served, "try")
+    for message in MISSED:
+        page.request.post(f"{served.url.removesuffix('/studio')}/match", data={"text": message})
+    page.wait_for_timeout(2000)
+    open_screen(page, served, "inbox")
+    page.wait_for_timeout(3000)
+
+
+def shot_issues(page, served: Served) -> None:
+    open_screen(page, served, "issues")
+    page.wait_for_timeout(8000)
+
+
+def shot_history(page, served: Served) -> None:
+    open_screen(page, served, "edit?intent=order_status")
+    page.get_by_label("Add lines, one per row").first.fill("any sign of my box yet")
+    page.get_by_role("button", name="Add", exact=True).first.click()
+    save_proposal(page)
+    open_screen(page, served, "history")
+    page.locator(".st-intent").first.click()
+    page.locator(".st-diff").wait_for()
+
+
+SHOTS = {name.removeprefix("shot_"): shot for name, shot in list(globals().items()) if name.startswith("shot_")}
+
+
+def main(names: list[str]) -> None:
+    """Write the pictures with these names, or all."""
+    from playwright.sync_api import sync_playwright
+
+    TARGET.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        served = start(
+            Path(shutil.copytree(ROOT / "intents", Path(folder) / "intents")), "--set", "inbox=misses.sqlite"
+        )
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        try:
+            for name in names or SHOTS:
+                page = browser.new_page(viewport={"width": 1100, "height": 720}, locale="en-US")
+                page.set_default_timeout(60_000)
+                SHOTS[name](page, served)
+                page.wait_for_timeout(800)
+                file = TARGET / f"{name}.png"
+                page.screenshot(path=file)
+                print(f"{file.name}: {file.stat().st_size / 1000:.0f} KB")
+                page.close()
+        finally:
+            browser.close()
+            stop(served)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,194 @@
+"""The door: who gets in, what the pages may run, and that no address or log ever holds a key."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from intentmatch.core.errors import InputError
+from intentmatch.studio.guard import Admission, Guard
+from intentmatch.studio.host import Visitor
+from intentmatch.studio.sessions import COOKIE
+
+KEY = "right-key"
+
+
+class FakeHost:
+    several = False
+
+    def __init__(self, *, needs_key: bool) -> None:
+        self.needs_key = needs_key
+
+    def visitor(self, key: str | None, address: str | None) -> Visitor:
+        if self.needs_key and key != KEY:
+            raise InputError("This key is not valid.")
+        return Visitor("anna", key)
+
+
+async def _page(request: Request) -> Response:
+    name = Admission.of(request).session.visitor.name
+    return HTMLResponse(f"<html><script>one</script><script type='module'>two</script>{name}</html>")
+
+
+async def _asset(request: Request) -> Response:
+    return PlainTextResponse("body {}")
+
+
+async def _socket(socket: WebSocket) -> None:
+    await socket.accept()
+    await socket.send_text(Admission.of(socket).session.visitor.name)
+    await socket.close()
+
+
+def client(*, needs_key: bool) -> TestClient:
+    inner = Starlette(
+        routes=[
+            Route("/try", _page, methods=["GET", "POST"]),
+            Route("/assets/studio.css", _asset),
+            WebSocketRoute("/ws", _socket),
+        ]
+    )
+    app = Starlette(routes=[Mount("/studio", Guard(inner, FakeHost(needs_key=needs_key)))])
+    return TestClient(app, base_url="http://testserver", follow_redirects=False)
+
+
+def signed_in() -> TestClient:
+    found = client(needs_key=True)
+    found.post("/studio/sign-in", data={"key": KEY})
+    return found
+
+
+def test_visitor_without_a_session_is_sent_to_the_sign_in_page():
+    answer = client(needs_key=True).get("/studio/try?message=hello")
+
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/studio/sign-in?next=/try%3Fmessage%3Dhello"
+
+
+def test_right_key_opens_the_page_that_was_asked_for():
+    visitor = client(needs_key=True)
+    page = visitor.get("/studio/sign-in?next=/try")
+    answer = visitor.post("/studio/sign-in?next=/try", data={"key": f" {KEY} "})
+
+    assert 'type="password"' in page.text
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/studio/try"
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Path=/studio" in cookie
+    assert KEY not in cookie
+    assert "anna" in visitor.get("/studio/try").text
+
+
+def test_wrong_key_opens_nothing_and_the_page_says_so():
+    visitor = client(needs_key=True)
+    answer = visitor.post("/studio/sign-in", data={"key": "<b>wrong"})
+
+    assert answer.status_code == 401
+    assert "This key is not valid." in answer.text
+    assert "<b>wrong" not in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+def test_key_of_a_megabyte_is_refused():
+    assert client(needs_key=True).post("/studio/sign-in", data={"key": "x" * 1_000_000}).status_code == 413
+
+
+@pytest.mark.parametrize("target", ["//evil.test/", "https://evil.test/", "/\\evil.test", "/sign-out", "evil", "/a b"])
+def test_sign_in_never_leads_to_another_site(target):
+    answer = client(needs_key=True).post("/studio/sign-in", params={"next": target}, data={"key": KEY})
+
+    assert answer.headers["location"] == "/studio/"
+
+
+def test_cookie_is_secure_over_https():
+    visitor = client(needs_key=True)
+    visitor.base_url = "https://testserver"
+
+    assert "Secure" in visitor.post("/studio/sign-in", data={"key": KEY}).headers["set-cookie"]
+
+
+def test_sign_out_ends_the_session():
+    visitor = signed_in()
+    cookie = visitor.cookies[COOKIE]
+    assert visitor.get("/studio/sign-out").status_code == 303
+    assert visitor.get("/studio/try").status_code == 200
+
+    assert "Max-Age=0" in visitor.post("/studio/sign-out").headers["set-cookie"]
+    visitor.cookies.set(COOKIE, cookie, domain="testserver")
+    assert visitor.get("/studio/try").status_code == 303
+
+
+@pytest.mark.parametrize("path", ["try", "sign-in"])
+def test_form_of_another_site_is_refused(path):
+    answer = signed_in().post(f"/studio/{path}", data={"key": KEY}, headers={"origin": "http://evil.test"})
+
+    assert answer.status_code == 403
+
+
+def test_form_of_another_site_signs_nobody_out():
+    visitor = signed_in()
+    visitor.post("/studio/sign-out", headers={"origin": "http://evil.test"})
+
+    assert visitor.get("/studio/try").status_code == 200
+
+
+def test_without_keys_everyone_has_a_session():
+    visitor = client(needs_key=False)
+    answer = visitor.get("/studio/try")
+
+    assert answer.status_code == 200
+    assert COOKIE in answer.headers["set-cookie"]
+    assert "set-cookie" not in visitor.get("/studio/try").headers
+
+
+def test_page_runs_only_its_own_scripts():
+    answer = signed_in().get("/studio/try")
+    policy = answer.headers["content-security-policy"]
+    nonces = re.findall(r'<script nonce="([^"]+)"', answer.text)
+
+    assert len(nonces) == answer.text.count("<script") == 2
+    assert f"script-src 'self' 'nonce-{nonces[0]}' 'unsafe-eval';" in policy
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+def test_nonce_is_never_the_same():
+    visitor = signed_in()
+
+    assert visitor.get("/studio/try").text != visitor.get("/studio/try").text
+
+
+def test_assets_need_no_session_and_are_kept_by_browsers():
+    answer = client(needs_key=True).get("/studio/assets/studio.css")
+
+    assert answer.status_code == 200
+    assert "immutable" in answer.headers["cache-control"]
+
+
+class TestWebSocket:
+    def test_session_opens_it(self):
+        with signed_in().websocket_connect("/studio/ws", headers={"origin": "http://testserver"}) as socket:
+            assert socket.receive_text() == "anna"
+
+    @pytest.mark.parametrize("origin", ["http://evil.test", "null"])
+    def test_page_of_another_site_opens_none(self, origin):
+        visitor = signed_in()
+        with (
+            pytest.raises(WebSocketDisconnect),
+            visitor.websocket_connect("/studio/ws", headers={"origin": origin}),
+        ):
+            pass
+
+    def test_without_a_session_there_is_none(self):
+        with pytest.raises(WebSocketDisconnect), client(needs_key=True).websocket_connect("/studio/ws"):
+            pass

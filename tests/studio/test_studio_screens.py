@@ -1,0 +1,239 @@
+"""Try, Edit and History, used as a person would: in Chromium, in two languages, at two widths, light and dark."""
+
+from __future__ import annotations
+
+import pytest
+from driven_studio import open_screen, save_proposal, serious_findings, watched
+
+PAGES = ("try?message=أين طلبي", "edit?intent=refund", "edit?file=orders.yaml&line=5", "history")
+
+
+def yaml(served) -> str:
+    return (served.folder / "orders.yaml").read_text(encoding="utf-8")
+
+
+def verdict(page, message: str) -> str:
+    page.get_by_label("Message", exact=True).fill(message)
+    said = page.locator(".st-verdict .st-said")
+    page.wait_for_function(
+        "(text) => document.querySelector('.st-verdict .st-said')?.textContent === text", arg=message
+    )
+    assert said.is_visible()
+    return page.locator(".st-verdict .st-badge").first.inner_text()
+
+
+@pytest.mark.parametrize(("width", "dark"), [(375, True), (1280, False)], ids=["phone-dark", "desktop-light"])
+def test_screens_fit_the_width_and_axe_finds_nothing_serious(browser, served, width, dark):
+    with watched(browser, width, dark=dark) as page:
+        for path in PAGES:
+            open_screen(page, served, path)
+            page.locator(".st-card").first.wait_for()
+
+            assert serious_findings(page) == [], path
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            assert page.evaluate("document.body.classList.contains('body--dark')") is dark
+
+
+class TestTry:
+    @pytest.mark.parametrize(
+        ("message", "intent"), [("where is my parcel", "order_status"), ("أريد استرداد أموالي الآن", "refund")]
+    )
+    def test_verdict_appears_while_typing(self, page, served, message, intent):
+        open_screen(page, served, "try")
+
+        assert verdict(page, message) == "matched"
+        assert page.locator(".st-verdict a").first.inner_text() == intent
+        assert page.locator(".st-candidate").count() == 4
+        assert page.locator(".st-threshold").count() >= 1
+        assert page.get_by_text("Which word met which").is_visible()
+
+    def test_text_from_right_to_left_is_shown_so(self, page, served):
+        open_screen(page, served, "try?message=أين طلبي")
+
+        direction = "(element) => getComputedStyle(element).direction"
+        assert page.locator(".st-said").evaluate(direction) == "rtl"
+        assert page.locator("h1").evaluate(direction) == "ltr"
+
+    def test_slots_are_marked_in_the_message(self, page, served):
+        open_screen(page, served, "try")
+        verdict(page, "refund 20 euros to my card")
+
+        assert page.locator("mark.st-slot").inner_text() == "20 euros"
+
+    def test_belongs_here_adds_the_line_after_its_effect_was_shown(self, page, served):
+        open_screen(page, served, "try")
+        verdict(page, "any trace of my box")
+        page.get_by_role("button", name="The message belongs to order_status").click()
+
+        assert "+        - any trace of my box" in page.locator(".st-diff").inner_text()
+        page.locator(".st-proposal .st-badge", has_text="broken").wait_for()
+        assert "any trace of my box" not in yaml(served)
+        save_proposal(page)
+
+        assert "any trace of my box" in yaml(served)
+        page.locator(".st-candidate").first.get_by_text("any trace of my box").wait_for()
+
+    def test_message_is_pinned_as_a_test(self, page, served):
+        open_screen(page, served, "try")
+        verdict(page, "quelle heure est-il")
+        page.get_by_role("button", name="Pin as test").click()
+        save_proposal(page)
+
+        assert "quelle heure est-il" in yaml(served).partition("tests:")[2]
+
+    def test_list_is_matched_filtered_and_exported(self, page, served):
+        open_screen(page, served, "try")
+        page.get_by_role("tab", name="Many messages").click()
+        page.get_by_label("One message per line").fill(
+            "text,intent\nwhere is my order,order_status\nمتى تفتحون,refund\n"
+        )
+        page.get_by_role("button", name="Match all").click()
+        page.get_by_text("2 messages: 2 matched").wait_for()
+        assert page.get_by_text("50.0% as expected").is_visible()
+
+        page.get_by_label("Filter").fill("تفتحون")
+        page.wait_for_function("document.querySelectorAll('.st-answers tbody tr').length === 1")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export CSV").click()
+        rows = download.value.path().read_text(encoding="utf-8").splitlines()
+        assert len(rows) == 2
+        assert "متى تفتحون" in rows[1]
+
+    def test_conversation_asks_back_and_answers(self, page, served):
+        open_screen(page, served, "try")
+        page.get_by_role("tab", name="Conversation").click()
+        page.get_by_label("Your message").fill("أين طلبي")
+        page.keyboard.press("Enter")
+
+        page.locator(".st-bubble.bot").get_by_text("طلبك في الطريق.").wait_for()
+
+
+class TestEdit:
+    def test_search_by_text_finds_a_line(self, page, served):
+        open_screen(page, served, "edit")
+        page.get_by_label("Search").fill("ساعات")
+
+        page.get_by_text("1 of 4 intents").wait_for()
+        assert page.locator(".st-intent .st-strong").all_inner_texts() == ["opening_hours"]
+
+    def test_search_by_meaning_finds_other_words(self, page, served):
+        open_screen(page, served, "edit")
+        page.get_by_role("checkbox", name="by meaning").click()
+        page.get_by_label("Search").fill("reimburse me")
+
+        page.wait_for_function("document.querySelector('.st-intent .st-strong')?.textContent === 'refund'")
+
+    def test_lines_are_added_and_the_save_undone(self, page, served):
+        before = yaml(served)
+        open_screen(page, served, "edit?intent=opening_hours")
+        page.get_by_label("Add lines, one per row").first.fill("is the shop closed\nwhen do you shut")
+        page.get_by_role("button", name="Add", exact=True).first.click()
+        save_proposal(page)
+        page.locator(".st-lines").get_by_text("when do you shut").wait_for()
+        assert "- when do you shut" in yaml(served)
+
+        page.get_by_role("button", name="Undo the last save").click()
+        save_proposal(page)
+        page.locator(".st-lines").get_by_text("when do you shut").wait_for(state="detached")
+        assert yaml(served) == before
+
+    def test_language_of_the_lines_is_chosen(self, page, served):
+        open_screen(page, served, "edit?intent=refund")
+        page.get_by_role("button", name="ar 3", exact=True).click()
+
+        page.locator(".st-lines").get_by_text("متى أستعيد نقودي").wait_for()
+
+    def test_problems_are_shown_at_their_line_while_typing(self, page, served):
+        open_screen(page, served, "edit?file=orders.yaml")
+        page.locator(".cm-content").click()
+        page.keyboard.press("Control+Home")
+        page.keyboard.type("intnts: 3\n")
+
+        page.locator(".cm-line.st-line-error", has_text="intnts").wait_for()
+        assert page.get_by_text("unknown key 'intnts'").is_visible()
+        page.get_by_role("button", name="Discard").click()
+        page.locator(".st-line-error").wait_for(state="detached")
+
+    def test_keys_are_completed(self, page, served):
+        open_screen(page, served, "edit?file=orders.yaml")
+        page.locator('.cm-content[aria-label="YAML of orders.yaml"]').click()
+        page.keyboard.press("Control+Home")
+        page.keyboard.type("sett")
+
+        page.locator(".cm-tooltip-autocomplete").get_by_text("settings").wait_for()
+
+    def test_change_on_disk_appears_and_is_not_overwritten(self, page, served):
+        file = served.folder / "orders.yaml"
+        open_screen(page, served, "edit?file=orders.yaml")
+        page.locator(".cm-content").click()
+        page.keyboard.press("Control+Home")
+        page.keyboard.type("# mine\n")
+        page.get_by_text("not saved").wait_for()
+        file.write_text(f"{yaml(served)}# theirs\n", encoding="utf-8")
+        page.get_by_text("your changes are kept").wait_for()
+
+        page.get_by_role("button", name="Review and save").click()
+        save_proposal(page)
+
+        assert yaml(served).startswith("# mine\n")
+        assert yaml(served).endswith("# theirs\n")
+
+    def test_two_browsers_edit_at_once_and_lose_nothing(self, browser, served):
+        with watched(browser) as first, watched(browser) as second:
+            for number, page in enumerate((first, second)):
+                open_screen(page, served, "edit?intent=cancel_order")
+                page.get_by_label("Add lines, one per row").first.fill(f"forget the order number {number}")
+                page.get_by_role("button", name="Add", exact=True).first.click()
+                page.locator(".st-proposal").wait_for()
+            save_proposal(first)
+            second.locator(".st-proposal").get_by_role("button", name="Save").click()
+            second.get_by_text("Somebody else has changed the files.").wait_for()
+            save_proposal(second)
+            first.locator(".st-lines").get_by_text("forget the order number 1").wait_for()
+
+        assert "forget the order number 0" in yaml(served)
+        assert "forget the order number 1" in yaml(served)
+
+    def test_same_line_changed_twice_is_a_conflict_that_shows_both(self, page, served):
+        file = served.folder / "orders.yaml"
+        open_screen(page, served, "edit?file=orders.yaml")
+        first = yaml(served).splitlines()[0]
+        page.locator(".cm-content").click()
+        page.keyboard.press("Control+Home")
+        page.keyboard.type("# left ")
+        page.get_by_text("not saved").wait_for()
+        file.write_text(yaml(served).replace(first, f"# right {first}", 1), encoding="utf-8")
+        page.get_by_text("Saving shows both").wait_for()
+        page.get_by_role("button", name="Review and save").click()
+
+        page.get_by_text("Both versions are between").wait_for()
+        shown = page.locator(".cm-content").inner_text()
+        assert "# left" in shown
+        assert "# right" in shown
+        assert "# left" not in yaml(served)
+
+
+class TestHistory:
+    def test_revision_shows_its_difference_and_is_restored(self, page, served):
+        before = yaml(served)
+        open_screen(page, served, "edit?intent=order_status")
+        page.get_by_label("Add lines, one per row").first.fill("did you send it off")
+        page.get_by_role("button", name="Add", exact=True).first.click()
+        save_proposal(page)
+        open_screen(page, served, "history")
+        page.locator(".st-intent").nth(0).click()
+        page.locator(".st-diff .add", has_text="did you send it off").wait_for()
+
+        page.locator(".st-intent").nth(1).click()
+        page.get_by_role("button", name="Restore").click()
+        save_proposal(page)
+
+        assert yaml(served) == before
+
+    def test_evaluation_before_and_after_is_shown(self, page, served):
+        open_screen(page, served, "history")
+        page.locator(".st-intent").first.click()
+        page.get_by_role("button", name="Evaluate").click()
+
+        page.get_by_role("columnheader", name="right before").wait_for(timeout=60_000)
+        assert page.get_by_role("cell", name="held-out utterances").is_visible()

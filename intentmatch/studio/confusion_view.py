@@ -64,24 +64,25 @@ class ConfusionView:
     def _options(self) -> dict[str, Any]:
         matrix = self._matrix
         last = len(matrix.expected) - 1
-        wrong, right = [], []
+        wrong: list[list[float]] = []
+        right: list[list[float]] = []
         for row, (expected, counts) in enumerate(zip(matrix.expected, matrix.counts, strict=True)):
             total = max(1, sum(counts))
             for column, count in enumerate(counts):
                 if count:
                     cell = [column, last - row, round(count / total, 4), count]
                     (right if matrix.answers[column] == expected else wrong).append(cell)
-        answers = [_WORDS.get(name, name) for name in matrix.answers]
-        expected = [_WORDS.get(name, name) for name in reversed(matrix.expected)]
+        columns = [_WORDS.get(name, name) for name in matrix.answers]
+        rows = [_WORDS.get(name, name) for name in reversed(matrix.expected)]
         label = {"show": True, "formatter": "{@[3]}", "fontSize": 10, "color": "#ffffff"}
         ramp = {"show": False, "dimension": 2, "min": 0, "max": 1}
         small = {"color": TEXT, "fontSize": 11, "interval": 0, "overflow": "truncate"}
         return {
             "animation": False,
             "grid": {"left": 8, "right": 8, "top": 8, "bottom": 4, "containLabel": True},
-            "xAxis": axis(type="category", data=answers, position="top", splitArea={"show": False})
+            "xAxis": axis(type="category", data=columns, position="top", splitArea={"show": False})
             | {"axisLabel": {**small, "rotate": 50, "width": 120}},
-            "yAxis": axis(type="category", data=expected) | {"axisLabel": {**small, "width": 150}},
+            "yAxis": axis(type="category", data=rows) | {"axisLabel": {**small, "width": 150}},
             "tooltip": tooltip("(p) => p.data[3] + ' held-out utterances, ' + Math.round(p.data[2] * 100) + '%'"),
             "visualMap": [
                 {**ramp, "seriesIndex": 0, "inRange": {"color": ["rgba(47,158,99,0.45)", GOOD]}},
@@ -94,7 +95,8 @@ class ConfusionView:
         }
 
     def _clicked(self, event: EChartPointClickEventArguments) -> None:
-        column, row = int(event.data[0]), len(self._matrix.expected) - 1 - int(event.data[1])
+        cell: Any = event.data
+        column, row = int(cell[0]), len(self._matrix.expected) - 1 - int(cell[1])
         wanted = self._matrix.expected[row], self._matrix.answers[column]
         found = next((pair for pair in self._pairs if (pair.expected, pair.answer) == wanted), None)
         if found is not None:

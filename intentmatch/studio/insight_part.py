@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from nicegui import background_tasks, ui
 from nicegui.elements.mixins.text_element import TextElement
@@ -23,7 +23,7 @@ _SECONDS_BETWEEN_LOOKS = 0.25
 _SECONDS_BEFORE_PROGRESS = 0.6
 
 
-class InsightPart:
+class InsightPart(Generic[_T]):
     """Asks for an insight until it is there, and draws it. `refresh` asks again, such as after an edit."""
 
     def __init__(

@@ -16,7 +16,7 @@ from intentmatch.studio.cursor import Cursor
 from intentmatch.studio.following import follow
 from intentmatch.studio.insight_part import InsightPart
 from intentmatch.studio.parts import BadgeKind, badge, empty, heading, tag, words
-from intentmatch.studio.places import file_name, intent_link, place
+from intentmatch.studio.places import intent_link, place
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 
@@ -30,11 +30,10 @@ async def show(visit: Visit) -> None:
     """Draw the screen."""
     heading("Issues", "What lint finds in the files, the most valuable first.")
     page = _Issues(visit)
-    part = InsightPart(
+    page.part = InsightPart(
         lambda: issues_of(visit.bot.matcher, visit.bot.workspace), page.draw, waiting="Looking at every utterance:"
     )
-    page.refresh = part.refresh
-    follow(visit, part.refresh)
+    follow(visit, page.part.refresh)
 
 
 class _Issues:
@@ -46,12 +45,11 @@ class _Issues:
         self._listed: list[Issue] = []
         self._kind = "all"
         self._drawn = 0
+        self.part: InsightPart[list[Issue]] | None = None
+        """The part of the page that the cards are in."""
         self._cursor: Cursor[Issue] = Cursor(visit, "issue", self._show_more)
         visit.shortcut("m", "Mend the issue", self._mend_current)
         visit.shortcut("o", "Open its line in the editor", self._open_current)
-
-    def refresh(self) -> None:
-        """Look at the files again; set by the page."""
 
     def draw(self, found: Sequence[Issue]) -> None:
         """Draw all issues."""
@@ -81,7 +79,7 @@ class _Issues:
             return [issue for issue in self._all if issue.mend is not None]
         return [issue for issue in self._all if kind in ("all", issue.problem.severity)]
 
-    def _choose(self, event: ValueChangeEventArguments) -> None:
+    def _choose(self, event: ValueChangeEventArguments[str]) -> None:
         self._kind = event.value
         self._fill()
         self._visit.announce(f"{len(self._listed)} issues")
@@ -136,8 +134,8 @@ class _Issues:
         except InputError as error:
             self._visit.tell(str(error), "negative")
             return
-        if await propose(self._visit, edits, title=title, note=f"Mend: {rules}") is not None:
-            self.refresh()
+        if await propose(self._visit, edits, title=title, note=f"Mend: {rules}") is not None and self.part is not None:
+            self.part.refresh()
 
     async def _mend_current(self) -> None:
         issue = self._cursor.current
@@ -148,9 +146,8 @@ class _Issues:
 
     def _open_current(self) -> None:
         issue = self._cursor.current
-        name = issue and file_name(self._visit, issue.problem.location)
-        if issue is not None and name is not None:
-            self._visit.go("edit", file=name, line=str(issue.problem.location.line))
+        if issue is not None:
+            self._visit.go("edit", file=issue.file, line=str(issue.problem.location.line))
 
 
 def _line(visit: Visit, shown: Shown) -> None:

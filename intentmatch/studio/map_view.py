@@ -159,13 +159,13 @@ class MapView:
             "inRange": {"color": palette(count)},
         }
 
-    def _colour(self, event: ValueChangeEventArguments) -> None:
+    def _colour(self, event: ValueChangeEventArguments[str]) -> None:
         self._by = event.value
         self._chart.options["visualMap"] = self._colours()
         self._chart.options["series"][_NAMES]["label"]["show"] = self._by == "intent"
         self._visit.announce(f"Coloured by {self._by}")
 
-    def _choose(self, event: ValueChangeEventArguments) -> None:
+    def _choose(self, event: ValueChangeEventArguments[str]) -> None:
         self._chosen = event.value or _EVERY
         series = self._chart.options["series"]
         chosen = self._chosen != _EVERY
@@ -185,14 +185,11 @@ class MapView:
 
     def _open(self, event: EChartPointClickEventArguments) -> None:
         """Open the line of a point in the editor."""
-        point = event.data
-        rows = range(len(self._points))
-        if event.series_index == _ALL:
-            row = event.data_index
-        else:
-            row = next((row for row in rows if self._points[row] == point), -1)
-        location = self._map.lines[row].location if 0 <= row < len(self._points) else None
-        name = location and file_name(self._visit, location)
+        row = event.data_index
+        if event.series_index == _CHOSEN:
+            row = int(np.flatnonzero(self._map.owners == self._map.intents.index(self._chosen))[row])
+        location = self._map.lines[row].location
+        name = None if location is None else file_name(self._visit, location)
         if location is not None and name is not None:
             self._visit.go("edit", file=name, line=str(location.line))
 

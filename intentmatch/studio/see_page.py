@@ -34,16 +34,14 @@ async def show(visit: Visit) -> None:
     """Draw the screen, with the tab that the address names in `view`."""
     heading("See", "How the utterances lie, which intents are confused, and what would help.")
     asked = ui.context.client.request.query_params.get("view", "")
-    tabs = ui.tabs(value=asked if asked in _VIEWS else "map").props(
-        "inline-label no-caps outside-arrows mobile-arrows align=left"
-    )
+    tabs = ui.tabs().props("inline-label no-caps outside-arrows mobile-arrows align=left")
     with tabs.classes("st-tabs"):
         for name, view in _VIEWS.items():
             ui.tab(name, label=view.title, icon=view.icon)
     panel = tag("div", classes="st-stack st-gap", role="region", aria_label="What the tab shows")
     refresh: list[Callable[[], None]] = []
 
-    def draw(event: ValueChangeEventArguments | None = None) -> None:
+    def draw(event: ValueChangeEventArguments[str] | None = None) -> None:
         name = str(tabs.value)
         if event is not None:
             address = visit.url("see", view=name)
@@ -53,9 +51,15 @@ async def show(visit: Visit) -> None:
         with panel:
             refresh.append(_VIEWS[name].draw(visit))
 
+    tabs.set_value(asked if asked in _VIEWS else "map")
     tabs.on_value_change(draw)
     draw()
-    follow(visit, lambda: [again() for again in refresh] and None, registry=True)
+
+    def changed() -> None:
+        for again in refresh:
+            again()
+
+    follow(visit, changed, registry=True)
 
 
 def _map(visit: Visit) -> Callable[[], None]:

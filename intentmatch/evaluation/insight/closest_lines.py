@@ -87,7 +87,9 @@ def _overlap(subject: Subject, pair: tuple[int, int], wrong: set[int], most: int
     first, second = (subject.rows(intent) for intent in pair)
     cosines = subject.vectors[first] @ subject.vectors[second].T
     ranked = np.dstack(np.unravel_index(np.argsort(-cosines, axis=None, kind="stable"), cosines.shape))[0]
-    misplaced, others, seen = [], [], set[int]()
+    misplaced: list[tuple[tuple[int, int], float]] = []
+    others: list[tuple[tuple[int, int], float]] = []
+    seen = set[int]()
     for one, other in ranked.tolist():
         rows = int(first[one]), int(second[other])
         # Each line is shown once: an utterance that is close to everything would fill the list.

@@ -71,7 +71,8 @@ class HeldOutCases:
 
     def in_scope(self, calibration: Calibration) -> NDArray[np.float64]:
         """Return the probability that each case is in scope. Raises `ValueError` without a confidence curve."""
-        return self._confidences(calibration).sum(axis=1)
+        total: NDArray[np.float64] = self._confidences(calibration).sum(axis=1)
+        return total
 
     def asked(self, calibration: Calibration) -> NDArray[np.bool_]:
         """Return which cases the bot asks about if they pass their threshold."""
@@ -96,9 +97,9 @@ class HeldOutCases:
 
     def right(self, verdicts: Verdicts) -> NDArray[np.bool_]:
         """Return which verdicts are what the case expects."""
-        found: NDArray[np.bool_] = np.where(
-            self.held_out.known, (verdicts == self.held_out.first) & self.held_out.right, verdicts == REFUSED
-        )
+        # A labelled message expects the intent that is its first one, or another one that is not known here.
+        given = np.where(self.of_lines, verdicts == self.own, (verdicts == self.held_out.first) & self.held_out.right)
+        found: NDArray[np.bool_] = np.where(self.held_out.known, given, verdicts == REFUSED)
         return found
 
     def answer(self, verdict: int) -> str:

@@ -13,6 +13,7 @@ thousands of points:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -32,12 +33,12 @@ _MOMENTUM, _EARLY_MOMENTUM = 0.8, 0.5
 _LEAST_GAIN = 0.01
 _START_SPREAD = 1e-2
 # Distance between the points of the grid, in units of the map; the repulsion has a width of about 1.
-_SPACING = 0.7
+_SPACING = 0.5
 _CELLS = (16, 32, 48, 64, 96, 128, 160, 200, 256, 320, 400)
 """Sizes of the grid: of numbers with small factors, whose Fourier transforms are fast."""
 _BLOCK = 1024
-# Up to so many points the principal components alone are the map.
-_FEW = 5
+# Up to so many points the principal components alone are the map: each point would be a neighbour of most others.
+_FEW = 60
 
 
 def project(vectors: Vectors, *, rounds: int = _ROUNDS) -> Positions:
@@ -99,7 +100,7 @@ def _descend(
     """
     position, count = start.copy(), len(start)
     velocity, gains = np.zeros_like(position), np.ones_like(position)
-    rate = max(count / _EARLY_ATTRACTION, 50.0)
+    rate = max(count / _EARLY_ATTRACTION, 1.0)
     for turn in range(rounds):
         if turn % 10 == 0:
             steps.report("drawing the map", turn, rounds)
@@ -148,9 +149,18 @@ def _repulsion(position: Positions) -> Positions:
     for kernel in _kernels(cells, spacing):
         on_grid = np.fft.irfft2(spectrum * kernel, (2 * cells, 2 * cells))[:cells, :cells].ravel()
         felt.append(sum(share * on_grid[at] for share, at in zip(shares, corners, strict=True)))
-    # Each point is as close to itself as can be, and that is no push.
-    total = max(float(felt[0].sum()) - len(position), 1e-12)
+    # What each point adds to the closeness at its own place is no push.
+    total = max(float(felt[0].sum()) - _own_closeness(shares, spacing), 1e-12)
     return np.stack(felt[1:], axis=1) / total
+
+
+def _own_closeness(shares: Sequence[NDArray[np.float64]], spacing: float) -> float:
+    """Return the closeness of all points to themselves, after each was spread over the four corners of its cell."""
+    low_left, up_left, low_right, up_right = shares
+    same = sum(float((share * share).sum()) for share in shares)
+    beside = float(((low_left + up_right) * (up_left + low_right)).sum())
+    across = float((low_left * up_right + up_left * low_right).sum())
+    return same + 2.0 * beside / (1.0 + spacing**2) + 2.0 * across / (1.0 + 2.0 * spacing**2)
 
 
 @lru_cache(maxsize=2 * len(_CELLS))

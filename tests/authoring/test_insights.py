@@ -1,0 +1,186 @@
+"""Insights in the background: worked out once, shared, stopped when outdated, and tried again after a failure."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from intentmatch import Matcher
+from intentmatch.authoring import insights
+from intentmatch.authoring.insights import (
+    Failed,
+    Insights,
+    Ready,
+    Working,
+    held_out_of,
+    issues_of,
+    learning_curve_of,
+    overlaps_of,
+    utterance_map_of,
+)
+from intentmatch.authoring.workspace import Workspace
+from intentmatch.core.errors import InputError
+from intentmatch.runtime import steps
+
+TEXT = """\
+version: 1
+language: en
+intents:
+  track: {utterances: [where is my parcel, where is my package, track my parcel, has my package been sent]}
+  refund: {utterances: [money back please, refund my money, i want my money back, give me a refund]}
+"""
+
+
+class Waiting:
+    """Work that reports steps until it is released."""
+
+    def __init__(self, value: str = "done") -> None:
+        self.began, self.go_on = threading.Event(), threading.Event()
+        self.times, self._value = 0, value
+
+    def __call__(self) -> str:
+        self.times += 1
+        self.began.set()
+        while not self.go_on.wait(0.005):
+            steps.report("waiting", 3, 10)
+        return self._value
+
+
+def test_result_is_worked_out_once():
+    work, found = Waiting(), Insights()
+    assert isinstance(found.ask("one", work), Working)
+    assert work.began.wait(5)
+    assert isinstance(found.ask("one", work), Working)
+    work.go_on.set()
+
+    assert found.ask("one", work, seconds=5) == Ready("done")
+    assert found.ask("one", work) == Ready("done")
+    assert work.times == 1
+
+
+def test_progress_is_that_of_the_work():
+    work, found = Waiting(), Insights()
+    found.ask("one", work)
+    assert work.began.wait(5)
+    state = found.ask("one", work, seconds=0.1)
+    work.go_on.set()
+
+    assert isinstance(state, Working)
+    assert (state.step.name, state.step.done, state.step.total) == ("waiting", 3, 10)
+    assert state.seconds > 0.0
+
+
+def test_newer_content_stops_older_work():
+    old, new, found = Waiting("old"), Waiting("new"), Insights()
+    found.ask("old", old, lane="map")
+    assert old.began.wait(5)
+    new.go_on.set()
+
+    assert found.ask("new", new, lane="map", seconds=5) == Ready("new")
+    old.go_on.set()
+    assert found.ask("old", old, lane="map", seconds=5) == Ready("old")
+    assert old.times == 2
+
+
+def test_other_lanes_go_on():
+    one, other, found = Waiting("one"), Waiting("other"), Insights()
+    found.ask("one", one, lane="map")
+    found.ask("other", other, lane="overlaps")
+    one.go_on.set()
+    other.go_on.set()
+
+    assert found.ask("one", one, lane="map", seconds=5) == Ready("one")
+    assert found.ask("other", other, lane="overlaps", seconds=5) == Ready("other")
+    assert one.times == 1
+
+
+def test_failure_is_told_and_tried_again_later(monkeypatch: pytest.MonkeyPatch):
+    found, answers = Insights(), [InputError("no such file"), "here"]
+
+    def work() -> Any:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    assert found.ask("one", work, seconds=5) == Failed("no such file")
+    assert found.ask("one", work, seconds=5) == Failed("no such file")
+    monkeypatch.setattr(insights, "_SECONDS_UNTIL_NEXT_TRY", -1.0)
+    assert found.ask("one", work, seconds=5) == Ready("here")
+
+
+def test_unexpected_error_is_logged_and_not_shown(caplog: pytest.LogCaptureFixture):
+    def work() -> None:
+        raise ZeroDivisionError("secret")
+
+    state = Insights().ask("one", work, seconds=5)
+
+    assert isinstance(state, Failed)
+    assert "secret" not in state.reason
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_oldest_results_are_forgotten():
+    found, times = Insights(most=2), dict.fromkeys("abc", 0)
+
+    def work(name: str) -> Callable[[], str]:
+        def run() -> str:
+            times[name] += 1
+            return name
+
+        return run
+
+    for name in "abca":
+        assert found.ask(name, work(name), seconds=5) == Ready(name)
+
+    assert times == {"a": 2, "b": 1, "c": 1}
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    (tmp_path / "shop.yaml").write_text(TEXT, encoding="utf-8")
+    return tmp_path
+
+
+def test_every_insight_of_a_registry(shop: Path):
+    matcher = Matcher.load(shop)
+
+    for ask in (utterance_map_of, overlaps_of, held_out_of, learning_curve_of):
+        state = ask(matcher, 30.0)
+        assert isinstance(state, Ready), (ask, state)
+        again = ask(matcher)
+        assert isinstance(again, Ready)
+        assert again.value is state.value
+
+
+def test_moved_lines_are_other_content(shop: Path):
+    """The fingerprint leaves places out, but a map links to them."""
+    matcher = Matcher.load(shop)
+    before = utterance_map_of(matcher, 30.0)
+    (shop / "shop.yaml").write_text(f"# a comment\n{TEXT}", encoding="utf-8")
+    matcher.reload()
+
+    after = utterance_map_of(matcher, 30.0)
+
+    assert isinstance(before, Ready)
+    assert isinstance(after, Ready)
+    assert before.value.lines[0].location.line + 1 == after.value.lines[0].location.line
+
+
+def test_issues_follow_the_files(shop: Path):
+    matcher, workspace = Matcher.load(shop), Workspace(shop)
+    assert isinstance(first := issues_of(matcher, workspace, 30.0), Ready)
+    twice = TEXT.replace("[money back please", "[money back please, refund my money, money back please")
+    (shop / "shop.yaml").write_text(twice, encoding="utf-8")
+
+    second = issues_of(matcher, workspace, 30.0)
+
+    assert isinstance(second, Ready)
+    rules = [issue.problem.rule for issue in second.value]
+    assert "duplicate-utterance" in rules
+    assert "duplicate-utterance" not in [issue.problem.rule for issue in first.value]

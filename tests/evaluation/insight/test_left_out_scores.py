@@ -1,0 +1,90 @@
+"""How many lines find their intent when they are left out, before and after an edit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from lint.subjects import around, lines, subject
+
+from intentmatch.evaluation.insight.left_out_scores import LeftOutScores
+from intentmatch.learning.near_duplicates import SAME_TEXT
+from intentmatch.lint.subject import Subject
+
+A, B = [10.0, 0.0, 0.0], [0.0, 10.0, 0.0]
+
+
+def strayed(aggregation: str = "mean2") -> Subject:
+    """Two lines of `a` lie among those of `b`."""
+    return subject(
+        {
+            "a": lines("a", [*around(A, 6, 0.5), *around(B, 2, 0.5, seed=1)]),
+            "b": lines("b", around(B, 6, 0.5, seed=2)),
+            "c": lines("c", around([0.0, 0.0, 10.0], 4, 0.5, seed=3)),
+        },
+        aggregation,
+    )
+
+
+def naive(found: Subject, owners: np.ndarray, counted: np.ndarray) -> int:
+    """Count right lines one by one."""
+    right = 0
+    for row in np.flatnonzero(counted):
+        cosines = found.vectors @ found.vectors[row]
+        scores = {}
+        for owner in set(owners[counted].tolist()):
+            own = [
+                float(cosines[n])
+                for n in np.flatnonzero((owners == owner) & counted)
+                if n != row and cosines[n] <= SAME_TEXT
+            ]
+            best = sorted(own, reverse=True)[: 1 if found.aggregation == "max" else 2]
+            if best:
+                scores[owner] = sum(best) / len(best)
+        right += max(scores, key=lambda owner: (scores[owner], -owner)) == owners[row]
+    return right
+
+
+@pytest.mark.parametrize("aggregation", ["mean2", "max"])
+def test_right_lines_are_those_of_a_naive_count(aggregation):
+    found = strayed(aggregation)
+
+    assert LeftOutScores(found).right.sum() == naive(found, found.owners, np.ones(len(found.lines), bool))
+
+
+@pytest.mark.parametrize("aggregation", ["mean2", "max"])
+@pytest.mark.parametrize("row", [0, 6, 7, 9])
+@pytest.mark.parametrize("to", [None, 1, 2])
+def test_gain_is_that_of_a_naive_count(aggregation, row, to):
+    found = strayed(aggregation)
+    everything = np.ones(len(found.lines), dtype=bool)
+    if to == found.owners[row]:
+        return
+    counted, owners = everything.copy(), found.owners.copy()
+    if to is None:
+        counted[row] = False
+    else:
+        owners[row] = to
+    scores = LeftOutScores(found)
+    before = int(scores.right[counted].sum())
+
+    assert scores.gain(row, to) == naive(found, owners, counted) - before
+
+
+def test_moving_a_stray_line_home_wins_it():
+    assert LeftOutScores(strayed()).gain(6, 1) >= 1
+
+
+def test_misread_counts_the_lines_of_some_intents():
+    scores = LeftOutScores(strayed())
+
+    assert scores.misread(0) == 2
+    assert scores.misread(1, 2) == int((~scores.right).sum()) - 2
+    assert scores.misread() == 0
+
+
+def test_empty_registry_has_nothing_to_win():
+    from intentmatch.core.types import Registry
+
+    scores = LeftOutScores(Subject(Registry(()), np.empty((0, 3), dtype=np.float32), "mean2"))
+
+    assert len(scores.right) == 0

@@ -31,6 +31,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
@@ -38,6 +39,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from postgres_server import PASSWORD, Server
 
 from intentmatch.registry import examine
 
@@ -253,13 +255,14 @@ class Runner:
         self.port = free_port()
         before = Path.cwd()
         check_notes(self.document)
-        os.chdir(self.folder)
-        try:
-            for block in self.document.blocks:
-                self._execute(block)
-        finally:
-            os.chdir(before)
-            self._stop()
+        with postgres() if "postgres" in (self.document.extras or ()) else contextlib.nullcontext():
+            os.chdir(self.folder)
+            try:
+                for block in self.document.blocks:
+                    self._execute(block)
+            finally:
+                os.chdir(before)
+                self._stop()
 
     def _execute(self, block: Block) -> None:
         where = f"{self.document.place}:{block.line}"
@@ -350,6 +353,27 @@ class Runner:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.server.wait(timeout=seconds)
                 return
+
+
+@contextlib.contextmanager
+def postgres() -> Iterator[None]:
+    """A server on localhost with an empty database `bots`, which libpq finds. Raises `CannotRunError`."""
+    import psycopg
+
+    server = Server()
+    variables = {"PGUSER": "postgres", "PGPASSWORD": PASSWORD, "PGPORT": str(server.port)}
+    before = {name: os.environ.get(name) for name in variables}
+    try:
+        with psycopg.connect(server.url(), autocommit=True) as connection:
+            connection.execute("CREATE DATABASE bots")
+        os.environ.update(variables)
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        server.remove()
 
 
 def check_notes(document: Document) -> None:

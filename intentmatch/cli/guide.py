@@ -28,7 +28,16 @@ GROUPS = {
     ),
     "Measure and improve": ("thresholds", "messages", "evaluate", "inbox", "settings"),
     "Use in a program": ("python-api", "frameworks", "cli"),
-    "Run as a server": ("webhook", "authoring", "studio", "security", "operate", "several-bots", "cluster", "protocols"),
+    "Run as a server": (
+        "webhook",
+        "authoring",
+        "studio",
+        "security",
+        "operate",
+        "several-bots",
+        "cluster",
+        "protocols",
+    ),
     "Encoders and size": ("encoders", "gpu-and-onnx", "distil", "large-registries"),
     "Come from elsewhere": (
         "import-export",

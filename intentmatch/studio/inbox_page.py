@@ -327,7 +327,7 @@ def _review(visit: Visit, inbox: Inbox) -> Review:
     try:
         messages = inbox.messages()
     except InputError:
-        if inbox.path.exists():
+        if not isinstance(inbox.path, Path) or inbox.path.exists():
             raise
         messages = []  # nothing was missed yet
     return review(visit.bot.matcher, messages)

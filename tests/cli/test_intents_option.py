@@ -44,13 +44,13 @@ WORDS = {
     "build": ["-o", "out.intentmatch"],
     "serve": ["--show-config"],
     "export": ["--format", "csv", "-o", "out.csv"],
+    "encoders": ["--compare", "static"],
 }
 # `mcp` would wait for an agent: its options are compared, and it is not run.
 NOT_RUN = {"mcp"}
 NO_REGISTRY = {
     "init",
     "schema",
-    "encoders",
     "export-onnx",
     "distill",
     "measure-languages",
@@ -59,7 +59,7 @@ NO_REGISTRY = {
     "guide",
 }
 # Their other positional arguments leave no place for a positional registry.
-OPTION_ONLY = {"match", "add", "move", "rename", "remove", "inbox show", "inbox apply"}
+OPTION_ONLY = {"match", "add", "move", "rename", "remove", "inbox show", "inbox apply", "encoders"}
 POSITIONAL = sorted({*WORDS, *NOT_RUN} - OPTION_ONLY)
 
 

@@ -1,29 +1,61 @@
-"""The commands about encoders: `encoders` lists them, `export-onnx` and `distill` make new ones."""
+"""The commands about encoders: `encoders` lists and compares them, `export-onnx` and `distill` make new ones."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
-from intentmatch.cli.options import FILE, OUTPUT_FOLDER, json_option, set_option, settings_from
+from intentmatch.cli.options import FILE, OUTPUT_FOLDER, json_option, set_option, settings_from, takes_intents
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
+from intentmatch.core.errors import InputError
+
+if TYPE_CHECKING:
+    from intentmatch.core.types import Registry
+    from intentmatch.evaluation.encoder_comparison import Compared
 
 
 @cli.command("encoders")
+@click.argument("names", metavar="[ENCODER]...", nargs=-1, shell_complete=completion.encoders)
+@click.option("--compare", is_flag=True, help="Measure each ENCODER on the registry.")
+@click.option("--sts", type=FILE, help="Tab-separated pairs of sentences with human scores, for --compare.")
+@takes_intents(positional=None)
+@set_option
 @json_option
-def encoders_(as_json: bool) -> None:
-    """List the encoders and what each of them needs.
+@quiet_option
+def encoders_(
+    names: tuple[str, ...], compare: bool, sts: Path | None, intents: str, settings: tuple[str, ...], as_json: bool
+) -> None:
+    """List the encoders and what each of them needs, or compare some of them.
+
+    With --compare, each ENCODER is measured on held-out utterances of the registry: first candidates that are right,
+    right answers and refusals at the target in use, languages, time, memory and size. With --sts, the cosines of its
+    vectors are compared with human scores of similarity.
 
     \b
     Examples:
       intentmatch encoders
       intentmatch encoders --json
+      intentmatch encoders --compare static onnx:minilm -i shop/
+      intentmatch encoders --compare static sentence_transformer:all-MiniLM-L6-v2 --sts pairs.tsv
     """
+    if compare:
+        if not names:
+            raise click.UsageError("--compare needs the names of encoders, such as `--compare static onnx:FOLDER`.")
+        _compare(names, sts, intents, settings, as_json)
+        return
+    if names or sts:
+        raise click.UsageError(f"{'--sts' if sts else 'the name of an encoder'} needs --compare.")
+    _list(as_json)
+
+
+def _list(as_json: bool) -> None:
     from intentmatch.core import plugins
 
     rows = [_encoder_row(name) for name in plugins.names("encoders")]
@@ -35,6 +67,75 @@ def encoders_(as_json: bool) -> None:
         ["encoder", "available", "needs", "what it is"],
         [[row["encoder"], "yes" if row["available"] else "no", row["needs"], row["what"]] for row in rows],
     )
+
+
+def _compare(names: Iterable[str], sts: Path | None, intents: str, settings: tuple[str, ...], as_json: bool) -> None:
+    from intentmatch.core.settings import resolve
+    from intentmatch.encoders import load_encoder
+    from intentmatch.evaluation.encoder_comparison import compare_encoders
+    from intentmatch.evaluation.similarity import read_pairs
+    from intentmatch.registry import is_yaml, read_registry
+    from intentmatch.storage.vector_cache import VectorCache
+
+    if not is_yaml(intents):
+        raise InputError(f"{intents} is not YAML: compare encoders on the folder that the artefact was built from")
+    registry = read_registry(intents)
+    explicit: dict[str, Any] = settings_from(settings)
+    resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
+    pairs = read_pairs(sts) if sts else ()
+    with progress.shown() as update:
+        update("loading the encoders", 0, None)
+        loaded = {name: load_encoder(replace(resolved, encoder=name)) for name in dict.fromkeys(names)}
+    with progress.shown():
+        rows = compare_encoders(registry, resolved, loaded, pairs=pairs, cache=VectorCache.at(resolved.cache))
+    if as_json:
+        for row in rows:
+            output.as_json({**asdict(row), "agreement": row.agreement and row.agreement._asdict()})
+        return
+    _show(rows, registry)
+
+
+def _show(rows: Sequence[Compared], registry: Registry) -> None:
+    from intentmatch.evaluation.reports.number_format import decimal, percent
+
+    codes = {line.language for line in registry.utterances if line.language}
+    head = ["encoder", "top 1", "overall", "refused", "AUROC", "languages", "one message", "memory", "size"]
+    cells = [
+        [
+            row.encoder,
+            percent(row.accuracy),
+            percent(row.overall),
+            _or_dash(row.refused, percent),
+            decimal(row.auroc),
+            "–" if row.covered is None else f"{len(row.covered)} of {len(codes)}",
+            f"{row.milliseconds:.2f} ms",
+            _or_dash(row.memory_megabytes, lambda size: f"{size:,.0f} MB"),
+            _or_dash(row.size_megabytes, lambda size: f"{size:,.1f} MB"),
+        ]
+        for row in rows
+    ]
+    output.table(head, cells)
+    output.say("  top 1: the first candidate of held-out utterances is right; refused: of left-out intents.")
+    output.say("  overall: right answers and refusals at the target in use; memory: with libraries, on the CPU.")
+    languages = sorted({code for row in rows for code in row.accuracy_by_language})
+    if len(languages) > 1:
+        output.heading("Top 1 by language")
+        output.table(
+            ["language", *(row.encoder for row in rows)],
+            [[code, *(_or_dash(row.accuracy_by_language.get(code), percent) for row in rows)] for code in languages],
+        )
+    agreed = [(row.encoder, row.agreement) for row in rows if row.agreement]
+    if agreed:
+        output.heading("Agreement with human scores")
+        correlations = [
+            [name, *(_or_dash(value, lambda r: f"{100 * r:.1f}") for value in each)] for name, each in agreed
+        ]
+        output.table(["encoder", "Spearman", "Pearson"], correlations)
+        output.say("  Correlation of the cosines with the scores, times 100.")
+
+
+def _or_dash(value: float | None, shown: Callable[[float], str]) -> str:
+    return "–" if value is None else shown(value)
 
 
 def _encoder_row(name: str) -> dict[str, Any]:

@@ -333,6 +333,9 @@ class Encoder(Protocol):
 
     - `languages: frozenset[str] | None`: BCP-47 codes of the languages the encoder was trained on; None: unknown.
     - `unknown(text: str) -> str`: the letters of a cleaned text that the encoder cannot read, in order.
+    - `beyond(text: str) -> tuple[int, int] | None`: the pieces of a message and how many of them are read, if it is too
+      long for the model; None otherwise.
+    - `folder: Path`: the folder of the model's files.
     - `translations`: the distances of translations' vectors, an `encoders.translations.Translations`; None: unknown.
     - `nested: bool`: a prefix of a vector, scaled to unit length, is a smaller vector of the same text (Matryoshka).
     - `batches: bool`: encoding a batch is faster than encoding its texts one by one.

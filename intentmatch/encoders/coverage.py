@@ -1,4 +1,4 @@
-"""Check which languages and letters an encoder covers."""
+"""Check which languages and letters an encoder covers, and how long a text it reads."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class Coverage:
         languages: frozenset[str] | None = getattr(encoder, "languages", None)
         self._languages = None if languages is None else frozenset(map(base_language, languages))
         self._unknown: Callable[[str], str] | None = getattr(encoder, "unknown", None)
+        self._beyond: Callable[[str], tuple[int, int] | None] | None = getattr(encoder, "beyond", None)
 
     def covers(self, code: str) -> bool:
         """Return whether a language is covered or may be. Regions and scripts do not count: `pt` covers `pt-BR`."""
@@ -35,4 +36,8 @@ class Coverage:
         if unknown:
             scripts = ", ".join(sorted(set(map(script, unknown))))
             gaps.append(f"letters unknown to {self._name}: {len(unknown)} of {sum(map(str.isalpha, text))} ({scripts})")
+        beyond = self._beyond(text) if self._beyond is not None else None
+        if beyond is not None:
+            pieces, most = beyond
+            gaps.append(f"the message has {pieces} pieces, and {self._name} reads the first {most}")
         return "; ".join(gaps)

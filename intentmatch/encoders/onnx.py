@@ -33,6 +33,8 @@ _TOLERANCES = {"float32": 1e-5, "int8": 2e-2}
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 # onnxruntime's log level for fatal errors only.
 _FATAL = 4
+_FRAME = 8
+"""Pieces that may frame a text, such as [CLS]."""
 
 
 def load(model: str, settings: Settings) -> OnnxEncoder:
@@ -130,6 +132,22 @@ class OnnxEncoder:
             rows = known[start : start + ONNX_ROWS]
             vectors[rows] = self._run([pieces[row] for row in rows])
         return vectors
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the model's files."""
+        return self._folder
+
+    def beyond(self, text: str) -> tuple[int, int] | None:
+        """Return the pieces of a query and how many the model reads if it cuts the query, otherwise None."""
+        cut = self._tokenizer.truncation
+        whole = self._prompts["query"] + text
+        if cut is None or len(whole.encode()) + _FRAME <= cut["max_length"]:
+            return None
+        encoding = self._tokenizer.encode(whole)
+        frame = len(self._pieces(""))
+        rest = sum(len(part.ids) - frame for part in encoding.overflowing)
+        return (len(encoding.ids) + rest, len(encoding.ids)) if rest > 0 else None
 
     def _pieces(self, text: str) -> list[int]:
         pieces: list[int] = self._tokenizer.encode(text).ids

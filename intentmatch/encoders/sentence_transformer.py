@@ -27,6 +27,8 @@ _FINGERPRINTED = (".safetensors", ".json", ".txt", ".model")
 _TOLERANCES = {"float32": 1e-4, "float16": 5e-3, "bfloat16": 3e-2}
 # Small on a CPU, where larger batches only need more padding.
 _BATCH = {"cpu": 8, "mps": 64, "cuda": 256}
+_FRAME = 8
+"""Pieces that may frame a text, such as [CLS]."""
 # Fewest texts for a process pool over several GPUs, because its processes take seconds to start.
 _LEAST_TEXTS_FOR_POOL = 8192
 
@@ -121,6 +123,16 @@ class SentenceTransformerEncoder:
         Raises `ModelUnavailableError` if their file is damaged.
         """
         return translations_beside(self.folder, self.dim)
+
+    def beyond(self, text: str) -> tuple[int, int] | None:
+        """Return the pieces of a query and the `max_seq_length` of the model if it cuts the query, otherwise None."""
+        most = getattr(self.model, "max_seq_length", None)
+        whole = self.prompts["query"] + text
+        # A piece has at least one byte, and few pieces frame a text.
+        if not isinstance(most, int) or len(whole.encode()) + _FRAME <= most:
+            return None
+        pieces = len(self.model.tokenizer(whole, truncation=False, verbose=False)["input_ids"])
+        return (pieces, most) if pieces > most else None
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Return unit vectors, float32 of shape `(len(texts), dim)`. The library sorts texts by length for batches."""

@@ -82,6 +82,19 @@ class StaticEncoder:
         self._is_unknown = _UnknownLetters(self._tokenizer)
 
     @property
+    def folder(self) -> Path:
+        """Folder of the model's files."""
+        return self._home
+
+    def beyond(self, text: str) -> tuple[int, int] | None:
+        """Return the pieces of a text and how many of them are read if it has too many, otherwise None."""
+        # A piece has at least one byte.
+        if len(text.encode()) <= MAX_PIECES:
+            return None
+        pieces = len(self._tokenizer.encode(text, len(text.encode())))
+        return (pieces, MAX_PIECES) if pieces > MAX_PIECES else None
+
+    @property
     def dim(self) -> int:
         """Dimension of the vectors."""
         return int(self._rows.shape[1])

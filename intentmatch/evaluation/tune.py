@@ -166,13 +166,13 @@ def tune(
     for name, encoder in encoders.items():
         encoded = encode_all(encoder, [*texts, *labels], "utterance", cache)
         vectors, label_vectors = encoded[: len(texts)], encoded[len(texts) :]
-        microseconds = _microseconds(encoder, texts)
+        microseconds = microseconds_a_message(encoder, texts)
         for choice in (Choice(name, s, a) for s in SCORERS for a in AGGREGATIONS):
             if progress is not None:
                 progress("trying settings", len(trials), total)
             with steps.inside("trying settings", len(trials), total):
                 results[choice] = _cross_validate(registry, vectors, label_vectors, settings, choice)
-                trials.append(_trial(choice, results[choice], settings.target, share, microseconds))
+                trials.append(trial_of(choice, results[choice], settings.target, share, microseconds))
     trials.sort(key=lambda trial: (-trial.overall, trial.choice))
     chosen = choose(trials, current)
     targets = _target_rows(results[chosen.choice], settings.target, share)
@@ -239,7 +239,8 @@ def _cross_validate(
     return cross_validate_registry(registry, vectors, labels, chosen).held_out
 
 
-def _trial(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], share: float, microseconds: float) -> Trial:
+def trial_of(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], share: float, microseconds: float) -> Trial:
+    """Return the results of a choice from its held-out cases; `share` of the messages are out of scope."""
     known = held_out.known
     calibration = calibrate(held_out, target, out_of_scope_share=share)
     correct, weights = _correct(held_out, calibration, share)
@@ -305,7 +306,7 @@ def _advantage(name: str, chosen: Trial, other: Trial, current: Choice) -> str:
     return ", and already in use" if getattr(chosen.choice, name) == getattr(current, name) else ""
 
 
-def _microseconds(encoder: Encoder, texts: Sequence[str]) -> float:
+def microseconds_a_message(encoder: Encoder, texts: Sequence[str]) -> float:
     """Return the median time to encode one message."""
     sample = texts[:: max(1, len(texts) // _TIMED_TEXTS)][:_TIMED_TEXTS]
     encoder.encode(sample[:1], kind="query")

@@ -34,6 +34,69 @@ def test_encoders_shows_the_pip_line_of_a_missing_extra(monkeypatch: pytest.Monk
         assert f'pip install "intentmatch[{extra}]"' in run("encoders").stdout
 
 
+SHOP = """\
+language: en
+intents:
+  status: {utterances: [where is my order, track my parcel, has it been shipped yet]}
+  cancel: {utterances: [cancel my order, I do not want it any more, call off my purchase]}
+"""
+PAIRS = "where is my order\twhere is my parcel\t5\nhello\tcancel it\t0\ntrack it\tis it shipped\t3\n"
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    from intentmatch.evaluation import encoder_comparison
+
+    monkeypatch.setattr(encoder_comparison, "megabytes_of", lambda settings, texts: 35.2)
+    (tmp_path / "shop.yaml").write_text(SHOP, encoding="utf-8")
+    (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    return tmp_path
+
+
+def test_encoders_are_compared_on_the_registry(shop: Path) -> None:
+    words = [
+        "--compare",
+        "static",
+        "-i",
+        str(shop / "shop.yaml"),
+        "--set",
+        "cache=off",
+        "--sts",
+        str(shop / "pairs.tsv"),
+    ]
+    table = run("encoders", *words)
+    (row,) = [json.loads(line) for line in run("encoders", *words, "--json").stdout.splitlines()]
+
+    assert table.exit_code == 0, table.output
+    assert re.search(r"static +\d+\.\d %.*1 of 1 +\d+\.\d\d ms +35 MB +2\d\.\d MB", table.stdout)
+    assert "Spearman" in table.stdout
+    assert "Top 1 by language" not in table.stdout
+    assert row["encoder"] == "static"
+    assert row["covered"] == ["en"]
+    assert set(row["agreement"]) == {"spearman", "pearson"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--compare"], "--compare needs the names of encoders"),
+        (["static"], "the name of an encoder needs --compare"),
+        (["--sts", "pairs.tsv"], "--sts needs --compare"),
+        (["--compare", "statik", "-i", "shop.yaml"], "Did you mean 'static'?"),
+        (["--compare", "static", "-i", "shop.yaml", "--sts", "shop.yaml"], "not two sentences and a score"),
+        (["--compare", "static", "-i", "nowhere"], "nowhere"),
+    ],
+)
+def test_compare_refuses_what_it_cannot_do(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(shop)
+    done = run("encoders", *words)
+
+    assert done.exit_code in (1, 2)
+    assert message in done.output
+
+
 def test_export_onnx_prints_comparison_and_setting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     calls = []
 

@@ -46,6 +46,7 @@ WORDS = {
     "build": ["-o", "out.intentmatch"],
     "serve": ["--show-config"],
     "export": ["--format", "csv", "-o", "out.csv"],
+    "encoders": ["--compare", "static"],
 }
 # `mcp` and `studio` would wait for an agent or a browser, and `restore` needs the id of a commit: their options are
 # compared.
@@ -53,7 +54,6 @@ NOT_RUN = {"mcp", "restore", "studio"}
 NO_REGISTRY = {
     "init",
     "schema",
-    "encoders",
     "export-onnx",
     "distill",
     "measure-languages",
@@ -69,7 +69,18 @@ NO_REGISTRY = {
     "keys revoke",
 }
 # Their other positional arguments leave no place for a positional registry.
-OPTION_ONLY = {"match", "add", "move", "rename", "remove", "revisions", "restore", "inbox show", "inbox apply"}
+OPTION_ONLY = {
+    "match",
+    "add",
+    "move",
+    "rename",
+    "remove",
+    "revisions",
+    "restore",
+    "inbox show",
+    "inbox apply",
+    "encoders",
+}
 POSITIONAL = sorted({*WORDS, *NOT_RUN} - OPTION_ONLY)
 
 

@@ -51,3 +51,14 @@ def test_encoder_without_languages_covers_everything():
 )
 def test_gap_names_language_and_unknown_letters(text, language, expected):
     assert covering("en", unknown="ᎠᏂ龜").gap(text, language) == expected
+
+
+def test_gap_says_how_much_of_a_long_message_is_read():
+    class Short:
+        name = "short"
+
+        def beyond(self, text: str) -> tuple[int, int] | None:
+            return (len(text), 3) if len(text) > 3 else None
+
+    assert Coverage(Short()).gap("abcde", "en") == "the message has 5 pieces, and short reads the first 3"
+    assert Coverage(Short()).gap("abc", "en") == ""

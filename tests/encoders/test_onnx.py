@@ -195,3 +195,12 @@ def test_missing_folder_is_refused(tmp_path: Path) -> None:
 
 def test_onnx_is_a_built_in_encoder() -> None:
     assert "onnx" in plugins.names("encoders")
+
+
+def test_text_that_the_model_cuts_is_counted(exported_folder: Path) -> None:
+    """The tiny model reads 24 pieces, of which two frame the text."""
+    encoder = OnnxEncoder(exported_folder)
+
+    assert encoder.folder == exported_folder
+    assert encoder.beyond("is my " * 11) is None
+    assert encoder.beyond("is my " * 100) == (202, 24)

@@ -198,3 +198,10 @@ def test_measured_translations_are_read_and_keep_the_fingerprint(
     assert len(encoder.translations.cosines) == 2
     assert encoder.fingerprint == minilm.fingerprint
     assert minilm.translations is None
+
+
+def test_text_beyond_max_seq_length_is_counted(minilm: SentenceTransformerEncoder) -> None:
+    """A piece each for "a" and "b", and two that frame the text; 256 of them are read."""
+    assert minilm.beyond("a b " * 127) is None
+    assert minilm.beyond("a b " * 200) == (402, 256)
+    assert minilm.beyond("internationalisation " * 20) is None

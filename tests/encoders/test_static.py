@@ -211,3 +211,12 @@ def test_unknown_with_a_vocabulary_of_whole_words(tmp_path: Path) -> None:
     save_file({"embeddings": np.eye(3, dtype=np.float32)}, tmp_path / "model.safetensors")
 
     assert StaticEncoder(tmp_path).unknown("hello hi, i") == "h"
+
+
+def test_text_of_too_many_pieces_is_counted() -> None:
+    encoder = load_encoder(Settings())
+    pieces, most = encoder.beyond("x y " * 400) or (0, 0)
+
+    assert encoder.beyond("x y " * 100) is None
+    assert encoder.beyond("a" * 600) is None or most == 512
+    assert pieces > most == 512

@@ -26,8 +26,9 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "lint matching",
         "dialogue inbox",
         "__init__",
-        "evaluation integrations",
+        "evaluation",
         "authoring",
+        "integrations",
         "server",
         "cli",
     )

@@ -37,6 +37,21 @@ class FolderHistory:
         """Where private files of the history lie."""
         return self._folder
 
+    @property
+    def outside(self) -> bool:
+        """The folder goes with the files."""
+        return False
+
+    @property
+    def begun(self) -> bool:
+        """Whether any revision is kept."""
+        return bool(self._numbers())
+
+    def begin(self, files: Files) -> None:
+        """Keep the first revision, so that commands keep revisions from now on."""
+        if not self.begun:
+            self.prepare(files)
+
     def revisions(self, most: int) -> list[Revision]:
         """Return the newest revisions, the newest first. A damaged one is left out, with a warning in the log."""
         found: list[Revision] = []

@@ -6,6 +6,7 @@ nothing is pushed. The author of a commit is the name of the key; the committer 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -16,14 +17,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from intentmatch.authoring.audit import NAME as AUDIT_NAME
+from intentmatch.authoring.audit import AuditLog
 from intentmatch.authoring.revisions import Files, Revision
 from intentmatch.core.errors import InputError, UnknownNameError
-from intentmatch.evaluation.compare.gitref import GitRef, export
 from intentmatch.registry.reading.reader import SUFFIXES, yaml_files
 
 COMMITTER = "intentmatch"
 
 _SECONDS = 60
+_DIGITS, _LONGEST_NAME = 8, 80
 # Another program that commits at this moment holds the lock of the index.
 _ATTEMPTS, _SECONDS_BETWEEN = 20, 0.1
 _SHA = re.compile(r"[0-9a-f]{7,64}")
@@ -59,7 +62,24 @@ class GitHistory:
     @property
     def folder(self) -> Path:
         """Where private files of the history lie: inside `.git`, so that they are never committed."""
-        return self._git_folder / "intentmatch"
+        inside = self._inside(self._path)
+        # Registries of one repository have folders of their own; a digest, because paths may be long.
+        digest = hashlib.sha256(inside.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
+        return self._git_folder / COMMITTER / f"{Path(inside).name[:_LONGEST_NAME] or 'registry'}-{digest}"
+
+    @property
+    def outside(self) -> bool:
+        """Commits stay when the files are removed."""
+        return True
+
+    @property
+    def begun(self) -> bool:
+        """Whether an edit has been kept, or `begin` was called. Commits that people make do not count."""
+        return (self.folder / AUDIT_NAME).is_file()
+
+    def begin(self, files: Files) -> None:
+        """Let commands keep revisions from now on. The commits that are there are the first revisions."""
+        AuditLog(self.folder / AUDIT_NAME).prepare()
 
     def revisions(self, most: int) -> list[Revision]:
         """Return the newest commits that changed the files, the newest first."""
@@ -73,6 +93,8 @@ class GitHistory:
 
     def files(self, revision: str) -> Files:
         """Return the files of a commit. Raises `UnknownNameError` for an unknown one."""
+        from intentmatch.evaluation.compare.gitref import GitRef, export  # loads all of the evaluation
+
         sha = self._sha(revision)
         with tempfile.TemporaryDirectory(prefix="intentmatch-") as folder:
             try:
@@ -102,7 +124,7 @@ class GitHistory:
         places = sorted({*known, *(self._base / name for name in before)})
         status = _git(self._repository, "status", "--porcelain", "-z", "--untracked-files=all", "--", *_words(places))
         if status.stdout and not status.returncode:
-            self._commit(places, None, "Keep changes made outside the server")
+            self._commit(places, None, "Keep changes made by another program")
 
     def record(self, before: Files, after: Files, author: str, note: str) -> Revision:
         """Commit the files that were written. Raises `InputError` with git's reason if it refuses."""

@@ -33,6 +33,17 @@ class History(Protocol):
     def folder(self) -> Path:
         """Where private files of the history lie, such as the audit log. It may not exist yet."""
 
+    @property
+    def outside(self) -> bool:
+        """Whether the history lies outside of the registry's folder, and stays when that is removed."""
+
+    @property
+    def begun(self) -> bool:
+        """Whether an edit has been kept, or `begin` was called: then commands that edit keep revisions too."""
+
+    def begin(self, files: Files) -> None:
+        """Begin the history with the present files, if it has not begun. Raises `InputError` if it cannot be kept."""
+
     def revisions(self, most: int) -> list[Revision]:
         """Return the newest revisions, the newest first. Raises `InputError` if they cannot be read."""
 

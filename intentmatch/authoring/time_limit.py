@@ -14,15 +14,20 @@ class StoppedError(Exception):
 
 
 @contextmanager
-def stopping(stop: Callable[[], bool], listener: steps.Listener | None = None) -> Iterator[None]:
-    """Raise `StoppedError` out of the block at the first step that this thread reports while `stop()` is true.
+def stopping(
+    stop: Callable[[], bool], listener: steps.Listener | None = None, *, error: type[Exception] = StoppedError
+) -> Iterator[None]:
+    """Raise `error` out of the block at the first step that this thread reports while `stop()` is true.
 
-    Every step goes to `listener` too.
+    Every step goes to the listener around the block first, which may stop the work too, and then to `listener`.
     """
+    around = steps.current()
 
     def check(step: steps.Step) -> None:
+        if around is not None:
+            around(step)
         if stop():
-            raise StoppedError
+            raise error
         if listener is not None:
             listener(step)
 

@@ -9,13 +9,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from intentmatch.authoring.audit import NAME as AUDIT_NAME
 from intentmatch.authoring.audit import AuditEntry, AuditLog
 from intentmatch.authoring.folder_history import NAME, FolderHistory
 from intentmatch.authoring.git_history import GitHistory
 from intentmatch.authoring.revisions import Files, History, Revision, digest_of
-from intentmatch.core.errors import ChangedMeanwhileError, InputError, IntentMatchError, Problem, UnknownNameError
+from intentmatch.authoring.scores import FOLDER as EVALUATIONS
+from intentmatch.authoring.scores import SECONDS, ScoreFolder, Scores
+from intentmatch.authoring.summary import summary
+from intentmatch.core.errors import (
+    ChangedMeanwhileError,
+    InputError,
+    IntentMatchError,
+    Problem,
+    RegistryError,
+    UnknownNameError,
+)
 from intentmatch.core.types import Registry
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import Edit
@@ -24,11 +35,16 @@ from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
 from intentmatch.registry.reading.reader import examine, is_yaml, yaml_files
 from intentmatch.storage.file_lock import FolderLock
 
+if TYPE_CHECKING:
+    from intentmatch.matching.matcher import Matcher
+
 ANY = "*"
 """In place of a digest: whatever the files hold."""
 
 _SECONDS_FOR_THE_LOCK = 10.0
 _LOOKED_BACK = 50
+_SHOWN_DIGITS = 10
+_MOST_SEARCHED = 10_000
 
 
 class StaleRevisionError(ChangedMeanwhileError):
@@ -80,6 +96,7 @@ class Workspace:
         self._lock = threading.Lock()
         hidden = self.base / NAME if self.base == self.path else self.base / f".{self.path.name}{NAME}"
         self._history: History = GitHistory.of(self.path) or FolderHistory(hidden)
+        self._scores = ScoreFolder(self._history.folder / EVALUATIONS)
         self._audit = AuditLog(self._history.folder / AUDIT_NAME)
 
     def files(self) -> Files:
@@ -104,6 +121,8 @@ class Workspace:
     def write(self, edits: Sequence[Edit], *, author: str, note: str, expected: str) -> Written:
         """Write edits if the files still have the digest `expected`, and keep a revision.
 
+        Without a `note`, the revision says in a few words what the edits are.
+
         Raises `StaleRevisionError` if they do not, `ChangedMeanwhileError` if somebody else is writing, `RegistryError`
         if the edits bring errors, and `InputError` if an edit is impossible or the files cannot be written.
         """
@@ -112,24 +131,93 @@ class Workspace:
             changes = self.plan(edits)
             return self._write(changes, author, note)
 
+    def write_planned(self, changes: Changes, *, author: str, note: str) -> Written:
+        """Write changes that were planned before, such as those that a person has confirmed, and keep a revision.
+
+        Raises `ChangedMeanwhileError` if a file has changed since they were planned; otherwise raises as `write`.
+        """
+        with self._writing():
+            return self._write(changes, author, note)
+
+    @property
+    def has_history(self) -> bool:
+        """Whether revisions of the files are kept already. Commands that edit keep revisions only then."""
+        return self._history.begun
+
+    def begin_history(self) -> None:
+        """Keep revisions of what commands edit from now on. Raises `InputError` if none can be kept."""
+        with self._writing():
+            self._history.begin(self.files())
+
+    @property
+    def private_folder(self) -> Path:
+        """Where files lie that belong to the history and to nobody else; it may not exist yet."""
+        return self._history.folder
+
     def revisions(self, most: int = 100) -> list[Revision]:
         """Return the newest revisions, the newest first."""
         return self._history.revisions(most)
 
     def revision(self, identity: str) -> tuple[Revision, list[FileDiff]]:
-        """Return a revision and what it changed. Raises `UnknownNameError` if it does not exist."""
+        """Return a revision and what it changed; the beginning of a commit's id is enough.
+
+        Raises `UnknownNameError` if it does not exist.
+        """
         after = self._history.files(identity)
-        found = [one for one in self._history.revisions(10_000) if one.id.startswith(identity)]
+        kept = self._history.revisions(_MOST_SEARCHED)
+        found = [one for one in kept if one.id == identity] or [one for one in kept if one.id.startswith(identity)]
         if not found:
             raise UnknownNameError("revision", identity, [])
         return found[0], diffs(self._history.before(identity), after)
+
+    def scores(self, identity: str) -> Scores | None:
+        """Return the evaluation of a revision, or None if it has not been evaluated."""
+        return self._scores.read(identity)
+
+    def evaluate(self, identity: str, matcher: Matcher, *, seconds: float = SECONDS) -> Scores:
+        """Evaluate a revision and the one before it with the models of `matcher`, and keep the result.
+
+        Takes about `seconds` at most; see `scores_of`. A revision before that is invalid counts as none. Raises
+        `UnknownNameError` for an unknown revision, and `RegistryError` for an invalid one.
+        """
+        from intentmatch.authoring.scoring import scores_of  # loads the matcher, which edits do not need
+
+        after, problems = self._registry_of(self._history.files(identity))
+        if errors := [problem for problem in problems if problem.severity == "error"]:
+            raise RegistryError(errors)
+        before, problems = self._registry_of(self._history.before(identity))
+        comparable = not any(problem.severity == "error" for problem in problems)
+        scores = scores_of(matcher, before if comparable else None, after, seconds=seconds)
+        self._scores.write(identity, scores)
+        return scores
+
+    @contextmanager
+    def evaluating(self) -> Iterator[bool]:
+        """Give whether the block may evaluate: only one block of one process may at a time, and nobody waits."""
+        folder = self._scores.folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = FolderLock.acquire(folder)
+        except OSError as error:
+            raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+        try:
+            yield lock is not None
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def _registry_of(self, files: Files) -> tuple[Registry, list[Problem]]:
+        """Return what the files of a revision say, with all problems."""
+        held: dict[Path, bytes | None] = dict.fromkeys(yaml_files(self.path, self._limits))
+        held |= {self.place(name): content for name, content in files.items()}
+        return examine(self.path, overrides=held, limits=self._limits)
 
     def restore(self, identity: str, *, author: str, note: str, expected: str) -> Written:
         """Write the files of a revision again, and keep that as a new revision. Raises as `write`."""
         with self._writing():
             edits = self.restoring(identity)
             self._refuse_stale(edits, expected)
-            return self._write(self.plan(edits), author, note or f"Restore revision {identity[:10]}")
+            return self._write(self.plan(edits), author, note or restoring_note(identity))
 
     def restoring(self, identity: str) -> list[Edit]:
         """Return the edits that bring a revision back. Raises `UnknownNameError`."""
@@ -142,12 +230,38 @@ class Workspace:
                 edits.append(ReplaceFile(self.place(name), content.decode("utf-8", "replace")))
         return edits
 
+    def prepare_removal(self, expected: str) -> Files:
+        """Keep the files as they are before the registry is removed as a whole, and return them. Raises as `write`."""
+        with self._writing():
+            self._refuse_stale([], expected)
+            files = self.files()
+            self._history.prepare(files)
+            return files
+
+    def record_arrival(self, author: str, note: str) -> Revision:
+        """Keep a revision of a registry that came as a whole, such as a new one. Raises `InputError` if it cannot."""
+        with self._writing():
+            files = self.files()
+            revision = self._history.record({}, files, author, note)
+            self._audit.note(author, note, digest_of(files), revision.id)
+            return revision
+
+    def record_departure(self, before: Files, author: str, note: str) -> Revision | None:
+        """Keep a revision without any files; None if the history lies in the folder that was removed.
+
+        Raises `InputError` if it cannot be kept.
+        """
+        return self._history.record(before, {}, author, note) if self._history.outside else None
+
     def audit(self, most: int = 100) -> list[AuditEntry]:
         """Return the newest entries of the audit log, the newest first."""
         return self._audit.entries(most)
 
     def _write(self, changes: Changes, author: str, note: str) -> Written:
+        note = note.strip() or summary(changes.edits)
         before = self.named(changes.read)
+        if changes.errors:
+            raise RegistryError(changes.errors)
         if not changes.files:
             return Written(changes, digest_of(before), None)
         self._audit.prepare()
@@ -216,6 +330,11 @@ class Workspace:
     def named(self, files: Mapping[Path, bytes]) -> Files:
         """Return contents by the names of their files, such as `Changes.read`."""
         return {self._name(file): content for file, content in files.items()}
+
+
+def restoring_note(identity: str) -> str:
+    """Return the note of a revision that restores another one, if its author writes none."""
+    return f"Restore revision {identity[:_SHOWN_DIGITS]}"
 
 
 def diffs(before: Files, after: Files) -> list[FileDiff]:

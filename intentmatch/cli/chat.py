@@ -138,7 +138,7 @@ class _Session:
         language = found.language or self._language
         changes = planned(self._intents, additions(words[0], [found.message], language=language))
         try:
-            write(changes, yes=not sys.stdin.isatty())
+            write(changes, yes=not sys.stdin.isatty(), note=f"Correct an answer of chat: {words[0]}")
         except click.Abort:
             output.say("Nothing was written.")
             return

@@ -180,7 +180,7 @@ def _fixed(intents: str, report: Report, *, dry_run: bool, yes: bool) -> bool:
         output.say("Nothing to fix without a decision of yours.")
         return False
     if not dry_run:
-        write(changes, yes=yes)
+        write(changes, yes=yes, note="Fix what lint found")
     click.echo()
     return not dry_run
 

@@ -26,6 +26,8 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "move": "edit",
         "rename": "edit",
         "remove": "edit",
+        "revisions": "revisions",
+        "restore": "revisions",
         "inbox": "inbox",
         "schema": "check",
         "guide": "guide",

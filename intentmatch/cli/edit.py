@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from intentmatch.registry.editing.plan import Changes
 
 UNFORMATTED_EXIT_CODE = 1
+SHOWN_DIGITS = 10
+"""Digits of a commit that are shown of the id of a revision."""
 
 language_option = click.option(
     "--lang",
@@ -218,7 +220,11 @@ def planned(intents: str, edits: Sequence[Edit]) -> Changes:
     """Show what edits would change, and the warnings. RegistryError if the changed registry would not load."""
     from intentmatch.registry.editing.plan import plan
 
-    changes = plan(intents, edits)
+    return planned_changes(plan(intents, edits))
+
+
+def planned_changes(changes: Changes) -> Changes:
+    """Show what planned changes are, and the warnings. RegistryError if the changed registry would not load."""
     output.diff(changes.diff)
     if changes.errors:
         raise RegistryError(changes.errors)
@@ -226,15 +232,26 @@ def planned(intents: str, edits: Sequence[Edit]) -> Changes:
     return changes
 
 
-def write(changes: Changes, *, yes: bool) -> None:
+def write(changes: Changes, *, yes: bool, note: str = "") -> None:
     """Write changes after a yes, from --yes or from the user at the terminal. InputError if nobody can be asked."""
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nothing was written, because standard input is no terminal to ask: add --yes to write")
         click.confirm("Write this?", abort=True, err=True)
-    changes.write()
+    written(changes, note)
+
+
+def written(changes: Changes, note: str = "") -> None:
+    """Write changes, with a revision if the registry has a history, and print what was written."""
+    from intentmatch.authoring.local_writes import write_changes
+
+    done = write_changes(changes, note)
     for change in changes.files:
         output.say(f"{change.path} is written.")
+    if done.revision is not None:
+        output.say(f"This is revision {done.revision.id[:SHOWN_DIGITS]}.")
+    for warning in done.warnings:
+        output.say(warning, err=True)
 
 
 def _show_and_write(intents: str, edits: Sequence[Edit], *, dry_run: bool, yes: bool) -> None:

@@ -133,6 +133,7 @@ def apply(
       intentmatch inbox apply misses.sqlite -i shop/ -c 4 --new gift_cards
       intentmatch inbox apply misses.sqlite -i shop/ -c 4 --ignore --as-tests
     """
+    from intentmatch.authoring.summary import summary
     from intentmatch.inbox import additions_to_tests, edits_of
     from intentmatch.registry import is_yaml
 
@@ -158,7 +159,7 @@ def apply(
     if dry_run:
         return
     if changes is not None:
-        write(changes, yes=yes)
+        write(changes, yes=yes, note=f"Inbox: {summary(changes.edits)}")
     _remove_handled(opened, decisions, as_tests=as_tests)
 
 

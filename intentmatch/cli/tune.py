@@ -193,6 +193,7 @@ def _target_files(intents: str, registry: Registry, named: Path | None) -> dict[
 
 def _write(intents: str, files: Mapping[str, Path], values: Mapping[str, Setting], settings: Settings) -> None:
     """Show the changes of the files, and write them."""
+    from intentmatch.cli.edit import written
     from intentmatch.registry.editing.plan import plan
     from intentmatch.registry.editing.settings_edit import ChangeSettings
 
@@ -210,9 +211,7 @@ def _write(intents: str, files: Mapping[str, Path], values: Mapping[str, Setting
         return
     click.echo()
     output.diff(changes.diff)
-    changes.write()
-    for change in changes.files:
-        output.say(f"{change.path} is written.")
+    written(changes, "Write the settings that tune chose")
     for name in values:
         if settings.origin(name).startswith(("environment", "argument")):
             output.say(f"  {name} is set by the {settings.origin(name)}, which overrides the file.", err=True)

@@ -19,6 +19,7 @@ from intentmatch import (
     __version__,
     plan_utterances,
 )
+from intentmatch.authoring.local_writes import write_changes
 from intentmatch.integrations.routes import check_intents
 
 try:
@@ -139,7 +140,7 @@ class _EditTools:
             raise ToolError(f"Nothing is written: {confirm!r} does not confirm this change:\n{changes.diff}")
         if confirm is not None:
             with _as_tool_errors():
-                changes.write()
+                write_changes(changes)
             with _as_tool_errors("The change is written, but cannot be loaded, so the previous intents stay active: "):
                 self._matcher.reload()
         return {

@@ -16,6 +16,7 @@ from intentmatch.encoders.encode import Progress, encode_all
 from intentmatch.lint import languages, rules, shape, suppress
 from intentmatch.lint.subject import Subject, ordered
 from intentmatch.registry import check, examine, read_comments
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.comments import Comment
 from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
@@ -76,8 +77,9 @@ def lint(
     if isinstance(path, Registry):
         registry, problems = path, check(path)
     else:
-        registry, problems = examine(path)
-        comments = read_comments(path)
+        limits = ReadLimits.from_settings(path, resolve(settings))
+        registry, problems = examine(path, limits=limits)
+        comments = read_comments(path, limits)
     chosen = resolve(settings, registry=registry.settings, locations=registry.setting_locations)
     overlaps: tuple[rules.Overlap, ...] = ()
     if registry.utterances:

@@ -93,6 +93,11 @@ class Matcher(Answers):
         path = self._reloader.source.path
         return None if isinstance(path, Registry) else Path(path)
 
+    @property
+    def explicit_settings(self) -> dict[str, Any]:
+        """The settings that `load` was given, which win over the environment and the YAML."""
+        return dict(self._reloader.source.explicit)
+
     def trial(self, registry: Registry) -> Matcher:
         """Return a matcher of another registry with the same models and explicit settings.
 

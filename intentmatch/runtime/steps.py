@@ -41,6 +41,11 @@ def listening(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
+def current() -> Listener | None:
+    """Return the listener of this thread, for one that also calls the listener around it."""
+    return _listener.get()
+
+
 def report(name: str, done: int = 0, total: int | None = None, seconds_left: float | None = None) -> None:
     """Report the progress of a step; see `Step`."""
     listener = _listener.get()

@@ -98,7 +98,7 @@ def create_app(
     match.add_calls(calls)
     chat.add_calls(calls, store)
     feedback.add_calls(calls)
-    app = _App(calls, access, served)
+    app = _App(calls, access, served, authoring=interfaces.authoring)
     _add_middleware(app, config)
     # Most requests match messages: their routes come first.
     app.router.routes.extend(calls.routes)
@@ -107,6 +107,10 @@ def create_app(
     for protocol in protocols:
         app.include_router(protocol.router, prefix=prefixes[protocol.paths])
     app.include_router(_bot_router(served, authoring=interfaces.authoring))
+    if interfaces.authoring and isinstance(served, BotPool):
+        from intentmatch.server.routes.authoring import add_pool_calls
+
+        add_pool_calls(app.router, served)
     operations.add_process_calls(app, served)
     app.router.routes.extend([docs_route(app.openapi), home_route(several=several)])
     return app
@@ -115,7 +119,7 @@ def create_app(
 class _App(FastAPI):
     """FastAPI with our document and our outermost middleware."""
 
-    def __init__(self, calls: JsonCalls, access: Access, served: Bot | BotPool) -> None:
+    def __init__(self, calls: JsonCalls, access: Access, served: Bot | BotPool, *, authoring: bool) -> None:
         super().__init__(
             title="intentmatch",
             version=__version__,
@@ -131,7 +135,7 @@ class _App(FastAPI):
         self.router.route_class = GuardedRoute
         self.state.access, self.state.metrics = access, served.metrics
         self._calls, self._access, self._metrics = calls, access, served.metrics
-        self._several = isinstance(served, BotPool)
+        self._several, self._authoring = isinstance(served, BotPool), authoring
         self._described: dict[str, Any] | None = None
 
     def openapi(self) -> dict[str, Any]:
@@ -141,6 +145,10 @@ class _App(FastAPI):
             self._calls.describe(document, *(([_BOT_PARAMETER], 403, 404) if self._several else ([],)))
             problems.declare_media_type(document)
             declare_keys(document, self._access)
+            if self._authoring:
+                from intentmatch.server.routes.authoring.examples import add_examples
+
+                add_examples(document)
             self._described = document
         return document
 
@@ -216,8 +224,10 @@ def _add_middleware(app: FastAPI, config: ServerConfig) -> None:
     if origins := checked_origins(auth.cors_origins):
         # Keys travel in headers, never in cookies, so that no origin needs credentials.
         headers = ["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"]
-        headers += ["If-Match"] if config.interfaces.authoring else []
-        app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=headers)
+        methods = ["GET", "POST"]
+        if config.interfaces.authoring:
+            headers, methods = [*headers, "If-Match"], [*methods, "DELETE"]
+        app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=methods, allow_headers=headers)
     if auth.allowed_hosts:
         app.add_middleware(AllowedHosts, hosts=auth.allowed_hosts)
     if config.process.telemetry:

@@ -51,7 +51,7 @@ def test_changes_by_hand_become_a_commit_of_their_own(repository: Path, bot: Pat
 
     assert [(one.author, one.note) for one in workspace.revisions()] == [
         ("anna", "Add good day"),
-        (None, "Keep changes made outside the server"),
+        (None, "Keep changes made by another program"),
         ("Owner", "Begin"),
     ]
     _, changed = workspace.revision(identity)

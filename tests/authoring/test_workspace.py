@@ -128,6 +128,14 @@ def test_revision_shows_what_it_changed(bot: Path) -> None:
         workspace.revision("7")
 
 
+def test_eleventh_revision_is_not_taken_for_the_first(bot: Path) -> None:
+    workspace = Workspace(bot)
+    for number in range(10):
+        add(workspace, f"day {number}")
+
+    assert workspace.revision("1")[0].note == "Before the first edit"
+
+
 def test_errors_are_refused_before_anything_is_kept(bot: Path) -> None:
     workspace = Workspace(bot)
 

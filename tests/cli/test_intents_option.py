@@ -35,6 +35,7 @@ WORDS = {
     "move": ["track my parcel", "cancel", "--yes"],
     "rename": ["status", "state", "--yes"],
     "remove": ["track my parcel", "--yes"],
+    "revisions": [],
     "inbox show": ["misses.sqlite"],
     "inbox apply": ["misses.sqlite", "--cluster", "1", "--ignore"],
     "eval": ["--folds", "2"],
@@ -45,8 +46,8 @@ WORDS = {
     "serve": ["--show-config"],
     "export": ["--format", "csv", "-o", "out.csv"],
 }
-# `mcp` would wait for an agent: its options are compared, and it is not run.
-NOT_RUN = {"mcp"}
+# `mcp` would wait for an agent, and `restore` needs the id of a commit: their options are compared.
+NOT_RUN = {"mcp", "restore"}
 NO_REGISTRY = {
     "init",
     "schema",
@@ -59,7 +60,7 @@ NO_REGISTRY = {
     "guide",
 }
 # Their other positional arguments leave no place for a positional registry.
-OPTION_ONLY = {"match", "add", "move", "rename", "remove", "inbox show", "inbox apply"}
+OPTION_ONLY = {"match", "add", "move", "rename", "remove", "revisions", "restore", "inbox show", "inbox apply"}
 POSITIONAL = sorted({*WORDS, *NOT_RUN} - OPTION_ONLY)
 
 

@@ -61,6 +61,8 @@ class Changes:
     """Content of every file when the edits were planned."""
     limits: ReadLimits | None = None
     """What may be read for this registry; None for the limits of the environment."""
+    edits: tuple[Edit, ...] = field(default=(), repr=False)
+    """The edits that were planned."""
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -130,7 +132,9 @@ def plan(path: str | os.PathLike[str], edits: Iterable[Edit], *, limits: ReadLim
     overrides = {file: None if text is None else text.encode("utf-8") for file, text in new.items()}
     registry, after = examine(path, overrides=overrides, limits=limits)
     changed = [Change(file, old.get(file), text) for file, text in sorted(new.items()) if text != old.get(file)]
-    return Changes(Path(path), tuple(changed), registry, tuple(after), _new_problems(before, after), held, limits)
+    return Changes(
+        Path(path), tuple(changed), registry, tuple(after), _new_problems(before, after), held, limits, tuple(edits)
+    )
 
 
 def plan_utterances(

@@ -88,10 +88,10 @@ def examine(
     return registry if expand else unexpanded, sorted(problems)
 
 
-def read_comments(path: str | os.PathLike[str]) -> dict[str, list[Comment]]:
+def read_comments(path: str | os.PathLike[str], limits: ReadLimits | None = None) -> dict[str, list[Comment]]:
     """Return the comments of each file that `examine` would read; invalid files may have none."""
     found: dict[str, list[Comment]] = {}
-    for file in yaml_files(path):
+    for file in yaml_files(path, limits):
         try:
             found[str(file)] = comments(file.read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeDecodeError):

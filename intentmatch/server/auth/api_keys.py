@@ -214,6 +214,18 @@ def admit(request: Request, role: Role = "match") -> None:
         raise ProblemError(ProblemDetails.for_status(403, "This key is not valid for authoring."))
 
 
+def admin_of(request: Request, bot: str) -> bool:
+    """Whether a request presents an admin key for a bot, or for all bots if that is `ANY_BOT`."""
+    access: Access = request.app.state.access
+    return access.is_admin(presented(request), bot)
+
+
+def require_admin(request: Request, bot: str) -> None:
+    """Check the bot that the body of an admin call names. Raises `ProblemError` (403)."""
+    if not admin_of(request, bot):
+        raise ProblemError(ProblemDetails.for_status(403, NOT_FOR_THIS_BOT))
+
+
 def author_of(request: Request) -> str:
     """Return the name of the author whose key a request presents; the route must be marked `AUTHOR`."""
     access: Access = request.app.state.access

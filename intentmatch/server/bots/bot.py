@@ -38,6 +38,7 @@ from intentmatch.server.process.telemetry import Spans
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 if TYPE_CHECKING:
+    from intentmatch.authoring.evaluator import Evaluator
     from intentmatch.authoring.workspace import Workspace
     from intentmatch.matching.watch import Watch
 
@@ -109,6 +110,7 @@ class Bot:
         self._queue = queue
         self.metrics = queue.metrics
         self._workspace: Workspace | None = None
+        self._evaluator: Evaluator | None = None
         self._workspace_lock = threading.Lock()
         self.evaluating = threading.Lock()
         """Held while this process evaluates the bot for an author."""
@@ -228,7 +230,9 @@ class Bot:
             self._following = asyncio.create_task(self._follow(self._reloads))
 
     async def close(self) -> None:
-        """Stop watching, and flush the inbox."""
+        """Stop watching and evaluating, and flush the inbox."""
+        if self._evaluator is not None:
+            await asyncio.to_thread(self._evaluator.close)
         if self._following is not None:
             self._following.cancel()
         if self._watch is not None:
@@ -266,6 +270,17 @@ class Bot:
                 except InputError as error:
                     raise ProblemError(ProblemDetails.for_status(409, str(error))) from error
             return self._workspace
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """What evaluates the revisions of this bot in the background. Raises as `workspace`."""
+        from intentmatch.authoring.evaluator import Evaluator  # needed by few servers
+
+        workspace = self.workspace
+        with self._workspace_lock:
+            if self._evaluator is None:
+                self._evaluator = Evaluator(workspace, lambda: self.matcher)
+            return self._evaluator
 
     def record(self, results: Sequence[MatchResult], registry: Registry) -> None:
         """Count, trace and log results of a registry, and keep misses in the inbox, each if it is turned on."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -12,14 +11,11 @@ from typing import Any
 
 from intentmatch.artefact.store import SUFFIX
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
+from intentmatch.registry.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.registry.reading.reader import SUFFIXES, own_files
 
 NAME = "bots"
 """A folder of this name is taken for a folder of bots, unless it has YAML of its own."""
-
-# A name stands in URLs unescaped, and before the colon of a key.
-_VALID_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_HOW_TO_NAME = "use at most 100 ASCII letters, digits, `-`, `_` and `.`, and start with a letter or digit"
 
 
 @dataclass(frozen=True)
@@ -43,9 +39,9 @@ class BotFolder:
             if name is None:
                 if _is_yaml_file(entry, is_folder):
                     problems.append(_stray(entry))
-            elif not _VALID_NAME.fullmatch(name):
+            elif not VALID_NAME.fullmatch(name):
                 message = f"{name!r} is not a valid name for a bot"
-                problems.append(Problem(Location(str(entry)), "error", "bot-name", message, _HOW_TO_NAME))
+                problems.append(Problem(Location(str(entry)), "error", "bot-name", message, HOW_TO_NAME))
             elif name in found:
                 message = f"there are two bots {name!r}; the other is {found[name]}"
                 problems.append(Problem(Location(str(entry)), "error", "duplicate-bot", message, "rename one of them"))

@@ -12,8 +12,10 @@ import time
 import weakref
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fastapi import Request
 
@@ -21,6 +23,7 @@ from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import IntentMatchError, RegistryError
 from intentmatch.matching.loader import Source
 from intentmatch.matching.matcher import Matcher
+from intentmatch.registry.bot_names import VALID_NAME
 from intentmatch.registry.reading.snapshot import Content, content
 from intentmatch.server.auth.api_keys import NOT_FOR_THIS_BOT, allowed
 from intentmatch.server.bots.batching import BatchQueue
@@ -35,10 +38,15 @@ from intentmatch.server.process.telemetry import Spans
 from intentmatch.server.routes.schemas.operations import BotInfo, BotsReady, BotState
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
+if TYPE_CHECKING:
+    from intentmatch.authoring.bots import Bots
+
 _log = logging.getLogger(__name__)
 
 # How often the pool looks for new bots, and whether the files of a broken one have changed.
 _SECONDS_BETWEEN_LOOKS = 2.0
+# How often it looks for a bot that a caller names and that it does not know.
+_SECONDS_BETWEEN_QUICK_LOOKS = 0.25
 # The cause may lie outside the files, such as a model server that is back.
 _SECONDS_BETWEEN_TRIES = 30.0
 # Two, so that a bot that takes long to build does not delay the others.
@@ -107,6 +115,7 @@ class BotPool:
         self._closing: set[asyncio.Task[None]] = set()
         self._last_warning = ""
         self._missing: set[str] = set()
+        self._looked_at = 0.0
 
     def warn_of_unknown(self, names: Collection[str]) -> None:
         """Log how many of these names of keys are no bots, but not which: one may be a misplaced secret."""
@@ -133,6 +142,8 @@ class BotPool:
 
     async def bot(self, name: str) -> Bot:
         """Return the bot of this name, loaded. Raises `ProblemError`: 404 for an unknown one, 503 for a broken one."""
+        if name not in self._entries and VALID_NAME.fullmatch(name):
+            await self._look_for_new()
         entry = self._entries.get(name)
         if entry is None:
             detail = f"There is no bot {name!r}. GET /bots lists all bots."
@@ -143,6 +154,19 @@ class BotPool:
         if self._entries.get(name) is entry:
             self._entries[name] = self._entries.pop(name)
         return found
+
+    @property
+    def folder(self) -> Bots:
+        """What creates and removes the bots of this folder, for admins."""
+        from intentmatch.authoring.bots import Bots  # needed by few servers
+
+        return Bots(self._folder.path, self._folder.bots)
+
+    async def forget(self, name: str) -> None:
+        """Answer no more as a bot whose files are gone; answers that it has begun are still finished."""
+        if (entry := self._entries.pop(name, None)) is not None:
+            self._unload(entry)
+            _log.info("the bot %s is removed", name)
 
     async def bot_named(self, request: Request, name: str | None) -> Bot:
         """Return the bot that a protocol names, or else the path, if the caller's key is valid for it.
@@ -286,9 +310,17 @@ class BotPool:
     async def _keep_looking(self) -> None:
         while True:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-            await asyncio.gather(self._look(), return_exceptions=True)
+            await asyncio.gather(self.look(), return_exceptions=True)
 
-    async def _look(self) -> None:
+    async def _look_for_new(self) -> None:
+        """Look whether another process has created a bot, at most some times a second for all callers."""
+        now = time.monotonic()
+        if now > self._looked_at + _SECONDS_BETWEEN_QUICK_LOOKS:
+            self._looked_at = now
+            with suppress(RegistryError):
+                self._add(await asyncio.to_thread(self._folder.bots))
+
+    async def look(self) -> None:
         """Add new bots, remove those whose files are gone, and measure those that were reloaded."""
         try:
             found = await asyncio.to_thread(self._folder.bots)
@@ -310,6 +342,9 @@ class BotPool:
         for name in missing & self._missing:
             self._unload(self._entries.pop(name))
             _log.info("the bot %s is removed", name)
+        self._add(found)
+
+    def _add(self, found: dict[str, Path]) -> None:
         for name, path in found.items():
             entry = self._entries.get(name)
             if entry is None or entry.path != path:

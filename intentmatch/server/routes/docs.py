@@ -112,14 +112,17 @@ class _Page:
     def _curl(self, path: str, verb: str, operation: Mapping[str, Any]) -> str:
         parameters = operation.get("parameters", ())
         examples = {each["name"]: each["schema"]["examples"][0] for each in parameters if each["in"] == "path"}
-        words = ["curl", "-s", *(["-X", "POST"] if verb == "post" and "requestBody" not in operation else [])]
+        said = verb == "get" or (verb == "post" and "requestBody" in operation)
+        words = ["curl", "-s", *([] if said else ["-X", verb.upper()])]
         words.append(shlex.quote(self._base + path.format(**examples)))
         if "no key" not in self._key(operation):
             words += ["-H", '"Authorization: Bearer $KEY"']
         words += [part for each in parameters if each["in"] == "header" for part in ("-H", f"'{each['name']}: ...'")]
         schema = _json_schema(operation.get("requestBody", {}))
         if schema is not None:
-            body = json.dumps(self._example(self._resolved(schema)), ensure_ascii=False)
+            shown = operation["requestBody"]["content"]["application/json"].get("examples")
+            example = next(iter(shown.values()))["value"] if shown else self._example(self._resolved(schema))
+            body = json.dumps(example, ensure_ascii=False)
             words += ["-H", "'Content-Type: application/json'", "-d", shlex.quote(body)]
         return " ".join(words)
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from intentmatch.server.routes.authoring import edits, evaluation, inbox, revisions, trying
+from intentmatch.server.routes.authoring.bots import add_pool_calls
+
+__all__ = ["add_calls", "add_pool_calls"]
 
 
 def add_calls(router: APIRouter) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-from fastapi import Header
+from fastapi import Header, Query
 from starlette.concurrency import run_in_threadpool
 
+from intentmatch.authoring.bots import LastBotError
 from intentmatch.authoring.effect import effect_of
-from intentmatch.authoring.revisions import Revision, digest_of
+from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import StaleRevisionError, Workspace, Written
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError, UnknownNameError
 from intentmatch.core.types import Case
@@ -19,13 +20,8 @@ from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.api_keys import AUTHOR
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError, responses
-from intentmatch.server.routes.schemas.authoring import (
-    ConflictDetails,
-    EffectInfo,
-    PreviewResponse,
-    RevisionInfo,
-    WrittenResponse,
-)
+from intentmatch.server.routes.schemas.authoring.edits import EffectInfo, PreviewResponse
+from intentmatch.server.routes.schemas.authoring.revisions import ConflictDetails, RevisionInfo, WrittenResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
 IfMatch = Annotated[
@@ -36,6 +32,8 @@ IfMatch = Annotated[
         examples=["0123456789abcdef"],
     ),
 ]
+
+Most = Annotated[int, Query(ge=1, le=1000, description="The most entries to return.")]
 
 READS: dict[str, Any] = {
     "tags": ["authoring"],
@@ -54,6 +52,9 @@ WRITES: dict[str, Any] = {
 }
 """Arguments of a route that writes."""
 
+_IN_THE_PATH = ("revision", "bot", "removed bot")
+"""What the path of a call names, so that an unknown one is not found."""
+
 _FAULTS_OF_A_NAME = (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
 """Errors of the file system that are the caller's, who named the file."""
 
@@ -70,12 +71,14 @@ def explained() -> Iterator[None]:
         sides = {"revision": error.digest, "theirs": error.theirs, "yours": error.yours}
         conflict = ConflictDetails.for_status(409, detail).model_copy(update=sides)
         raise ProblemError(conflict) from error
+    except LastBotError as error:
+        raise ProblemError(ConflictDetails.for_status(409, f"{error}.")) from error
     except ChangedMeanwhileError as error:
         raise ProblemError(ConflictDetails.for_status(409, f"{error}.".replace("..", "."))) from error
     except RegistryError as error:
         raise ProblemError(invalid(error.problems)) from error
     except UnknownNameError as error:
-        status = 404 if error.kind == "revision" else 422
+        status = 404 if error.kind in _IN_THE_PATH else 422
         raise ProblemError(ProblemDetails.for_status(status, str(error), [_item(error)])) from error
     except InputError as error:
         cause = error.__cause__
@@ -139,19 +142,16 @@ async def write(bot: Bot, action: Callable[[Workspace], Written]) -> WrittenResp
         except ProblemError as error:
             active = False
             warnings.append(f"The files are written, but not in use: {error.details.detail}")
+    if done.revision is not None:
+        bot.evaluator.ask(done.revision.id)
     return WrittenResponse(
         revision=done.digest,
-        recorded=None if done.revision is None else revision_info(done.revision),
+        recorded=None if done.revision is None else RevisionInfo.from_revision(done.revision),
         diff=done.changes.diff,
         problems=[ErrorItem.from_problem(problem) for problem in done.changes.brought],
         warnings=warnings,
         active=active,
     )
-
-
-def revision_info(revision: Revision) -> RevisionInfo:
-    """Describe a revision."""
-    return RevisionInfo(id=revision.id, author=revision.author, time=revision.time, note=revision.note)
 
 
 def _item(error: InputError) -> ErrorItem:

@@ -21,14 +21,9 @@ from intentmatch.server.routes.authoring.common import (
     preview,
     write,
 )
-from intentmatch.server.routes.schemas.authoring import (
-    AuthoredIntent,
-    EditsRequest,
-    PreviewRequest,
-    PreviewResponse,
-    RegistryResponse,
-    WrittenResponse,
-)
+from intentmatch.server.routes.schemas.authoring.edits import EditsRequest, PreviewRequest, PreviewResponse
+from intentmatch.server.routes.schemas.authoring.registry import AuthoredIntent, RegistryResponse
+from intentmatch.server.routes.schemas.authoring.revisions import WrittenResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
 
@@ -76,14 +71,4 @@ def add_calls(router: APIRouter) -> None:
         expected, author = expected_revision(if_match), author_of(request)
         workspace = await run_in_threadpool(lambda: bot.workspace)
         edits = body.planned(workspace.place)
-        note = body.note or _summary(body)
-        return await write(bot, lambda files: files.write(edits, author=author, note=note, expected=expected))
-
-
-def _summary(body: EditsRequest) -> str:
-    """Say what the edits are, for a revision without a note: "add order_status, rename greet"."""
-    words = [f"{edit.edit} {getattr(edit, 'intent', None) or getattr(edit, 'file', '')}".strip() for edit in body.edits]
-    unique = list(dict.fromkeys(word.replace("_", " ", 1) if "_" in word.split()[0] else word for word in words))
-    more = f" and {len(unique) - 5} more" if len(unique) > 5 else ""
-    text = f"{', '.join(unique[:5])}{more}"
-    return text[:1].upper() + text[1:]
+        return await write(bot, lambda files: files.write(edits, author=author, note=body.note, expected=expected))

@@ -19,7 +19,7 @@ from intentmatch.runtime.steps import Step
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.routes.authoring.common import ASKS
-from intentmatch.server.routes.schemas.authoring import EvaluateRequest
+from intentmatch.server.routes.schemas.authoring.trying import EvaluateRequest
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 _log = logging.getLogger(__name__)

@@ -24,12 +24,12 @@ from intentmatch.server.routes.authoring.common import (
     preview,
     write,
 )
-from intentmatch.server.routes.schemas.authoring import (
+from intentmatch.server.routes.schemas.authoring.edits import PreviewResponse
+from intentmatch.server.routes.schemas.authoring.inbox import (
     HandledResponse,
     InboxPreviewRequest,
     InboxRequest,
     InboxResponse,
-    PreviewResponse,
 )
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 

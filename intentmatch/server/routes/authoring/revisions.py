@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from fastapi import Path as InPath
 
-from intentmatch.authoring.revisions import digest_of
+from intentmatch.authoring.evaluator import Evaluation
+from intentmatch.authoring.revisions import Revision, digest_of
+from intentmatch.authoring.workspace import Workspace
 from intentmatch.server.auth.api_keys import ADMIN, author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import responses
@@ -15,23 +17,30 @@ from intentmatch.server.routes.authoring.common import (
     READS,
     WRITES,
     IfMatch,
+    Most,
     expected_revision,
     explained,
-    revision_info,
     write,
 )
-from intentmatch.server.routes.schemas.authoring import (
-    AuditInfo,
+from intentmatch.server.routes.schemas.authoring.revisions import (
     AuditResponse,
+    EvaluationInfo,
+    ListedRevision,
     RestoreRequest,
     RevisionDiff,
+    RevisionInfo,
     RevisionResponse,
     RevisionsResponse,
     WrittenResponse,
 )
 
-_Most = Annotated[int, Query(ge=1, le=1000, description="The most entries to return.")]
 _Identity = Annotated[str, InPath(alias="id", max_length=64, description="Id of the revision.", examples=["1"])]
+
+
+def _listed(workspace: Workspace, revision: Revision) -> ListedRevision:
+    scores = workspace.scores(revision.id)
+    evaluation = None if scores is None else EvaluationInfo.from_evaluation(Evaluation("done", scores))
+    return ListedRevision(**RevisionInfo.from_revision(revision).model_dump(), evaluation=evaluation)
 
 
 def _also_404(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -42,21 +51,30 @@ def add_calls(router: APIRouter) -> None:
     """Add the calls."""
 
     @router.get("/revisions", **READS)
-    def revisions(request: Request, most: _Most = 100) -> RevisionsResponse:
+    def revisions(request: Request, most: Most = 100) -> RevisionsResponse:
         """Return the newest revisions of the files."""
         bot: Bot = request.state.bot
         with explained():
-            digest, found = digest_of(bot.workspace.files()), bot.workspace.revisions(most)
-        return RevisionsResponse(revision=digest, revisions=[revision_info(revision) for revision in found])
+            workspace = bot.workspace
+            digest, found = digest_of(workspace.files()), workspace.revisions(most)
+        return RevisionsResponse(revision=digest, revisions=[_listed(workspace, revision) for revision in found])
 
     @router.get("/revisions/{id}", **_also_404(READS))
     def show_revision(request: Request, identity: _Identity) -> RevisionResponse:
-        """Return what a revision changed."""
+        """Return what a revision changed, and how many answers were right before it and after it.
+
+        The server evaluates a revision in the background once it is written. A revision of another program is evaluated
+        once somebody asks for it.
+        """
         bot: Bot = request.state.bot
         with explained():
             revision, files = bot.workspace.revision(identity)
-        shown = [RevisionDiff(file=one.name, diff=one.diff) for one in files]
-        return RevisionResponse(**revision_info(revision).model_dump(), files=shown)
+            evaluation = bot.evaluator.evaluation(revision.id)
+        return RevisionResponse(
+            **RevisionInfo.from_revision(revision).model_dump(),
+            files=[RevisionDiff(file=one.name, diff=one.diff) for one in files],
+            evaluation=EvaluationInfo.from_evaluation(evaluation),
+        )
 
     @router.post("/revisions/{id}/restore", **_also_404(WRITES))
     async def restore_revision(
@@ -73,14 +91,8 @@ def add_calls(router: APIRouter) -> None:
         )
 
     @router.get("/audit", **{**READS, "openapi_extra": dict(ADMIN)})
-    def audit(request: Request, most: _Most = 100) -> AuditResponse:
+    def audit(request: Request, most: Most = 100) -> AuditResponse:
         """Return who wrote what, and when."""
         bot: Bot = request.state.bot
         with explained():
-            entries = bot.workspace.audit(most)
-        return AuditResponse(
-            entries=[
-                AuditInfo(time=one.time, author=one.author, what=one.what, digest=one.digest, revision=one.revision)
-                for one in entries
-            ]
-        )
+            return AuditResponse.from_entries(bot.workspace.audit(most))

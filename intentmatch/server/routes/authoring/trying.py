@@ -10,7 +10,13 @@ from intentmatch.authoring.revisions import digest_of
 from intentmatch.lint import fixes, lint
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.routes.authoring.common import ASKS, READS, explained
-from intentmatch.server.routes.schemas.authoring import LintResponse, OverlapInfo, TryRequest, TryResponse, WordInfo
+from intentmatch.server.routes.schemas.authoring.trying import (
+    LintResponse,
+    OverlapInfo,
+    TryRequest,
+    TryResponse,
+    WordInfo,
+)
 from intentmatch.server.routes.schemas.matches import MatchResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem
 
@@ -43,7 +49,8 @@ def add_calls(router: APIRouter) -> None:
         with explained():
             workspace = bot.workspace
             revision = digest_of(workspace.files())
-            report = lint(workspace.path, encoder=bot.matcher.encoder)
+            matcher = bot.matcher
+            report = lint(workspace.path, **{**matcher.explicit_settings, "encoder": matcher.encoder})
             edits = fixes(report.problems, report.registry)
             fix = workspace.plan(edits).diff if edits else ""
         return LintResponse(

@@ -20,7 +20,7 @@ from intentmatch.server.bots.bot import Bot
 from intentmatch.server.config import Batching
 from intentmatch.server.process.metrics import Metrics
 from intentmatch.server.routes.authoring import evaluation
-from intentmatch.server.routes.schemas.authoring import EvaluateRequest
+from intentmatch.server.routes.schemas.authoring.trying import EvaluateRequest
 
 __all__ = ["bot", "client"]
 

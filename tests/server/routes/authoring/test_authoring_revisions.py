@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from starlette.testclient import TestClient
 from intentmatch.server import create_app
 
 __all__ = ["bot", "client"]
+
+ANY = {"If-Match": "*"}
 
 
 def test_revisions_are_listed_shown_and_restored(client: TestClient, bot: Path) -> None:
@@ -30,6 +33,36 @@ def test_revisions_are_listed_shown_and_restored(client: TestClient, bot: Path) 
     assert restored.json()["recorded"]["note"] == "Restore revision 1"
     assert (bot / "bot.yaml").read_text(encoding="utf-8") == TEXT
     assert len(client.get("/revisions", params={"most": 1}).json()["revisions"]) == 1
+
+
+def evaluated(client: TestClient, revision: str) -> dict[str, Any]:
+    end = time.monotonic() + 20
+    while (found := client.get(f"/revisions/{revision}").json()["evaluation"])["state"] == "pending":
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return dict(found)
+
+
+def test_revision_is_evaluated_in_the_background(client: TestClient) -> None:
+    client.post("/edits", json={"edits": [{"edit": "move", "text": "hello", "to": "bye"}]}, headers={"If-Match": "*"})
+
+    found = evaluated(client, "2")
+
+    assert found["state"] == "done"
+    assert (found["fixed"], found["broken"], found["sampled"]) == (0, 1, False)
+    tests = {"source": "tests", "messages": 1, "of": 1, "right_before": 1, "right_after": 0}
+    assert tests in found["sources"]
+    listed = client.get("/revisions").json()["revisions"]
+    assert (listed[0]["evaluation"], listed[1]["evaluation"]) == (found, None)
+
+
+def test_revision_of_another_program_is_evaluated_once_asked_for(client: TestClient, bot: Path) -> None:
+    (bot / "bot.yaml").write_text("intents: [", encoding="utf-8")
+    client.post("/edits", json={"edits": [{"edit": "replace_file", "file": "bot.yaml", "text": TEXT}]}, headers=ANY)
+
+    assert evaluated(client, "1")["state"] == "failed"
+    assert "bot.yaml" in evaluated(client, "1")["reason"]
+    assert evaluated(client, "2")["sources"][0]["right_before"] is None
 
 
 def test_unknown_and_stale_revisions_are_refused(client: TestClient) -> None:
@@ -60,7 +93,7 @@ def test_without_a_note_the_edits_are_named(client: TestClient) -> None:
     ]
     write(client, {"edits": edits})
 
-    assert client.get("/revisions").json()["revisions"][0]["note"] == "Add intent thanks, add thanks"
+    assert client.get("/revisions").json()["revisions"][0]["note"] == "Add the intent thanks, add to thanks"
 
 
 def test_admin_is_named_admin(client: TestClient) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from server.routes.authoring.test_authoring_edits import TEXT, bot, client
+from server.routes.authoring.test_authoring_edits import KEY, OPTIONS, TEXT, bot, client
 from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.server import create_app
 
 __all__ = ["bot", "client"]
 
@@ -31,3 +34,14 @@ def test_lint_looks_at_the_files_as_they_are_now(client: TestClient, bot: Path) 
     assert answer["coverage"]["bye"] == {"en": 2}
     (bot / "bot.yaml").write_text("intents: [\n", encoding="utf-8")
     assert client.post("/lint").json()["problems"][0]["severity"] == "error"
+
+
+def test_lint_follows_the_settings_of_the_server(bot: Path) -> None:
+    matcher = Matcher.load(bot, lint={"few-utterances": "error"})
+    with TestClient(create_app(matcher, **OPTIONS), headers=dict(KEY)) as client:
+        found = {problem["severity"] for problem in client.post("/lint").json()["problems"]}
+        assert "error" in found
+    matcher = Matcher.load(bot, lint={"few-utterances": "off"})
+    with TestClient(create_app(matcher, **OPTIONS), headers=dict(KEY)) as client:
+        rules = {problem["rule"] for problem in client.post("/lint").json()["problems"]}
+        assert "few-utterances" not in rules

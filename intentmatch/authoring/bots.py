@@ -1,0 +1,238 @@
+"""Create and remove the bots of a folder of bots. What is removed moves aside, and can be restored."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from intentmatch.artefact.store import SUFFIX
+from intentmatch.authoring.audit import NAME as AUDIT_NAME
+from intentmatch.authoring.audit import AuditEntry, AuditLog
+from intentmatch.authoring.folder_history import NAME as HISTORY
+from intentmatch.authoring.git_history import GitHistory
+from intentmatch.authoring.revisions import Revision, digest_of
+from intentmatch.authoring.workspace import Workspace
+from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError, UnknownNameError
+from intentmatch.registry.bot_names import HOW_TO_NAME, VALID_NAME
+from intentmatch.registry.editing.plan import Changes, plan
+from intentmatch.registry.editing.whole_files import ReplaceFile
+from intentmatch.registry.reading.reader import is_yaml
+from intentmatch.storage.atomic import fill, sync_folder
+from intentmatch.storage.file_lock import FolderLock
+
+REMOVED = ".intentmatch-removed"
+"""Folder of the removed bots, beside the bots."""
+
+_NEW = ".intentmatch-new"
+_SECONDS_FOR_THE_LOCK = 10.0
+_IDENTITY = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]{0,99})@(?P<time>\d{8}T\d{6}Z)-[0-9a-f]{4}")
+_TIME = "%Y%m%dT%H%M%SZ"
+
+
+class BotExistsError(ChangedMeanwhileError):
+    """There is a bot of this name already. Nothing was written."""
+
+
+class LastBotError(InputError):
+    """The last bot of a folder is not removed: a server cannot start without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedBot:
+    """A bot that was created or restored."""
+
+    name: str
+    digest: str | None
+    """Digest of its files; None for an artefact."""
+    revision: Revision | None
+    """Its first revision, or that of the restored files; None if none is kept."""
+    problems: tuple[Problem, ...] = ()
+    """Warnings about its files."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedBot:
+    """A bot that moved aside."""
+
+    id: str
+    name: str
+    time: datetime
+    warnings: tuple[str, ...] = ()
+
+
+class Bots:
+    """The bots of one folder, for any number of threads and processes."""
+
+    def __init__(self, folder: str | os.PathLike[str], found: Callable[[], Mapping[str, Path]]) -> None:
+        """`found` returns the path of each bot of the folder by its name."""
+        self._folder = Path(folder)
+        self._found = found
+        git = GitHistory.of(self._folder)
+        self._private = self._folder / HISTORY if git is None else git.folder
+        self._audit = AuditLog(self._private / AUDIT_NAME)
+
+    def create(self, name: str, files: Mapping[str, str], *, author: str, note: str = "") -> CreatedBot:
+        """Create a bot from the texts of its files, by their names from its folder, and keep its first revision.
+
+        Raises `BotExistsError` if the name is taken, `RegistryError` if the files have errors, and `InputError` if the
+        name or a file cannot be used.
+        """
+        if not VALID_NAME.fullmatch(name):
+            raise InputError(f"{name!r} is not a valid name for a bot: {HOW_TO_NAME}")
+        target = self._folder / name
+        with self._writing():
+            self._refuse_taken(name)
+            changes = plan(target, [ReplaceFile(target / file, text) for file, text in files.items()])
+            if errors := [problem for problem in changes.problems if problem.severity == "error"]:
+                raise RegistryError(errors)
+            self._audit.prepare()
+            self._place(target, changes)
+            note = note.strip() or f"Create the bot {name}"
+            return self._arrived(name, target, author, note, changes.problems)
+
+    def remove(self, name: str, *, author: str, expected: str, note: str = "") -> RemovedBot:
+        """Move a bot aside if its files still have the digest `expected`; `ANY` takes them as they are.
+
+        Raises `UnknownNameError` for an unknown bot, `StaleRevisionError` if its files have changed, `LastBotError`,
+        and `InputError` if the bot cannot be moved.
+        """
+        with self._writing():
+            found = self._found()
+            if name not in found:
+                raise UnknownNameError("bot", name, list(found))
+            if len(found) == 1:
+                raise LastBotError(f"{name} is the last bot, and a server needs one: create another one first")
+            self._audit.prepare()
+            path, note = found[name], note.strip() or f"Remove the bot {name}"
+            workspace = Workspace(path) if is_yaml(path) else None
+            before = {} if workspace is None else workspace.prepare_removal(expected)
+            now = datetime.now(timezone.utc).replace(microsecond=0)
+            identity = f"{name}@{now.strftime(_TIME)}-{secrets.token_hex(2)}"
+            self._move(path, self._aside(identity) / path.name)
+            warnings, revision = [], None
+            try:
+                revision = None if workspace is None else workspace.record_departure(before, author, note)
+            except InputError as error:
+                warnings.append(f"The bot is removed, but no revision is kept: {error}")
+            warnings += self._note(author, note, "", revision)
+            return RemovedBot(identity, name, now, tuple(warnings))
+
+    def removed(self) -> list[RemovedBot]:
+        """Return the bots that can be restored, the newest first."""
+        folder = self._folder / REMOVED
+        found = [] if not folder.is_dir() else [_IDENTITY.fullmatch(entry.name) for entry in folder.iterdir()]
+        bots = [RemovedBot(match[0], match["name"], _time(match["time"])) for match in found if match]
+        return sorted(bots, key=lambda bot: (bot.time, bot.id), reverse=True)
+
+    def restore(self, identity: str, *, author: str, note: str = "") -> CreatedBot:
+        """Bring a removed bot back. Raises `UnknownNameError`, `BotExistsError` if its name is taken, `InputError`."""
+        with self._writing():
+            bots = {bot.id: bot for bot in self.removed()}
+            if identity not in bots:
+                raise UnknownNameError("removed bot", identity, list(bots))
+            name, aside = bots[identity].name, self._folder / REMOVED / identity
+            self._refuse_taken(name)
+            self._audit.prepare()
+            (held,) = [entry for entry in aside.iterdir() if not entry.name.startswith(".")]
+            self._move(held, self._folder / held.name)
+            aside.rmdir()
+            note = note.strip() or f"Restore the bot {name}"
+            return self._arrived(name, self._folder / held.name, author, note)
+
+    def audit(self, most: int = 100) -> list[AuditEntry]:
+        """Return who created, removed and restored bots, the newest entries first."""
+        return self._audit.entries(most)
+
+    def _refuse_taken(self, name: str) -> None:
+        for place in (self._folder / name, self._folder / f"{name}{SUFFIX}"):
+            if os.path.lexists(place):
+                raise BotExistsError(f"there is {place} already; nothing was written")
+
+    def _place(self, target: Path, changes: Changes) -> None:
+        """Write the files of a new bot aside, then give their folder its name in one step."""
+        new = self._folder / _NEW
+        try:
+            shutil.rmtree(new, ignore_errors=True)  # of a process that was killed: nobody else writes now
+            for change in changes.files:
+                file = new / change.path.relative_to(target)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                fill(file, (change.new or "").encode(), file)
+            self._move(new, target)
+        except OSError as error:
+            raise _unwritable(self._folder, error) from error
+
+    def _arrived(self, name: str, path: Path, author: str, note: str, problems: tuple[Problem, ...] = ()) -> CreatedBot:
+        """Keep a revision of a bot that is new or back, and note it in the audit log."""
+        if not is_yaml(path):
+            return CreatedBot(name, None, None, problems, self._note(author, note, "", None))
+        workspace, revision, warnings = Workspace(path), None, []
+        try:
+            revision = workspace.record_arrival(author, note)
+        except InputError as error:
+            warnings.append(f"The bot is written, but no revision is kept: {error}")
+        digest = digest_of(workspace.files())
+        warnings += self._note(author, note, digest, revision)
+        return CreatedBot(name, digest, revision, problems, tuple(warnings))
+
+    def _note(self, author: str, note: str, digest: str, revision: Revision | None) -> tuple[str, ...]:
+        """Note a change in the audit log. Returns what went wrong: the change itself is made."""
+        try:
+            self._audit.note(author, note, digest, None if revision is None else revision.id)
+        except InputError as error:
+            return (f"The change is made, but {error}",)
+        return ()
+
+    def _aside(self, identity: str) -> Path:
+        folder = self._folder / REMOVED
+        try:
+            folder.mkdir(exist_ok=True)
+            # In a repository, what is removed should not look like something new.
+            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+            (folder / identity).mkdir()
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+        return folder / identity
+
+    def _move(self, source: Path, target: Path) -> None:
+        try:
+            source.rename(target)
+            sync_folder(target.parent)
+            sync_folder(source.parent)
+        except OSError as error:
+            raise _unwritable(self._folder, error) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Let one thread of one process write at a time. Raises `ChangedMeanwhileError` if others take too long."""
+        end = time.monotonic() + _SECONDS_FOR_THE_LOCK
+        try:
+            self._private.mkdir(parents=True, exist_ok=True)
+            while (lock := FolderLock.acquire(self._private)) is None and time.monotonic() < end:
+                time.sleep(0.02)
+        except OSError as error:
+            raise _unwritable(self._private, error) from error
+        if lock is None:
+            raise ChangedMeanwhileError(f"the bots of {self._folder} are being changed by another process")
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def _unwritable(folder: Path, error: OSError) -> InputError:
+    found = InputError(f"{folder} cannot be written: {error.strerror or error}")
+    found.__cause__ = error
+    return found
+
+
+def _time(text: str) -> datetime:
+    return datetime.strptime(text, _TIME).replace(tzinfo=timezone.utc)

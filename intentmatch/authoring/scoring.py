@@ -1,0 +1,43 @@
+"""Evaluate a revision: the answers right before it and after it, within a time limit."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+from intentmatch.authoring.effect import Effect, effect_of
+from intentmatch.authoring.scores import SECONDS, Scores, SourceScore
+from intentmatch.authoring.time_limit import StoppedError, after, stopping
+from intentmatch.core.types import Registry
+from intentmatch.matching.matcher import Matcher
+
+
+def scores_of(matcher: Matcher, old: Registry | None, new: Registry, *, seconds: float = SECONDS) -> Scores:
+    """Evaluate two states of a registry on tests and held-out utterances, with the models of `matcher`.
+
+    Both states answer the same messages: the tests of the new state, and the utterances that both have. `old` is None
+    for the first revision. The time limit is checked between the steps of the work. Raises as `effect_of`.
+    """
+    end = time.monotonic() + seconds
+    before: Matcher | None = None
+    with suppress(StoppedError), stopping(after(seconds)):
+        before = matcher.trial(new if old is None else old)
+    if before is None:
+        return Scores((), 0, 0, sampled=True)
+    return _counted(effect_of(before, new, seconds=end - time.monotonic()), first=old is None)
+
+
+def _counted(effect: Effect, *, first: bool) -> Scores:
+    if effect.diff is None:
+        return Scores((), 0, 0, sampled=True)
+    sources = tuple(
+        SourceScore(
+            one.source,
+            *effect.compared[one.source],
+            None if first else sum(outcome.right for outcome in one.old),
+            sum(outcome.right for outcome in one.new),
+        )
+        for one in effect.diff.asked
+        if one.new
+    )
+    return Scores(sources, effect.diff.count("better"), effect.diff.count("worse"), effect.sampled)

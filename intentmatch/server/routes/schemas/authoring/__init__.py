@@ -1,0 +1,1 @@
+"""Requests and responses of the calls for authors, by noun."""

@@ -1,0 +1,60 @@
+"""A message to try, findings of lint, and how to evaluate."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
+from intentmatch.server.routes.schemas.matches import MatchResponse
+from intentmatch.server.routes.schemas.problem_details import ErrorItem
+from intentmatch.server.routes.schemas.requests import MatchFields
+
+
+class TryRequest(MatchFields):
+    """A message to try."""
+
+    text: str = Field(max_length=10_000, description="The message.", examples=["wo bleibt mein Paket?"])
+
+
+class EvaluateRequest(RequestModel):
+    """How to evaluate."""
+
+    folds: int = Field(default=5, ge=2, le=20, description="Parts of the cross-validation.")
+    seed: int = Field(default=0, ge=0, le=2**31, description="Seed of the parts.")
+    robustness: bool = Field(default=True, description="Whether to try variations of the messages too.")
+
+
+class OverlapInfo(ResponseModel):
+    """Two intents with utterances that lie nearer to the other."""
+
+    intents: list[Text]
+    errors: int
+    utterances: int
+
+
+class LintResponse(ResponseModel):
+    """Findings about the files as they are now."""
+
+    revision: str
+    problems: list[ErrorItem]
+    ignored: int = Field(description="Number of findings that a comment or a setting suppresses.")
+    overlaps: list[OverlapInfo]
+    coverage: dict[str, dict[str, int]] = Field(description="Number of utterances by intent and language.")
+    fix: Text = Field(description="Diff that mends what needs no decision; empty if nothing does.")
+
+
+class WordInfo(ResponseModel):
+    """A word of the message that met a word of the nearest utterance."""
+
+    word: Text
+    met: Text
+    similarity: float
+    weight: float
+
+
+class TryResponse(ResponseModel):
+    """A match with everything that is known about it."""
+
+    result: MatchResponse
+    explanation: Text
+    words: list[WordInfo]

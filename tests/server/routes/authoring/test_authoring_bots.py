@@ -1,0 +1,149 @@
+"""Bots are created, removed and restored over HTTP, in all worker processes, and nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server.several_bots import match, states, until, write
+from starlette.testclient import TestClient
+
+from intentmatch.server import BotFolder, create_app
+from intentmatch.server.bots import pool
+
+YAML = "language: en\nintents: {bread: {utterances: [a loaf of bread, hello baker]}}\n"
+NEW: dict[str, Any] = {"name": "bakery", "files": [{"file": "bakery.yaml", "text": YAML}]}
+ROOT = {"x-api-key": "root"}
+OPTIONS: dict[str, Any] = {
+    "authoring": True,
+    "admin_keys": ["*:root", "shop:shop-root", "bakery:bakery-root"],
+    "author_keys": ["*:anna=anna"],
+    "keys": ["*:k"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    return write(tmp_path / "bots", "shop", "pizza")
+
+
+@pytest.fixture
+def client(folder: Path) -> Iterator[TestClient]:
+    with TestClient(create_app(BotFolder(folder), **OPTIONS), raise_server_exceptions=False, headers=ROOT) as client:
+        yield client
+
+
+def test_created_bot_answers_and_is_authored(client: TestClient) -> None:
+    answer = client.post("/bots", json=NEW)
+
+    made = answer.json()
+    assert (answer.status_code, made["name"], made["recorded"]["author"]) == (201, "bakery", "admin")
+    assert client.get(answer.headers["location"]).json()["revision"] == made["revision"]
+    assert client.post("/bots/bakery/match", json={"text": "a loaf of bread"}).json()["intent"] == "bread"
+    edit = {"edits": [{"edit": "add", "intent": "bread", "text": "some rolls"}]}
+    headers = {"If-Match": made["revision"], "x-api-key": "anna"}
+    assert client.post("/bots/bakery/edits", json=edit, headers=headers).json()["active"]
+    notes = [one["note"] for one in client.get("/bots/bakery/revisions").json()["revisions"]]
+    assert notes == ["Add to bread", "Create the bot bakery"]
+
+
+def test_starting_set_makes_a_bot(client: TestClient) -> None:
+    assert client.post("/bots", json={"name": "money", "starter": "bank"}).status_code == 201
+    assert client.get("/bots/money/intents").json()["intents"]
+    unknown = client.post("/bots", json={"name": "money2", "starter": "bnk"})
+    assert (unknown.status_code, "bank" in unknown.json()["detail"]) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({**NEW, "name": "shop"}, 409),
+        ({**NEW, "name": "../x"}, 422),
+        ({**NEW, "name": "x\n"}, 422),
+        ({"name": "bakery"}, 422),
+        ({**NEW, "starter": "shop"}, 422),
+        ({"name": "bakery", "files": NEW["files"] * 2}, 422),
+        ({"name": "bakery", "files": [{"file": "../x.yaml", "text": YAML}]}, 422),
+        ({"name": "bakery", "files": [{"file": "x.yaml", "text": "intents: [\n"}]}, 422),
+        ({"name": "bakery", "files": [{"file": "x.yaml", "text": "intents: {a: {utterances: 7}}\n"}]}, 422),
+    ],
+)
+def test_bot_that_cannot_be_created_is_refused(client: TestClient, body: dict[str, Any], status: int) -> None:
+    answer = client.post("/bots", json=body)
+
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert list(states(client)) == ["pizza", "shop"]
+
+
+def test_removed_bot_is_gone_and_comes_back(client: TestClient, folder: Path) -> None:
+    revision = client.get("/bots/pizza/registry").json()["revision"]
+    assert client.delete("/bots/pizza").status_code == 428
+    stale = client.delete("/bots/pizza", headers={"If-Match": "0" * 16})
+    assert (stale.status_code, stale.json()["revision"]) == (409, revision)
+
+    gone = client.delete("/bots/pizza", headers={"If-Match": revision})
+
+    assert gone.json()["warnings"] == []
+    assert match(client, "pizza").status_code == 404
+    assert list(states(client)) == ["shop"]
+    assert [bot["id"] for bot in client.get("/removed-bots").json()["bots"]] == [gone.json()["id"]]
+    back = client.post(f"/removed-bots/{gone.json()['id']}/restore")
+    assert (back.status_code, back.json()["revision"]) == (200, revision)
+    assert match(client, "pizza").json()["intent"] == "pizza"
+    assert client.post(f"/removed-bots/{gone.json()['id']}/restore").status_code == 404
+    whats = [entry["what"] for entry in client.get("/audit").json()["entries"]]
+    assert whats == ["Restore the bot pizza", "Remove the bot pizza"]
+
+
+def test_last_and_unknown_bots_stay(client: TestClient) -> None:
+    assert client.delete("/bots/nobody", headers={"If-Match": "*"}).status_code == 404
+    client.delete("/bots/pizza", headers={"If-Match": "*"})
+    last = client.delete("/bots/shop", headers={"If-Match": "*"})
+    assert (last.status_code, "last bot" in last.json()["detail"]) == (409, True)
+    assert match(client, "shop").status_code == 200
+
+
+def test_each_call_takes_an_admin_key_for_its_bot(client: TestClient) -> None:
+    for key in ("k", "anna"):
+        assert client.post("/bots", json=NEW, headers={"x-api-key": key}).status_code == 403
+        assert client.delete("/bots/shop", headers={"x-api-key": key, "If-Match": "*"}).status_code == 403
+        assert client.get("/removed-bots", headers={"x-api-key": key}).status_code == 403
+    shop = {"x-api-key": "shop-root"}
+    assert client.post("/bots", json=NEW, headers=shop).status_code == 403
+    assert client.delete("/bots/pizza", headers={**shop, "If-Match": "*"}).status_code == 403
+    assert client.get("/audit", headers=shop).status_code == 403
+    assert client.post("/bots", json=NEW, headers={"x-api-key": "bakery-root"}).status_code == 201
+    gone = client.delete("/bots/bakery", headers={"x-api-key": "bakery-root", "If-Match": "*"}).json()["id"]
+    assert client.get("/removed-bots", headers=shop).json()["bots"] == []
+    assert client.post(f"/removed-bots/{gone}/restore", headers=shop).status_code == 404
+
+
+def test_other_worker_processes_follow(client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two apps of one folder, as two workers are."""
+    monkeypatch.setattr(pool, "_SECONDS_BETWEEN_LOOKS", 0.05)
+    with TestClient(create_app(BotFolder(folder), **OPTIONS), headers=ROOT) as other:
+        client.post("/bots", json=NEW)
+        until(lambda: match(other, "bakery").status_code == 200)
+        client.delete("/bots/bakery", headers={"If-Match": "*"})
+        until(lambda: match(other, "bakery").status_code == 404)
+
+
+def test_all_methods_of_a_path_are_allowed(client: TestClient) -> None:
+    answer = client.put("/bots", json={})
+
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
+    assert answer.json()["detail"] == "This path does not support PUT, only GET, POST."
+
+
+def test_single_bot_is_neither_created_nor_removed(folder: Path) -> None:
+    options = {**OPTIONS, "admin_keys": ["root"], "author_keys": ["anna=anna"], "keys": ["k"]}
+    with TestClient(create_app(folder / "shop", **options), headers=ROOT) as client:
+        assert client.post("/bots", json=NEW).status_code == 404
+        assert client.delete("/bots/shop", headers={"If-Match": "*"}).status_code == 404
+    with TestClient(create_app(BotFolder(folder), **{**OPTIONS, "authoring": False}), headers=ROOT) as client:
+        assert client.post("/bots", json=NEW).status_code == 405

@@ -13,9 +13,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+
+from intentmatch.server.process.workers import SECONDS_OF_SILENCE, Patience
 
 PATIENCE = 60.0
 GOOD = "intents:\n  greet:\n    utterances: [hello, hi there]\n"
@@ -144,3 +147,21 @@ def test_sighup_reloads_a_single_process_too(folder: Path) -> None:
         server.process.send_signal(signal.SIGHUP)
         until(lambda: "reloaded: 2 intents" in server.log)
         assert json.loads(server.ask("/match", {"text": "ta"})[1])["intent"] == "thanks"
+
+
+def test_silent_worker_is_given_time_and_an_ended_one_is_not() -> None:
+    now, answers, runs = 100.0, False, True
+    worker = SimpleNamespace(process=SimpleNamespace(is_alive=lambda: runs), ping=lambda timeout: answers)
+    is_alive = Patience(worker, clock=lambda: now)  # type: ignore[arg-type]
+    assert is_alive(timeout=5)
+    now += SECONDS_OF_SILENCE - 1
+    assert is_alive(timeout=5)
+    answers = True
+    assert is_alive(timeout=5)
+    answers = False
+    now += SECONDS_OF_SILENCE - 1
+    assert is_alive(timeout=5)
+    now += 1
+    assert not is_alive(timeout=5)
+    answers, runs = True, False
+    assert not is_alive(timeout=5)

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from typing import Any
 
 from prometheus_client.multiprocess import mark_process_dead
 from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Process
 
 from intentmatch.server.bots.reloads import ReloadCounter
 from intentmatch.server.process.certificates import CertificateConfig
 from intentmatch.server.process.metrics import SHARED
+
+
+SECONDS_OF_SILENCE = 120.0
+"""After which a worker that does not answer is killed and replaced."""
+# Short, because the supervisor handles signals between two pings.
+_SECONDS_OF_A_PING = 1.0
 
 
 def serve_together(make_app: Callable[[], ASGIApp], reloads: ReloadCounter, workers: int, **options: Any) -> None:
@@ -30,6 +38,27 @@ def serve_together(make_app: Callable[[], ASGIApp], reloads: ReloadCounter, work
         # Workers inherit the variable, and prometheus_client reads it before the first metric.
         os.environ.setdefault(SHARED, counts)
         _Supervisor(config, [config.bind_socket()], reloads).run()
+
+
+class Patience:
+    """Whether a worker is alive, in place of the method of uvicorn's `Process`.
+
+    Uvicorn kills a worker that does not answer within five seconds. On a busy machine a worker takes longer to start,
+    and would be replaced for ever. Here it may be silent for `SECONDS_OF_SILENCE`; one that has ended is replaced at
+    once.
+    """
+
+    def __init__(self, process: Process, clock: Callable[[], float] = time.monotonic) -> None:
+        self._process, self._clock = process, clock
+        self._heard = clock()
+
+    def __call__(self, timeout: float = 5) -> bool:
+        """Ask the worker. `timeout` is uvicorn's, and is not used."""
+        if not self._process.process.is_alive():
+            return False
+        if self._process.ping(_SECONDS_OF_A_PING):
+            self._heard = self._clock()
+        return self._clock() - self._heard < SECONDS_OF_SILENCE
 
 
 class _Supervisor(Multiprocess):
@@ -45,6 +74,9 @@ class _Supervisor(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         """Replace dead workers, and drop their gauges."""
+        for process in self.processes:
+            if not isinstance(process.is_alive, Patience):
+                process.is_alive = Patience(process)  # type: ignore[method-assign]
         before = {process.pid for process in self.processes}
         super().keep_subprocess_alive()
         for pid in before - {process.pid for process in self.processes}:

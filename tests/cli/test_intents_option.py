@@ -40,6 +40,7 @@ WORDS = {
     "inbox apply": ["misses.sqlite", "--cluster", "1", "--ignore"],
     "eval": ["--folds", "2"],
     "diff": ["HEAD", "--folds", "2"],
+    "replay": ["log.jsonl", "--candidate", "HEAD:shop"],
     "tune": [],
     "explain-thresholds": [],
     "build": ["-o", "out.intentmatch"],
@@ -60,7 +61,18 @@ NO_REGISTRY = {
     "guide",
 }
 # Their other positional arguments leave no place for a positional registry.
-OPTION_ONLY = {"match", "add", "move", "rename", "remove", "revisions", "restore", "inbox show", "inbox apply"}
+OPTION_ONLY = {
+    "match",
+    "add",
+    "move",
+    "rename",
+    "remove",
+    "replay",
+    "revisions",
+    "restore",
+    "inbox show",
+    "inbox apply",
+}
 POSITIONAL = sorted({*WORDS, *NOT_RUN} - OPTION_ONLY)
 
 
@@ -88,6 +100,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("shop").mkdir()
     Path("shop/shop.yaml").write_text(YAML, encoding="utf-8")
+    Path("log.jsonl").write_text('{"text": "where is it"}\n', encoding="utf-8")
     inbox = Inbox("misses.sqlite")
     inbox.record(Matcher.load("shop").match("do you ship to norway"))
     assert inbox.flush()

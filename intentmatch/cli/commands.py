@@ -36,7 +36,13 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "schema": "check",
         "guide": "guide",
     },
-    "Measure": {"eval": "evaluate", "diff": "diff", "tune": "tune", "explain-thresholds": "thresholds"},
+    "Measure": {
+        "eval": "evaluate",
+        "diff": "diff",
+        "replay": "replay",
+        "tune": "tune",
+        "explain-thresholds": "thresholds",
+    },
     "Operate": {
         "build": "build",
         "serve": "serve",

@@ -41,6 +41,7 @@ WORDS = {
     "inbox apply": ["misses.sqlite", "--cluster", "1", "--ignore"],
     "eval": ["--folds", "2"],
     "diff": ["HEAD", "--folds", "2"],
+    "replay": ["log.jsonl", "--candidate", "HEAD:shop"],
     "tune": [],
     "explain-thresholds": [],
     "build": ["-o", "out.intentmatch"],
@@ -75,6 +76,7 @@ OPTION_ONLY = {
     "move",
     "rename",
     "remove",
+    "replay",
     "revisions",
     "restore",
     "inbox show",
@@ -108,6 +110,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("shop").mkdir()
     Path("shop/shop.yaml").write_text(YAML, encoding="utf-8")
+    Path("log.jsonl").write_text('{"text": "where is it"}\n', encoding="utf-8")
     inbox = Inbox("misses.sqlite")
     inbox.record(Matcher.load("shop").match("do you ship to norway"))
     assert inbox.flush()

@@ -178,4 +178,5 @@ def _scaled(position: Positions) -> Positions:
     if not len(position):
         return position
     low, high = position.min(axis=0), position.max(axis=0)
-    return (position - (low + high) / 2.0) / max(float((high - low).max()) / 2.0, 1e-12)
+    scaled: Positions = (position - (low + high) / 2.0) / max(float((high - low).max()) / 2.0, 1e-12)
+    return scaled

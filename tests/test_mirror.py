@@ -108,7 +108,6 @@ TESTED_IN: dict[str, str] = {
     "server/routes/schemas/": "server/routes/test_server_schemas.py",
     # Screens are tested in a browser; what they share, with them.
     "cli/studio.py": "studio/test_studio_app.py",
-    "studio/app.py": "studio/test_studio_app.py",
     "studio/chart_style.py": "studio/test_studio_insight.py",
     "studio/confusion_view.py": "studio/test_studio_insight.py",
     "studio/conversation.py": "studio/test_studio_screens.py",
@@ -129,7 +128,6 @@ TESTED_IN: dict[str, str] = {
     "studio/parts.py": "studio/test_studio_screens.py",
     "studio/places.py": "studio/test_studio_screens.py",
     "studio/proposal.py": "studio/test_studio_screens.py",
-    "studio/screens.py": "studio/test_studio_app.py",
     "studio/see_page.py": "studio/test_studio_insight.py",
     "studio/target_view.py": "studio/test_studio_insight.py",
     "studio/try_page.py": "studio/test_studio_screens.py",

@@ -1,0 +1,110 @@
+"""WebSockets stay counted while they are open, and outlive the time limit of a request's head."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from intentmatch.server.middleware.limits import AllowedHosts
+from intentmatch.server.process.connections import ConnectionLimits, LimitedProtocol
+from intentmatch.server.process.logs import log_config
+
+client = pytest.importorskip("websockets.sync.client", reason="the extra studio is not installed")
+HEAD_SECONDS = 0.3
+PATIENCE = 20.0
+
+
+async def echo(found: WebSocket) -> None:
+    await found.accept()
+    try:
+        while True:
+            await found.send_text(await found.receive_text())
+    except WebSocketDisconnect:
+        pass
+
+
+APP = Starlette(routes=[WebSocketRoute("/", echo)])
+
+
+@pytest.fixture(params=["h11", "httptools"])
+def serving(request, monkeypatch) -> Iterator[tuple[str, ConnectionLimits]]:
+    """A server with each of uvicorn's HTTP protocols, and the limits that it counts in."""
+    if request.param == "httptools":
+        pytest.importorskip("httptools")
+    kinds = {"h11": "h11_impl.H11Protocol", "httptools": "httptools_impl.HttpToolsProtocol"}
+    module, name = kinds[request.param].split(".")
+    base = getattr(__import__(f"uvicorn.protocols.http.{module}", fromlist=[name]), name)
+    if not issubclass(LimitedProtocol, base):
+        pytest.skip(f"uvicorn chose another protocol than {request.param} here")
+    limits = ConnectionLimits(100, 2)
+    listening = socket.create_server(("127.0.0.1", 0))
+    protocol = partial(LimitedProtocol, head_seconds=HEAD_SECONDS, limits=limits)
+    server = uvicorn.Server(uvicorn.Config(APP, log_config=None, http=protocol, ws="auto"))
+    thread = threading.Thread(target=server.run, args=([listening],))
+    thread.start()
+    yield f"ws://127.0.0.1:{listening.getsockname()[1]}/", limits
+    server.should_exit = True
+    thread.join(PATIENCE)
+    listening.close()
+
+
+def test_open_websocket_counts_until_it_is_closed_and_outlives_the_head(serving):
+    url, limits = serving
+    with client.connect(url) as first:
+        first.send("one")
+        assert first.recv(PATIENCE) == "one"
+        assert limits._by_source == {"127.0.0.1": 1}
+        time.sleep(2 * HEAD_SECONDS)
+        first.send("two")
+        assert first.recv(PATIENCE) == "two"
+        with client.connect(url):
+            with pytest.raises(HTTPError) as refused:
+                urlopen(url.replace("ws:", "http:"))
+            assert refused.value.code == 503
+            refused.value.close()
+    end = time.monotonic() + PATIENCE
+    while limits._by_source and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not limits._by_source
+
+
+@pytest.mark.parametrize(("host", "opens"), [("bot", True), ("evil.test", False)])
+def test_websocket_is_refused_for_other_hosts(host, opens):
+    app = Starlette(routes=APP.routes, middleware=[Middleware(AllowedHosts, hosts=["bot"])])
+    try:
+        with TestClient(app).websocket_connect("/", headers={"host": host}) as found:
+            found.send_text("one")
+            assert found.receive_text() == "one"
+    except WebSocketDisconnect:
+        assert not opens
+    else:
+        assert opens
+
+
+def test_log_holds_no_query_of_a_websocket():
+    config = log_config(uvicorn.config.LOGGING_CONFIG, "text", messages=False)
+    filters = [config["filters"][name]["()"]() for name in config["loggers"]["uvicorn.error"]["filters"]]
+    lines = []
+    for message, words in (
+        ('%s - "WebSocket %s" [accepted]', ("10.0.0.1:1", "/socket.io/?client_id=secret")),
+        ("is it? %s", ("yes? no",)),
+    ):
+        record = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, message, words, None)
+        assert all(one.filter(record) for one in filters)
+        lines.append(record.getMessage())
+
+    assert lines == ['10.0.0.1:1 - "WebSocket /socket.io/" [accepted]', "is it? yes? no"]

@@ -1,6 +1,6 @@
 """Make the pictures of the guide page `studio` anew: each screen, in headless Chromium.
 
-python tests/studio/screenshots.py [NAME ...]     # NAME: try, edit, yaml, see, inbox, issues or history
+python tests/studio/screenshots.py [NAME ...]     # NAME: try, edit, yaml, see, target, inbox, issues or history
 """
 
 from __future__ import annotations
@@ -39,7 +39,16 @@ def shot_yaml(page, served: Served) -> None:
 
 def shot_see(page, served: Served) -> None:
     open_screen(page, served, "see")
-    page.locator("main canvas").first.wait_for()
+    page.get_by_text("are taken by another intent").wait_for()
+
+
+def shot_target(page, served: Served) -> None:
+    open_screen(page, served, "see?view=target")
+    page.get_by_role("slider").focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowLeft")
+    page.get_by_role("heading", name="What changes").wait_for()
+    page.wait_for_timeout(1500)
 
 
 def shot_inbox(page, served: Served) -> None:
@@ -48,12 +57,15 @@ def shot_inbox(page, served: Served) -> None:
         page.request.post(f"{served.url.removesuffix('/studio')}/match", data={"text": message})
     page.wait_for_timeout(2000)
     open_screen(page, served, "inbox")
-    page.locator("main [aria-busy=false]").first.wait_for()
+    page.locator("article").first.wait_for()
+    page.keyboard.press("a")
 
 
 def shot_issues(page, served: Served) -> None:
     open_screen(page, served, "issues")
-    page.locator("main [aria-busy=false]").first.wait_for()
+    page.locator("article").first.wait_for()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
 
 
 def shot_history(page, served: Served) -> None:

@@ -19,7 +19,7 @@ def blobs(each: int, centres: int = 4, dim: int = 16, seed: int = 0) -> tuple[np
 def test_neighbours_on_the_map_are_of_the_same_group():
     vectors, owners = blobs(40)
 
-    found = project(vectors)
+    found = project(vectors, rounds=120)
     distance = ((found[:, None] - found[None]) ** 2).sum(axis=2)
     np.fill_diagonal(distance, np.inf)
 
@@ -29,11 +29,11 @@ def test_neighbours_on_the_map_are_of_the_same_group():
 def test_same_vectors_give_the_same_map():
     vectors, _ = blobs(20)
 
-    assert np.array_equal(project(vectors), project(vectors.copy()))
+    assert np.array_equal(project(vectors, rounds=40), project(vectors.copy(), rounds=40))
 
 
 def test_positions_fill_the_square():
-    found = project(blobs(30)[0])
+    found = project(blobs(30)[0], rounds=40)
 
     assert found.shape == (120, 2)
     assert np.abs(found).max() == pytest.approx(1.0)
@@ -51,7 +51,7 @@ def test_equal_and_zero_vectors_get_finite_positions():
     vectors = np.zeros((80, 8), dtype=np.float32)
     vectors[:40, 0] = 1.0
 
-    found = project(vectors)
+    found = project(vectors, rounds=40)
 
     assert np.isfinite(found).all()
 

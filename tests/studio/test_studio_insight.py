@@ -1,0 +1,174 @@
+"""See, Inbox and Issues, used as a person would: in Chromium, in two languages, at two widths, light and dark."""
+
+from __future__ import annotations
+
+import pytest
+from driven_studio import open_screen, save_proposal, serious_findings, watched
+
+READY = {
+    "see": ".st-map canvas",
+    "see?view=overlaps": ".st-two, .st-empty",
+    "see?view=confusion": ".st-two, .st-empty",
+    "see?view=target": ".st-curve canvas",
+    "see?view=languages": ".st-coverage td",
+    "see?view=growth": ".st-growth",
+    "inbox": ".st-card, .st-empty",
+    "issues": "article",
+}
+"""What each screen shows once it is complete."""
+
+# A line that belongs to `refund`, and one that is there twice.
+STRAYED = "        - please give me my money back now\n        - cancel my order\n"
+MISSED = ("do you ship to norway", "is shipping to norway possible", "هل تشحنون إلى النرويج", "what a lovely day")
+
+
+def yaml(served) -> str:
+    return (served.folder / "orders.yaml").read_text(encoding="utf-8")
+
+
+def opened(page, served, path: str) -> None:
+    open_screen(page, served, path)
+    page.locator(READY[path]).first.wait_for(timeout=60_000)
+
+
+def miss(page, served, *messages: str) -> None:
+    for text in messages:
+        page.request.post(f"{served.url.removesuffix('/studio')}/match", data={"text": text})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def strayed(served):
+    """Put lines to mend into the file of the running studio, as another program would."""
+    file = served.folder / "orders.yaml"
+    text = yaml(served)
+    file.write_text(
+        text.replace("        - cancel my order\n", f"        - cancel my order\n{STRAYED}"), encoding="utf-8"
+    )
+
+
+@pytest.mark.parametrize(("width", "dark"), [(375, True), (1280, False)], ids=["phone-dark", "desktop-light"])
+def test_screens_fit_the_width_and_axe_finds_nothing_serious(browser, served, width, dark):
+    with watched(browser, width, dark=dark) as page:
+        miss(page, served, *MISSED)
+        for path in READY:
+            opened(page, served, path)
+
+            assert serious_findings(page) == [], path
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+class TestSee:
+    def test_click_on_the_map_opens_the_line(self, page, served):
+        opened(page, served, "see")
+        point = page.evaluate(
+            """() => {
+              const element = document.querySelector('.st-map'), box = element.getBoundingClientRect();
+              const chart = getElement(Number(element.id.slice(1))).chart;
+              const [x, y] = chart.convertToPixel({seriesIndex: 0}, chart.getOption().series[0].data[0].slice(0, 2));
+              return [box.x + x, box.y + y];
+            }"""
+        )
+        page.mouse.click(*point)
+
+        page.wait_for_url("**/edit?file=orders.yaml&line=8")
+
+    def test_tabs_are_chosen_by_keys_and_kept_in_the_address(self, page, served):
+        opened(page, served, "see")
+        page.get_by_role("tab", name="Map").focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+
+        page.locator(READY["see?view=overlaps"]).first.wait_for()
+        assert page.url.endswith("/see?view=overlaps")
+
+    def test_line_moves_to_the_intent_that_it_is_near(self, page, served):
+        before = yaml(served)
+        opened(page, served, "see?view=overlaps")
+        page.get_by_role("button", name="Move “please give me my money back now” to refund").first.click()
+        diff = page.locator(".st-diff")
+        diff.wait_for()
+
+        assert "-        - please give me my money back now" in diff.inner_text()
+        page.get_by_role("button", name="Cancel").click()
+        assert yaml(served) == before
+
+    def test_moved_target_shows_the_answers_that_change(self, page, served):
+        opened(page, served, "see?view=target")
+        slider = page.get_by_role("slider")
+        slider.focus()
+        page.keyboard.press("Home")
+
+        page.get_by_role("heading", name="What changes").wait_for()
+        assert page.get_by_text("Precision wanted: 50.0%").is_visible()
+        page.get_by_role("button", name="Use this target").click()
+        page.locator(".st-diff").wait_for()
+        assert "precision=0.5" in page.locator(".st-diff .add").all_inner_texts()[-1]
+
+    def test_matrix_of_languages_links_to_the_intents(self, page, served):
+        opened(page, served, "see?view=languages")
+
+        row = page.locator(".st-coverage tr", has_text="refund")
+        assert row.locator("td").all_inner_texts()[1:3] == ["3", "5"]
+        assert row.get_by_role("link").get_attribute("href").endswith("/edit?intent=refund")
+
+
+class TestInbox:
+    def test_triage_by_keys_alone_becomes_one_revision(self, page, served):
+        miss(page, served, *MISSED)
+        opened(page, served, "inbox")
+        page.locator("article").first.wait_for()
+        groups = page.locator("article").count()
+        for _ in range(groups - 1):
+            page.keyboard.press("i")
+        page.locator(".st-cluster.ignore").nth(groups - 2).wait_for()
+        page.keyboard.press("k")
+        page.keyboard.press("j")
+        page.keyboard.press("n")
+        page.get_by_label("Name", exact=True).fill("shipping_abroad")
+        page.keyboard.press("Enter")
+        page.locator(".st-cluster.new").wait_for()
+        page.keyboard.press("w")
+        page.locator(".st-diff").wait_for()
+        assert "shipping_abroad" in page.locator(".st-diff").inner_text()
+        save_proposal(page)
+
+        page.get_by_text("The inbox is empty").wait_for()
+        assert "shipping_abroad:" in yaml(served)
+
+    def test_decision_is_undone(self, page, served):
+        miss(page, served, "can I bring my dog")
+        opened(page, served, "inbox")
+        page.locator("article").first.wait_for()
+        page.keyboard.press("i")
+        page.locator(".st-cluster.ignore").wait_for()
+        page.keyboard.press("u")
+
+        page.locator(".st-cluster.ignore").wait_for(state="detached")
+        assert page.locator(".st-dock").is_hidden()
+
+    def test_question_mark_lists_the_keys(self, page, served):
+        opened(page, served, "inbox")
+        page.keyboard.press("?")
+
+        page.get_by_text("Accept the proposal").wait_for()
+
+
+class TestIssues:
+    def test_mend_shows_its_difference_and_ends_the_issue(self, page, served):
+        opened(page, served, "issues")
+        card = page.locator("article", has_text="the same utterance twice")
+        card.get_by_role("button", name="Remove the second one").click()
+        page.locator(".st-diff").wait_for()
+        assert page.locator(".st-diff .del").all_inner_texts()[-1].strip() == "-        - cancel my order"
+        save_proposal(page)
+
+        card.wait_for(state="detached")
+        assert yaml(served).count("- cancel my order\n") == 1
+
+    def test_keys_choose_and_mend(self, page, served):
+        opened(page, served, "issues")
+        page.keyboard.press("j")
+
+        page.wait_for_function("document.activeElement?.matches('article.st-current')")
+        first = page.locator("article").first
+        assert first.get_attribute("aria-current") == "true"

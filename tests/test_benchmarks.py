@@ -255,6 +255,18 @@ def test_invalid_file_is_reported(run, tmp_path, yaml_registry, line, message):
     assert message in done.stderr
 
 
+def test_postgres_of_a_tiny_index_and_one_replica(run, tmp_path, postgres):
+    out = tmp_path / "out.json"
+    numbers = {"--rows": 200, "--queries": 3, "--replicas": 1, "--lines": 20, "--revisions": 1}
+    words = [word for pair in numbers.items() for word in pair]
+    done = run("bench_postgres", "--database", postgres.url(), "--json", out, *words)
+    assert done.returncode == 0, done.stderr
+    written = json.loads(out.read_text(encoding="utf-8"))
+    assert [one["recall"] >= 0.9 for one in written["index"].values()] == [True] * 3
+    assert written["replicas"]["last_ms"] >= written["replicas"]["first_ms"] > 0
+    assert "s3cret" not in done.stdout + done.stderr
+
+
 def test_latency_of_generated_and_given_messages(run, tmp_path, yaml_registry):
     out = tmp_path / "out.json"
     done = run("bench_latency", "--registry", yaml_registry, "--runs", 1, "--count", 10, "--json", out)

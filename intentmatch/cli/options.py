@@ -61,7 +61,8 @@ class PositionalOption(click.Option):
             return super().consume_value(ctx, opts)
         if isinstance(option, str):
             raise InputError(
-                f"{self.positional.metavar} is given twice, as the argument {argument!r} and as --intents {option!r}: "
+                f"{self.positional.metavar} is given twice, as the argument {shown(argument)!r} and as --intents "
+                f"{shown(option)!r}: "
                 "remove one of them"
             )
         return argument, ParameterSource.COMMANDLINE
@@ -90,6 +91,11 @@ def takes_intents(
     if positional is None:
         return click.option("-i", "--intents", name, **attributes)
     return click.option("-i", "--intents", name, cls=PositionalOption, positional=positional, **attributes)
+
+
+def shown(value: str) -> str:
+    """Return a value as messages show it: an address without its password."""
+    return str(address_of(value)) if is_address(value) else value
 
 
 def _live(_context: click.Context, _parameter: click.Parameter, value: str) -> str | Address:

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from intentmatch.core.errors import Location, Problem, RegistryError, suggest
 from intentmatch.registry.reading import nodes
+from intentmatch.storage.postgres.address import address_of, is_address
 
 _NOT_IN_A_FILE = frozenset({"config", "show_config", "help"})
 _PLACES = "intentmatch.places"
@@ -115,6 +116,8 @@ def _variables(parameter: click.Parameter) -> Sequence[str]:
 def _shown(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return " ".join(map(str, value))
+    if is_address(value):
+        return str(address_of(value))
     return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ _ITERATIVE = ("hnsw.iterative_scan", "strict_order")
 # Number of nearest rows whose owners are candidates, and of further owners with the nearest centres.
 _ROWS, _CENTRES = 64, 8
 _COPIED = 4096
+_NEAREST = "ORDER BY vector <#> %(query)s::halfvec LIMIT %(count)s"
 
 
 class PgvectorIndex(ExactIndex):
@@ -47,6 +49,7 @@ class PgvectorIndex(ExactIndex):
         self._centres = self.centres()
         self._database = Database(address)
         self._table = f"{SCHEMA}.rows_{_digest(self.vectors, self._column_of_row)}"
+        self._select = f"SELECT row FROM {self._table}"  # noqa: S608 - a digest
         self._failing = False
         with self._database.transaction() as connection:
             self._prepare(connection)
@@ -78,19 +81,14 @@ class PgvectorIndex(ExactIndex):
         self, query: NDArray[np.float32], count: int, among: NDArray[np.int64] | None = None
     ) -> NDArray[np.int64] | None:
         """Return the rows that the database finds, ascending; None if it cannot be asked now."""
-        where = "" if among is None else "WHERE owner = ANY(%(among)s) "
-        parameters = {"query": self._half(query), "count": count}
+        where = "" if among is None else "WHERE owner = ANY(%(among)s)"
+        parameters: dict[str, Any] = {"query": self._half(query).to_text(), "count": count}
         if among is not None:
             parameters["among"] = among.tolist()
         try:
-            with self._database.transaction() as connection:
-                self._register.register_vector(connection)
-                with connection.pipeline():
-                    self._choose_scan(connection)
-                    found = connection.execute(
-                        f"SELECT row FROM {self._table} {where}ORDER BY vector <#> %(query)s LIMIT %(count)s",  # noqa: S608 - a digest
-                        parameters,
-                    ).fetchall()
+            with self._database.transaction() as connection, connection.pipeline():
+                self._choose_scan(connection)
+                found = connection.execute(f"{self._select} {where} {_NEAREST}", parameters).fetchall()
         except DatabaseError as error:
             if not self._failing:
                 _log.warning("the index in the database is away, and the search is exact until it is back: %s", error)

@@ -5,10 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+from intentmatch.core.errors import InputError
+
 Files = Mapping[str, bytes]
 """Content of each file by its path from the folder of the registry, with `/` between folders."""
 
 _DIGITS = 16
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a file. Raises `InputError` if it could lie outside of its folder, or could not be written."""
+    parts = name.split("/")
+    if any(part in ("", ".", "..") for part in parts) or not name.isprintable() or set(name) & set('\\:*?"<>|'):
+        raise InputError(f"{name!r} is not a valid name of a file in a registry")
+    return name
 
 
 def digest_of(files: Files) -> str:

@@ -95,8 +95,8 @@ def _index(address: Address, rows: int, queries: int) -> dict[str, dict[str, flo
     centres = random.standard_normal((rows // _ROWS_OF_AN_OWNER, _DIM))
     # Utterances of an intent lie around a centre, and messages beside utterances.
     owners = np.repeat(np.arange(len(centres)), _ROWS_OF_AN_OWNER)
-    vectors = _unit(centres[owners] + 0.8 * random.standard_normal((len(owners), _DIM)))
-    asked = _unit(vectors[random.integers(0, len(vectors), queries)] + 0.05 * random.standard_normal((queries, _DIM)))
+    vectors = _unit(centres[owners] + 1.5 * random.standard_normal((len(owners), _DIM)))
+    asked = _unit(vectors[random.integers(0, len(vectors), queries)] + 0.1 * random.standard_normal((queries, _DIM)))
     among = np.arange(0, len(centres), 10)
     exact = ExactIndex(vectors, owners.tolist(), "mean2")
     truth = [set(exact.search(query, _COUNT)[0].tolist()) for query in asked]

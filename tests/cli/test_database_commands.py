@@ -188,3 +188,18 @@ def test_invalid_address(folder, words):
 
     assert done.exit_code == 2
     assert "postgres://" in done.output or "valid name" in done.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["validate", "postgres://ann:hunter2@h/d/shop", "-i", "shop"],
+        ["validate", "postgres://ann:hunter2@127.0.0.1:1/d/shop"],
+        ["serve", "shop", "--show-config", "--store", "postgres://ann:hunter2@h/d"],
+        ["push", "shop", "postgres://ann:hunter2@127.0.0.1:1/d/shop"],
+        ["serve", "postgres://ann:hunter2@127.0.0.1:1/d/shop", "--show-config"],
+    ],
+)
+def test_no_command_shows_a_password(folder, words):
+    pytest.importorskip("psycopg", reason="needs the extra postgres")
+    assert "hunter2" not in run(*words).output

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, UnknownNameError
-from intentmatch.storage.contents import Files, digest_of
+from intentmatch.storage.contents import Files, checked_name, digest_of
 from intentmatch.storage.postgres.database import Connection, Database
 
 ANY = "*"
@@ -73,6 +73,8 @@ class RegistryStore:
         self, connection: Connection, files: Files, *, author: str | None, note: str, expected: str | None
     ) -> StoredRevision:
         """Do as `write`, within a transaction of the caller."""
+        for name in files:
+            checked_name(name)
         if not files:
             raise InputError("a revision needs at least one file")
         connection.execute("INSERT INTO intentmatch.bots (bot) VALUES (%s) ON CONFLICT DO NOTHING", [self.bot])
@@ -145,7 +147,8 @@ class RegistryStore:
             "WHERE bot = %s AND revision = %s ORDER BY name",
             [self.bot, number],
         ).fetchall()
-        return dict(rows)
+        # Whoever may write rows must not choose where a command writes files.
+        return {checked_name(name): content for name, content in rows}
 
     def _bots(self, connection: Connection) -> list[str]:
         rows = connection.execute('SELECT bot FROM intentmatch.bots WHERE revision > 0 ORDER BY bot COLLATE "C"')

@@ -96,6 +96,25 @@ def test_unknown_revision_and_no_files(store):
         store.write({}, author="ann", note="none", expected="*")
 
 
+def test_file_outside_of_the_folder_is_neither_written_nor_read(store):
+    with pytest.raises(InputError, match="not a valid name"):
+        store.write({"../a.yaml": b"a"}, author="ann", note="", expected=None)
+    store.write(FILES, author="ann", note="first", expected=None)
+    with store.database.rows() as connection:
+        connection.execute(
+            "UPDATE intentmatch.files SET name = '../../x.yaml' WHERE name = 'shop.yaml' AND bot = %s", [store.bot]
+        )
+
+    with pytest.raises(InputError, match="not a valid name"):
+        store.read()
+
+
+def test_note_and_author_may_hold_any_character(store):
+    written = store.write(FILES, author="a\0n\ud800", note="n\0", expected=None)
+
+    assert (written.author, written.note) == ("a\ufffdn?", "n\ufffd")
+
+
 def test_removed_bot_leaves_no_rows(store):
     store.write(FILES, author="ann", note="first", expected=None)
     store.remove()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def encoders_(
     names: tuple[str, ...], compare: bool, sts: Path | None, intents: str, settings: tuple[str, ...], as_json: bool
 ) -> None:
-    """List the encoders and what each of them needs, or compare some of them.
+    """List the encoders and their needs, or compare some.
 
     With --compare, each ENCODER is measured on held-out utterances of the registry: first candidates that are right,
     right answers and refusals at the target in use, languages, time, memory and size. With --sts, the cosines of its
@@ -43,7 +43,7 @@ def encoders_(
       intentmatch encoders
       intentmatch encoders --json
       intentmatch encoders --compare static onnx:minilm -i shop/
-      intentmatch encoders --compare static sentence_transformer:all-MiniLM-L6-v2 --sts pairs.tsv
+      intentmatch encoders --compare static sentence_transformer:NAME --sts pairs.tsv
     """
     if compare:
         if not names:

@@ -24,7 +24,7 @@ _SECONDS_BEFORE_OPENING = 1.5
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in your browser.")
 @set_option
 def studio(intents: str, port: int, open_browser: bool, settings: tuple[str, ...]) -> None:
-    """Open pages to try, edit and understand INTENTS in your browser.
+    """Open pages to try and edit INTENTS in a browser.
 
     Only this computer reaches the pages, and no key is needed. `intentmatch serve --studio` has them for
     several people. Changes of the files appear at once. Ctrl+C ends it.

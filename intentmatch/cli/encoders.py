@@ -43,7 +43,7 @@ def encoders_(
       intentmatch encoders
       intentmatch encoders --json
       intentmatch encoders --compare static onnx:minilm -i shop/
-      intentmatch encoders --compare static sentence_transformer:NAME --sts pairs.tsv
+      intentmatch encoders --compare static onnx:minilm --sts pairs.tsv
     """
     if compare:
         if not names:

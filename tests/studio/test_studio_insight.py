@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from driven_studio import open_screen, save_proposal, serious_findings, watched
+from driven_studio import Served, copied, open_screen, save_proposal, serious_findings, start, stop, watched
 
 READY = {
     "see": ".st-map canvas",
@@ -36,14 +38,16 @@ def miss(page, served, *messages: str) -> None:
         page.request.post(f"{served.url.removesuffix('/studio')}/match", data={"text": text})
 
 
-@pytest.fixture(scope="module", autouse=True)
-def strayed(served):
-    """Put lines to mend into the file of the running studio, as another program would."""
-    file = served.folder / "orders.yaml"
-    text = yaml(served)
-    file.write_text(
-        text.replace("        - cancel my order\n", f"        - cancel my order\n{STRAYED}"), encoding="utf-8"
-    )
+@pytest.fixture(scope="module")
+def served(browser, tmp_path_factory) -> Iterator[Served]:
+    """A studio whose file has lines to mend."""
+    folder = copied(tmp_path_factory.mktemp("insight"))
+    text = (folder / "orders.yaml").read_text(encoding="utf-8")
+    first = "        - cancel my order\n"
+    (folder / "orders.yaml").write_text(text.replace(first, first + STRAYED), encoding="utf-8")
+    running = start(folder, "--set", "inbox=misses.sqlite")
+    yield running
+    stop(running)
 
 
 @pytest.mark.parametrize(("width", "dark"), [(375, True), (1280, False)], ids=["phone-dark", "desktop-light"])
@@ -78,12 +82,13 @@ class TestSee:
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
 
+        page.wait_for_url("**/see?view=overlaps")
         page.locator(READY["see?view=overlaps"]).first.wait_for()
-        assert page.url.endswith("/see?view=overlaps")
 
     def test_line_moves_to_the_intent_that_it_is_near(self, page, served):
         before = yaml(served)
         opened(page, served, "see?view=overlaps")
+        page.get_by_role("button", name="cancel_order · refund").click()
         page.get_by_role("button", name="Move “please give me my money back now” to refund").first.click()
         diff = page.locator(".st-diff")
         diff.wait_for()
@@ -96,13 +101,14 @@ class TestSee:
         opened(page, served, "see?view=target")
         slider = page.get_by_role("slider")
         slider.focus()
-        page.keyboard.press("Home")
+        for _ in range(4):
+            page.keyboard.press("ArrowLeft")
 
         page.get_by_role("heading", name="What changes").wait_for()
-        assert page.get_by_text("Precision wanted: 50.0%").is_visible()
+        assert page.get_by_text("Precision wanted: 93.0%").is_visible()
         page.get_by_role("button", name="Use this target").click()
         page.locator(".st-diff").wait_for()
-        assert "precision=0.5" in page.locator(".st-diff .add").all_inner_texts()[-1]
+        assert "precision=0.93" in page.locator(".st-diff .add").all_inner_texts()[-1]
 
     def test_matrix_of_languages_links_to_the_intents(self, page, served):
         opened(page, served, "see?view=languages")

@@ -101,14 +101,31 @@ class TestSee:
         opened(page, served, "see?view=target")
         slider = page.get_by_role("slider")
         slider.focus()
-        for _ in range(4):
-            page.keyboard.press("ArrowLeft")
+        page.keyboard.press("Home")
 
         page.get_by_role("heading", name="What changes").wait_for()
-        assert page.get_by_text("Precision wanted: 93.0%").is_visible()
+        assert page.get_by_text("Precision wanted: 50.0%").is_visible()
         page.get_by_role("button", name="Use this target").click()
         page.locator(".st-diff").wait_for()
-        assert "precision=0.93" in page.locator(".st-diff .add").all_inner_texts()[-1]
+        assert "precision=0.5" in page.locator(".st-diff .add").all_inner_texts()[-1]
+
+    def test_point_is_dragged_along_the_curve(self, page, served):
+        opened(page, served, "see?view=target")
+        where = """(series) => {
+          const element = document.querySelector('.st-curve'), box = element.getBoundingClientRect();
+          const chart = getElement(Number(element.id.slice(1))).chart, data = chart.getOption().series[series].data;
+          const [x, y] = chart.convertToPixel({gridIndex: 0}, data[Math.floor(data.length / 3)]);
+          return [box.x + x, box.y + y];
+        }"""
+        page.wait_for_function(
+            "() => getElement(Number(document.querySelector('.st-curve').id.slice(1)))?.chart?.studioDrag"
+        )
+        page.mouse.move(*page.evaluate(where, 2))
+        page.mouse.down()
+        page.mouse.move(*page.evaluate(where, 0), steps=4)
+        page.mouse.up()
+
+        page.get_by_role("heading", name="What changes").wait_for()
 
     def test_matrix_of_languages_links_to_the_intents(self, page, served):
         opened(page, served, "see?view=languages")

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from nicegui import ui
 from nicegui.element import Element
-from nicegui.events import ValueChangeEventArguments
 
 from intentmatch.authoring.insights import held_out_of, learning_curve_of, overlaps_of, utterance_map_of
 from intentmatch.studio.confusion_view import ConfusionView
@@ -41,18 +40,19 @@ async def show(visit: Visit) -> None:
     panel = tag("div", classes="st-stack st-gap", role="region", aria_label="What the tab shows")
     refresh: list[Callable[[], None]] = []
 
-    def draw(event: ValueChangeEventArguments[str] | None = None) -> None:
-        name = str(tabs.value)
-        if event is not None:
-            address = visit.url("see", view=name)
-            ui.run_javascript(f"history.replaceState(history.state, '', {address!r})")
+    def draw() -> None:
         panel.clear()
         refresh.clear()
         with panel:
-            refresh.append(_VIEWS[name].draw(visit))
+            refresh.append(_VIEWS[str(tabs.value)].draw(visit))
+
+    def choose() -> None:
+        address = visit.url("see", view=str(tabs.value))
+        ui.run_javascript(f"history.replaceState(history.state, '', {address!r})")
+        draw()
 
     tabs.set_value(asked if asked in _VIEWS else "map")
-    tabs.on_value_change(draw)
+    tabs.on_value_change(choose)
     draw()
 
     def changed() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nicegui import ui
+from nicegui.events import GenericEventArguments
 
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
@@ -70,11 +71,13 @@ class TargetView:
             with tag("div", classes="st-row st-gap"):
                 now = float(cases.artefact.settings.target.get("precision", verdicts.before.precision)) * 100
                 start = min(_MOST, max(_LEAST, round(now / _STEP) * _STEP))
-                self._label = tag("label", f"Precision wanted: {start:.1f}%", "st-strong st-target")
-                self._slider = ui.slider(min=_LEAST, max=_MOST, step=_STEP, value=start)
-                self._slider.classes("st-grow")
+                self._percent = start
+                self._label = tag("span", f"Precision wanted: {start:.1f}%", "st-strong st-target")
+                # A native control: Quasar's slider tells screen readers nothing while it has the focus.
+                limits = {"min": f"{_LEAST}", "max": f"{_MOST}", "step": f"{_STEP}", "value": f"{start}"}
+                self._slider = tag("input", classes="st-slider", type="range", **limits)
                 self._slider.props["aria-label"] = "Precision wanted, in percent"
-                self._slider.on_value_change(self._move)
+                self._slider.on("input", self._slid, js_handler="(event) => emit(event.target.value)")
                 if visit.may("author"):
                     self._use = ui.button("Use this target", on_click=self._write).props("unelevated no-caps")
         self._place = tag("div", classes="st-stack st-gap", aria_live="polite")
@@ -85,7 +88,12 @@ class TargetView:
         ui.timer(0.4, self._make_draggable, once=True)
 
     def _make_draggable(self) -> None:
-        ui.run_javascript(f"const e = getElement({self._chart.id}); if (e?.chart) ({_DRAG})(e.chart);")
+        # The chart is there some time after its element.
+        ui.run_javascript(
+            f"const drag = {_DRAG}; let tries = 0; const timer = setInterval(() => {{"
+            f"const chart = getElement({self._chart.id})?.chart; if (chart) drag(chart);"
+            "if (chart || ++tries > 100) clearInterval(timer); }, 100);"
+        )
 
     def _options(self, now: Rates) -> dict[str, Any]:
         percent = {"formatter": "{value}%"}
@@ -131,21 +139,27 @@ class TargetView:
             ],
         }
 
-    def _dragged(self, at: Any) -> None:
+    async def _dragged(self, at: Any) -> None:
         """Follow the mouse: the target is the precision of the curve where the mouse is."""
         if not (isinstance(at, list) and len(at) == 2 and all(isinstance(one, int | float) for one in at)):
             return
         x, y = at
         near = min(self._curve, key=lambda p: (100 * p.rates.coverage - x) ** 2 + (100 * p.rates.precision - y) ** 2)
-        self._slider.set_value(min(_MOST, max(_LEAST, round(100 * near.rates.precision / _STEP) * _STEP)))
+        self._percent = min(_MOST, max(_LEAST, round(100 * near.rates.precision / _STEP) * _STEP))
+        self._slider.props["value"] = f"{self._percent}"
+        await self._move()
+
+    async def _slid(self, event: GenericEventArguments) -> None:
+        self._percent = min(_MOST, max(_LEAST, float(event.args)))
+        await self._move()
 
     @property
     def _target(self) -> float:
-        return round(float(self._slider.value) / 100, 4)
+        return round(self._percent / 100, 4)
 
     async def _move(self) -> None:
         """Work out the newest value; those in between are left out."""
-        self._label.set_text(f"Precision wanted: {self._slider.value:.1f}%")
+        self._label.set_text(f"Precision wanted: {self._percent:.1f}%")
         if self._busy:
             self._again = True
             return

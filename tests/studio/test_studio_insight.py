@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from driven_studio import open_screen, save_proposal, serious_findings, watched
+from driven_studio import Served, copied, open_screen, save_proposal, serious_findings, start, stop, watched
 
 READY = {
     "see": ".st-map canvas",
@@ -36,14 +38,16 @@ def miss(page, served, *messages: str) -> None:
         page.request.post(f"{served.url.removesuffix('/studio')}/match", data={"text": text})
 
 
-@pytest.fixture(scope="module", autouse=True)
-def strayed(served):
-    """Put lines to mend into the file of the running studio, as another program would."""
-    file = served.folder / "orders.yaml"
-    text = yaml(served)
-    file.write_text(
-        text.replace("        - cancel my order\n", f"        - cancel my order\n{STRAYED}"), encoding="utf-8"
-    )
+@pytest.fixture(scope="module")
+def served(browser, tmp_path_factory) -> Iterator[Served]:
+    """A studio whose file has lines to mend."""
+    folder = copied(tmp_path_factory.mktemp("insight"))
+    text = (folder / "orders.yaml").read_text(encoding="utf-8")
+    first = "        - cancel my order\n"
+    (folder / "orders.yaml").write_text(text.replace(first, first + STRAYED), encoding="utf-8")
+    running = start(folder, "--set", "inbox=misses.sqlite")
+    yield running
+    stop(running)
 
 
 @pytest.mark.parametrize(("width", "dark"), [(375, True), (1280, False)], ids=["phone-dark", "desktop-light"])
@@ -78,12 +82,13 @@ class TestSee:
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
 
+        page.wait_for_url("**/see?view=overlaps")
         page.locator(READY["see?view=overlaps"]).first.wait_for()
-        assert page.url.endswith("/see?view=overlaps")
 
     def test_line_moves_to_the_intent_that_it_is_near(self, page, served):
         before = yaml(served)
         opened(page, served, "see?view=overlaps")
+        page.get_by_role("button", name="cancel_order · refund").click()
         page.get_by_role("button", name="Move “please give me my money back now” to refund").first.click()
         diff = page.locator(".st-diff")
         diff.wait_for()
@@ -103,6 +108,24 @@ class TestSee:
         page.get_by_role("button", name="Use this target").click()
         page.locator(".st-diff").wait_for()
         assert "precision=0.5" in page.locator(".st-diff .add").all_inner_texts()[-1]
+
+    def test_point_is_dragged_along_the_curve(self, page, served):
+        opened(page, served, "see?view=target")
+        where = """(series) => {
+          const element = document.querySelector('.st-curve'), box = element.getBoundingClientRect();
+          const chart = getElement(Number(element.id.slice(1))).chart, data = chart.getOption().series[series].data;
+          const [x, y] = chart.convertToPixel({gridIndex: 0}, data[Math.floor(data.length / 3)]);
+          return [box.x + x, box.y + y];
+        }"""
+        page.wait_for_function(
+            "() => getElement(Number(document.querySelector('.st-curve').id.slice(1)))?.chart?.studioDrag"
+        )
+        page.mouse.move(*page.evaluate(where, 2))
+        page.mouse.down()
+        page.mouse.move(*page.evaluate(where, 0), steps=4)
+        page.mouse.up()
+
+        page.get_by_role("heading", name="What changes").wait_for()
 
     def test_matrix_of_languages_links_to_the_intents(self, page, served):
         opened(page, served, "see?view=languages")

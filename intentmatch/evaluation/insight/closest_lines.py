@@ -87,17 +87,20 @@ def _overlap(subject: Subject, pair: tuple[int, int], wrong: set[int], most: int
     first, second = (subject.rows(intent) for intent in pair)
     cosines = subject.vectors[first] @ subject.vectors[second].T
     ranked = np.dstack(np.unravel_index(np.argsort(-cosines, axis=None, kind="stable"), cosines.shape))[0]
-    misplaced: list[tuple[tuple[int, int], float]] = []
-    others: list[tuple[tuple[int, int], float]] = []
-    seen = set[int]()
-    for one, other in ranked.tolist():
-        rows = int(first[one]), int(second[other])
+    pairs = [((int(first[one]), int(second[other])), float(cosines[one, other])) for one, other in ranked.tolist()]
+    chosen: list[tuple[tuple[int, int], float]] = []
+    shown = set[int]()
+    for rows, cosine in pairs:
+        stray = wrong.intersection(rows) - shown
+        if stray and len(chosen) < most:
+            shown |= stray
+            chosen.append((rows, cosine))
+    shown.update(row for rows, _ in chosen for row in rows)
+    for rows, cosine in pairs:
         # Each line is shown once: an utterance that is close to everything would fill the list.
-        if seen.isdisjoint(rows):
-            seen.update(rows)
-            (others if wrong.isdisjoint(rows) else misplaced).append((rows, float(cosines[one, other])))
-        if len(misplaced) >= most:
-            break
+        if len(chosen) < most and shown.isdisjoint(rows):
+            shown.update(rows)
+            chosen.append((rows, cosine))
     names = [subject.registry.intents[intent].name for intent in pair]
 
     def side(row: int) -> Side:
@@ -108,7 +111,7 @@ def _overlap(subject: Subject, pair: tuple[int, int], wrong: set[int], most: int
         names[1],
         (sum(row in wrong for row in first.tolist()), sum(row in wrong for row in second.tolist())),
         (len(first), len(second)),
-        tuple(ClosePair(side(one), side(other), cosine) for (one, other), cosine in [*misplaced, *others][:most]),
+        tuple(ClosePair(side(one), side(other), cosine) for (one, other), cosine in chosen),
     )
 
 

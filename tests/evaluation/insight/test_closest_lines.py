@@ -43,10 +43,18 @@ def test_misplaced_lines_come_first_each_beside_its_nearest():
     assert cosines == sorted(cosines, reverse=True)
 
 
-def test_each_line_is_shown_once():
+def test_each_line_is_shown_once_unless_it_attracts_several():
     for pair in overlapping_intents(three()):
-        texts = [side.line.text for close in pair.closest for side in (close.first, close.second)]
-        assert len(texts) == len(set(texts))
+        sides = [side for close in pair.closest for side in (close.first, close.second)]
+        texts = [side.line.text for side in sides]
+        attracting = {
+            other.line.text
+            for close in pair.closest
+            for side, other in ((close.first, close.second), (close.second, close.first))
+            if side.misplaced
+        }
+        assert all(texts.count(text) == 1 or text in attracting for text in texts)
+        assert sum(side.misplaced for side in sides) >= sum(pair.errors)
 
 
 def test_limits_bound_pairs_and_lines():

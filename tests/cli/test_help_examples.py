@@ -68,6 +68,7 @@ NOT_RUN = {
     "distill": "needs a transformer and minutes",
     "measure-languages": "needs parallel text",
     "sentence_transformer:": "needs a transformer",
+    "onnx:": "needs an exported transformer",
 }
 # Examples that ask something, and the replies.
 TYPED = {

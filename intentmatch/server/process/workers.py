@@ -21,7 +21,6 @@ from intentmatch.server.bots.reloads import ReloadCounter
 from intentmatch.server.process.certificates import CertificateConfig
 from intentmatch.server.process.metrics import SHARED
 
-
 SECONDS_OF_SILENCE = 120.0
 """After which a worker that does not answer is killed and replaced."""
 # Short, because the supervisor handles signals between two pings.

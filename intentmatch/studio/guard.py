@@ -23,6 +23,8 @@ _SIGN_IN, _SIGN_OUT = "/sign-in", "/sign-out"
 _OPEN_PATHS = ("/_nicegui/", "/assets/")
 _ONE_YEAR = "public, max-age=31536000, immutable"
 _MOST_BYTES_OF_A_KEY = 10_000
+# With no referrer at all, browsers say `Origin: null` when a form is sent.
+_SAME_SITE = {"referrer-policy": "same-origin"}
 _SCRIPT = re.compile(rb"<script(?=[\s>])")
 
 _STYLE = """
@@ -189,7 +191,8 @@ def _sign_in_page(request: Request, target: str, problem: str, status: int = 200
         f"default-src 'none'; style-src 'nonce-{nonce}'; img-src data:; form-action 'self'; base-uri 'none'; "
         "frame-ancestors 'none'"
     )
-    return HTMLResponse(content, status, headers={"content-security-policy": policy, "cache-control": "no-store"})
+    headers = {"content-security-policy": policy, "cache-control": "no-store", **_SAME_SITE}
+    return HTMLResponse(content, status, headers=headers)
 
 
 def _policy(nonce: str) -> str:
@@ -237,6 +240,7 @@ def _with_policy(scope: Scope, send: Send, token: str | None) -> Send:
         page = _SCRIPT.sub(f'<script nonce="{nonce}"'.encode(), bytes(body))
         headers = MutableHeaders(scope=start)
         headers["content-security-policy"] = _policy(nonce)
+        headers.update(_SAME_SITE)
         headers["content-length"] = str(len(page))
         await send(start)
         await send({"type": "http.response.body", "body": page})

@@ -75,7 +75,11 @@ def copied(target: Path) -> Path:
 class watched:  # noqa: N801 - reads like a function
     """A page in a browser of its own that fails the test if its console reports an error."""
 
-    def __init__(self, browser, width: int = 1280, height: int = 800, *, dark: bool = False) -> None:
+    def __init__(
+        self, browser, width: int = 1280, height: int = 800, *, dark: bool = False, expected: str = ""
+    ) -> None:
+        """Errors that contain `expected` are meant, if it is not empty."""
+        self._expected = expected
         self._context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", locale="en-US"
         )
@@ -91,7 +95,7 @@ class watched:  # noqa: N801 - reads like a function
     def __exit__(self, kind, *_) -> None:
         self._context.close()
         if kind is None:
-            assert self.errors == []
+            assert [error for error in self.errors if not self._expected or self._expected not in error] == []
 
 
 def open_screen(page, served: Served, path: str) -> None:

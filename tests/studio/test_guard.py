@@ -78,6 +78,7 @@ def test_right_key_opens_the_page_that_was_asked_for():
     answer = visitor.post("/studio/sign-in?next=/try", data={"key": f" {KEY} "})
 
     assert 'type="password"' in page.text
+    assert page.headers["referrer-policy"] == "same-origin"
     assert answer.status_code == 303
     assert answer.headers["location"] == "/studio/try"
     cookie = answer.headers["set-cookie"]

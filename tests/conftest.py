@@ -7,6 +7,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+# Several test processes share the cores (`pytest -n`): each computes with one thread. numpy reads this when imported.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import hypothesis
 import pytest
 import slow_tests

@@ -17,7 +17,7 @@ PACKAGE = Path(intentmatch.__file__).parent
 TESTS = Path(__file__).parent
 WITHOUT_TESTS = {"__init__", "__main__"}
 
-CONSTANTS = {"runtime/block_sizes.py"}
+CONSTANTS = {"registry/bot_names.py", "runtime/block_sizes.py"}
 """Modules that hold constants alone."""
 
 TESTED_IN: dict[str, str] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from documents import README, ROOT, Document, Runner
@@ -27,7 +26,7 @@ def test_the_two_commands_come_first() -> None:
     assert COMMANDS[0].note == "run: install"
     assert COMMANDS[0].code == 'pip install . && intentmatch match "wo ist mein Paket?"\n'
     assert COMMANDS[1].note == "run: develop"
-    assert COMMANDS[1].code == 'pip install -c .ci/constraints.txt -e ".[dev]" && pytest\n'
+    assert COMMANDS[1].code == 'pip install -c .ci/constraints.txt -e ".[dev]" && pytest -n auto --dist worksteal\n'
     assert TEXT.index("**Run it**") < TEXT.index("**Test it**") < TEXT.index("\n## ")
 
 
@@ -44,4 +43,4 @@ def test_ci_runs_the_same_test_command() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
     assert 'pip install -q -c .ci/constraints.txt -e ".[dev]"' in script
-    assert re.search(r"^pytest$", script, re.MULTILINE)
+    assert "\npytest -n auto --dist worksteal\n" in script

@@ -94,6 +94,7 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Sequence[str], hint: str = "") -> None:
         self.kind = kind
+        self.name = name
         parts = [f"unknown {kind} {name!r}: known are {', '.join(sorted(known)) or 'none'}."]
         nearest = suggest(name, known)
         if nearest is not None:

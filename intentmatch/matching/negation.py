@@ -9,11 +9,12 @@ from typing import NamedTuple
 from intentmatch.core.result import Candidate
 from intentmatch.matching.policy import Decision
 from intentmatch.text.normalize import clean
-from intentmatch.text.refusals import refusal
+from intentmatch.text.refusals import Refusal, refusal
 
-# A score this much lower still counts as high as the other: without its negation, a message may read a little worse.
-# Chosen with the development half of `tests/matching/negation.yaml` and the development rows of clinc150 and banking77.
-_AS_NEAR = 0.02
+# How much lower the score may be without the negation: the message may read a little worse, and a word that loses a
+# prefix may fall into other pieces. Chosen with the development half of
+# `tests/matching/negation.yaml` and the development rows of clinc150, banking77 and massive.
+_WORSE, _WORSE_WITHOUT_AFFIX = 0.02, 0.1
 
 
 class Checked(NamedTuple):
@@ -33,33 +34,42 @@ def check_negation(
     """Turn a match into a question if only a negation keeps the message from reading like the intent.
 
     `text` is the cleaned message; `read` decides on another text as the pipeline would. The message refuses the intent
-    if all of this holds:
+    if one of its clauses has a negation that refuses ("don't", "I don't want to", `intentmatch.text.refusals`), and the
+    clause without the negation is in scope, nearest to an utterance without such a negation, and
 
-    - One of its clauses has a negation that refuses ("don't", "I don't want to"), `intentmatch.text.refusals`.
-    - The intent's utterance nearest to the message has none. Other utterances may have one.
-    - The clause without the negation is in scope, first as the same intent, and scores at least as high as the message.
-      A negation that belongs to the intent ("I don't want the lamp" for "cancel") lowers the score when it is left out.
+    - scores about as high as the message. A negation that belongs to the intent ("I don't want the lamp" for "cancel")
+      lowers the score when it is left out.
+    - is of the same intent, whose utterance nearest to the message has no such negation; other utterances may have one.
+    - If it is of another intent, nothing but the negation speaks for the first one: the clause is the whole message, or
+      the utterance nearest to the message refuses as well ("please don't ship it" for "please don't refund me").
     """
     if decision.verdict != "matched" or (found := refusal(text, language)) is None:
         return Checked(decision, None)
     best = decision.ranked[0]
-    if _refuses(best, language):
-        return Checked(decision, f"“{found.words}” refuses, as does the nearest utterance of {best.intent}")
     without = read(found.without)
-    if not _is_refused(best, without, language):
+    refused = _refused(best, without, found, language)
+    if refused is None:
+        if _refuses(best, language):
+            return Checked(decision, f"“{found.words}” refuses, as does the nearest utterance of {best.intent}")
         return Checked(decision, f"“{found.words}” refuses something other than {best.intent}")
-    says = f"“{found.words}” refuses {best.intent}, which “{found.without}” would be"
-    line = f"“{best.utterance.text}”" if best.utterance else "an utterance"
-    reason = f"it reads like {line} of {best.intent} but for the negation “{found.words}”."
-    return Checked(replace(decision, verdict="ambiguous", rivals=(best,), reason=reason), says)
+    says = f"“{found.words}” refuses {refused.intent}, which “{found.without}” would be"
+    line = f"“{refused.utterance.text}”" if refused.utterance else "an utterance"
+    reason = f"it reads like {line} of {refused.intent} but for the negation “{found.words}”."
+    rivals = (best,) if refused.intent == best.intent else (best, refused)
+    return Checked(replace(decision, verdict="ambiguous", rivals=rivals, reason=reason), says)
 
 
-def _is_refused(best: Candidate, without: Decision, language: str | None) -> bool:
-    """Return whether the clause without its negation reads like the intent, at least as well as the message."""
-    if without.verdict == "out_of_scope":
-        return False
-    first = without.ranked[0]
-    return first.intent == best.intent and first.score >= best.score - _AS_NEAR and not _refuses(first, language)
+def _refused(best: Candidate, without: Decision, found: Refusal, language: str | None) -> Candidate | None:
+    """Return what the message refuses, as its clause reads without the negation; None for nothing that is in scope."""
+    if without.verdict == "out_of_scope" or _refuses(first := without.ranked[0], language):
+        return None
+    line_refuses = _refuses(best, language)
+    worse = 0.0 if line_refuses else _WORSE_WITHOUT_AFFIX if found.is_affix else _WORSE
+    if first.score < best.score - worse:
+        return None
+    if first.intent == best.intent:
+        return None if line_refuses else best
+    return first if found.is_whole or line_refuses else None
 
 
 def _refuses(candidate: Candidate, language: str | None) -> bool:

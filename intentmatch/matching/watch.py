@@ -176,7 +176,7 @@ class Watch:
         """Return the content once it is stable or not new; None if the watch is stopped."""
         now, since = content(self._path), time.monotonic()
         while now != (last := self._last):
-            without = any(held != EMPTY and now.get(file, EMPTY) == EMPTY for file, held in last.items())
+            without = any(now.get(file, EMPTY) == EMPTY != last.get(file) for file in {*last, *now})
             if time.monotonic() - since >= (_QUIET_WITHOUT if without else _QUIET):
                 break
             if self._stopped.wait(_STEP):

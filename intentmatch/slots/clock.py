@@ -2,149 +2,25 @@
 
 "18:30" is a time in every language. An hour alone is a time only with a word before it ("um 8"), after it ("18 Uhr",
 "18h") or with a part of the day ("6pm", "6 вечера", "下午6点"). Without a part of the day, it is on the 24-hour clock.
+A part of the day that stands near an hour counts too, but is not in the span: "tonight at 8" is 20:00.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import time
 from functools import lru_cache
 from typing import NamedTuple
 
+from intentmatch.slots.clock_words import CLOCK_WORDS, ClockWords
+from intentmatch.slots.day_parts import hours_of_parts, in_part, part_beside
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
 from intentmatch.slots.numbers import ascii_digits
 from intentmatch.slots.scripts import kind
 from intentmatch.text.normalize import bare, language_range
 
-
-class _Phrases(NamedTuple):
-    """Words of a language around an hour; bars separate alternatives."""
-
-    before: str = ""
-    """Words before the hour."""
-    after: str = ""
-    """Words after the hour."""
-    morning: str = ""
-    """Parts of the day."""
-    afternoon: str = ""
-    night: str = ""
-    minutes_before: Mapping[str, int] = {}
-    minutes_after: Mapping[str, int] = {}
-    named: Mapping[str, str] = {}
-    parts_first: bool = False
-    """Whether the part of the day may also come before the hour."""
-
-
-_PHRASES = {
-    "en": _Phrases(
-        "at",
-        "o'clock|h",
-        "am|a.m.|in the morning",
-        "pm|p.m.|in the afternoon|in the evening",
-        "at night",
-        {"half past": 30, "quarter past": 15, "quarter to": -15},
-        named={"noon": "12:00", "midday": "12:00", "midnight": "00:00"},
-    ),
-    "de": _Phrases(
-        "um|gegen",
-        "Uhr|h",
-        "morgens|vormittags|früh|am Morgen|in der Früh",
-        "nachmittags|abends|mittags|am Nachmittag|am Abend",
-        "nachts|in der Nacht",
-        {"halb": -30, "viertel nach": 15, "viertel vor": -15, "dreiviertel": -15},
-        named={"Mittag": "12:00", "Mitternacht": "00:00"},
-    ),
-    "nl": _Phrases(
-        "om|rond",
-        "uur|u|h",
-        "'s ochtends|'s morgens|in de ochtend",
-        "'s middags|'s avonds|in de middag|in de avond",
-        "'s nachts",
-        {"half": -30, "kwart over": 15, "kwart voor": -15},
-        named={"middernacht": "00:00"},
-    ),
-    "sv": _Phrases(
-        "kl|klockan",
-        morning="på morgonen",
-        afternoon="på eftermiddagen|på kvällen",
-        minutes_before={"halv": -30, "kvart över": 15, "kvart i": -15},
-        named={"midnatt": "00:00"},
-    ),
-    "fr": _Phrases(
-        "vers",
-        "h|heure|heures",
-        "du matin",
-        "de l'après-midi|du soir",
-        minutes_after={"et demie": 30, "et quart": 15, "moins le quart": -15},
-        named={"midi": "12:00", "minuit": "00:00"},
-    ),
-    "es": _Phrases(
-        "a las|a la|las",
-        "h|hs|horas|en punto",
-        "de la mañana",
-        "de la tarde",
-        "de la noche",
-        minutes_after={"y media": 30, "y cuarto": 15, "menos cuarto": -15},
-        named={"mediodía": "12:00", "medianoche": "00:00"},
-    ),
-    "it": _Phrases(
-        "alle|alle ore|ore",
-        "h|in punto",
-        "di mattina|del mattino",
-        "di pomeriggio|del pomeriggio|di sera",
-        "di notte",
-        minutes_after={"e mezza": 30, "e mezzo": 30, "e un quarto": 15, "meno un quarto": -15},
-        named={"mezzogiorno": "12:00", "mezzanotte": "00:00"},
-    ),
-    "pt": _Phrases(
-        "pelas",
-        "h|hs|horas|em ponto",
-        "da manhã",
-        "da tarde",
-        "da noite",
-        minutes_after={"e meia": 30, "e um quarto": 15},
-        named={"meio-dia": "12:00", "meia-noite": "00:00"},
-    ),
-    "tr": _Phrases(
-        "saat", "", "sabah", "öğleden sonra|akşam|öğlen", "gece", minutes_after={"buçuk": 30}, parts_first=True
-    ),
-    "ru": _Phrases(
-        "в|к|около", "час|часа|часов|ч", "утра", "дня|вечера", "ночи", named={"полдень": "12:00", "полночь": "00:00"}
-    ),
-    "pl": _Phrases("o|około", "h", "rano", "po południu|wieczorem", "w nocy", named={"północ": "00:00"}),
-    "ar": _Phrases("الساعة", "", "صباحا", "ظهرا|عصرا|مساء", "ليلا", minutes_after={"والنصف": 30, "والربع": 15}),
-    "fa": _Phrases("ساعت", "", "صبح", "ظهر|بعد از ظهر|عصر", "شب", minutes_after={"و نیم": 30, "و ربع": 15}),
-    "zh": _Phrases(
-        "",
-        "点|點|点钟|點鐘|时|時",
-        "上午|早上|早晨|凌晨",
-        "中午|下午|傍晚|晚上",
-        minutes_after={"半": 30, "一刻": 15},
-        named={"中午": "12:00", "正午": "12:00", "半夜": "00:00"},
-        parts_first=True,
-    ),
-    "ja": _Phrases(
-        "",
-        "時",
-        "午前|朝",
-        "午後|夕方|夜",
-        "深夜",
-        minutes_after={"半": 30},
-        named={"正午": "12:00"},
-        parts_first=True,
-    ),
-    "ko": _Phrases(
-        "",
-        "시",
-        "오전|아침|새벽",
-        "오후|저녁",
-        "밤",
-        minutes_after={"반": 30},
-        named={"정오": "12:00", "자정": "00:00"},
-        parts_first=True,
-    ),
-}
 # Not behind "12." or "2026-", but behind "9:00-" and "14-".
 _NOT_IN_A_NUMBER = (
     "(?:(?<![0-9][.,:/-])|(?<=:[0-9][0-9]-)|(?<=[^0-9.,:/-][0-9]-)|(?<=[^0-9.,:/-][0-9][0-9]-)"
@@ -152,10 +28,26 @@ _NOT_IN_A_NUMBER = (
 )
 _PART_BEFORE = frozenset(["ja", "ko", "zh"])
 """Languages where the part of the day never follows the hour: in "星期五晚上七点", 五 is no hour."""
-_ANYWHERE = _Phrases(morning="am|a.m.", afternoon="pm|p.m.")
+_ANYWHERE = ClockWords(morning="am|a.m.", afternoon="pm|p.m.")
 _DAY = 24 * 60
+_QUARTER = "ceyrek"
+"""Turkish for a quarter, where other languages have a word with its preposition."""
+_NOT_A_RANGE = "(?<!from )(?<!between )"
+"""What does not stand before minutes: "from ten to eleven"."""
 _NEVER = "(?!)"
 _PAUSES = frozenset(",;!?()…،؛؟、。，；！？")
+
+
+class TimeAt(NamedTuple):
+    """A time of day at `text[start:end]`."""
+
+    start: int
+    end: int
+    clock: time
+    is_exact: bool
+    """Whether the half of the day is clear: "4 pm", "16:00"."""
+    has_half: bool
+    """Whether the half of the day is said ("4 pm")."""
 
 
 class TimeFinder:
@@ -163,19 +55,34 @@ class TimeFinder:
 
     def find(self, message: Message) -> list[SlotHit]:
         """Return times in digits and in words, including overlapping ones."""
-        if TimeFinder in message.memo:
-            return message.memo[TimeFinder]
-        words = _words(language_range(message.language)[-1] if message.language else "en")
-        text = _with_signs(message)
-        found = [(found.span(), words.named[found[0]]) for found in words.names.finditer(text)]
-        for match in words.clock.finditer(text):
-            minutes = _minutes(match, words)
-            if minutes is not None:
-                start = min(match.start(group) for group in ("part", "shift", "hour") if match[group])
-                found.append(((start, match.end()), f"{minutes // 60:02}:{minutes % 60:02}"))
-        hits = [SlotHit(*span, value) for place, value in found if (span := _span(message, *place))]
-        message.memo[TimeFinder] = hits
-        return hits
+        return [SlotHit(at.start, at.end, at.clock.isoformat("minutes")) for at in times(message)]
+
+
+def times(message: Message) -> list[TimeAt]:
+    """Return the times of day in digits and in words, including overlapping ones."""
+    if times in message.memo:
+        return message.memo[times]
+    words = _words(language_range(message.language)[-1] if message.language else "en")
+    text = _with_signs(message)
+    found = []
+    for name in words.names.finditer(text):
+        if span := _span(message, *name.span()):
+            found.append(TimeAt(*span, words.named[name[0]], is_exact=True, has_half=True))
+    found += (TimeAt(*hour, is_exact=True, has_half=False) for hour in hours_of_parts(message))
+    for match in words.clock.finditer(text):
+        minutes = _minutes(match, words)
+        if minutes is None:
+            continue
+        start = min(match.start(group) for group in ("part", "by", "shift", "hour") if match[group])
+        start += next((len(word) for word in words.elided if match["hour"].startswith(word)), 0)
+        if span := _span(message, start, match.end(), words.endings):
+            clock = time(*divmod(minutes, 60))
+            has_half = (match["part"] or match["part_after"]) is not None
+            is_exact = has_half or clock.hour > 12 or clock.hour == 0 or match["hour"][0] == "0"
+            part = None if is_exact else part_beside(message, *span)
+            found.append(TimeAt(*span, in_part(clock, part) if part else clock, is_exact or part is not None, has_half))
+    message.memo[times] = found
+    return found
 
 
 class _Words(NamedTuple):
@@ -185,13 +92,19 @@ class _Words(NamedTuple):
     parts: Mapping[str, str]
     shifts: Mapping[str, int]
     hours: Mapping[str, int]
+    elided: tuple[str, ...]
+    endings: str
+    halves: Mapping[str, int]
+    signs: Mapping[str, int]
+    spoken: Mapping[str, int]
+    numbers: Mapping[str, int]
     names: re.Pattern[str]
-    named: Mapping[str, str]
+    named: Mapping[str, time]
 
 
 @lru_cache(maxsize=64)
 def _words(language: str) -> _Words:
-    phrases = _PHRASES.get(language, _ANYWHERE)
+    phrases = CLOCK_WORDS.get(language, _ANYWHERE)
     parts = {
         bare(word): part
         for part, words in (
@@ -203,29 +116,49 @@ def _words(language: str) -> _Words:
     }
     shifts_before = {bare(word): minutes for word, minutes in phrases.minutes_before.items()}
     shifts_after = {bare(word): minutes for word, minutes in phrases.minutes_after.items()}
-    hours = small_numbers(language)
-    part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of(hours)}"
+    numbers = small_numbers(language)
+    endings = phrases.endings
+    hours = numbers | _bare_keys(phrases.hours)
+    halves, spoken = _bare_keys(phrases.halves), _bare_keys(phrases.spoken)
+    past, plus, behind = _bare_keys(phrases.past), _bare_keys(phrases.plus), _bare_keys(phrases.behind)
+    part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of([*hours, *halves], endings)}"
     part_after = _NEVER if language in _PART_BEFORE else part
+    in_words = _any_of(word for word, number in numbers.items() if number % 5 == 0)
+    few = f"(?:[1-5]?[05]|{in_words})(?![:.h0-9])"
+    to = f"{_any_of(past)}|(?<=[^0-9] )(?:{_any_of(phrases.past_words)})"
+    minute = rf"[0-5][0-9]|[{NUMERALS}]{{1,3}}(?= ?分)|{_any_of(numbers)}"
+    before, after = phrases.before.split("|"), phrases.after.split("|")
     clock = re.compile(
-        rf"(?:(?P<before>{_any_of(phrases.before.split('|'))}) )?"
+        rf"(?:(?P<before>{_any_of(before)}) )?"
         rf"(?:(?P<part>{part if phrases.parts_first else _NEVER}) ?)?"
-        rf"(?:(?P<shift>{_any_of(shifts_before)}) )?{_NOT_IN_A_NUMBER}(?P<hour>{hour})"
-        rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9]))?"
-        rf"(?: ?(?P<after>{_any_of(phrases.after.split('|'))})(?: ?(?P<minute>[0-5][0-9])(?: ?[分분])?)?)?"
-        rf"(?: ?(?P<shifted>{_any_of(shifts_after)}))?(?: ?(?P<part_after>{part_after}))?"
+        rf"(?:(?P<shift>{_any_of(shifts_before)}) |{_NOT_A_RANGE}(?P<by>{few}) (?P<past>{to}) )?"
+        rf"{_NOT_IN_A_NUMBER}(?P<hour>{hour})"
+        rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9])| (?P<spoken>{_any_of(spoken)}))?"
+        rf"(?: ?(?P<after>{_any_of(after)})(?: ?(?P<minute>{minute})(?: ?[分분])?)?)?"
+        rf"(?: ?(?P<shifted>{_any_of(shifts_after, endings)})| (?P<plus>{_any_of(plus)}) (?P<more>{few})"
+        rf"|(?: ?[a-z]{{1,3}})? (?P<much>{few}|{_QUARTER}) (?P<behind>{_any_of(behind)}))?"
+        rf"(?: ?(?P<part_after>{part_after}))?"
     )
-    named = {bare(word): value for word, value in phrases.named.items()}
-    return _Words(clock, parts, {**shifts_before, **shifts_after}, hours, re.compile(_any_of(named)), named)
+    named = {bare(word): time.fromisoformat(value) for word, value in phrases.named.items()}
+    shifts = {**shifts_before, **shifts_after}
+    signs = {**past, **_bare_keys(phrases.past_words), **plus, **behind}
+    names, elided = re.compile(_any_of(named)), tuple(map(bare, phrases.elided))
+    return _Words(clock, parts, shifts, hours, elided, endings, halves, signs, spoken, numbers, names, named)
 
 
-def _any_of(words: Iterable[str]) -> str:
+def _bare_keys(words: Mapping[str, int]) -> dict[str, int]:
+    return {bare(word): number for word, number in words.items()}
+
+
+def _any_of(words: Iterable[str], endings: str = "") -> str:
     longest_first = sorted({bare(word) for word in words} - {""}, key=len, reverse=True)
-    return "|".join(map(_whole, longest_first)) or _NEVER
+    return "|".join(_whole(word, endings) for word in longest_first) or _NEVER
 
 
-def _whole(word: str) -> str:
+def _whole(word: str, endings: str) -> str:
     """Return a pattern for a whole word; word boundaries apply only to scripts with spaces."""
-    before, after = ("(?<![^\\W\\d_])" * (kind(word[0]) == "letter"), "(?![^\\W\\d_])" * (kind(word[-1]) == "letter"))
+    end = f"(?=(?:{endings})?(?![^\\W\\d_]))" if endings else "(?![^\\W\\d_])"
+    before, after = ("(?<![^\\W\\d_])" * (kind(word[0]) == "letter"), end * (kind(word[-1]) == "letter"))
     return before + re.escape(word) + after
 
 
@@ -244,16 +177,34 @@ def _with_signs(message: Message) -> str:
 def _minutes(match: re.Match[str], words: _Words) -> int | None:
     """Return the minutes since midnight, or None if the match is not a time."""
     written = match["hour"]
-    hour = int(written) if written.isdecimal() else words.hours.get(written) or numeral(written)
-    around = [match[group] for group in ("before", "part", "shift", "after", "shifted", "part_after") if match[group]]
+    hour = words.halves.get(written) or _number(written, words.hours)
+    groups = ("before", "part", "shift", "past", "after", "shifted", "behind", "part_after")
+    around = [match[group] for group in groups if match[group]]
     # "12.30" alone is a number, and "一点" is "a little".
     fits = match["mark"] == ":" or len(around) > (written == "一")
+    fits = fits or written in words.halves or written.startswith(words.elided or "-")
     part = words.parts.get(match["part"] or match["part_after"])
     hour = _on_the_clock(hour, part) if fits and hour is not None else None
     if hour is None:
         return None
-    shift = words.shifts.get(match["shift"] or match["shifted"], 0)
-    return (hour * 60 + int(match["marked"] or match["minute"] or 0) + shift) % _DAY
+    minute = match["marked"] or match["minute"]
+    minutes = _number(minute, words.numbers) if minute else words.spoken.get(match["spoken"], 0)
+    return None if minutes is None or minutes > 59 else (hour * 60 + minutes + _shift(match, words)) % _DAY
+
+
+def _shift(match: re.Match[str], words: _Words) -> int:
+    """Return the minutes that words around the hour add to it."""
+    if match["hour"] in words.halves:
+        return -30
+    number, sign = match["by"] or match["more"] or match["much"], match["past"] or match["plus"] or match["behind"]
+    if not sign:
+        return words.shifts.get(match["shift"] or match["shifted"], 0)
+    minutes = 15 if number == _QUARTER else _number(number, words.numbers) or 0
+    return words.signs[sign] * minutes
+
+
+def _number(written: str, words: Mapping[str, int]) -> int | None:
+    return int(written) if written.isdecimal() else words.get(written) or numeral(written)
 
 
 def _on_the_clock(hour: int, part: str | None) -> int | None:
@@ -265,5 +216,6 @@ def _on_the_clock(hour: int, part: str | None) -> int | None:
     return 0 if hour == 24 or (hour == 12 and part in ("morning", "night")) else hour
 
 
-def _span(message: Message, start: int, end: int) -> tuple[int, int] | None:
-    return message.aligned.span(start, end) if message.bounds(start, end) else None
+def _span(message: Message, start: int, end: int, endings: str = "") -> tuple[int, int] | None:
+    whole = message.bounds(start, end) or (endings and message.begins(start))
+    return message.aligned.span(start, end) if whole else None

@@ -16,12 +16,16 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from intentmatch.core import plugins
+from intentmatch.slots.day_parts import WEEKDAY_PARTS, days_of_parts
+from intentmatch.slots.function_words import function_words
 from intentmatch.slots.lists import ListFinder, Name, declines
-from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit
+from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit, plain
 from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
 from intentmatch.slots.numbers import ascii_digits
+from intentmatch.slots.quantities import any_of
 from intentmatch.slots.relative_days import days_of_month, modified_weekday
 from intentmatch.slots.scripts import kind
+from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 from intentmatch.text.normalize import bare, language_range
 
 _MONTHS = [name.lower() for name in calendar.month_name[1:]]
@@ -29,9 +33,10 @@ _WEEKDAYS = [name.lower() for name in calendar.day_name]
 _MONTHS_IN = {"month": 1, "year": 12}
 _DAYS_IN = {"day": 1, "week": 7}
 _NEVER = "(?!)"
+_NO_MATCH = re.compile(_NEVER)
 # Words that CLDR lacks, with their distance from today in days.
 _MORE_DAYS = {
-    "en": {"tonight": 0},
+    "en": {"tmrw": 1, "tmr": 1},
     "ar": {"بعد غد": 2, "بعد الغد": 2},
     "es": {"pasado mañana": 2},
     "fa": {"پس فردا": 2},
@@ -39,12 +44,23 @@ _MORE_DAYS = {
     "ko": {"모레": 2},
     "pt": {"depois de amanhã": 2},
     "tr": {"öbür gün": 2},
+    "zh": {"大后天": 3, "大後天": 3},
 }
-# Cases of Monday to Sunday that CLDR lacks: "from Friday to Sunday".
+# Forms of Monday to Sunday that CLDR lacks: "from Friday to Sunday", "by Thursday".
 _MORE_WEEKDAYS = {
-    "pl": "poniedziałku wtorku środy czwartku piątku soboty niedzieli",
-    "ru": "понедельника вторника среды четверга пятницы субботы воскресенья",
-    "tr": "pazartesiden salıdan çarşambadan perşembeden cumadan cumartesiden pazardan",
+    "en": ["monday tues weds thurs friday saturday sunday"],
+    "pl": ["poniedziałku wtorku środy czwartku piątku soboty niedzieli"],
+    "ru": [
+        "понедельника вторника среды четверга пятницы субботы воскресенья",
+        "понедельнику вторнику среде четвергу пятнице субботе воскресенью",
+        "понедельником вторником средой четвергом пятницей субботой воскресеньем",
+    ],
+    "tr": ["pazartesiden salıdan çarşambadan perşembeden cumadan cumartesiden pazardan"],
+}
+# Cases of January to December that CLDR lacks: "in December".
+_MORE_MONTHS = {
+    "pl": "styczniu lutym marcu kwietniu maju czerwcu lipcu sierpniu wrześniu październiku listopadzie grudniu",
+    "ru": "январе феврале марте апреле мае июне июле августе сентябре октябре ноябре декабре",
 }
 _MONTH_FIRST = frozenset(["en", "en-US", "en-PH", "fil"])
 """Languages that write the month before the day (11/22), besides those that put the year first."""
@@ -73,8 +89,41 @@ class DateFinder:
     def find(self, message: Message) -> list[SlotHit]:
         """Return dates in digits and in words, including overlapping ones."""
         if DateFinder not in message.memo:
-            message.memo[DateFinder] = [*_in_digits(message), *_in_words(message), *_in_the_month(message)]
+            days = [*_in_digits(message), *_in_words(message)]
+            in_month = [*_in_the_month(message)]
+            message.memo[DateFinder] = [*days, *in_month, *_with_weekdays(message, days, in_month)]
         return message.memo[DateFinder]
+
+
+def month_names(language: str) -> Mapping[str, int]:
+    """Return the names of the months in a language, in bare form, with their numbers."""
+    words = _words(language)
+    more = _MORE_MONTHS.get(language_range(language)[-1], "").split()
+    return {} if words is None else {**words.months, **{bare(name): number for number, name in enumerate(more, 1)}}
+
+
+def short_weekdays(message: Message) -> Iterator[tuple[int, int, date]]:
+    """Yield abbreviated weekdays that are too short to be dates alone ("Fri", "Mo"), with the next such day."""
+    language = message.language or "en"
+    info = _info(language)
+    pattern, numbers = _short_weekdays(language) if info else (_NO_MATCH, {})
+    for found in pattern.finditer(message.plain):
+        day = _named(f"next {numbers[found[0]]}", message.now.date())
+        if day:
+            yield *found.span(), day
+
+
+@lru_cache(maxsize=64)
+def _short_weekdays(language: str) -> tuple[re.Pattern[str], Mapping[str, int]]:
+    info = _info(language) or {}
+    taken = function_words(language_range(language)[-1])
+    numbers = {
+        plain(name): number
+        for number, day in enumerate(_WEEKDAYS)
+        for name in info.get(day, ())
+        if 1 < len(bare(name)) < _SHORTEST_WEEKDAY and kind(bare(name)[:1]) == "letter" and bare(name) not in taken
+    }
+    return re.compile(any_of(numbers)), numbers
 
 
 def _in_digits(message: Message) -> Iterator[SlotHit]:
@@ -120,6 +169,29 @@ def _in_words(message: Message) -> Iterator[SlotHit]:
 def _in_the_month(message: Message) -> Iterator[SlotHit]:
     for start, end, day in days_of_month(message):
         yield from _hit(message, (start, end), day)
+
+
+def _with_weekdays(message: Message, days: Iterable[SlotHit], in_month: Iterable[SlotHit]) -> Iterator[SlotHit]:
+    words = _words(message.language or "en")
+    if words is None:
+        return
+    weekdays = []
+    for hit in words.names.find(message):
+        which, _, number = str(hit.value).partition(" ")
+        if which == "next" and hit.distance < MISTYPED:
+            weekdays.append(Weekday(hit.start, hit.end, int(number)))
+    weekdays += [Weekday(start, end, day.weekday(), is_short=True) for start, end, day in short_weekdays(message)]
+    if weekdays:
+        written = (hit for hit in days if any(map(str.isdigit, message.text[hit.start : hit.end])))
+        known = [Day(hit.start, hit.end, date.fromisoformat(str(hit.value))) for hit in written]
+        whole = {day.start for day in known}
+        known += (
+            Day(hit.start, hit.end, date.fromisoformat(str(hit.value)), has_month=False)
+            for hit in in_month
+            if hit.start not in whole
+        )
+        for day in with_weekdays(message, weekdays, known):
+            yield SlotHit(day.start, day.end, day.day.isoformat())
 
 
 def _hit(message: Message, span: tuple[int, int], day: date | None) -> Iterator[SlotHit]:
@@ -221,12 +293,19 @@ def _words(language: str) -> _Words | None:
 def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
     relative: Mapping[str, list[str]] = info.get("relative-type", {})
     names = [Name(f"day {days}", text) for text, days in _MORE_DAYS.get(language_range(language)[-1], {}).items()]
-    cases = _MORE_WEEKDAYS.get(language_range(language)[-1], "").split()
-    names += [Name(f"next {number}", text) for number, text in enumerate(cases)]
+    names += [Name(f"day {days}", text) for text, days in days_of_parts(language_range(language)[-1]).items()]
+    for cases in _MORE_WEEKDAYS.get(language_range(language)[-1], ()):
+        names += [Name(f"next {number}", text) for number, text in enumerate(cases.split())]
     for number, day in enumerate(_WEEKDAYS):
         texts = [*info[day], *relative.get(f"this {day}", ()), *relative.get(f"next {day}", ())]
         shortest = {text: _SHORTEST_WEEKDAY if kind(bare(text)[:1] or " ") == "letter" else 2 for text in texts}
         names += [Name(f"next {number}", text) for text in texts if len(bare(text)) >= shortest[text]]
+        names += [
+            Name(f"next {number}", name.lower() + part)
+            for name in info[day]
+            for part in WEEKDAY_PARTS.get(language_range(language)[-1], ())
+            if len(name) >= _SHORTEST_WEEKDAY
+        ]
         names += [Name(f"last {number}", text) for text in relative.get(f"last {day}", ())]
     # One word may mean both the day before and the day after; prefer the future one, which comes first.
     for meaning, texts in sorted(relative.items(), key=lambda item: item[0].endswith("ago")):

@@ -66,7 +66,8 @@ _PHRASES = {
          "eine dreiviertel": 0.75, "einer dreiviertel": 0.75},
         joints="und",
         whole={"viertelstunde": "PT15M", "eine viertelstunde": "PT15M", "einer viertelstunde": "PT15M",
-               "dreiviertelstunde": "PT45M", "eine dreiviertelstunde": "PT45M", "halbstunde": "PT30M"},
+               "dreiviertelstunde": "PT45M", "eine dreiviertelstunde": "PT45M",
+               "einer dreiviertelstunde": "PT45M", "halbstunde": "PT30M"},
     ),
     "en": _Phrases(
         "year|years|yr|yrs;month|months;week|weeks|wk|wks;day|days;hour|hours|hr|hrs|h;minute|minutes|min|mins;"

@@ -14,11 +14,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from intentmatch.slots.message import Message, plain
-from intentmatch.slots.moment_words import MOMENT_WORDS
+from intentmatch.slots.moment_words import LATER_WEEKDAYS, MOMENT_WORDS
 from intentmatch.slots.quantities import any_of
 from intentmatch.text.language_id import base_language
 
-_LONGEST_MODIFIER = 20
+_LONGEST_MODIFIER = 24
 _BY_WEEK = frozenset(["zh", "ja"])
 """Languages whose "next" before a weekday means the next week."""
 
@@ -27,9 +27,11 @@ class _Words(NamedTuple):
     """Patterns of a language, in plain form."""
 
     before: re.Pattern[str]
-    """The group `which` or `week` takes part in a match."""
+    """One of the groups `which`, `week` and `week_behind` takes part in a match."""
     behind: re.Pattern[str]
     which: Mapping[str, int]
+    days_more: Mapping[str, int]
+    """Words behind a weekday that move it by days."""
     day_of_month: re.Pattern[str]
 
 
@@ -47,12 +49,14 @@ def modified_weekday(message: Message, start: int, end: int, weekday: int) -> tu
     if found is None:
         return None
     today = message.now.date()
-    if found["week"] or language in _BY_WEEK:
-        which = words.which[found["week"] or found["which"]]
+    week = found["week"] or found["week_behind"]
+    if week or language in _BY_WEEK:
+        which = words.which[week or found["which"]]
         day = _plus(today, 7 * which - today.weekday() + weekday)
     else:
         ahead = (weekday - today.weekday() - 1) % 7 + 1
         which = words.which[found["which"]]
+        ahead += words.days_more.get(found["which"], 7 * max(which - 1, 0))
         day = _plus(today, ahead if which >= 0 else ahead - (7 if ahead < 7 else 14))
         if which == 0 and weekday == today.weekday():
             day = today
@@ -93,22 +97,25 @@ def _plus(day: date, days: int) -> date | None:
 def _words(language: str) -> _Words:
     own = MOMENT_WORDS.get(language)
     if own is None:
-        never = re.compile("(?!)(?P<which>)(?P<week>)(?P<n>)")
-        return _Words(never, never, {}, never)
+        never = re.compile("(?!)(?P<which>)(?P<week>)(?P<week_behind>)(?P<n>)")
+        return _Words(never, never, {}, {}, never)
     which = {
         plain(word): number
-        for words, number in ((own.next, 1), (own.this, 0), (own.last, -1))
+        for words, number in ((own.next, 1), (own.this, 0), (own.last, -1), (own.after_next, 2))
         for word in words.split("|")
         if word
     }
+    later = {plain(word): days for word, days in LATER_WEEKDAYS.get(language, {}).items()}
+    which.update(dict.fromkeys(later, 1))
     weeks = any_of(plain(word) for word in own.week.split("|"))
     adjective = any_of(which)
-    of_week = f"(?P<week>{adjective}) ?(?:{weeks})"
+    of_week = f"(?:(?P<week>{adjective}) ?(?:{weeks})|(?:{weeks}) (?P<week_behind>{adjective}))"
     day_of_month = rf"(?:{own.day_of_month})(?![.,:/-][0-9])"
-    gap = "の?" if language == "ja" else " ?,? ?"
+    gap = "の?" if language == "ja" else " ?,? ?(?:(?:el|le|am|il|on) )?"
     return _Words(
         re.compile(f"(?:{of_week}{gap}|(?P<which>{adjective}) ?)$"),
-        re.compile(f" (?:(?:of |de la |della |da )?{of_week}|(?P<which>{adjective}))"),
+        re.compile(f" (?:(?:of |of the |de la |della |da |der |в )?{of_week}|(?P<which>{adjective}))"),
         which,
+        later,
         re.compile(day_of_month if language in _BY_WEEK else rf"(?<![\w.,:/-])(?:{day_of_month})(?![^\W_])"),
     )

@@ -29,6 +29,10 @@ class Refusal(NamedTuple):
     """The negation as it stands in the message, for display."""
     without: str
     """The clause with the negation, without the negation."""
+    is_whole: bool = False
+    """Whether this clause is the whole text."""
+    is_affix: bool = False
+    """Whether the negation is a part of a word, in a clause with spaces: "nechci", "silmeyin"."""
 
 
 def refusal(text: str, language: str | None) -> Refusal | None:
@@ -48,12 +52,15 @@ def refusal(text: str, language: str | None) -> Refusal | None:
 
 
 def _refusal(text: str, language: str) -> Refusal | None:
-    for span in pieces(text, language):
+    spans = pieces(text, language)
+    for span in spans:
         clause = text[span.start : span.end]
         without = rewritten(clause, _rules(language))
         if without is not None:
             forgets = language in FORGET and re.search(FORGET[language], clause, re.IGNORECASE)
-            return None if forgets else Refusal(_difference(clause, without), without)
+            is_affix = " " in clause and clause.count(" ") == without.count(" ")
+            found = Refusal(_difference(clause, without), without, len(spans) == 1, is_affix)
+            return None if forgets else found
     return None
 
 

@@ -2,6 +2,7 @@
 
     python tests/benchmarks/bench_slots.py
     python tests/benchmarks/bench_slots.py --half kept
+    python tests/benchmarks/bench_slots.py --table moments
 
 README.md beside this file explains the columns.
 """
@@ -19,13 +20,14 @@ from tables import print_table, write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "slots"))
 
-from slot_messages import HALVES, Score, measure, summed
+from slot_messages import HALVES, TABLES, Score, measure, summed
 
 
 @dataclass(frozen=True)
 class Numbers:
     """What one run has measured."""
 
+    table: str
     half: str
     by_kind: Mapping[str, Score]
     by_language: Mapping[str, Score]
@@ -37,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return 0, or the exit code of the error."""
     parser = option_parser(__doc__)
     parser.add_argument("--half", choices=HALVES, default="development", help="the messages to measure")
+    parser.add_argument("--table", choices=TABLES, default="messages", help="all kinds of slots, or days and times")
     parser.add_argument("--wrong", action="store_true", help="print the messages with other values than expected")
     add_json_option(parser)
     options = parser.parse_args(arguments)
@@ -44,13 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _measured(options: argparse.Namespace) -> Numbers:
-    cells, wrong = measure(options.half)
+    cells, wrong = measure(options.half, options.table)
     for line in wrong if options.wrong else ():
         write(line)
     by_kind: dict[str, dict[str, Score]] = {}
     for (kind, language), score in cells.items():
         by_kind.setdefault(kind, {})[language] = score
-    return Numbers(options.half, summed(cells, 0), summed(cells, 1), by_kind)
+    return Numbers(options.table, options.half, summed(cells, 0), summed(cells, 1), by_kind)
 
 
 def _show(numbers: Numbers) -> None:
@@ -62,7 +65,7 @@ def _show(numbers: Numbers) -> None:
         for kind, score in numbers.by_kind.items()
     ]
     rows.append(["all", "", "", "", *(_f1(score) for score in numbers.by_language.values())])
-    write(f"{numbers.half} half")
+    write(f"{numbers.table}, {numbers.half} half")
     print_table(header, rows, left=1)
 
 

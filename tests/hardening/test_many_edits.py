@@ -6,6 +6,7 @@ import os
 import resource
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from fakes import WordHashEncoder
 from intentmatch.matching import watch
 from intentmatch.matching.matcher import Matcher
 
+PATIENCE = 120.0
 MOST_MEGABYTES = 48
 """Growth of memory after the first tenth of the edits, whatever their number."""
 MOST_THREADS = 1 + (os.cpu_count() or 1)
@@ -25,6 +27,10 @@ def registry(number: int) -> str:
     ways = ("where is", "cancel", "change", "show me", "explain", "I have a question about", f"number {number} of")
     intents = (f"  topic_{n}: {{utterances: [{', '.join(f'{way} my topic {n}' for way in ways)}]}}" for n in range(60))
     return "\n".join(["intents:", *intents, ""])
+
+
+def learners() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "intentmatch-train"]
 
 
 def megabytes() -> float:
@@ -48,9 +54,13 @@ def test_many_edits_keep_threads_and_memory_flat(tmp_path: Path, rounds: int, mo
         for number in range(rounds):
             file.write_text(registry(number), encoding="utf-8")
             watching._look()
-            assert sum(thread.name == "intentmatch-train" for thread in threading.enumerate()) <= 1
+            assert len(learners()) <= 1
             assert threading.active_count() <= threads + MOST_THREADS
             if number == rounds // 10:
                 early = megabytes()
         assert megabytes() - early < MOST_MEGABYTES
     assert matcher.match(f"number {rounds - 1} of my topic 3").intent == "topic_3"
+    deadline = time.monotonic() + PATIENCE
+    while learners():
+        assert time.monotonic() < deadline, "training never ended"
+        time.sleep(0.01)

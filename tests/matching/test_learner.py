@@ -31,6 +31,12 @@ def until_idle() -> None:
         time.sleep(0.01)
 
 
+@pytest.fixture(autouse=True)
+def _idle() -> None:
+    """A watch of an earlier test may be gone while its last training goes on."""
+    until_idle()
+
+
 def registry_of(lines: int) -> str:
     """Return a registry large enough to train on."""
     topics = ["order", "parcel", "refund", "invoice", "address", "account", "card", "voucher", "shop", "hours"]
@@ -94,7 +100,7 @@ def test_many_quick_edits_have_one_learner(tmp_path: Path, monkeypatch: pytest.M
         assert most == 1
         assert len(trained) == 1
         go_on.set()
-        until_idle()
+    until_idle()
     fresh = Matcher.load(tmp_path, encoder=WordHashEncoder(), cache="off").artefact
     assert matcher.artefact.calibration == fresh.calibration
     assert 2 <= len(trained) <= 4  # the watch may load the last edit once more

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from intentmatch import Intent, Matcher, Registry, Utterance
+from intentmatch import Candidate, Intent, Matcher, Registry, Utterance
+from intentmatch.core.result import Verdict
+from intentmatch.matching.negation import check_negation
+from intentmatch.matching.policy import Decision
 
 ROOT = Path(__file__).parents[2]
 MESSAGES = yaml.safe_load((Path(__file__).parent / "negation.yaml").read_text(encoding="utf-8"))
@@ -118,22 +121,51 @@ def test_refused_part_of_several_requests_is_no_part(matcher):
     assert "cancel" not in [part.intent for part in result.parts]
 
 
-MISSED = {
-    "development": {
-        # Nearest to "please don't ship it", which refuses as well.
-        "en: never mind the rest but please do not refund me",
-        # Without its prefix or its particle, the encoder reads each of them as another intent.
-        "cs: nerušte prosím moji objednávku",
-        "he: אל תבטלו את ההזמנה שלי",
-    },
-    "kept": {
-        "en: you don't need to call off my order",
-        "ar: من فضلك لا تلغوا طلبي",
-        "sv: avboka inte min beställning tack",
-        "cs: prosím nemažte můj účet",
-    },
-}
-"""Messages of the lists that are matched all the same."""
+def decision(*ranked: tuple[str, float, str], verdict: Verdict = "matched") -> Decision:
+    candidates = tuple(Candidate(name, score, Utterance(line, "en")) for name, score, line in ranked)
+    return Decision(verdict, candidates, (), None, doubtful=False, reason="")
+
+
+SHIP = ("cancel", 0.6, "I changed my mind, please don't ship it")
+ORDER = ("cancel", 0.6, "cancel my order")
+REFUND = ("refund", 0.7, "please refund me")
+
+
+@pytest.mark.parametrize(
+    ("text", "best", "without", "rivals"),
+    [
+        ("please don't cancel my order", ORDER, decision(("cancel", 0.59, "cancel my order")), ["cancel"]),
+        ("please don't cancel my order", ORDER, decision(("cancel", 0.5, "cancel my order")), []),
+        ("please don't ship it", SHIP, decision(("cancel", 0.7, "cancel my order")), []),
+        # It refuses something else than its nearest utterance does.
+        ("so please don't refund me", SHIP, decision(REFUND, SHIP), ["cancel", "refund"]),
+        ("so please don't refund me", SHIP, decision(("refund", 0.59, "please refund me")), []),
+        ("so please don't refund me", SHIP, decision(REFUND, verdict="out_of_scope"), []),
+        # Nothing else is said.
+        ("please don't refund me", ORDER, decision(REFUND), ["cancel", "refund"]),
+        ("please don't refund me, cancel my order", ORDER, decision(REFUND), []),
+        ("please don't refund me", ORDER, decision(("refund", 0.7, "please don't keep my money")), []),
+    ],
+)
+def test_refused_intent_follows_from_the_clause_without_the_negation(text, best, without, rivals):
+    checked = check_negation(decision(best), text, "en", lambda _: without)
+
+    assert [rival.intent for rival in checked.decision.rivals] == rivals
+    assert checked.decision.verdict == ("ambiguous" if rivals else "matched")
+    if rivals:
+        assert f"of {rivals[-1]} but for the negation “don't”" in checked.decision.reason
+
+
+@pytest.mark.parametrize(("text", "asked"), [("nerušte mou objednávku", True), ("nechci", False)])
+def test_word_without_its_prefix_may_score_less(text, asked):
+    """“rušte” falls into other pieces than “nerušte”; a word alone is no clause with a prefix."""
+    checked = check_negation(decision(ORDER), text, "cs", lambda _: decision(("cancel", 0.52, "zrušte objednávku")))
+
+    assert (checked.decision.verdict == "ambiguous") is asked
+
+
+ALLOWED = {"development": 0, "kept": 2}
+"""How many messages of the lists may be matched all the same."""
 
 
 @pytest.mark.parametrize("part", ["development", "kept"])
@@ -144,9 +176,9 @@ def test_shipped_registry_asks_about_refusals(shipped, part):
 
     results = [shipped.match(text, language=None if language in known else language) for language, text in rows]
 
-    matched = {f"{language}: {text}" for (language, text), result in zip(rows, results, strict=True) if result.intent}
-    assert matched <= MISSED[part]
-    assert sum(result.verdict == "ambiguous" for result in results) >= len(rows) - len(MISSED[part]) - 1
+    verdicts = [result.verdict for result in results]
+    assert verdicts.count("matched") <= ALLOWED[part]
+    assert verdicts.count("ambiguous") >= len(rows) - ALLOWED[part] - 1
 
 
 def test_lists_name_intents_of_the_shipped_registry(shipped):

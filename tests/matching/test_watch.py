@@ -9,7 +9,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,6 +29,45 @@ PATIENCE = 60.0
 FIRST = "intents:\n  greet:\n    utterances:\n      - hello there\n"
 SECOND = FIRST + "  leave:\n    utterances:\n      - goodbye then\n      - see you soon\n"
 BROKEN = "intents:\n  greet:\n    uterances: [hello there]\n"
+
+
+class Clock:
+    """The time by which a watch sees how long files have been stable.
+
+    It stands still while a test writes, except for the pauses that the test asks for: a slow machine then looks like a
+    quick one.
+    """
+
+    def __init__(self) -> None:
+        self._lost = 0.0
+        self._held: float | None = None
+
+    def monotonic(self) -> float:
+        return time.monotonic() - self._lost if self._held is None else self._held
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        self._held = self.monotonic()
+        try:
+            yield
+        finally:
+            self._lost, self._held = time.monotonic() - self._held, None
+
+    def pause(self, seconds: float) -> None:
+        """Let the watch see this pause of a writer, step by step, however long it takes."""
+        steps = max(1, round(seconds / 0.05))
+        for _ in range(steps):
+            time.sleep(seconds / steps)
+            assert self._held is not None
+            self._held += seconds / steps
+
+
+clock = Clock()
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "time", SimpleNamespace(monotonic=clock.monotonic))
 
 
 class Watched:
@@ -67,19 +108,18 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def long_quiet_periods(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Raise the quiet periods, so that a pause of a busy machine does not look like the end of a write."""
-    monkeypatch.setattr(watch, "_QUIET", 0.6)
-    monkeypatch.setattr(watch, "_QUIET_WITHOUT", 1.5)
-
-
 def until(condition: Callable[[], Any]) -> None:
     """Wait for a condition; fail after `PATIENCE` seconds."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "the condition never became true"
         time.sleep(0.01)
+
+
+def write(file: Path, text: str) -> None:
+    """Write as a quick machine does: nobody sees the file empty for long."""
+    with clock.held():
+        file.write_text(text, encoding="utf-8")
 
 
 def test_saved_file_is_loaded_and_on_reload_called(folder: Path, start: Callable[[Path], Watched]) -> None:
@@ -127,13 +167,13 @@ def with_a_lock(file: Path, text: str) -> None:
 def emptied_first(file: Path, text: str) -> None:
     with file.open("w", encoding="utf-8") as out:
         out.flush()
-        time.sleep(0.4)
+        clock.pause(0.4)
         out.write(text)
 
 
 def gone_first(file: Path, text: str) -> None:
     file.unlink()
-    time.sleep(0.4)
+    clock.pause(0.4)
     file.write_text(text, encoding="utf-8")
 
 
@@ -144,20 +184,20 @@ def in_pieces(file: Path, text: str) -> None:
         for line in lines:
             out.write(line)
             out.flush()
-            time.sleep(0.05)
+            clock.pause(0.05)
 
 
 @pytest.mark.parametrize(
     "save", [in_place, renamed_over, with_a_backup, with_a_lock, emptied_first, gone_first, in_pieces]
 )
-@pytest.mark.usefixtures("long_quiet_periods")
 def test_intermediate_content_is_never_loaded(
     folder: Path, start: Callable[[Path], Watched], save: Callable[[Path, str], None]
 ) -> None:
     (folder / "other.yaml").write_text("intents: {other: {utterances: [something else]}}", encoding="utf-8")
     watched = start(folder)
 
-    save(folder / "bot.yaml", SECOND)
+    with clock.held():
+        save(folder / "bot.yaml", SECOND)
     until(lambda: "leave" in watched.intents)
     until(lambda: watched.loaded)
 
@@ -170,13 +210,14 @@ def test_irrelevant_changes_do_not_reload(folder: Path, start: Callable[[Path], 
     watched = start(folder)
     file = folder / "bot.yaml"
 
-    os.utime(file, (1, 1))
-    file.write_text(FIRST, encoding="utf-8")
-    renamed_over(file, FIRST)
-    (folder / "notes.txt").write_text("intents: {no: {utterances: [no]}}", encoding="utf-8")
-    (folder / ".hidden.yaml").write_text("intents: {no: {utterances: [no]}}", encoding="utf-8")
+    with clock.held():
+        os.utime(file, (1, 1))
+        file.write_text(FIRST, encoding="utf-8")
+        renamed_over(file, FIRST)
+        (folder / "notes.txt").write_text("intents: {no: {utterances: [no]}}", encoding="utf-8")
+        (folder / ".hidden.yaml").write_text("intents: {no: {utterances: [no]}}", encoding="utf-8")
     time.sleep(0.5)
-    file.write_text(SECOND, encoding="utf-8")
+    write(file, SECOND)
     until(lambda: watched.loaded)
 
     assert len(watched.loaded) == 1
@@ -189,18 +230,18 @@ def test_invalid_file_is_reported_and_old_registry_stays(
     watched = start(folder)
     file = folder / "bot.yaml"
 
-    file.write_text(BROKEN, encoding="utf-8")
+    write(file, BROKEN)
     until(lambda: watched.problems)
     ((problem,),) = watched.problems
     assert (problem.location.path, problem.location.line, problem.location.column) == (str(file), 3, 5)
     assert f"{file}:3:5: error [unknown-key]" in caplog.text
     assert watched.matcher.match("hello there").intent == "greet"
 
-    file.write_text(FIRST, encoding="utf-8")
+    write(file, FIRST)
     until(lambda: len(watched.loaded) == 1)
-    file.write_text(BROKEN, encoding="utf-8")
+    write(file, BROKEN)
     until(lambda: len(watched.problems) == 2)
-    file.write_text(SECOND, encoding="utf-8")
+    write(file, SECOND)
     until(lambda: len(watched.loaded) == 2)
     assert watched.intents == {"greet", "leave"}
 
@@ -218,7 +259,6 @@ def generation(folder: Path, number: int) -> None:
         )
 
 
-@pytest.mark.usefixtures("long_quiet_periods")
 def test_git_checkout_is_loaded_as_one_change(tmp_path: Path, start: Callable[[Path], Watched]) -> None:
     folder = tmp_path / "intents"
     folder.mkdir()
@@ -235,14 +275,14 @@ def test_git_checkout_is_loaded_as_one_change(tmp_path: Path, start: Callable[[P
     watched = start(folder)
 
     for branch, count in (("old", 30), ("new", 31)):
-        git(folder, "checkout", "-q", branch)
+        with clock.held():
+            git(folder, "checkout", "-q", branch)
         until(lambda count=count: len(watched.matcher.registry) == count)
 
     until(lambda: len(watched.loaded) == 2)
     assert watched.problems == []
 
 
-@pytest.mark.usefixtures("long_quiet_periods")
 def test_slow_copy_is_loaded_as_one_change(tmp_path: Path, start: Callable[[Path], Watched]) -> None:
     folder, other = tmp_path / "intents", tmp_path / "other"
     for path, number in ((folder, 0), (other, 7)):
@@ -250,36 +290,51 @@ def test_slow_copy_is_loaded_as_one_change(tmp_path: Path, start: Callable[[Path
         generation(path, number)
     watched = start(folder)
 
-    for file in sorted(other.iterdir()):
-        (folder / file.name).write_bytes(file.read_bytes())
-        time.sleep(0.02)
+    with clock.held():
+        for file in sorted(other.iterdir()):
+            (folder / file.name).write_bytes(file.read_bytes())
+            clock.pause(0.02)
     until(lambda: watched.loaded)
 
     assert watched.problems == []
     assert watched.loaded[0]["topic7"].utterances[0].text == "words about topic 0"
 
 
-@pytest.mark.usefixtures("long_quiet_periods")
 def test_folder_may_be_renamed_and_replaced(folder: Path, start: Callable[[Path], Watched]) -> None:
     """A folder that is missing for a moment causes no error."""
     watched = start(folder)
     elsewhere = folder.with_name("elsewhere")
 
-    folder.rename(elsewhere)
-    time.sleep(0.3)
-    elsewhere.rename(folder)
-    (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
+    with clock.held():
+        folder.rename(elsewhere)
+        clock.pause(0.3)
+        elsewhere.rename(folder)
+        (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
     until(lambda: watched.intents == {"greet", "leave"})
 
     new = folder.with_name("new")
     new.mkdir()
     (new / "bot.yaml").write_text(SECOND.replace("leave", "part"), encoding="utf-8")
-    folder.rename(folder.with_name("old"))
-    new.rename(folder)
+    with clock.held():
+        folder.rename(folder.with_name("old"))
+        new.rename(folder)
     until(lambda: watched.intents == {"greet", "part"})
-    (folder / "bot.yaml").write_text(FIRST, encoding="utf-8")
+    write(folder / "bot.yaml", FIRST)
     until(lambda: watched.intents == {"greet"})
     assert watched.problems == []
+
+
+def test_new_file_that_is_still_empty_is_not_loaded(folder: Path, start: Callable[[Path], Watched]) -> None:
+    """Its writer gets as much time as one that empties a file first."""
+    watched = start(folder)
+    file = folder / "more.yaml"
+
+    with clock.held(), file.open("w", encoding="utf-8") as out:
+        clock.pause(0.4)
+        out.write("intents: {more: {utterances: [even more]}}")
+    until(lambda: watched.loaded)
+
+    assert [len(registry) for registry in watched.loaded] == [2]
 
 
 def test_deleted_folder_is_reported_and_old_registry_stays(folder: Path, start: Callable[[Path], Watched]) -> None:
@@ -291,8 +346,9 @@ def test_deleted_folder_is_reported_and_old_registry_stays(folder: Path, start: 
     assert [problem.rule for problem in watched.problems[0]] == ["not-found"]
     assert watched.matcher.match("hello there").intent == "greet"
 
-    folder.mkdir()
-    (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
+    with clock.held():
+        folder.mkdir()
+        (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
     until(lambda: watched.loaded)
     assert watched.intents == {"greet", "leave"}
 
@@ -302,9 +358,9 @@ def test_new_files_and_folders_are_watched(folder: Path, start: Callable[[Path],
 
     deep = folder / "a" / "b"
     deep.mkdir(parents=True)
-    (deep / "more.yml").write_text("intents: {more: {utterances: [even more]}}", encoding="utf-8")
+    write(deep / "more.yml", "intents: {more: {utterances: [even more]}}")
     until(lambda: watched.intents == {"greet", "more"})
-    (deep / "more.yml").write_text("intents: {less: {utterances: [even less]}}", encoding="utf-8")
+    write(deep / "more.yml", "intents: {less: {utterances: [even less]}}")
     until(lambda: watched.intents == {"greet", "less"})
     (deep / "more.yml").unlink()
     until(lambda: watched.intents == {"greet"})
@@ -377,14 +433,14 @@ def test_included_files_are_watched(folder: Path, start: Callable[[Path], Watche
     """Files of another folder are watched as soon as they are included."""
     other = folder.with_name("other")
     other.mkdir()
-    (other / "more.yaml").write_text("intents: {more: {utterances: [even more]}}", encoding="utf-8")
+    write(other / "more.yaml", "intents: {more: {utterances: [even more]}}")
     watched = start(folder)
 
-    (folder / "bot.yaml").write_text(f"include: ../other\n{FIRST}", encoding="utf-8")
+    write(folder / "bot.yaml", f"include: ../other\n{FIRST}")
     until(lambda: watched.intents == {"greet", "more"})
-    (other / "more.yaml").write_text("intents: {less: {utterances: [even less]}}", encoding="utf-8")
+    write(other / "more.yaml", "intents: {less: {utterances: [even less]}}")
     until(lambda: watched.intents == {"greet", "less"})
-    (other / "again.yaml").write_text("intents: {again: {utterances: [once again]}}", encoding="utf-8")
+    write(other / "again.yaml", "intents: {again: {utterances: [once again]}}")
     until(lambda: watched.intents == {"greet", "less", "again"})
 
 
@@ -438,7 +494,7 @@ def test_edit_is_loaded_before_training(
     train = watched.watch._reloader.train
     monkeypatch.setattr(watched.watch._reloader, "train", lambda: go_on.wait(PATIENCE) and train())
 
-    (folder / "bot.yaml").write_text(many(5), encoding="utf-8")
+    write(folder / "bot.yaml", many(5))
     until(lambda: watched.loaded)
     assert watched.matcher.match("my voucher is broken").intent == "voucher"
     assert watched.matcher.artefact.calibration is before
@@ -459,7 +515,7 @@ def test_changed_training_setting_trains_before_reload(
     before = watched.matcher.artefact.calibration
     watched.watch._reloader.train = lambda: None
 
-    (folder / "settings.yaml").write_text(f"settings: {{{setting}}}\n", encoding="utf-8")
+    write(folder / "settings.yaml", f"settings: {{{setting}}}\n")
     until(lambda: watched.loaded)
 
     assert watched.matcher.artefact.calibration is not before
@@ -480,9 +536,9 @@ def test_next_edit_does_not_wait_for_training(
         return original(artefact, encoder)
 
     monkeypatch.setattr(loader, "trained_again", slow)
-    (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
+    write(folder / "bot.yaml", many(4))
     assert training_started.wait(PATIENCE)
-    (folder / "bot.yaml").write_text(many(5), encoding="utf-8")
+    write(folder / "bot.yaml", many(5))
     until(lambda: watched.matcher.match("my voucher is broken").intent == "voucher")
     go_on.set()
 
@@ -497,15 +553,15 @@ def test_training_error_is_logged_and_edit_stays(
     watched = start(folder)
     watched.watch._reloader.train = lambda: 1 / 0
 
-    (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
+    write(folder / "bot.yaml", SECOND)
     until(lambda: "the thresholds from before the edit stay in use: division by zero" in caplog.text)
-    (folder / "bot.yaml").write_text(FIRST, encoding="utf-8")
+    write(folder / "bot.yaml", FIRST)
     until(lambda: watched.intents == {"greet"})
 
 
 def test_edit_between_load_and_watch_is_loaded(folder: Path) -> None:
     loaded = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
-    (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
+    write(folder / "bot.yaml", SECOND)
     with loaded.watch():
         until(lambda: len(loaded.registry) == 2)
 
@@ -539,8 +595,9 @@ def test_reload_in_other_threads_while_watching(folder: Path, start: Callable[[P
 
 def test_watch_does_not_repeat_an_explicit_reload(folder: Path, start: Callable[[Path], Watched]) -> None:
     watched = start(folder)
-    renamed_over(folder / "bot.yaml", SECOND)
-    watched.matcher.reload()
+    with clock.held():
+        renamed_over(folder / "bot.yaml", SECOND)
+        watched.matcher.reload()
     time.sleep(0.5)
     renamed_over(folder / "bot.yaml", FIRST)
     until(lambda: watched.intents == {"greet"})
@@ -557,7 +614,7 @@ def test_stop_ends_reloading(folder: Path) -> None:
     assert time.monotonic() - before_stop < PATIENCE / 2
     watching.stop()
     before = loaded.artefact
-    (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
+    write(folder / "bot.yaml", SECOND)
     time.sleep(0.5)
     assert loaded.artefact is before
 
@@ -579,9 +636,9 @@ def test_callback_error_is_logged_and_watch_continues(
 
     loaded = Matcher.load(folder, encoder=WordHashEncoder(), cache="off")
     with loaded.watch(on_reload=fail):
-        (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
+        write(folder / "bot.yaml", SECOND)
         until(lambda: "KeyError: 'mine'" in caplog.text)
-        (folder / "bot.yaml").write_text(FIRST, encoding="utf-8")
+        write(folder / "bot.yaml", FIRST)
         until(lambda: len(loaded.registry) == 1)
 
 
@@ -596,12 +653,12 @@ def test_unexpected_reload_error_is_logged_and_watch_continues(
 
     with monkeypatch.context() as patched:
         patched.setattr("intentmatch.matching.loader.read_registry", fail)
-        (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
+        write(folder / "bot.yaml", SECOND)
         until(lambda: watched.problems)
     (problem,) = watched.problems[0]
     assert (problem.rule, problem.location.path, "secret" in problem.message) == ("reload", str(folder), False)
     assert "MemoryError: secret" in caplog.text
-    (folder / "bot.yaml").write_text(SECOND + "\n", encoding="utf-8")
+    write(folder / "bot.yaml", SECOND + "\n")
     until(lambda: watched.loaded)
 
 
@@ -617,7 +674,7 @@ def test_watch_polls_if_events_are_unavailable(
     monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LOOKS", 0.1)
     watched = start(folder)
     for text, count in ((SECOND, 2), (FIRST, 1)):
-        (folder / "bot.yaml").write_text(text, encoding="utf-8")
+        write(folder / "bot.yaml", text)
         until(lambda count=count: len(watched.matcher.registry) == count)
 
     assert caplog.text.count("OS file watch limit reached") == 1
@@ -635,7 +692,7 @@ def test_edit_is_found_if_events_are_lost(
     monkeypatch.setattr("watchfiles.watch", silent)
     monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LOOKS", 0.1)
     watched = start(folder)
-    (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
+    write(folder / "bot.yaml", SECOND)
     until(lambda: watched.loaded)
 
 
@@ -662,14 +719,16 @@ watch = matcher.watch()
     [
         ("print('done')", 0),
         ("sys.exit(7)", 7),
-        ("import pathlib; matcher._reloader.source.__class__._read = lambda source: time.sleep(3600)\n"
-         "pathlib.Path(sys.argv[1], 'more.yaml').write_text('intents: {b: {utterances: [c]}}'); time.sleep(1)", 0),
+        ("import pathlib, threading; began = threading.Event()\n"
+         "matcher._reloader.source.__class__._read = lambda source: began.set() or time.sleep(3600)\n"
+         "pathlib.Path(sys.argv[1], 'more.yaml').write_text('intents: {b: {utterances: [c]}}'); assert began.wait(60)",
+         0),
     ],
 )  # fmt: skip
 def test_watch_does_not_keep_the_process_alive(folder: Path, last: str, code: int) -> None:
     """The process ends with its own exit code and no output, even during a reload."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM + last, str(folder)], timeout=PATIENCE, capture_output=True, check=False
+        [sys.executable, "-c", PROGRAM + last, str(folder)], timeout=3 * PATIENCE, capture_output=True, check=False
     )
 
     assert (done.returncode, done.stderr) == (code, b"")
@@ -699,7 +758,7 @@ def test_reload_logs_intents_and_fingerprint(
 ) -> None:
     caplog.set_level(logging.INFO, "intentmatch")
     watched = start(folder)
-    (folder / "bot.yaml").write_text(SECOND, encoding="utf-8")
+    write(folder / "bot.yaml", SECOND)
     until(lambda: watched.loaded)
 
     fingerprint = watched.matcher.registry.fingerprint

@@ -64,6 +64,19 @@ def test_second_user_gets_one_thread_and_leaves_the_first_its_pool():
         assert numpy_threads() == before
 
 
+def test_numpy_keeps_one_thread_until_the_last_block_ends():
+    """Otherwise the second block would compute with another number of threads, and round differently."""
+    with threadpool_limits(2, user_api="blas"):
+        before = numpy_threads()
+        first, second = all_cores(), all_cores()
+        first.__enter__()
+        with second as each:
+            first.__exit__(None, None, None)
+            assert each is one_by_one
+            assert numpy_threads() == 1
+        assert numpy_threads() == before
+
+
 def test_numpy_limit_holds_beside_another_blas_library():
     """faiss loads a library that reads `OMP_NUM_THREADS` only."""
     pytest.importorskip("faiss", reason="the extra [ann] is not installed")

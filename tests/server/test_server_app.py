@@ -69,6 +69,13 @@ def test_entities_are_found_and_filled() -> None:
             body = {"text": "tomorrow", "intent": "fly", "now": "2026-11-21T10:00", **more}
             assert client.post("/fill", json=body).json() == {"entities": [day]}
 
+        body = {"text": "tomorrow to Rome", "intent": "fly", "slots": ["day"], "now": "2026-11-21T10:00"}
+        asked, more = (client.post("/fill", json={**body, **others}).json() for others in ({}, {"others": ["city"]}))
+        unknown = client.post("/fill", json={**body, "others": ["seat"]})
+
+    assert asked == {"entities": [day]}
+    assert [entity["value"] for entity in more["entities"]] == ["2026-11-22", "Rome"]
+    assert unknown.status_code == 422
     assert today["entities"] == [{"slot": "city", "value": "Berlin", "text": "Berlin", "start": 7, "end": 13}]
     assert today["missing"] == [{"slot": "day", "question": "When?"}]
     assert [entity["value"] for entity in tomorrow["entities"]] == ["Rome", "2026-11-22"]

@@ -110,3 +110,22 @@ def document_of_authoring() -> Any:
 @settings(bounded, max_examples=8)
 def test_answers_to_authors_are_as_documented(case: schemathesis.Case) -> None:
     case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN_KEY}"}, excluded_checks=EXCLUDED)
+
+
+def document_of_authored_bots() -> Any:
+    """The calls that create, remove and restore bots."""
+    folder = Path(FOLDER.name) / "created" / "bots"
+    for name in ("bank", "shop"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "bot.yaml").write_text(f"settings: {{cache: off}}\n{INTENTS}", encoding="utf-8")
+    options: Any = {"keys": [f"*:{KEY}"], "admin_keys": [f"*:{ADMIN_KEY}"], "author_keys": ["*:anna=author-key"]}
+    app = create_app(folder, max_body=10_000_000, authoring=True, **options)
+    app.state.access._guesses = ManyWrongKeys()
+    found = schemathesis.openapi.from_asgi("/openapi.json", app)
+    return found.include(tag="authoring").exclude(path_regex="^/bots/[^/]+/")
+
+
+@document_of_authored_bots().parametrize()
+@settings(bounded, max_examples=8)
+def test_answers_about_authored_bots_are_as_documented(case: schemathesis.Case) -> None:
+    case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN_KEY}"}, excluded_checks=EXCLUDED)

@@ -1,4 +1,7 @@
-"""Read the messages of `messages/` with the bot of `bot.yaml`, and count which values were found where."""
+"""Read the messages of `messages/` with the bot of `bot.yaml`, and count which values were found where.
+
+The table "messages" has all kinds of slots; "moments" has days, times and ranges in more forms.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ from intentmatch.slots import slot_readers
 from intentmatch.text.normalize import bare
 
 FOLDER = Path(__file__).with_name("messages")
+TABLES = ("messages", "moments")
 HALVES = ("development", "kept")
+MOMENT_KINDS = frozenset(["date", "datetime", "time"])
+"""Kinds that the table "moments" is for; the other values of its messages have marks as well."""
 NOW = datetime(2026, 11, 21, 10)
 """A Saturday."""
 _MARK = re.compile(r"\[([a-z]+)\|([^|\]]+)(?:\|([^|\]]*))?(?:\|([^|\]]+))?\]")
@@ -73,10 +79,10 @@ def bot() -> Registry:
     return read_registry(FOLDER / "bot.yaml")
 
 
-def messages(half: str, registry: Registry) -> Iterator[Labelled]:
+def messages(half: str, registry: Registry, table: str = "messages") -> Iterator[Labelled]:
     """Yield the messages of "development" or "kept"."""
     slots = {slot.name: slot for slot in registry.slots}
-    languages = yaml.safe_load((FOLDER / f"messages-{half}.yaml").read_text(encoding="utf-8"))
+    languages = yaml.safe_load((FOLDER / f"{table}-{half}.yaml").read_text(encoding="utf-8"))
     for language, intents in languages.items():
         for intent, lines in intents.items():
             for line in lines:
@@ -120,14 +126,14 @@ def _value(kind: str, written: str) -> Any:
     return f"https://{written}" if kind == "url" and "://" not in written else written
 
 
-def measure(half: str) -> tuple[dict[tuple[str, str], Score], list[str]]:
+def measure(half: str, table: str = "messages") -> tuple[dict[tuple[str, str], Score], list[str]]:
     """Return the score of each kind and language, and what was found differently, as text."""
     registry = bot()
     readers = slot_readers(registry)
     kinds = {slot.name: slot.kind for slot in registry.slots}
     scores: dict[tuple[str, str], Score] = defaultdict(Score)
     differences = []
-    for message in messages(half, registry):
+    for message in messages(half, registry, table):
         entities = readers[message.intent].read(message.text, message.language, NOW).entities
         found = {(one.slot, one.start, one.end): one.value for one in entities}
         expected = {(one.slot, one.start, one.end): one.value for one in message.values}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from slot_messages import HALVES, Score, bot, labelled, measure, messages, summed
+from slot_messages import HALVES, MOMENT_KINDS, Score, bot, labelled, measure, messages, summed
 
 from intentmatch.core.types import Slot
 
@@ -30,6 +30,23 @@ def test_spans_and_values_of_each_kind_are_found(half, reach, others):
     assert {kind: score.f1 for kind, score in scores.items() if score.f1 < reach.get(kind, others)} == {}
     assert {kind: score.values_right for kind, score in scores.items() if score.values_right < 0.95} == {}
     assert {slot.kind for slot in bot().slots} == set(scores)
+
+
+def test_moments_are_280_messages_in_eight_languages_and_no_message_is_in_both_halves():
+    registry = bot()
+    development, kept = (list(messages(half, registry, "moments")) for half in HALVES)
+
+    assert len(development) + len(kept) >= 280
+    assert min(len(development), len(kept)) >= 120
+    assert len({one.language for one in development}) == len({one.language for one in kept}) == 8
+    assert not {one.text for one in development} & {one.text for one in kept}
+
+
+def test_days_times_and_ranges_are_found_in_more_forms():
+    scores = summed(measure("development", "moments")[0], 0)
+
+    assert {kind: scores[kind].f1 for kind in MOMENT_KINDS if scores[kind].f1 < 0.95} == {}
+    assert {kind: scores[kind].values_right for kind in MOMENT_KINDS if scores[kind].values_right < 0.95} == {}
 
 
 def test_marks_give_span_and_value():

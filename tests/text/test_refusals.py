@@ -128,3 +128,20 @@ def test_clause_is_read_without_the_negation(language: str, text: str, without: 
 
     assert refused is not None
     assert refused.without == without
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "is_whole", "is_affix"),
+    [
+        ("en", "please don't cancel my order", True, False),
+        ("en", "thanks, but please don't cancel my order", False, False),
+        ("cs", "nerušte prosím moji objednávku", True, True),
+        ("tr", "hesabımı silmeyin", True, True),
+        ("zh", "订单不要取消", True, False),
+    ],
+)
+def test_refusal_says_how_much_of_the_text_it_is(language: str, text: str, is_whole: bool, is_affix: bool) -> None:
+    found = refusal(text, language)
+
+    assert found is not None
+    assert (found.is_whole, found.is_affix) == (is_whole, is_affix)

@@ -17,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import Scope
 
 from intentmatch.core.errors import (
@@ -181,9 +182,17 @@ async def _http(request: Request, error: Exception) -> Response:
     if status == 404:
         detail = "There is nothing at this path. /docs lists all calls."
     elif status == 405:
-        allowed = (headers or {}).get("Allow", "other methods")
+        allowed = _methods(request) or (headers or {}).get("Allow", "other methods")
+        headers = {**(headers or {}), "Allow": allowed}
         detail = f"This path does not support {request.method}, only {allowed}."
     return response(request.scope, ProblemDetails.for_status(status, detail), headers)
+
+
+def _methods(request: Request) -> str:
+    """Return all methods of a path: Starlette names those of the first route alone."""
+    path = request.scope["path"]
+    found = [route for route in request.app.routes if isinstance(route, Route) and route.path_regex.match(path)]
+    return ", ".join(sorted({method for route in found for method in route.methods or ()}))
 
 
 async def _intentmatch(request: Request, error: Exception) -> Response:
@@ -200,7 +209,7 @@ async def _intentmatch(request: Request, error: Exception) -> Response:
 def _key_at_fault(request: Request, error: UnknownNameError) -> str:
     """The key of the request that holds the unknown name."""
     if error.kind == "slot":
-        return ".slots"
+        return ".slots" if error.name in request.state.names["slots"] else ".others"
     return ".intent" if request.scope["path"].endswith("/fill") else ".allowed"
 
 

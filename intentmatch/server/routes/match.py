@@ -40,5 +40,8 @@ def _written(results: Sequence[MatchResult]) -> bytes:
 
 def fill(body: FillRequest, bot: Bot, request: Request) -> FillResponse:
     """Return the slots of an intent that the answer to a question fills."""
-    entities = bot.matcher.fill(body.text, body.intent, body.slots, language=body.language, now=body.now)
+    request.state.names = {"slots": body.slots or (), "others": body.others or ()}
+    entities = bot.matcher.fill(
+        body.text, body.intent, body.slots, others=body.others, language=body.language, now=body.now
+    )
     return FillResponse.from_entities(entities)

@@ -97,6 +97,8 @@ def test_invalid_value_is_located(client: TestClient, name: str) -> None:
         ({"intent": 5}, "body.intent"),
         ({"intent": "greet", "slots": ["day"]}, "body.slots"),
         ({"intent": "greet", "slots": []}, "body.slots"),
+        ({"intent": "greet", "others": ["day"]}, "body.others"),
+        ({"intent": "greet", "others": "day"}, "body.others"),
         ({"intent": "greet", "top_k": 3}, "body.top_k"),
     ],
 )

@@ -101,6 +101,11 @@ class FillRequest(RequestModel):
         max_length=100,
         description="The slots asked for; the default is all slots of the intent.",
     )
+    others: list[Name] | None = Field(
+        default=None,
+        max_length=100,
+        description="Slots that were not asked for; they are filled only where the answer's own words say so.",
+    )
 
 
 class FeedbackRequest(RequestModel):

@@ -133,6 +133,13 @@ def test_other_worker_processes_follow(client: TestClient, folder: Path, monkeyp
         until(lambda: match(other, "bakery").status_code == 404)
 
 
+def test_all_methods_of_a_path_are_allowed(client: TestClient) -> None:
+    answer = client.put("/bots", json={})
+
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
+    assert answer.json()["detail"] == "This path does not support PUT, only GET, POST."
+
+
 def test_single_bot_is_neither_created_nor_removed(folder: Path) -> None:
     options = {**OPTIONS, "admin_keys": ["root"], "author_keys": ["anna=anna"], "keys": ["k"]}
     with TestClient(create_app(folder / "shop", **options), headers=ROOT) as client:

@@ -1,0 +1,226 @@
+"""Parts of the day: "morning" and "tonight", and the hours that they stand for.
+
+A part of the day beside an hour says which half of the day is meant: "tonight at 8" is 20:00, in a slot for times as
+well as in one for dates and times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date, time, timedelta
+from functools import lru_cache
+from typing import NamedTuple
+
+from intentmatch.core import plugins
+from intentmatch.slots.message import Message, plain
+from intentmatch.slots.moment_words import MOMENT_WORDS
+from intentmatch.slots.quantities import any_of
+from intentmatch.text.language_id import base_language
+
+PARTS = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 22), "night": (22, 24)}
+"""Hours of the parts of a day; the night ends with the day."""
+
+DAY_PARTS = {
+    "ar": {"الليلة": "0 evening", "هذا المساء": "0 evening", "هذا الصباح": "0 morning"},
+    "de": {"heut abend": "0 evening", "heut früh": "0 morning"},
+    "en": {
+        **dict.fromkeys(["tonight", "this evening", "this night"], "0 evening"),
+        "this morning": "0 morning",
+        "this afternoon": "0 afternoon",
+        "last night": "-1 evening",
+    },
+    "es": {
+        **dict.fromkeys(["esta noche", "esta tarde noche"], "0 evening"),
+        "esta mañana": "0 morning",
+        "esta tarde": "0 afternoon",
+        "anoche": "-1 evening",
+    },
+    "fa": {"امشب": "0 evening", "دیشب": "-1 evening"},
+    "fr": {
+        "ce soir": "0 evening",
+        "cette nuit": "0 evening",
+        "ce matin": "0 morning",
+        "cet après-midi": "0 afternoon",
+        "cet aprem": "0 afternoon",
+        "hier soir": "-1 evening",
+    },
+    "it": {
+        **dict.fromkeys(["stasera", "questa sera", "stanotte"], "0 evening"),
+        **dict.fromkeys(["stamattina", "stamani", "questa mattina"], "0 morning"),
+        "questo pomeriggio": "0 afternoon",
+        "domattina": "1 morning",
+        "ieri sera": "-1 evening",
+    },
+    "ja": {
+        **dict.fromkeys(["今夜", "今晩"], "0 evening"),
+        "今朝": "0 morning",
+        "明朝": "1 morning",
+        "明晩": "1 evening",
+    },
+    "nl": {
+        **dict.fromkeys(["vanavond", "vannacht"], "0 evening"),
+        **dict.fromkeys(["vanochtend", "vanmorgen"], "0 morning"),
+        "vanmiddag": "0 afternoon",
+        "morgenochtend": "1 morning",
+        "morgenmiddag": "1 afternoon",
+        "morgenavond": "1 evening",
+    },
+    "pt": {"esta noite": "0 evening", "esta tarde": "0 afternoon", "esta manhã": "0 morning"},
+    "ru": {},
+    "tr": {
+        **dict.fromkeys(["bu akşam", "bu gece"], "0 evening"),
+        "bu sabah": "0 morning",
+        "bu öğleden sonra": "0 afternoon",
+        "dün akşam": "-1 evening",
+    },
+    "zh": {
+        **dict.fromkeys(["今晚", "今夜"], "0 evening"),
+        **dict.fromkeys(["今早", "今晨"], "0 morning"),
+        **dict.fromkeys(["明晚", "明夜"], "1 evening"),
+        **dict.fromkeys(["明早", "明晨"], "1 morning"),
+        "后晚": "2 evening",
+        "昨晚": "-1 evening",
+    },
+}
+"""Words for a part of a day near today that need no word for the day, with the days from today and the part."""
+
+WEEKDAY_PARTS = {
+    "de": {
+        **dict.fromkeys(["morgen", "früh", "vormittag"], "morning"),
+        "nachmittag": "afternoon",
+        "abend": "evening",
+        "nacht": "night",
+    },
+    "nl": {"ochtend": "morning", "morgen": "morning", "middag": "afternoon", "avond": "evening", "nacht": "night"},
+}
+"""Parts of the day that are written together with a weekday: "Freitagabend"."""
+_LONGEST_BEFORE = 40
+"""Characters before a time that are searched for a part of the day."""
+_LONGEST_BEHIND = 30
+_NOON = 12
+_DAYTIME = 6
+"""First hour that "at night" moves: "at 2 at night" stays 2:00."""
+
+
+class _Words(NamedTuple):
+    """Patterns of a language, in plain form."""
+
+    parts: re.Pattern[str]
+    part_of: Mapping[str, str]
+    of_weekday: re.Pattern[str]
+    """A part of the day at the end of a weekday."""
+    near_today: re.Pattern[str]
+    near: Mapping[str, tuple[int, str]]
+    """Days from today and part of the day, by word."""
+    before: re.Pattern[str]
+    """A part of the day and the words behind it, at the end of what stands before a time."""
+    behind: re.Pattern[str]
+    hour: re.Pattern[str]
+    """A part of the day and an hour that only a word between them marks as a time: "this evening around 9"."""
+
+
+class DayPart(NamedTuple):
+    """A part of the day at `text[start:end]`, with its day if the words say it ("tonight")."""
+
+    start: int
+    end: int
+    part: str
+    day: date | None = None
+
+
+def day_parts(message: Message) -> list[DayPart]:
+    """Return the parts of the day in a message, including overlapping ones."""
+    words = _words(base_language(message.language) if message.language else "en")
+    found = [DayPart(*match.span(), words.part_of[match[0]]) for match in words.parts.finditer(message.plain)]
+    for match in words.near_today.finditer(message.plain):
+        days, part = words.near[match[0]]
+        day = _plus(message.now.date(), days)
+        if day is not None:
+            found.append(DayPart(*match.span(), part, day))
+    return found
+
+
+def days_of_parts(language: str) -> Mapping[str, int]:
+    """Return the words for a part of the day that name its day, with the days from today: "tonight" is 0."""
+    return {word: int(meaning.split()[0]) for word, meaning in DAY_PARTS.get(language, {}).items()}
+
+
+def part_of_weekday(message: Message, end: int) -> str | None:
+    """Return the part of the day that a word ending at `end` of the message ends with: "Freitagabend"."""
+    words = _words(base_language(message.language) if message.language else "en")
+    found = words.of_weekday.search(message.plain, max(end - _LONGEST_BEFORE, 0), end)
+    return found and words.part_of[found[0]]
+
+
+def part_beside(message: Message, start: int, end: int) -> str | None:
+    """Return the part of the day before or behind a time: "tonight at [8]", "[8] tomorrow evening"; None if none."""
+    words = _words(base_language(message.language) if message.language else "en")
+    before = words.before.search(message.plain, max(start - _LONGEST_BEFORE, 0), start)
+    if before:
+        return words.part_of.get(before["part"]) or words.near[before["part"]][1]
+    behind = words.behind.match(message.plain, end)
+    if behind is None:
+        behind = words.behind.match(message.plain, _end_of_day(message, words, end))
+    return None if behind is None else words.part_of.get(behind["part"]) or words.near[behind["part"]][1]
+
+
+def hours_of_parts(message: Message) -> Iterator[tuple[int, int, time]]:
+    """Yield the hours behind a part of the day that need a word between them: "this evening around [9]"."""
+    words = _words(base_language(message.language) if message.language else "en")
+    for found in words.hour.finditer(message.plain):
+        part = words.part_of.get(found["part"]) or words.near[found["part"]][1]
+        if int(found["n"]) <= _NOON:
+            yield *found.span("n"), in_part(time(int(found["n"])), part)
+
+
+def _end_of_day(message: Message, words: _Words, end: int) -> int:
+    """Return the end of the day that stands between a time and a part of the day, `end` if there is none."""
+    if not words.parts.search(message.plain, end, end + _LONGEST_BEHIND) or not plugins.installed("dateparser"):
+        return end
+    from intentmatch.slots.days import DateFinder
+
+    behind = (hit for hit in DateFinder().find(message) if 0 < hit.start - end <= len(" on the "))
+    return max((hit.end for hit in behind), default=end)
+
+
+def in_part(clock: time, part: str) -> time:
+    """Return a time without a half of the day in a part of the day: 8:00 in the evening is 20:00, 12:00 is midnight."""
+    if part == "evening" and clock.hour == 12:
+        return clock.replace(hour=0)
+    if part in ("afternoon", "evening") or (part == "night" and clock.hour >= _DAYTIME):
+        return clock.replace(hour=clock.hour % 12 + 12)
+    return clock
+
+
+def _plus(day: date, days: int) -> date | None:
+    try:
+        return day + timedelta(days=days)
+    except OverflowError:
+        return None
+
+
+@lru_cache(maxsize=64)
+def _words(language: str) -> _Words:
+    own = MOMENT_WORDS.get(language)
+    part_of = {plain(word): part for part in PARTS for word in (getattr(own, part).split("|") if own else ()) if word}
+    near = {}
+    for word, meaning in DAY_PARTS.get(language, {}).items():
+        days, _, part = meaning.partition(" ")
+        near[plain(word)] = int(days), part
+    together = WEEKDAY_PARTS.get(language, {})
+    part_of = {plain(word): part for word, part in together.items()} | part_of
+    inside = "|".join(map(plain, together)) or "(?!)"
+    of_weekday = rf"(?:(?<=tag)|(?<=dag)|(?<=woch))(?:{inside})(?![^\W\d_])"
+    said = f"(?P<part>{any_of([*part_of, *near])}|{of_weekday})"
+    at = any_of(plain(word) for words in (own.at, own.around) for word in words.split("|")) if own else "(?!)"
+    return _Words(
+        re.compile(any_of(part_of)),
+        part_of,
+        re.compile(f"(?:{of_weekday})$"),
+        re.compile(any_of(near)),
+        near,
+        re.compile(f"{said} ?,? ?(?:{at})? ?$"),
+        re.compile(f" ?,? ?{said}"),
+        re.compile(rf"{said} ?,? ?(?:{at}) (?P<n>[0-9]{{1,2}})(?![0-9.,:/%-]*[0-9%]|[^\W\d_])"),
+    )

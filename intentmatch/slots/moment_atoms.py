@@ -1,0 +1,132 @@
+"""Parts of a date and time: days, times, parts of the day, periods and instants, and what they mean beside each other.
+
+"Friday evening at 8" has three of them, which make one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from typing import NamedTuple
+
+from intentmatch.slots.day_parts import in_part
+from intentmatch.slots.moment_patterns import LONGEST_GAP, Patterns
+
+_SMALL_HOURS = 5
+"""First hour that belongs to the day, not to the evening before."""
+
+
+class Atom(NamedTuple):
+    """A day, a time, a part of a day, or several of these together."""
+
+    start: int
+    end: int
+    day: date | None = None
+    clock: time | None = None
+    part: str | None = None
+    """"morning" and the like."""
+    last_day: date | None = None
+    """Last day of a period."""
+    alone: bool = True
+    """Whether it means something without a day or time beside it."""
+    moment: datetime | None = None
+    """An instant counted from now."""
+    is_exact: bool = False
+    """Whether the half of the day is clear: "4 pm", "16:00"."""
+    has_half: bool = False
+    """Whether the half of the day is said ("4 pm")."""
+    of_month: int | None = None
+    """The number of a day whose month is not said ("the 5th")."""
+    delta: timedelta | None = None
+    """Whole days from today."""
+    opened: bool = False
+    """Whether "between" stands inside, before the time."""
+
+
+def without_overlaps(atoms: Iterable[Atom]) -> list[Atom]:
+    """Return the longest of overlapping atoms, of equally long ones the first, in order."""
+    taken: list[Atom] = []
+    ends = bytearray()
+    for atom in sorted(atoms, key=_preference):
+        ends.extend(bytes(max(atom.end - len(ends), 0)))
+        if not any(ends[atom.start : atom.end]):
+            ends[atom.start : atom.end] = b"\1" * (atom.end - atom.start)
+            taken.append(atom)
+    return sorted(taken, key=lambda atom: atom.start)
+
+
+def _preference(atom: Atom) -> tuple[int, bool, bool, bool]:
+    return atom.start - atom.end, not (atom.day and atom.part), atom.delta is None, not atom.alone
+
+
+def joined(atoms: Sequence[Atom], text: str, words: Patterns, today: date) -> list[Atom]:
+    """Join days with the times and parts of the day beside them; drop times and parts that mean nothing alone."""
+    together: list[Atom] = []
+    for atom in atoms:
+        last = together[-1] if together else None
+        both = _both(last, atom, text, words, today) if last else None
+        if both:
+            together[-1] = both
+        else:
+            together.append(atom)
+    return [atom for atom in together if atom.alone or (atom.day and not atom.delta)]
+
+
+def _both(first: Atom, second: Atom, text: str, words: Patterns, today: date) -> Atom | None:
+    """Return two neighbouring atoms as one, None if they do not belong together."""
+    gap = second.start - first.end
+    if not 0 <= gap <= LONGEST_GAP:
+        return None
+    if words.of.fullmatch(text, first.end, second.start) and (whole := _of_month(first, second)):
+        return whole
+    if words.at.fullmatch(text, first.end, second.start) is None:
+        return None
+    counted = _counted_on(first, second, today)
+    if counted:
+        return counted
+    opened = words.between.search(text, first.end, second.start) is not None
+    both = _day_and_time(first, second)
+    return both and both._replace(opened=first.opened or opened)
+
+
+def _of_month(first: Atom, second: Atom) -> Atom | None:
+    """Return the day of "the 3rd of next month"."""
+    number, month = (first, second) if first.of_month else (second, first)
+    if not (number.of_month and month.day and month.last_day and month.day.day == 1 and not number.clock):
+        return None
+    if month.last_day.month != month.day.month or number.of_month > month.last_day.day:
+        return None
+    return Atom(first.start, second.end, day=month.day.replace(day=number.of_month))
+
+
+def _counted_on(first: Atom, second: Atom, today: date) -> Atom | None:
+    """Return the day of "heute in einer Woche" and of "a week from Friday"."""
+    day, length = (second, first) if first.delta and not first.alone else (first, second)
+    if not (day.day and length.delta) or day.delta or day.last_day or day.clock:
+        return None
+    if length.alone and length.delta.days % 7 and day.day != today:
+        return None
+    try:
+        return Atom(first.start, second.end, day=day.day + length.delta)
+    except OverflowError:
+        return None
+
+
+def _day_and_time(first: Atom, second: Atom) -> Atom | None:
+    """Return two atoms as one; None if both say the same or one is a period or an instant."""
+    if any(atom.last_day or atom.moment for atom in (first, second)):
+        return None
+    if (first.day and second.day) or (first.clock and second.clock) or (first.part and second.part):
+        return None
+    day = first.day or second.day
+    if not day:
+        return None
+    clock, part = first.clock or second.clock, first.part or second.part
+    is_exact = first.is_exact or second.is_exact
+    if clock and part:
+        clock = clock if is_exact else in_part(clock, part)
+        late = part in ("evening", "night") if clock == time(0) else part == "evening" and clock.hour < _SMALL_HOURS
+        day = day + timedelta(days=1) if late and day < date.max else day
+    has_half = first.has_half or second.has_half or part is not None
+    is_exact = is_exact or part is not None
+    return Atom(first.start, second.end, day, clock, part, is_exact=is_exact, has_half=has_half)

@@ -1,0 +1,67 @@
+"""Days and instants at a length from now: "in an hour", "20 minutes ago", "two days from now"."""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta, timezone
+
+from intentmatch.slots.durations import Length, lengths
+from intentmatch.slots.message import Message
+from intentmatch.slots.moment_atoms import Atom
+from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
+
+_CLOCK_UNITS = ("hour", "minute", "second")
+_MOST_DAYS = 366_000
+"""Longest way from now, in days, so that no sum leaves the calendar."""
+
+
+def offsets(message: Message) -> Iterator[Atom]:
+    """Yield lengths counted from now: days if the length is of days, months or years, otherwise instants.
+
+    "A week from" needs a day behind it.
+    """
+    text, words = message.plain, patterns(message)
+    for length in lengths(message):
+        place = max(length.start - LONGEST_GAP, 0)
+        for sign, before, behind in ((1, *words.later), (-1, *words.ago)):
+            ahead, after = before.search(text[place : length.start]), behind.match(text, length.end)
+            if ahead or after:
+                start = place + ahead.start() if ahead else length.start
+                end = after.end() if after else length.end
+                atom = _from_now(message.now, length, sign)
+                if atom:
+                    yield atom._replace(start=start, end=end)
+                break
+        else:
+            counted = words.counted_from.match(text, length.end)
+            atom = _from_now(message.now, length, 1) if counted else None
+            if counted and atom and atom.delta:
+                yield atom._replace(start=length.start, end=counted.end(), alone=False)
+
+
+def _from_now(now: datetime, length: Length, sign: int) -> Atom | None:
+    parts = length.parts
+    days = parts.get("day", 0) + 7 * parts.get("week", 0)
+    months = round(parts.get("month", 0) + 12 * parts.get("year", 0))
+    seconds = sum(parts.get(unit, 0) * many for unit, many in zip(_CLOCK_UNITS, (3600, 60, 1), strict=True))
+    if days > _MOST_DAYS or months > _MOST_DAYS // 31 or seconds > _MOST_DAYS * 86_400:
+        return None
+    try:
+        day = plus_months(now.date(), sign * months) + timedelta(days=sign * int(days))
+        rest = timedelta(days=days % 1, seconds=seconds)
+        if not rest:
+            return Atom(0, 0, day=day, delta=day - now.date())
+        start = datetime.combine(day, now.timetz())
+        if start.tzinfo is not None:
+            moved = start.astimezone(timezone.utc) + sign * rest
+            return Atom(0, 0, moment=moved.astimezone(start.tzinfo))
+        return Atom(0, 0, moment=start + sign * rest)
+    except (OverflowError, ValueError):
+        return None
+
+
+def plus_months(day: date, months: int) -> date:
+    """Return the day some months later, or the last day of that month. Raises `ValueError` outside of the calendar."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))

@@ -1,0 +1,101 @@
+"""Days with their weekday before them: "Friday, 4 December", "Sunday the 29th", "domingo 29"."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from intentmatch.slots.function_words import function_words
+from intentmatch.slots.message import Message
+from intentmatch.slots.moment_patterns import patterns
+from intentmatch.text.language_id import base_language
+
+_BETWEEN = re.compile(r" ?[,.]? ?(?:(?:the|den|der|dem|le|el|il|o|de|dia|dnia) )?")
+"""What stands between a weekday and its date."""
+_WITH_A_NUMBER = frozenset(["es", "fr", "it", "pt", "nl"])
+"""Languages that put the bare number of the day behind the weekday."""
+_NUMBER = re.compile(r" (?P<n>[0-9]{1,2})(?![0-9.,:/%-]*[0-9%]|[^\W_])")
+_NEXT_WORD = re.compile(r" ?(?P<word>[^\W\d_]+)")
+_MONTHS_AHEAD = 12
+
+
+class Weekday(NamedTuple):
+    """A weekday at `text[start:end]`, 0 for Monday."""
+
+    start: int
+    end: int
+    number: int
+    is_short: bool = False
+    """Whether it is an abbreviation, which a number alone does not make a date."""
+
+
+class Day(NamedTuple):
+    """A date at `text[start:end]`."""
+
+    start: int
+    end: int
+    day: date
+    has_month: bool = True
+
+
+def with_weekdays(message: Message, weekdays: Iterable[Weekday], days: Sequence[Day]) -> Iterator[Day]:
+    """Yield the dates of `days` behind a weekday, and numbers of days behind one, each with the weekday in its span.
+
+    A day of a month that is not said is the first one on that weekday.
+    """
+    at, until = ({getattr(day, side): day for day in days} for side in ("start", "end"))
+    for weekday in weekdays:
+        place = _BETWEEN.match(message.plain, weekday.end)
+        day = at.get(place.end()) if place and place.end() > weekday.end else None
+        if day:
+            value = (
+                day.day if day.has_month else _on_weekday(message.now.date(), day.day.day, weekday.number) or day.day
+            )
+            yield Day(weekday.start, day.end, value)
+        elif before := _before(message, weekday, until):
+            yield Day(before.start, weekday.end, before.day)
+        elif not weekday.is_short and (number := _number_behind(message, weekday)):
+            on_weekday = _on_weekday(message.now.date(), int(number["n"]), weekday.number)
+            # "Lunes 4 personas" is no 4th, unless that is the next 4th by chance.
+            if on_weekday and on_weekday == _next(message.now.date(), int(number["n"])):
+                yield Day(weekday.start, number.end(), on_weekday)
+
+
+def _before(message: Message, weekday: Weekday, until: Mapping[int, Day]) -> Day | None:
+    """Return the date before its own weekday: "4 December, Friday"."""
+    place = weekday.start
+    while place and message.plain[place - 1] in " ,(":
+        place -= 1
+    day = until.get(place)
+    return day if day and day.has_month and day.day.weekday() == weekday.number else None
+
+
+def _number_behind(message: Message, weekday: Weekday) -> re.Match[str] | None:
+    """Return the number behind a weekday that ends the message or stands before a function word or a pause."""
+    language = base_language(message.language) if message.language else "en"
+    number = _NUMBER.match(message.plain, weekday.end) if language in _WITH_A_NUMBER else None
+    word = _NEXT_WORD.match(message.plain, number.end()) if number else None
+    if number is None or word is None or word["word"] in function_words(language):
+        return number
+    return number if patterns(message).at_word.match(message.plain, word.start("word")) else None
+
+
+def _next(today: date, number: int) -> date | None:
+    return next(_days_ahead(today, number), None)
+
+
+def _on_weekday(today: date, number: int, weekday: int) -> date | None:
+    return next((day for day in _days_ahead(today, number) if day.weekday() == weekday), None)
+
+
+def _days_ahead(today: date, number: int) -> Iterator[date]:
+    """Yield the days with a number in their month, from today on."""
+    for months in range(_MONTHS_AHEAD):
+        year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
+        if year <= date.max.year and 1 <= number <= calendar.monthrange(year, month + 1)[1]:
+            day = date(year, month + 1, number)
+            if day >= today:
+                yield day

@@ -113,7 +113,7 @@ def main(names: list[str]) -> None:
         try:
             for name in names or SHOTS:
                 page = browser.new_page(viewport={"width": 1100, "height": 720}, locale="en-US")
-                page.set_default_timeout(60_000)
+                page.set_default_timeout(180_000)
                 SHOTS[name](page, served)
                 page.wait_for_timeout(800)
                 file = TARGET / f"{name}.webp"

@@ -94,7 +94,7 @@ class TestSee:
         diff.wait_for()
 
         assert "-        - please give me my money back now" in diff.inner_text()
-        page.get_by_role("button", name="Cancel").click()
+        page.get_by_role("button", name="Cancel", exact=True).click()
         assert yaml(served) == before
 
     def test_moved_target_shows_the_answers_that_change(self, page, served):

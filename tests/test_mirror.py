@@ -90,6 +90,7 @@ TESTED_IN: dict[str, str] = {
     "registry/reading/slot_grammar.py": "registry/reading/test_reader.py",
     "registry/templates/rules.py": "registry/templates/test_expansion.py",
     # A pool owns its bots and models; the server is tested over HTTP.
+    "server/auth/database_keys.py": "server/test_server_database.py",
     "server/bots/bot.py": "server/bots/test_pool.py",
     "server/bots/folder.py": "server/bots/test_pool.py",
     "server/bots/memory.py": "server/bots/test_pool.py",

@@ -26,8 +26,8 @@ _log = logging.getLogger(__name__)
 
 SCHEMA = "intentmatch_index"
 
-# Recall at 10 on the synthetic rows of bench_postgres.py (10,000): 96.1% with an expansion of 200 for the search, 98.6%
-# with 300. Where comparing all rows is cheaper than the graph, PostgreSQL does that.
+# Recall at 10 among 20,000 utterances of public intent lists is 99.85%; with an expansion of 200 for the search 99.75%
+# in half the time, but recall falls with the number of rows. Where comparing all rows is cheaper, PostgreSQL does that.
 _CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 16, 128, 512
 _ITERATIVE = ("hnsw.iterative_scan", "strict_order")
 # Number of nearest rows whose owners are candidates, and of further owners with the nearest centres.

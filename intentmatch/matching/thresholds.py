@@ -40,7 +40,7 @@ def policy_of(
         # A threshold that the author wrote, if only for one language, wins over all learned ones.
         by_language = {name: _learned(of, f"for {name}") for name, of in calibration.by_language.items()}
         by_intent = {name: _learned(of, f"for {name}") for name, of in calibration.by_intent.items()}
-    by_intent |= {
+    written = {
         intent.name: author_cut(
             intent.threshold, f"the author's, {intent.location.short if intent.location else 'from code'}"
         )
@@ -52,8 +52,10 @@ def policy_of(
         margin = FALLBACK_MARGIN if margin is None else margin
         default = _on_score(default)
         by_language = {name: _on_score(of) for name, of in by_language.items()}
-        by_intent = {name: _on_score(of) for name, of in by_intent.items()}
-    return Policy(default, by_language, by_intent, margin, settings.band, calibration.ask_below)
+        written = {name: _on_score(of) for name, of in written.items()}
+    return Policy(
+        default, by_language, by_intent | written, margin, settings.band, calibration.ask_below, learned=by_intent
+    )
 
 
 def _on_score(cut: Cut) -> Cut:

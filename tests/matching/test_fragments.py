@@ -65,7 +65,8 @@ def test_intent_that_is_likely_in_neither_way_is_not_offered():
     ("key", "confidences"),
     [
         ("parcel", {"status": 0.6, "cancel": 0.3}),  # only lines of one intent
-        ("order", {"cancel": 0.95, "change": 0.01}),  # (0.99 + 0.5) / 2: the head is sure
+        ("order", {"cancel": 0.75, "status": 0.15}),  # (0.83 + 0.5) / 2: most lines and confidence are one intent's
+        ("my order", {"change": 0.95, "cancel": 0.01}),  # half of the lines are another's, but the head is sure
         ("lamp order my", {"cancel": 0.6, "change": 0.2}),  # more than two words
         ("order zebra", {"cancel": 0.6, "change": 0.2}),  # no line has both
         ("the", {"cancel": 0.6, "change": 0.2}),  # a stop word alone

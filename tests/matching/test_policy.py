@@ -288,7 +288,7 @@ SURE = Policy(Cut(0.9, "bot.yaml:3", "confidence"), margin=None)
         ({"a": (0.9, 0.49, 1.0)}, "out_of_scope"),
         ({"a": (0.1, 0.4, 1.0), "b": (0.1, 0.1, 0.5)}, "matched"),
         ({"a": (0.9, 0.6, 1.5), "b": (0.9, 0.35, 1.3)}, "matched"),
-        ({"a": (0.3, 0.5, 1.5), "b": (0.9, 0.4, 1.45)}, "ambiguous"),
+        ({"a": (0.3, 0.47, 1.5), "b": (0.9, 0.43, 1.45)}, "ambiguous"),
         ({"a": (0.3, 0.3, 1.5), "b": (0.9, 0.2, 1.45), "c": (0.9, 0.15, 1.4), "d": (0.9, 0.1, 1.3)}, "matched"),
         ({"a": (0.3, 0.4, 1.5), "b": (0.9, 0.3, 1.45), "c": (0.9, 0.2, 1.4)}, "ambiguous"),
     ],
@@ -302,7 +302,7 @@ def test_learned_threshold_is_on_the_sum_of_the_confidences(candidates, verdict)
 
 def test_at_most_three_likely_intents_are_rivals():
     four = {"a": (0.9, 0.4, 1.5), "b": (0.9, 0.3, 1.4), "c": (0.9, 0.12, 1.3), "d": (0.9, 0.1, 1.2)}
-    few = {"a": (0.9, 0.5, 1.5), "b": (0.9, 0.38, 1.4), "c": (0.9, 0.04, 1.3)}
+    few = {"a": (0.9, 0.47, 1.5), "b": (0.9, 0.43, 1.4), "c": (0.9, 0.04, 1.3)}
 
     assert [c.intent for c in decide(candidates_with_confidence(**four), SURE).rivals] == ["a", "b", "c"]
     assert [c.intent for c in decide(candidates_with_confidence(**few), LEARNED).rivals] == ["a", "b"]

@@ -8,6 +8,7 @@ for the registry's. Its own languages are told apart by their pieces and by char
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -22,13 +23,29 @@ from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.text.language_id import LanguageGuess, base_language
 from intentmatch.text.normalize import clean
 
-# By how many nats another language must be likelier than each of the registry's, and by how many more, divided by the
-# number of words: a short message has little evidence.
-_LEAD, _LEAD_OF_ONE_WORD = 3.0, 8.0
+
+class _Required(NamedTuple):
+    """How much evidence makes a message foreign, in nats."""
+
+    lead: float
+    """By how many another language must be likelier than each of the registry's."""
+    of_one_word: float
+    """By how many more, divided by the number of words: a short message has little evidence."""
+    around_title: float
+    """A title in the registry's language does not hide another language around it: if so many nats speak for the other
+    language in some pieces, the pieces that speak for the registry's are ignored."""
+
+
+# In a registry with at least so many different words, and with fewer. Languages of the Arabic script have more words in
+# common; other scripts were not measured and get the same cautious values.
+_WORDS_OF_LARGE = 600
+_LARGE, _SMALL = _Required(1.0, 6.0, 6.0), _Required(3.0, 8.0, 12.0)
+_OTHER_SCRIPTS = _Required(5.0, 8.0, 14.0)
+_OTHER_LETTERS = re.compile("[\u0370-\u1dff\u1f00-\u1fff\u2e80-\ud7ff\uf900-\ufeff]")
 _ROUNDING = 1e-6
-# A title in the registry's language does not hide another language around it: if so many nats speak for the other
-# language in some pieces, the pieces that speak for the registry's are ignored.
-_AROUND_TITLE = 12.0
+# Random letters and syllables resemble some language or other. Log-odds that a message is random, from which it is not
+# taken for another language; chosen on random syllables to a bot of 8 intents, and on xsid.
+_MOST_RANDOM = -0.85
 # Share of its words that a registry lacks in a message in another language; bounds of that share in its own.
 _LACKING = 0.85
 _FEWEST_LACKING, _MOST_LACKING = 0.02, 0.9
@@ -36,7 +53,7 @@ _FEWEST_LACKING, _MOST_LACKING = 0.02, 0.9
 _LACKED_WEIGHT = 1.3
 # The numbers above were chosen on development sets (clinc150, banking77, mtop, massive, xsid, msskills, arbanking77,
 # whole and cut to 8 intents): of the messages in a registry's own languages, at most one in 200 is answered otherwise.
-# Only registries of 8 intents in Arabic and Persian, whose script many languages share, have up to six times as many.
+# Only registries of 8 intents in Arabic and Persian have more of them.
 
 # Weight of the pieces against 1 of the bigrams. Chosen with the shipped intents and 8 of them on messages of mtop and
 # xsid, whole and their first words: 95% and 97% of the languages are found, 89% and 90% from one word (bigrams: 89%,
@@ -106,8 +123,7 @@ class MessageLanguage:
             return Spoken(None, False, "nothing to tell the language by")
         own = self._among(key, evidence)
         is_own = rows or self._cannot_be_foreign(pieces, key, own)
-        # Random letters resemble some rare language or other.
-        if not is_own and (language := self._foreign(evidence, pieces, key)) and randomness(text) <= 0.0:
+        if not is_own and (language := self._foreign(evidence, pieces, key)) and _may_be_words(text):
             return Spoken(language, True, f"guessed {language}, which the registry does not have")
         return self._own(own)
 
@@ -134,7 +150,7 @@ class MessageLanguage:
         if column is None:
             return False
         lead = max(piece_languages().most_behind(pieces, column), 0.0)
-        return lead + self._by_words(words) < _LEAD - _ROUNDING
+        return lead + self._by_words(words) < self._required(key).lead - _ROUNDING
 
     def _by_words(self, words: Collection[str]) -> float:
         """Return the nats that the words of a message give to other languages."""
@@ -156,10 +172,22 @@ class MessageLanguage:
         if by_words <= 0.0:
             return lead + by_words
         advantage = piece_languages().advantage(pieces, language, self._columns)
-        if advantage >= _AROUND_TITLE:
+        if advantage >= self._required(key).around_title:
             lead = max(lead, 0.0)
         # Names and other subjects are words that a registry lacks too; then their pieces are for no other language.
         return lead + min(by_words, advantage)
+
+    def _required(self, key: str) -> _Required:
+        """Return how much evidence makes a message foreign, by its lexical key."""
+        is_latin = key.isascii() or _OTHER_LETTERS.search(key) is None
+        if not is_latin and self._has_other_letters:
+            return _OTHER_SCRIPTS
+        return _LARGE if len(self._words.known) >= _WORDS_OF_LARGE else _SMALL
+
+    @cached_property
+    def _has_other_letters(self) -> bool:
+        """Whether the registry has utterances in another script than the Latin one."""
+        return any(not word.isascii() and _OTHER_LETTERS.search(word) for word in self._vocabulary.words)
 
     def _likeliest_other(self, evidence: NDArray[np.float64]) -> tuple[int, float]:
         """Return the likeliest language that the registry does not have, and its lead over the registry's in nats."""
@@ -171,12 +199,12 @@ class MessageLanguage:
 
     def _foreign(self, evidence: NDArray[np.float64], pieces: Sequence[int], key: str) -> str | None:
         """Return the likeliest language that the registry does not have, if the message is clearly in such a one."""
-        lead = self._lead(evidence, pieces, key)
-        if lead <= _LEAD:
+        lead, required = self._lead(evidence, pieces, key), self._required(key)
+        if lead <= required.lead:
             return None
         language = piece_languages().codes[self._likeliest_other(evidence)[0]]
         words = 1 + len(key) // _LETTERS_OF_A_WORD if language in _WITHOUT_SPACES else len({*key.split()})
-        return language if lead > _LEAD + _LEAD_OF_ONE_WORD / words else None
+        return language if lead > required.lead + required.of_one_word / words else None
 
     def _among(self, key: str, evidence: NDArray[np.float64]) -> str | None:
         """Return the likeliest of the registry's languages."""
@@ -248,6 +276,12 @@ class MessageLanguage:
         of_known = min(0.0, math.log((1.0 - _LACKING) / (1.0 - lacking)))
         of_unknown = _LACKED_WEIGHT * max(0.0, math.log(_LACKING / lacking))
         return _Words(self._vocabulary.words, of_known, of_unknown)
+
+
+def _may_be_words(text: str) -> bool:
+    """Whether a text is no random letters; scripts without weights have a randomness of 0."""
+    random = randomness(text)
+    return random <= _MOST_RANDOM or random == 0.0
 
 
 def _family(code: str) -> str:

@@ -9,8 +9,8 @@ letters are themselves.
 The weights are rounded from a logistic regression on 23,600 words that a registry did not have: clean ones, and ones
 with a swapped, dropped, doubled or replaced letter, of validation messages of clinc150, banking77, massive, mtop, xsid,
 arbanking77, msskills_calendar, rasa_carbon and rasa_ru_cadaxapy. Most clean ones are in languages that their registry
-does not have. The intercept and the weights of two mistakes, prefixes, abjads and careless writers were chosen on
-clinc150 and banking77 with mistakes, and on massive and msskills_general without.
+does not have. The intercept, the weights of two mistakes, prefixes, abjads, careless writers, and the length of words
+with far mistakes were chosen on clinc150 and banking77 with mistakes, and on massive and msskills_general without.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ _IN_REGISTRY, _LOG_COUNT = 1.8, 0.48
 _LOG_PROBABILITY, _RAREST = 0.37, -15.0
 _MISTAKES = {"accents": 5.0, "double": 3.7, "swap": 3.5, "drop": 2.7, "other": 0.0, "two": -0.5}
 _TWO_IN_SHORT, _LONG = -2.0, 7
+# A word of so many letters may also have two mistakes that change its first letter or leave out or add two letters.
+_LETTERS_WITH_FAR = 6
 _LAST_LETTER = -0.6
 _PREFIX, _LETTERS_OF_PREFIX, _LETTERS_WITH_PREFIX = -4.0, 3, 6
 _UNKNOWN_PIECES = -0.17
@@ -141,12 +143,17 @@ class WordIndex:
         """Return words of the registry that are near a word, with how likely the mistake is."""
         counted, typed = self._counted, SPACE + word
         mistakes: dict[str, float] = {}
+        far: dict[str, float] = {}
         two = _MISTAKES["two"] + (_TWO_IN_SHORT if len(word) < _LONG else 0.0)
-        for other, distance in counted.near(typed):
+        for other, distance in counted.near(typed, 2 if len(word) >= _LETTERS_WITH_FAR else 1):
             if distance == 1:
                 mistakes[other] = _mistake(typed, other, prefixed)
-            elif other[1] == word[0] and len(word) >= IN_CONTEXT.for_two:
+            elif other[1] == word[0] and abs(len(other) - len(typed)) < distance and len(word) >= IN_CONTEXT.for_two:
                 mistakes[other] = two
+            elif len(word) >= _LETTERS_WITH_FAR:
+                far[other] = two
+        # Far words are not counted among the rivals of nearer ones.
+        mistakes = mistakes or far
         repeated = {other: _MISTAKES["double"] for other in _without_repeats(typed) if other[1:] in counted.words}
         return mistakes | repeated | dict.fromkeys(counted.accented(word), _MISTAKES["accents"])
 
@@ -217,12 +224,13 @@ class _Counted:
                 found.setdefault(form, []).append(SPACE + word)
         return found
 
-    def near(self, typed: str) -> Iterator[tuple[str, int]]:
+    def near(self, typed: str, most: int) -> Iterator[tuple[str, int]]:
         """Yield words that are one or two mistakes away, with their distance.
 
         Their first or last letter is that of the typed word, as it is after one mistake in a word of three letters.
+        They have at most `most` letters more or less.
         """
-        sizes = range(len(typed) - 1, len(typed) + 2)
+        sizes = range(len(typed) - most, len(typed) + most + 1)
         keys = [(place, typed[place], size) for size in sizes for place in (1, -1)]
         words = [word for key in keys for word in self._by_letter.get(key, ())]
         if words:

@@ -181,3 +181,17 @@ def test_clear_messages_have_the_language_that_a_closer_look_gives(bot, monkeypa
     monkeypatch.setattr(MessageLanguage, "_cannot_be_foreign", lambda *_: False)
 
     assert quick == [spoken(bot, message) for message in messages]
+
+
+@pytest.mark.parametrize(("words", "language"), [(700, "bs"), (100, "en")])
+def test_registry_with_many_words_needs_less_evidence(words: int, language: str) -> None:
+    """A small registry lacks many words of its own language as well."""
+    filler = [f"word{chr(97 + number // 26)}{chr(97 + number % 26)} again" for number in range(words)]
+    bot = registry(en=(*ENGLISH, *filler))
+
+    assert spoken(bot, "odloži alarm").language == language
+
+
+@pytest.mark.parametrize("message", ["gemlanjossta boutlir satse", "chunrik candoulplet"])
+def test_random_syllables_are_in_no_other_language(message: str) -> None:
+    assert not spoken(registry(en=ENGLISH), message).foreign

@@ -39,6 +39,23 @@ def test_likeliest_candidate_is_a_near_word_of_the_registry(typed, meant):
     assert likeliest(WordIndex(Vocabulary([*LINES, "mony"])), typed) == meant
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("ulgaage", {"luggage"}),
+        ("reseervatiions", {"reservations"}),
+        ("reservtion", {"reservations"}),
+        ("ugage", {"usage"}),
+        ("luxggages", {"luggages"}),
+    ],
+)
+def test_long_words_may_have_two_mistakes_anywhere(typed, meant):
+    """Two letters more or less, another first letter; not in short words, nor where a nearer word is known."""
+    index = WordIndex(Vocabulary(["my luggage", "reservations", "luggages"][: 3 if "x" in typed else 2]))
+
+    assert {candidate.word for candidate in index.candidates(typed)} == meant
+
+
 def test_common_words_are_candidates_where_the_registry_has_none():
     assert likeliest(WordIndex(Vocabulary(LINES)), "becuase") == "because"
 

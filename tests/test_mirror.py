@@ -58,6 +58,7 @@ TESTED_IN: dict[str, str] = {
     "registry/reading/misplaced.py": "registry/reading/test_mistakes.py",
     "registry/reading/syntax_repairs.py": "registry/reading/test_mistakes.py",
     # What dialects share is tested by the contract of a format, which every dialect runs.
+    "formats/dialogflow.py": "formats/test_dialogflow_es.py",
     "formats/kit/archive.py": "formats/kit/test_source.py",
     "formats/kit/by_language.py": "contracts/format.py",
     "formats/kit/foreign_thresholds.py": "formats/test_semantic_router.py",
@@ -148,11 +149,21 @@ MODULES = [
 ]
 
 
+def names_module(file: Path, stem: str) -> bool:
+    """Whether the name of a test file has the words of a module's name."""
+    return re.fullmatch(rf"test_(\w+_)?{re.escape(stem)}(_\w+)?", file.stem) is not None
+
+
 def own_test_files(module: str) -> list[Path]:
-    """The files in the folder of the same name whose name contains the module's."""
+    """The files in the folder of the same name whose name contains the module's, and no longer one around it."""
     path = Path(module)
-    name = re.compile(rf"test_(\w+_)?{re.escape(path.stem)}(_\w+)?")
-    return [file for file in (TESTS / path.parent).glob("test_*.py") if name.fullmatch(file.stem)]
+    longer = [other.stem for other in (PACKAGE / path.parent).glob("*.py") if len(other.stem) > len(path.stem)]
+    around = [stem for stem in longer if path.stem in stem.split("_")]
+    return [
+        file
+        for file in (TESTS / path.parent).glob("test_*.py")
+        if names_module(file, path.stem) and not any(names_module(file, stem) for stem in around)
+    ]
 
 
 def is_listed(module: str) -> bool:

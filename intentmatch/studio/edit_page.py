@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 
 from nicegui import ui
@@ -44,7 +45,7 @@ class _EditPage:
     async def begin(self, intent: str | None, file: str | None, line: str | None) -> None:
         """Open what the address of the page names."""
         await self._list.show(self._held)
-        self._undo.set_enabled(len(self._visit.bot.workspace.revisions(2)) > 1)
+        await self._allow_undo()
         if file is not None and file in self._held.files:
             await self._open_file(file, int(line) if line is not None and line.isdecimal() else None)
         elif intent is not None and intent in self._held.registry:
@@ -56,11 +57,15 @@ class _EditPage:
         """Show what the files say now."""
         self._held = await held(self._visit.bot.workspace)
         await self._list.show(self._held)
-        self._undo.set_enabled(len(self._visit.bot.workspace.revisions(2)) > 1)
+        await self._allow_undo()
         if self._editor is not None:
             await self._editor.refresh(self._held)
         else:
             self._draw()
+
+    async def _allow_undo(self) -> None:
+        newest = await asyncio.to_thread(self._visit.bot.workspace.revisions, 2)
+        self._undo.set_enabled(len(newest) > 1)
 
     async def _open_intent(self, name: str) -> None:
         if not await self._may_leave():
@@ -134,7 +139,7 @@ class _EditPage:
 
     async def _undo_last(self) -> None:
         workspace = self._visit.bot.workspace
-        newest = workspace.revisions(2)
+        newest = await asyncio.to_thread(workspace.revisions, 2)
         if len(newest) < 2:
             return
         note = f"Undo: {newest[0].note}"[:200]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from nicegui import ui
-from nicegui.events import GenericEventArguments, UploadEventArguments
+from nicegui.events import GenericEventArguments
 
 from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.registry.editing.edits import AddTest
@@ -18,7 +18,8 @@ from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit
 
 ROWS_PER_PAGE = 25
-MOST_BYTES = 2_000_000
+MOST_BYTES = 900_000
+"""Bytes of an uploaded file: it comes as one message of a WebSocket, which takes a million."""
 _TOGETHER = 200
 _MOST_PINNED = 200
 _TITLES = {"number": "#", "text": "message", "right": "as expected"}
@@ -31,6 +32,13 @@ _VERDICTS = {
 }
 
 
+_READ_FILE = f"""async (event) => {{
+    const file = event.target.files[0];
+    event.target.blur();
+    if (file) emit(file.size > {MOST_BYTES} ? null : await file.text());
+}}"""
+
+
 class ManyMessages:
     """The pane on one page. Rows stay on the server; the browser holds one page of them."""
 
@@ -41,13 +49,13 @@ class ManyMessages:
         self._sort, self._descending = "number", False
         with card("Messages"):
             self._text = ui.textarea("One message per line, or a CSV with a column text").props("outlined rows=5")
-            self._text.props('input-class="st-words" maxlength=2000000').classes("st-wide")
+            self._text.props('input-class="st-words" maxlength=900000').classes("st-wide")
             with tag("div", classes="st-row"):
                 self._run = ui.button("Match all", on_click=self._match_text).props("unelevated")
-                upload = ui.upload(
-                    label="or drop a CSV", auto_upload=True, max_file_size=MOST_BYTES, on_upload=self._take
-                )
-                upload.props('accept=".csv,.tsv,.txt" flat bordered').classes("st-upload")
+                # Not `ui.upload`: the route that it adds to the app outlives its page.
+                with tag("label", classes="st-upload"):
+                    tag("span", "or a CSV:")
+                    tag("input", type_="file", accept=".csv,.tsv,.txt").on("change", self._take, js_handler=_READ_FILE)
             self._state = tag("p", "", "st-muted st-small", role="status")
         self._results = card("Answers")
         self._results.set_visibility(False)
@@ -80,9 +88,11 @@ class ManyMessages:
         table.on("request", self._page)
         return table
 
-    async def _take(self, event: UploadEventArguments) -> None:
-        event.sender.reset()  # type: ignore[attr-defined]
-        await self._match((await event.file.read()).decode("utf-8", "replace"))
+    async def _take(self, event: GenericEventArguments) -> None:
+        if event.args is None:
+            self._state.set_text(f"The file is larger than {MOST_BYTES:,} bytes.")
+        else:
+            await self._match(str(event.args))
 
     async def _match_text(self) -> None:
         await self._match(str(self._text.value or ""))

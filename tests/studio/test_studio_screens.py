@@ -99,6 +99,14 @@ class TestTry:
         assert len(rows) == 2
         assert "متى تفتحون" in rows[1]
 
+    def test_file_is_read_as_a_list(self, page, served):
+        open_screen(page, served, "try")
+        page.get_by_role("tab", name="Many messages").click()
+        rows = "text\nأين طلبي\ncancel my order\n".encode()
+        page.get_by_label("or a CSV:").set_input_files({"name": "a.csv", "mimeType": "text/csv", "buffer": rows})
+
+        page.get_by_text("2 messages: 2 matched").wait_for()
+
     def test_conversation_asks_back_and_answers(self, page, served):
         open_screen(page, served, "try")
         page.get_by_role("tab", name="Conversation").click()

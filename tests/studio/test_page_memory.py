@@ -1,0 +1,40 @@
+"""What a page held is freed once the page is closed; nothing of the studio keeps it."""
+
+from __future__ import annotations
+
+import gc
+import time
+import weakref
+
+import pytest
+from driven_studio import REGISTRY
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.server import create_app
+
+nicegui = pytest.importorskip("nicegui", reason="the extra studio is not installed")
+
+PATIENCE = 10.0
+
+
+@pytest.mark.parametrize("path", ["try?message=where is my order", "edit?intent=refund", "edit?file=orders.yaml"])
+def test_closed_page_is_freed(path):
+    app = create_app(Matcher.load(REGISTRY), studio=True, open_studio=True, keys=())
+    opened = []
+    with TestClient(app, base_url="http://localhost") as client:
+        for _ in range(4):
+            assert client.get(f"/studio/{path}").status_code == 200
+            opened += [weakref.ref(one) for one in nicegui.Client.instances.values()]
+            nicegui.Client.prune_instances(client_age_threshold=-1)
+        end = time.monotonic() + PATIENCE
+        while alive(opened) > 1 and time.monotonic() < end:
+            time.sleep(0.05)
+
+        assert len(opened) == 4
+        assert alive(opened) <= 1, "tasks that have begun may hold the newest page for a moment, but no other"
+
+
+def alive(opened: list[weakref.ref]) -> int:
+    gc.collect()
+    return sum(one() is not None for one in opened)

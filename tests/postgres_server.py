@@ -21,6 +21,14 @@ PASSWORD = "s3cret/päss@word"
 _OPTIONS = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c shared_buffers=32MB"
 
 
+# Ends a server whose tests were killed: it waits until their process is gone.
+_WATCHDOG = """
+while { [ -d "/proc/$1" ] || kill -0 "$1" 2>/dev/null; } && [ -d "$2" ]; do sleep 1; done
+[ -d "$2" ] && "$3" -D "$2/data" -m immediate stop
+rm -rf "$2"
+"""
+
+
 class CannotRunError(Exception):
     """Why there is no server here."""
 
@@ -49,6 +57,11 @@ class Server:
             self._run("initdb", "-D", str(self.data), "-U", "postgres", "--encoding=utf8", "--no-sync", "--locale=C",
                       "--auth-local=trust", "--auth-host=scram-sha-256", f"--pwfile={password}")  # fmt: skip
             self.start()
+            self._watchdog = subprocess.Popen(
+                ["sh", "-c", _WATCHDOG, "sh", str(os.getpid()), str(self.folder), str(self._binaries / "pg_ctl")],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/",
+                start_new_session=True, **self._user,
+            )  # fmt: skip
         except (OSError, LookupError, subprocess.SubprocessError) as error:
             shutil.rmtree(self.folder, ignore_errors=True)
             said = getattr(error, "stderr", None)
@@ -65,6 +78,8 @@ class Server:
 
     def remove(self) -> None:
         """Stop the server and remove its folder."""
+        self._watchdog.kill()
+        self._watchdog.wait()
         try:
             self.stop()
         finally:

@@ -45,6 +45,7 @@ class WordAlignment:
         known, places = np.unique(pieces, return_inverse=True)
         # The last place stands for all pieces that no utterance has.
         self._unseen = len(known)
+        self._place_of = {piece: place for place, piece in enumerate(known.tolist())}
         self._vocabulary = np.append(known, np.int32(_NO_PIECE))
         self._places = places.astype(np.int32)
         size = len(self._vocabulary)
@@ -65,13 +66,17 @@ class WordAlignment:
 
     def similarities(self, text: str, rows: Sequence[int]) -> list[float]:
         """Return the similarity in [0, 1] of a cleaned text to each utterance by its row; 0 without known pieces."""
-        pieces = np.array(known_pieces(text), dtype=np.int32)
-        if not len(pieces):
+        pieces = known_pieces(text)
+        if not pieces:
             return [0.0] * len(rows)
-        places, unseen = self._looked_up(pieces)
+        # For so few pieces a dictionary is three times as fast as numpy.
+        found, none = self._place_of, self._unseen
+        numbers = [found.get(piece, none) for piece in pieces]
+        places = np.array(numbers)
         vectors = self._vectors.take(places, axis=0)
-        if np.logical_or.reduce(unseen):
-            vectors[unseen] = embedded_piece_vectors().unit(pieces[unseen])
+        if none in numbers:
+            unseen = places == none
+            vectors[unseen] = embedded_piece_vectors().unit(np.array(pieces, dtype=np.int32)[unseen])
         return self._aligned(vectors, self._rarity.take(places), rows)
 
     def similarities_many(self, texts: Sequence[str], rows: Sequence[Sequence[int]]) -> list[list[float]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +13,12 @@ from typo_pairs import DIFFERENT, OPPOSITES, TYPOS
 from intentmatch.matching import spelling
 from intentmatch.matching.spelling import LexicalIndex, SpellingHit
 from intentmatch.matching.vocabulary import Vocabulary
+from intentmatch.registry.reading.reader import read_registry
+from intentmatch.text.accents import typed_without_accents
 from intentmatch.text.normalize import fold
 from intentmatch.text.typos import only_typos
 
+ROOT = Path(__file__).parents[2]
 FOLDED = st.text().map(fold)
 WORDS = st.lists(st.text("abcdeé1注", min_size=1, max_size=9), max_size=4).map(" ".join)
 
@@ -136,3 +141,21 @@ def test_alike_returns_the_first_row_of_each_owner_with_its_similarity():
     hits = LexicalIndex(Vocabulary(["thank you", "thank you"]), [4, 5], 0.8).alike("thank u", [0, 1])
 
     assert {owner: (hit.row, round(hit.similarity, 2)) for owner, hit in hits.items()} == {4: (0, 0.78), 5: (1, 0.78)}
+
+
+def test_every_accented_line_of_the_shipped_intents_is_found_without_its_accents():
+    """Unless another intent has a line that reads exactly so."""
+    registry = read_registry(ROOT / "intents")
+    index = LexicalIndex(Vocabulary(registry.folded), registry.owners, 0.8)
+    forms = [
+        (owner, form)
+        for owner, line in zip(registry.owners, registry.folded, strict=True)
+        for form in typed_without_accents(line)
+    ]
+
+    missed = [
+        form for owner, form in forms if owner not in index.exact(index.rows(form) or index.but_for_accents(form))
+    ]
+
+    assert len(forms) > 1000
+    assert all(index.rows(form) for form in missed)

@@ -16,6 +16,7 @@ from intentmatch.cli.evaluate import cases_of, folds_option, seed_option
 from intentmatch.cli.options import (
     FILE,
     OUTPUT_FILE,
+    default_intents,
     set_option,
     settings_from,
     takes_intents,
@@ -92,7 +93,8 @@ def diff(
 
     explicit: dict[str, Any] = settings_from(settings)
     new_is_given = context.get_parameter_source("new") is ParameterSource.COMMANDLINE
-    sides = parse_sides(_side(old), new if new_is_given else None, new)
+    # The path of a bare REF: NEW has none if it was given.
+    sides = parse_sides(_side(old), *((new, default_intents()) if new_is_given else (None, new)))
     logged = [message for file in messages for message in read_messages(file)]
     with progress.shown():
         before, after = (load_side(side, explicit) for side in sides)

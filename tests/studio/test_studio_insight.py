@@ -64,6 +64,7 @@ def test_screens_fit_the_width_and_axe_finds_nothing_serious(browser, served, wi
 class TestSee:
     def test_click_on_the_map_opens_the_line(self, page, served):
         opened(page, served, "see")
+        page.get_by_text("are taken by another intent").wait_for(timeout=60_000)
         point = page.evaluate(
             """() => {
               const element = document.querySelector('.st-map'), box = element.getBoundingClientRect();

@@ -20,7 +20,7 @@ def test_start_opens_the_first_screen_with_a_link_to_each_other(page, served):
 @pytest.mark.parametrize("screen", SCREENS)
 def test_keys_open_each_screen(page, served, screen):
     keys = {"Try": "t", "Edit": "e", "See": "s", "Inbox": "i", "Issues": "u", "History": "h"}
-    page.goto(f"{served.url}/{'edit' if screen == 'Try' else 'try'}")
+    page.goto(f"{served.url}/{'edit' if screen == 'History' else 'history'}")
     page.locator("h1").wait_for()
     page.wait_for_function("window.socket?.connected")
 

@@ -63,6 +63,7 @@ TOPICS = (
 
 NOT_RUN = {
     "serve": "a server that does not end",
+    "studio": "a server that does not end",
     "mcp": "a server that does not end",
     "export-onnx": "needs a transformer",
     "distill": "needs a transformer and minutes",
@@ -180,6 +181,9 @@ def test_example_runs(
     monkeypatch.chdir(tmp_path / "clone")
     monkeypatch.setenv("INTENTMATCH_CACHE", str(clone.parent / "cache"))
 
+    if name in ("revisions", "restore"):
+        _write_revisions()
+
     for part in line.split(" && "):
         words = shlex.split(part.partition(" | ")[0])[1:]
         stdin = Path(words.pop()).read_text(encoding="utf-8") if "<" in words else None
@@ -198,6 +202,17 @@ def test_example_runs(
         assert code in (0, 1, 3, 4), shown + errors
         assert "error:" not in errors
         assert "Error" not in errors
+
+
+def _write_revisions() -> None:
+    """Begin a history outside of git, where revisions have numbers, and write three more."""
+    shutil.rmtree(".git")
+    for words in (
+        ["revisions", "--begin"],
+        *(["add", "order_status", text, "-y", "-l", "en"] for text in ("1 2", "3 4", "5 6")),
+    ):
+        done = run(*words)
+        assert done.exit_code == 0, done.stderr
 
 
 def typed_for(words: list[str]) -> bytes:

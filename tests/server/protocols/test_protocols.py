@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from click.testing import CliRunner
 from flaky import FlakyEncoder, answers_meanwhile
 from hypothesis import example, given, settings
@@ -21,6 +20,7 @@ from intentmatch import Matcher
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import IntentMatchError, ModelUnavailableError, UnknownNameError
 from intentmatch.server import create_app
+from intentmatch.server.process import certificates
 from intentmatch.server.protocols.load import PROTOCOLS
 
 
@@ -152,7 +152,7 @@ def test_protocol_named_twice_is_loaded_once(bot: Matcher) -> None:
 def test_serve_takes_protocols_and_fulfillment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bot.yaml").write_text("intents: {greet: {utterances: [hello]}}", encoding="utf-8")
     served = []
-    monkeypatch.setattr(uvicorn, "run", lambda app, **_: served.append(app))
+    monkeypatch.setattr(certificates, "serve_alone", lambda app, **_: served.append(app))
     options = ["--protocol", "rasa", "--protocol", "dialogflow", "--fulfillment", "http://127.0.0.1:1/"]
 
     assert CliRunner().invoke(cli, ["serve", str(tmp_path), *options]).exit_code == 0

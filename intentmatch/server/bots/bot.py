@@ -19,7 +19,7 @@ from intentmatch.core.errors import InputError, IntentMatchError, Problem
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
-from intentmatch.inbox import Inbox
+from intentmatch.inbox import Inbox, is_missed
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
@@ -113,6 +113,7 @@ class Bot:
         self._loaded_at = time.time()
         self._queue = queue
         self.metrics = queue.metrics
+        self.metrics.expect(name)
         self._workspace: Workspace | None = None
         self._evaluator: Evaluator | None = None
         self._workspace_lock = threading.Lock()
@@ -309,6 +310,7 @@ class Bot:
         if inbox is not None:
             for result in results:
                 inbox.record(result)
+            self.metrics.kept(sum(map(is_missed, results)), self._name)
 
     @property
     def state(self) -> State:
@@ -374,6 +376,7 @@ class Bot:
     def _note_reload(self, registry: Registry) -> None:
         self.reload_error = None
         self._loaded_at = time.time()
+        self.metrics.reloaded(self._name, ok=True)
 
     def _note_invalid_files(self, problems: Sequence[Problem]) -> None:
         self._note_error(from_invalid_files(problems))
@@ -382,3 +385,4 @@ class Bot:
         if self.reload_error is None:
             self._invalid_since = time.time()
         self.reload_error = details
+        self.metrics.reloaded(self._name, ok=False)

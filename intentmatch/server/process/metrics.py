@@ -13,7 +13,15 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_PLAIN_0_0_4,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
@@ -29,6 +37,7 @@ SHARED = "PROMETHEUS_MULTIPROC_DIR"
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _STAGE_SECONDS = (0.00001, 0.00005, 0.0001, 0.0005, *_SECONDS[:11])
 _MESSAGES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+_CONFIDENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 State = Literal["warming", "ready", "stale", "broken"]
@@ -50,7 +59,7 @@ class Metrics:
     """The metrics of one app, in a collector registry of its own, apart from other apps in the process."""
 
     def __init__(self, *, several: bool = False) -> None:
-        """With `several` bots, verdicts are counted per bot."""
+        """With `several` bots, verdicts, confidences, reloads and messages for the inbox are counted per bot."""
         own = self._own = CollectorRegistry()
         self._requests = Counter(
             "intentmatch_requests", "Requests by route and status.", ["path", "status"], registry=own
@@ -75,6 +84,19 @@ class Metrics:
             ["bot"] * several + ["verdict", "intent"],
             registry=own,
         )
+        self._confidences = Histogram(
+            "intentmatch_confidence",
+            "Confidence of the first candidate, where there is one.",
+            ["bot"] * several + ["verdict"],
+            buckets=_CONFIDENCES,
+            registry=own,
+        )
+        self._reloads = Counter(
+            "intentmatch_reloads", "Reloads by result.", ["bot"] * several + ["result"], registry=own
+        )
+        self._inbox = Counter(
+            "intentmatch_inbox_messages", "Messages given to the inbox.", ["bot"] * several, registry=own
+        )
         self._queue = Gauge(
             "intentmatch_queue_messages", "Messages waiting to be matched.", registry=own, multiprocess_mode="livesum"
         )
@@ -89,6 +111,9 @@ class Metrics:
         self._request_time = cache(self._request_seconds.labels)
         self._stage = cache(self._stage_seconds.labels)
         self._verdict = cache(self._verdicts.labels)
+        self._confidence = cache(self._confidences.labels)
+        # Linux only; elsewhere this collects nothing.
+        self._process = ProcessCollector(registry=None)
 
     def answered(self, path: str, status: int, seconds: float) -> None:
         """Count a request. `path` is that of the route, so that callers cannot create new label values."""
@@ -97,11 +122,28 @@ class Metrics:
 
     def matched(self, results: Sequence[MatchResult], bot: str | None = None) -> None:
         """Count verdicts, and the time of each stage; `bot` is None if there is only one."""
-        owner = () if bot is None else (bot,)
+        owner = _owner(bot)
         for result in results:
             self._verdict(*owner, result.verdict, result.intent or "").inc()
+            if result.confidence is not None:
+                self._confidence(*owner, result.verdict).observe(result.confidence)
             for stage in result.trace.stages:
                 self._stage(stage.name).observe(stage.microseconds / 1e6)
+
+    def expect(self, bot: str | None = None) -> None:
+        """Start the counters of a bot at 0, so that Prometheus sees the first increase."""
+        for result in ("ok", "failed"):
+            self._reloads.labels(*_owner(bot), result)
+        if bot is not None:
+            self._inbox.labels(bot)
+
+    def reloaded(self, bot: str | None = None, *, ok: bool) -> None:
+        """Count a reload: `ok`, or failed because the files are invalid or out of reach."""
+        self._reloads.labels(*_owner(bot), "ok" if ok else "failed").inc()
+
+    def kept(self, messages: int, bot: str | None = None) -> None:
+        """Count messages given to the inbox."""
+        (self._inbox if bot is None else self._inbox.labels(bot)).inc(messages)
 
     def queued(self, messages: int) -> None:
         """Set the number of waiting messages."""
@@ -121,11 +163,16 @@ class Metrics:
         """Return all metrics in Prometheus's text format."""
         gauges = CollectorRegistry()
         gauges.register(_Gauges([*_gauges(bots), *more]))
+        gauges.register(self._process)
         counted = self._own
         if os.environ.get(SHARED):
             counted = CollectorRegistry()
             MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
         return generate_latest(counted) + generate_latest(gauges)
+
+
+def _owner(bot: str | None) -> tuple[str, ...]:
+    return () if bot is None else (bot,)
 
 
 class _Gauges(Collector):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import several_bots
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
@@ -117,6 +118,51 @@ def test_registry_is_reported_with_age_and_state(folder: Path, admin: dict[str, 
         (folder / "more.yaml").write_text("intents: 3", encoding="utf-8")
         client.post("/reload", headers=admin)
         assert (value(client, "intentmatch_registry_stale"), value(client, "intentmatch_ready")) == (1, 1)
+
+
+def test_reloads_are_counted_by_result(folder: Path, admin: dict[str, str]) -> None:
+    """From 0, so that Prometheus sees the first one."""
+
+    def reloads(client: TestClient) -> tuple[float | None, ...]:
+        return tuple(value(client, "intentmatch_reloads_total", result=result) for result in ("ok", "failed"))
+
+    with TestClient(create_app(folder)) as client:
+        assert reloads(client) == (0, 0)
+        client.post("/reload", headers=admin)
+        assert reloads(client) == (1, 0)
+        (folder / "more.yaml").write_text("intents: 3", encoding="utf-8")
+        for _ in range(2):
+            client.post("/reload", headers=admin)
+        assert reloads(client) == (1, 2)
+
+
+def test_confidence_is_counted_by_verdict(client: TestClient) -> None:
+    confidences = [client.post("/match", json={"text": text}).json()["confidence"] for text in ("hello", "tschüss")]
+
+    assert value(client, "intentmatch_confidence_count", verdict="matched") == 2
+    assert value(client, "intentmatch_confidence_sum", verdict="matched") == pytest.approx(sum(confidences))
+    assert value(client, "intentmatch_confidence_count", verdict="out_of_scope") is None
+
+
+def test_messages_given_to_the_inbox_are_counted(folder: Path, tmp_path: Path) -> None:
+    matcher = Matcher.load(folder, inbox=str(tmp_path / "inbox.sqlite"))
+    with TestClient(create_app(matcher)) as client:
+        client.post("/match/batch", json={"texts": ["hello", "the price of tea", "the price of tea"]})
+        assert value(client, "intentmatch_inbox_messages_total") == 2
+
+
+def test_nothing_is_counted_without_an_inbox(client: TestClient) -> None:
+    client.post("/match", json={"text": "the price of tea"})
+    assert value(client, "intentmatch_inbox_messages_total") == 0
+
+
+def test_bots_are_counted_apart(several: Path) -> None:
+    with several_bots.served(several, preload=["shop", "pizza"]) as client:
+        several_bots.match(client, "shop")
+        assert value(client, "intentmatch_confidence_count", bot="shop", verdict="matched") == 1
+        assert value(client, "intentmatch_confidence_count", bot="pizza", verdict="matched") is None
+        assert value(client, "intentmatch_reloads_total", bot="pizza", result="failed") == 0
+        assert value(client, "intentmatch_inbox_messages_total", bot="shop") == 0
 
 
 def test_cache_size_is_reported(folder: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from intentmatch.core.result import Candidate, Entity, MatchResult, Stage, WordM
 from intentmatch.registry.editing.edits import AddTest, AddUtterance, Edit
 from intentmatch.studio.host import Bot
 from intentmatch.studio.parts import BadgeKind, badge, card, empty, tag, words
-from intentmatch.studio.places import intent_link, place
+from intentmatch.studio.places import intent_link, place, with_short_names
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit
 
@@ -103,7 +103,7 @@ class OneMessage:
                     intent_link(self._visit, rival.intent)
                 tag("span", f"{milliseconds:.1f} ms", "st-muted st-small st-push", title="Time of the match")
             _highlighted(result.message, result.entities)
-            sentences = explanation.splitlines()
+            sentences = with_short_names(self._visit, explanation).splitlines()
             tag("p", sentences[0])
             with tag("ul", classes="st-list st-muted st-small"):
                 for sentence in sentences[1:]:

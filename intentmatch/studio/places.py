@@ -19,6 +19,15 @@ def file_name(visit: Visit, location: Location) -> str | None:
     return None if name.startswith("../") else name
 
 
+def with_short_names(visit: Visit, text: str) -> str:
+    """Return a text with the names of files from the folder of the registry, as everywhere in the studio."""
+    try:
+        base = visit.bot.workspace.base
+    except IntentMatchError:
+        return text
+    return text.replace(f"{base}{os.sep}", "")
+
+
 def place(visit: Visit, location: Location | None) -> None:
     """Draw `orders.yaml:12`, as a link to that line of the editor where the visitor may edit."""
     if location is None:

@@ -20,7 +20,7 @@ MISSED = ("do you ship to norway", "is shipping to norway possible", "can I pay 
 
 def shot_try(page, served: Served) -> None:
     open_screen(page, served, "try")
-    page.get_by_label("Message", exact=True).fill("I want 20 euros back for the broken lamp")
+    page.get_by_label("Message", exact=True).fill("when do I get my refund of 20 euros")
     page.locator(".st-stack .st-candidate").first.wait_for()
 
 

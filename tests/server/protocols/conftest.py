@@ -14,6 +14,7 @@ from intentmatch import Matcher
 from intentmatch.core.result import MatchResult
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
+from intentmatch.server.auth import wrong_keys
 
 
 @pytest.fixture(scope="session")
@@ -31,8 +32,11 @@ def protocol_client(bot: Matcher) -> Iterator[TestClient]:
 
 @pytest.fixture(scope="session")
 def guarded(bot: Matcher) -> Iterator[TestClient]:
-    """A client of a server with keys that speaks every protocol."""
-    with client(bot, keys=["another", KEY]) as caller:
+    """A client of a server with keys that speaks every protocol, and that may present any number of wrong keys."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wrong_keys, "LIMIT", "100000/minute")
+        app = client(bot, keys=["another", KEY])
+    with app as caller:
         yield caller
 
 

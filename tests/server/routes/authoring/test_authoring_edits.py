@@ -314,6 +314,11 @@ def test_openapi_and_docs_describe_each_call(client: TestClient) -> None:
         "POST /inbox/{cluster}/preview",
         "POST /inbox/{cluster}",
         "POST /evaluate",
+        "GET /insight/target",
+        "GET /insight/{view}",
+        "GET /issues",
+        "POST /issues/preview",
+        "POST /issues/mend",
     }
     schemes = set(document["components"]["securitySchemes"])
     for name, call in calls.items():

@@ -17,6 +17,7 @@ from fakes import WordHashEncoder
 from safetensors.numpy import load_file
 
 from intentmatch.cli.commands import cli
+from intentmatch.cli.render.progress import Display
 from intentmatch.core.errors import InputError, SettingsError
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.distill import Corpus, Recipe, distill, read_corpus, read_recipe
@@ -95,8 +96,13 @@ def test_distill_writes_a_folder_for_the_static_encoder(
     assert sorted(teacher.encoded) == sorted(toy.sentences)
 
 
-def test_each_stage_is_reported_on_stderr(run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path) -> None:
+def test_each_stage_is_reported(
+    run: Callable[..., Result], teacher: WordHashEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the display of progress, which shows what takes long enough."""
     pytest.importorskip("torch", reason=NEEDED)
+    reported: list[str] = []
+    monkeypatch.setattr(Display, "update", lambda self, step: reported.append(step.name))
 
     done = run("-o", tmp_path / "model")
 
@@ -106,7 +112,7 @@ def test_each_stage_is_reported_on_stderr(run: Callable[..., Result], teacher: W
         "encoding with the teacher",
         "tokenizing texts",
     ]
-    places = [done.stderr.index(stage) for stage in stages]
+    places = ["\n".join(reported).index(stage) for stage in stages]
     assert places == sorted(places)
     assert len(done.stdout.splitlines()) == 1
 

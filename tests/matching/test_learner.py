@@ -15,6 +15,7 @@ from intentmatch.matching import loader, watch
 from intentmatch.matching.learner import Learner
 from intentmatch.matching.matcher import Matcher
 from intentmatch.runtime import steps
+from intentmatch.storage.vector_cache import VectorCache
 
 PATIENCE = 60.0
 NAME = "intentmatch-train"
@@ -85,10 +86,10 @@ def test_many_quick_edits_have_one_learner(tmp_path: Path, monkeypatch: pytest.M
     go_on, original = threading.Event(), loader.trained_again
     trained: list[str] = []
 
-    def slow(artefact: Artefact, encoder: Encoder) -> Artefact:
+    def slow(artefact: Artefact, encoder: Encoder, *cache: VectorCache) -> Artefact:
         trained.append(artefact.fingerprint)
         assert go_on.wait(PATIENCE)
-        return original(artefact, encoder)
+        return original(artefact, encoder, *cache)
 
     monkeypatch.setattr(loader, "trained_again", slow)
     most = 0
@@ -115,7 +116,7 @@ def test_training_stops_at_its_next_step_after_another_edit(tmp_path: Path, monk
     reloader.reload_provisionally()
     completed: list[int] = []
 
-    def trained_again(artefact: Artefact, encoder: Encoder) -> Artefact:
+    def trained_again(artefact: Artefact, *_: object) -> Artefact:
         for number in steps.counted("cross-validating", range(10), 10):
             if number == 3:
                 reloader.reload_provisionally()

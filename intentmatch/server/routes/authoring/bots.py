@@ -28,7 +28,10 @@ _READS = {**READS, "openapi_extra": dict(ADMIN)}
 _WRITES = {**WRITES, "openapi_extra": dict(ADMIN)}
 _ON_404 = {**WRITES, "openapi_extra": dict(ADMIN), "responses": {**WRITES["responses"], **responses(404)}}
 _Bot = Annotated[str, Path(alias="bot", description="Name of the bot.", examples=["bakery"])]
-_Removed = Annotated[str, Path(alias="id", max_length=200, examples=["bakery@20260102T030405Z-1a2b"])]
+_Removed = Annotated[
+    str,
+    Path(alias="id", description="Id of the removed bot.", max_length=200, examples=["bakery@20260102T030405Z-1a2b"]),
+]
 
 _Done = TypeVar("_Done")
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request
+from fastapi import Path as InPath
 
 from intentmatch.authoring.insights import (
     Failed,
@@ -53,7 +54,9 @@ from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 _T = TypeVar("_T")
 
 _Wait = Annotated[float, Query(ge=0, le=30, description="Seconds to wait for the result.")]
-_View = Literal["map", "overlaps", "confusion", "growth"]
+_View = Annotated[
+    Literal["map", "overlaps", "confusion", "growth"], InPath(description="Which view.", examples=["map"])
+]
 # Mends are planned for findings about the present files, which usually are there already.
 _SECONDS_FOR_ISSUES = 30.0
 

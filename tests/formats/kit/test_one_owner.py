@@ -91,7 +91,7 @@ def test_template_with_a_shared_sentence_is_left_out_with_its_slots() -> None:
 
 
 def test_formats_with_when_are_known() -> None:
-    assert WITH_WHEN == ["botpress", "dialogflow-es", "hassil", "intentmatch"]
+    assert WITH_WHEN == ["botpress", "dialogflow-cx", "dialogflow-es", "hassil", "intentmatch"]
 
 
 @pytest.mark.parametrize("name", WRITABLE)

@@ -91,7 +91,7 @@ def test_table_follows_target_and_margin_with_their_origins(tiny: str) -> None:
     shown = run(tiny, "--set", "margin=0.1").stdout
 
     assert "target: precision 0.95, give_up 0.005 (default)" in shown
-    assert "out of scope: 7% of all messages (default)" in shown
+    assert "out of scope: 10% of all messages (default)" in shown
     assert "margin: 0.100 of the score (argument)" in shown
     assert "everything else" in shown
     assert "precision" in shown

@@ -193,7 +193,10 @@ def _axes(features: NDArray[np.float32], vectors: Vectors) -> tuple[NDArray[np.f
     """
     taken = min(len(features), _ROWS_OF_AXES)
     keys = np.array([zlib.crc32(row) for row in np.ascontiguousarray(vectors)])
-    some = features[np.sort(np.argsort(keys, kind="stable")[:taken])]
+    # Copies of a row come last: they add no direction.
+    distinct = np.unique(keys, return_index=True)[1]
+    copies = np.setdiff1d(np.arange(len(keys)), distinct)
+    some = features[np.sort(np.concatenate([distinct, copies])[:taken])]
     strengths, turns = np.linalg.eigh((some @ some.T).astype(np.float64))
     kept = strengths > _NO_STRENGTH * strengths[-1]
     if taken < len(features):

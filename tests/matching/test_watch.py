@@ -530,10 +530,10 @@ def test_next_edit_does_not_wait_for_training(
     training_started, go_on = threading.Event(), threading.Event()
     original = loader.trained_again
 
-    def slow(artefact: Artefact, encoder: Encoder) -> Artefact:
+    def slow(artefact: Artefact, encoder: Encoder, *cache: VectorCache) -> Artefact:
         training_started.set()
         go_on.wait(PATIENCE)
-        return original(artefact, encoder)
+        return original(artefact, encoder, *cache)
 
     monkeypatch.setattr(loader, "trained_again", slow)
     write(folder / "bot.yaml", many(4))
@@ -709,6 +709,7 @@ def test_other_files_in_the_folder_are_ignored(folder: Path) -> None:
 PROGRAM = """
 import sys, time
 from intentmatch import Matcher
+from intentmatch.storage.vector_cache import VectorCache
 matcher = Matcher.load(sys.argv[1], cache="off")
 watch = matcher.watch()
 """

@@ -22,6 +22,7 @@ from intentmatch.core.errors import InputError, MissingExtraError, Problem
 from intentmatch.core.types import Encoder, Intent, Registry, Utterance
 from intentmatch.matching import loader, watch
 from intentmatch.matching.matcher import Matcher
+from intentmatch.storage.vector_cache import VectorCache
 
 # Seconds; generous, because the machine may be busy.
 PATIENCE = 60.0
@@ -709,7 +710,6 @@ def test_other_files_in_the_folder_are_ignored(folder: Path) -> None:
 PROGRAM = """
 import sys, time
 from intentmatch import Matcher
-from intentmatch.storage.vector_cache import VectorCache
 matcher = Matcher.load(sys.argv[1], cache="off")
 watch = matcher.watch()
 """

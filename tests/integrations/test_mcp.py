@@ -201,7 +201,7 @@ def test_only_the_previewed_change_is_written(matcher, file):
     [
         ({"intent": "gret", "utterances": ["x"]}, "Did you mean 'greet'?"),
         ({"intent": "greet", "utterances": ["Hello there!"]}, "is already at {file}:8"),
-        ({"intent": "greet", "utterances": ["goodbye"]}, "{file}:11:18: error [conflicting-utterance]"),
+        ({"intent": "new", "utterances": ["hello there"], "new": True}, "error [conflicting-utterance]"),
         ({"intent": "greet", "utterances": ["..."]}, "has no words"),
         ({"intent": "greet", "utterances": []}, "at least 1 item"),
         ({"intent": "greet", "utterances": ["x"], "file": "a.yaml"}, "only a new intent"),

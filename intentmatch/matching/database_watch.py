@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import threading
 from types import TracebackType
 
@@ -11,10 +10,8 @@ from intentmatch.core.errors import DatabaseError
 from intentmatch.matching.learner import Learner
 from intentmatch.matching.loader import Reloader
 from intentmatch.matching.replica import Replica
-from intentmatch.matching.watch import OnError, OnReload, call, problems_of, unexpected
+from intentmatch.matching.watch import OnError, OnReload, report_failure, report_reload, train
 from intentmatch.registry.reading.snapshot import Content
-
-_log = logging.getLogger(__name__)
 
 _SECONDS_BETWEEN_STOPS = 0.5
 _SECONDS_AT_EXIT = 1.0
@@ -87,23 +84,12 @@ class DatabaseWatch:
             return False
         except Exception as error:  # noqa: BLE001 - whatever failed, the old registry and this thread go on
             self._refused = now
-            problems = problems_of(self._replica.address, error)
-            listed = "\n".join(map(str, problems))
-            _log.warning("reload failed, the old registry stays active:\n%s", listed, exc_info=unexpected(error))
-            call(self._on_error, problems)
+            report_failure(self._replica.address, error, self._on_error)
             return True
         self._refused = None
-        _log.info("reloaded: %d intents, fingerprint %s", len(registry), registry.fingerprint)
-        call(self._on_reload, registry)
+        report_reload(registry, self._on_reload)
         self._learner.request()
         return True
 
     def _train(self) -> None:
-        try:
-            self._reloader.train()
-        except Exception as error:  # noqa: BLE001 - the previous thresholds are still usable
-            _log.warning(
-                "training failed, the thresholds from before the edit stay in use: %s",
-                error,
-                exc_info=unexpected(error),
-            )
+        train(self._reloader)

@@ -147,26 +147,15 @@ class Watch:
             registry = self._reloader.reload_provisionally()
         except Exception as error:  # noqa: BLE001 - whatever failed, the old registry and this thread go on
             self._refused = now
-            problems = problems_of(self._path, error)
-            listed = "\n".join(map(str, problems))
-            _log.warning("reload failed, the old registry stays active:\n%s", listed, exc_info=unexpected(error))
-            call(self._on_error, problems)
+            report_failure(self._path, error, self._on_error)
             return
         self._refused = None
-        _log.info("reloaded: %d intents, fingerprint %s", len(registry), registry.fingerprint)
-        call(self._on_reload, registry)
+        report_reload(registry, self._on_reload)
         # In another thread, so that the next edit does not wait for the training of this one.
         self._learner.request()
 
     def _train(self) -> None:
-        try:
-            self._reloader.train()
-        except Exception as error:  # noqa: BLE001 - the previous thresholds are still usable
-            _log.warning(
-                "training failed, the thresholds from before the edit stay in use: %s",
-                error,
-                exc_info=unexpected(error),
-            )
+        train(self._reloader)
 
     @property
     def _last(self) -> Content:
@@ -232,20 +221,44 @@ def _follow(path: Path, steps: set[Path]) -> None:
                 _follow(part.parent.resolve() / part.readlink(), steps)
 
 
-def problems_of(path: Path | Address, error: Exception) -> tuple[Problem, ...]:
+def report_reload(registry: Registry, on_reload: OnReload | None) -> None:
+    """Log that a registry was reloaded, and call the callback if there is one."""
+    _log.info("reloaded: %d intents, fingerprint %s", len(registry), registry.fingerprint)
+    _call(on_reload, registry)
+
+
+def report_failure(path: Path | Address, error: Exception, on_error: OnError | None) -> None:
+    """Log why a reload failed, and call the callback with the problems if there is one."""
+    problems = _problems_of(path, error)
+    listed = "\n".join(map(str, problems))
+    _log.warning("reload failed, the old registry stays active:\n%s", listed, exc_info=_unexpected(error))
+    _call(on_error, problems)
+
+
+def train(reloader: Reloader) -> None:
+    """Train after a reload; if that fails, log why."""
+    try:
+        reloader.train()
+    except Exception as error:  # noqa: BLE001 - the previous thresholds are still usable
+        _log.warning(
+            "training failed, the thresholds from before the edit stay in use: %s", error, exc_info=_unexpected(error)
+        )
+
+
+def _problems_of(path: Path | Address, error: Exception) -> tuple[Problem, ...]:
     """Return why a reload failed, each problem with its place."""
     if isinstance(error, RegistryError):
         return error.problems
-    message = "unexpected error, see the log" if unexpected(error) else str(error)
+    message = "unexpected error, see the log" if _unexpected(error) else str(error)
     return (Problem(Location(str(path)), "error", "reload", message),)
 
 
-def unexpected(error: Exception) -> Exception | None:
+def _unexpected(error: Exception) -> Exception | None:
     """Return the error if it deserves a traceback, otherwise None."""
     return None if isinstance(error, IntentMatchError) else error
 
 
-def call(callback: Callable[[Any], None] | None, value: Any) -> None:
+def _call(callback: Callable[[Any], None] | None, value: Any) -> None:
     """Call a callback if there is one, and log what it raises."""
     try:
         if callback is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, time, timedelta
+from datetime import date, time
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from intentmatch.core import plugins
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import MOMENT_WORDS
 from intentmatch.slots.quantities import any_of
+from intentmatch.slots.relative_days import days_later
 from intentmatch.text.language_id import base_language
 
 PARTS = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 22), "night": (22, 24)}
@@ -135,7 +136,7 @@ def day_parts(message: Message) -> list[DayPart]:
     found = [DayPart(*match.span(), words.part_of[match[0]]) for match in words.parts.finditer(message.plain)]
     for match in words.near_today.finditer(message.plain):
         days, part = words.near[match[0]]
-        day = _plus(message.now.date(), days)
+        day = days_later(message.now.date(), days)
         if day is not None:
             found.append(DayPart(*match.span(), part, day))
     return found
@@ -191,13 +192,6 @@ def in_part(clock: time, part: str) -> time:
     if part in ("afternoon", "evening") or (part == "night" and clock.hour >= _DAYTIME):
         return clock.replace(hour=clock.hour % 12 + 12)
     return clock
-
-
-def _plus(day: date, days: int) -> date | None:
-    try:
-        return day + timedelta(days=days)
-    except OverflowError:
-        return None
 
 
 @lru_cache(maxsize=64)

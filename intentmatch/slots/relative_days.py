@@ -52,12 +52,12 @@ def modified_weekday(message: Message, start: int, end: int, weekday: int) -> tu
     week = found["week"] or found["week_behind"]
     if week or language in _BY_WEEK:
         which = words.which[week or found["which"]]
-        day = _plus(today, 7 * which - today.weekday() + weekday)
+        day = days_later(today, 7 * which - today.weekday() + weekday)
     else:
         ahead = (weekday - today.weekday() - 1) % 7 + 1
         which = words.which[found["which"]]
         ahead += words.days_more.get(found["which"], 7 * max(which - 1, 0))
-        day = _plus(today, ahead if which >= 0 else ahead - (7 if ahead < 7 else 14))
+        day = days_later(today, ahead if which >= 0 else ahead - (7 if ahead < 7 else 14))
         if which == 0 and weekday == today.weekday():
             day = today
     return None if day is None else (start, end, day)
@@ -86,7 +86,8 @@ def _next_day(today: date, number: int) -> date | None:
     return None
 
 
-def _plus(day: date, days: int) -> date | None:
+def days_later(day: date, days: int) -> date | None:
+    """Return the day so many days later; None beyond the calendar."""
     try:
         return day + timedelta(days=days)
     except OverflowError:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from documents import README, ROOT, Document, Runner
+import pytest
+from documents import README, ROOT, Document, Runner, check_output
 
 TEXT = README.read_text(encoding="utf-8")
 COMMANDS = [block for block in Document(README).blocks if block.language == "sh"]
@@ -44,3 +45,29 @@ def test_ci_runs_the_same_test_command() -> None:
 
     assert 'pip install -q -c .ci/constraints.txt -e ".[dev]"' in script
     assert "\npytest -n auto --dist worksteal\n" in script
+
+
+@pytest.mark.parametrize(
+    "printed", ["confidence 86%  score 0.65", "confidence 85%   score .66", "confidence 87% score 0.64"]
+)
+def test_rounded_numbers_may_differ_by_one_in_the_last_digit(printed: str) -> None:
+    """What is learned differs from processor to processor beyond the sixth digit."""
+    check_output("confidence 86%   score 0.65\n", f"> hello\n{printed}\n", "README.md:1")
+
+
+@pytest.mark.parametrize(
+    "printed",
+    ["confidence 84% score 0.65", "confidence 86% score 0.67", "confidence 86% score 0.653", "in scope 86% score 0.65",
+     "confidence 86%", "confidence 86% score 65"],
+)  # fmt: skip
+def test_other_output_is_not_what_is_shown(printed: str) -> None:
+    """Neither numbers that differ by more, nor words."""
+    with pytest.raises(AssertionError, match="not printed"):
+        check_output("confidence 86% score 0.65\n", f"{printed}\n", "README.md:1")
+
+
+@pytest.mark.parametrize(("shown", "printed"), [("3 of 7 right", "4 of 7 right"), ("release 0.3.0", "release 0.3.1")])
+def test_counts_are_printed_as_shown(shown: str, printed: str) -> None:
+    """Whole numbers are not rounded."""
+    with pytest.raises(AssertionError, match="not printed"):
+        check_output(f"{shown}\n", f"{printed}\n", "README.md:1")

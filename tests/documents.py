@@ -37,6 +37,7 @@ from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from postgres_server import PASSWORD, Server
@@ -72,6 +73,14 @@ pytest() { echo pytest; }
 trap 'code=$?; case $code in 3|4) ;; *) exit $code ;; esac' ERR
 """
 SECONDS = 300
+
+SEPARATELY = "INTENTMATCH_DOCUMENTS"
+"""A variable. With the value `separately`, pytest leaves the documents to `tests/guide/run.py`, which executes each of
+them where only the extras that it names are installed."""
+executes_documents = pytest.mark.skipif(
+    os.environ.get(SEPARATELY) == "separately",
+    reason="executed by tests/guide/run.py: INTENTMATCH_DOCUMENTS=separately",
+)
 
 
 @dataclass(frozen=True)

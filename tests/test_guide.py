@@ -16,6 +16,7 @@ from documents import (
     Runner,
     check_notes,
     documents,
+    executes_documents,
     extras_known,
     missing_packages,
     pages,
@@ -44,6 +45,7 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("vectors"))
 
 
+@executes_documents
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_runs(page: Document, tmp_path: Path, vectors: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a fresh folder, with the extras that the page names."""

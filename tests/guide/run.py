@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from documents import README, ROOT, Document, documents
+from documents import README, ROOT, SEPARATELY, Document, documents
 from environments import CONSTRAINTS, Ran, install, not_installed, print_outcomes, run_pytest
 
 AT_ONCE = 2
@@ -39,7 +39,7 @@ def run(extras: tuple[str, ...], group: list[Document], folder: Path) -> Ran:
         return not_installed(name, error)
     ready = time.monotonic()
     tests = [test_of(document) for document in group]
-    report, variables = folder / f"{name}.xml", {"HOME": str(folder / name)}
+    report, variables = folder / f"{name}.xml", {"HOME": str(folder / name), SEPARATELY: "here"}
     verdict, counts, log = run_pytest(python, report, tests, variables, seconds=SECONDS_PER_DOCUMENT * len(group))
     if f"{len(group)} passed, 0 skipped" != counts:
         verdict = "FAILED"

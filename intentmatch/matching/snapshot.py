@@ -42,6 +42,7 @@ class Answers:
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
         now: datetime | None = None,
+        previous: str | MatchResult | None = None,
     ) -> MatchResult:
         """Return what the user means.
 
@@ -49,12 +50,13 @@ class Answers:
         all that the embedded tokenizer knows. `top_k` bounds the candidates in the result. `context` holds the active
         tags: an intent with `when` answers only if one of them is its own. `allowed` names the only intents that may
         answer, whatever their tags. `now` is the user's local time, from which "tomorrow" counts; the default is this
-        machine's.
+        machine's. `previous` is what the turn before was about, the name of an intent or its result: a message that
+        does not stand alone ("and tomorrow?", "the other one") is of that intent.
 
         Raises `InputError` for a message that is not text, a `language` that is no code, a `top_k` below 1, a `context`
-        that is not a list, and a name in `allowed` that the registry does not have.
+        that is not a list, and a name in `allowed` or `previous` that the registry does not have.
         """
-        return _match(self._engine, message, MatchOptions(language, top_k, allowed, context, now))
+        return _match(self._engine, message, MatchOptions(language, top_k, allowed, context, now, previous))
 
     def match_many(
         self,
@@ -65,6 +67,7 @@ class Answers:
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
         now: datetime | None = None,
+        previous: str | MatchResult | None = None,
     ) -> list[MatchResult]:
         """Match each message as `match` does, all against the same registry.
 
@@ -72,7 +75,7 @@ class Answers:
         those of `match` in their last digits.
         """
         engine = self._engine
-        question = engine.question(MatchOptions(language, top_k, allowed, context, now))
+        question = engine.question(MatchOptions(language, top_k, allowed, context, now, previous))
         check_argument("messages", messages, Sequence[str])
         return [_with_clauses(engine, result, question) for result in engine.match_many(messages, question)]
 
@@ -106,11 +109,12 @@ class Answers:
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
         now: datetime | None = None,
+        previous: str | MatchResult | None = None,
     ) -> MatchResult:
         """Match in a worker thread, so that the caller's event loop is not blocked."""
         import asyncio  # imported by every async caller already; the command line need not load it
 
-        options = MatchOptions(language, top_k, allowed, context, now)
+        options = MatchOptions(language, top_k, allowed, context, now, previous)
         return await asyncio.to_thread(_match, self._engine, message, options)
 
     def fill(

@@ -68,10 +68,16 @@ class MatchFields(RequestModel):
         description="Active tags: an intent with `when` answers only if one of them is its own.",
         examples=[["checkout"]],
     )
+    previous: Name | None = Field(
+        default=None,
+        description="The intent of the turn before. It counts only for a message that does not stand alone, such as "
+        "“and tomorrow?”.",
+        examples=["order_status"],
+    )
 
     def options(self) -> MatchOptions:
         """Return the options for the matcher."""
-        return MatchOptions(self.language, self.top_k, self.allowed, self.context, self.now)
+        return MatchOptions(self.language, self.top_k, self.allowed, self.context, self.now, self.previous)
 
 
 class MatchRequest(MatchFields):

@@ -31,6 +31,7 @@ StageName = Literal[
     "negation",
     "follow_up",
     "otherwise",
+    "n_best",
     "slots",
     "parts",
 ]

@@ -224,6 +224,14 @@ class Engine:
             text = self._reader.corrected(text, result.language)
         return word_matches(trained_head.words, text, clean(utterance.text))
 
+    def concluded(self, result: MatchResult, decision: Decision, question: Question, says: str) -> MatchResult:
+        """Return a result with the decision on several hypotheses in place of its own; `says` is for the trace."""
+        stages = TraceRecorder()
+        stages.done += [stage for stage in result.trace.stages if stage.name != "slots"]
+        stages.add("n_best", says)
+        question = question._replace(language=result.language)
+        return self._results.result(result.message, question, decision, stages, decided_by=result.trace.decided_by)
+
     def self_test(self) -> None:
         """Raise `IntentMatchError` unless intents answer their first utterance and the encoder repeats its vectors."""
         for intent in self._intents:

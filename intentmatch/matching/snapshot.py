@@ -17,6 +17,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.learning.subsampling import subsampling_problems
 from intentmatch.matching.multi_intent import match_clauses
+from intentmatch.matching.n_best import Hypotheses, match_hypotheses
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine, Precomputed
 from intentmatch.matching.policy import Policy
@@ -35,7 +36,7 @@ class Answers:
 
     def match(
         self,
-        message: str,
+        message: str | Hypotheses,
         *,
         language: str | None = None,
         top_k: int | None = None,
@@ -52,6 +53,9 @@ class Answers:
         answer, whatever their tags. `now` is the user's local time, from which "tomorrow" counts; the default is this
         machine's. `previous` is what the turn before was about, the name of an intent or its result: a message that
         does not stand alone ("and tomorrow?", "the other one") is of that intent.
+
+        A message from speech may be a list of at most 20 hypotheses with their weights, `[("two tables", 0.6), ...]`:
+        the confidence of an intent is the mean over them, and the result's message is the one that says most for it.
 
         Raises `InputError` for a message that is not text, a `language` that is no code, a `top_k` below 1, a `context`
         that is not a list, and a name in `allowed` or `previous` that the registry does not have.
@@ -102,7 +106,7 @@ class Answers:
 
     async def amatch(
         self,
-        message: str,
+        message: str | Hypotheses,
         *,
         language: str | None = None,
         top_k: int | None = None,
@@ -243,8 +247,10 @@ def _read(engine: Engine, message: str, options: MatchOptions | Mapping[str, Any
     return engine.read(message, _question(engine, options))
 
 
-def _match(engine: Engine, message: str, options: MatchOptions | Mapping[str, Any]) -> MatchResult:
+def _match(engine: Engine, message: str | Hypotheses, options: MatchOptions | Mapping[str, Any]) -> MatchResult:
     question = _question(engine, options)
+    if not isinstance(message, str):
+        return match_hypotheses(engine, message, question)
     return _with_clauses(engine, engine.match(message, question), question)
 
 

@@ -886,6 +886,20 @@ def messages_data(tmp_path):
     return tmp_path / "data"
 
 
+def test_follow_ups_are_counted_with_and_without_the_turn_before(run, tmp_path, messages_data):
+    out = tmp_path / "out.json"
+
+    done = run("bench_follow_ups", "--data", messages_data, "--set", "tiny:train", "--json", out)
+
+    assert done.returncode == 0, done.stderr
+    *table, alone = json.loads(out.read_text(encoding="utf-8"))
+    follow = [row for row in table if row["kind"] == "follow"]
+    assert len(follow) == 12
+    assert sum(row["right"] for row in follow) > sum(row["without"] for row in follow)
+    assert (alone["name"], alone["kind"]) == ("tiny:train", "alone")
+    assert "kept, follow: " in done.stdout
+
+
 def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registry):
     out, pictures = tmp_path / "out.json", tmp_path / "pictures"
     words = ["--data", messages_data, "--set", "tiny:train", "--registry", yaml_registry, "--noise", 3, "--edits", 2]

@@ -201,7 +201,7 @@ def test_kill_in_a_write_leaves_neither_revision_nor_entry(stored, postgres):
     from intentmatch.authoring.database_workspace import DatabaseWorkspace
 
     address = postgres.url(more=f"/{stored.bot}")
-    died = subprocess.run([sys.executable, "-c", _KILLED, address], timeout=60, check=False, env={**os.environ})
+    died = subprocess.run([sys.executable, "-c", _KILLED, address], timeout=300, check=False, env={**os.environ})
     workspace = DatabaseWorkspace(stored)
 
     assert died.returncode == -signal.SIGKILL

@@ -128,7 +128,7 @@ def responses(folder: Path) -> dict[str, Any]:
             bodies = list(examples()[name].get("requests", {}).values())
             found[name] = called(client, name, PATHS[name], bodies[0] if bodies else None)
             if name == "show_revision":
-                end = time.monotonic() + 30
+                end = time.monotonic() + 60
                 while found[name]["evaluation"]["state"] == "pending" and time.monotonic() < end:
                     time.sleep(0.02)
                     found[name] = called(client, name, PATHS[name])

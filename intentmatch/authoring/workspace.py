@@ -34,6 +34,7 @@ from intentmatch.registry.editing.plan import Changes, plan, unified
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
 from intentmatch.registry.reading.reader import examine, is_yaml, yaml_files
 from intentmatch.storage.file_lock import FolderLock
+from intentmatch.storage.unwritable import unwritable
 
 if TYPE_CHECKING:
     from intentmatch.matching.matcher import Matcher
@@ -203,7 +204,7 @@ class Workspace:
             folder.mkdir(parents=True, exist_ok=True)
             lock = FolderLock.acquire(folder)
         except OSError as error:
-            raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+            raise InputError(unwritable(folder, error)) from error
         try:
             yield lock is not None
         finally:
@@ -325,7 +326,7 @@ class Workspace:
                 while (lock := FolderLock.acquire(folder)) is None and time.monotonic() < end:
                     time.sleep(0.02)
             except OSError as error:
-                raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+                raise InputError(unwritable(folder, error)) from error
             if lock is None:
                 raise ChangedMeanwhileError(f"{self.path} is being edited by another process; nothing was written")
             try:

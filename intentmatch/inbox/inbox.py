@@ -19,6 +19,7 @@ from intentmatch.inbox.store import Entry, Handled, MessageStore, Missed, Store
 from intentmatch.matching.reading import MAX_CHARACTERS
 from intentmatch.runtime.block_sizes import INBOX_ENTRIES
 from intentmatch.storage.postgres.address import Address, address_of, is_address
+from intentmatch.storage.unwritable import with_advice
 from intentmatch.text.normalize import fold
 
 _log = logging.getLogger(__name__)
@@ -142,7 +143,7 @@ class Inbox:
                 self._store.write(entries, time.time())
                 self._failing = False
         except Exception as error:  # noqa: BLE001 - an answer must not fail because of the inbox
-            self._warn(error)
+            self._warn(with_advice(error))
 
     def _warn(self, reason: object) -> None:
         """Log the reason, once until writing works again."""

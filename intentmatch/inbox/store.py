@@ -23,6 +23,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import Verdict
 from intentmatch.storage.postgres.address import Address
+from intentmatch.storage.unwritable import with_advice
 from intentmatch.text.normalize import fold
 from intentmatch.text.redact import WORDS, redact
 
@@ -206,7 +207,7 @@ class Store:
                     raise InputError(f"{self.path} is no inbox, or an inbox of another version of intentmatch")
                 yield database
         except sqlite3.OperationalError as error:
-            raise InputError(f"{self.path} cannot be used now: {error}") from error
+            raise InputError(f"{self.path} cannot be used now: {with_advice(error)}") from error
         except (sqlite3.Error, ValueError) as error:
             raise InputError(f"{self.path} is no inbox, or it is damaged: {error}. Move the file away") from error
 

@@ -33,6 +33,7 @@ from intentmatch.runtime import steps
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
 from intentmatch.storage.atomic import remove_strays, write_file
 from intentmatch.storage.sealed import read_sealed, seal
+from intentmatch.storage.unwritable import with_advice
 from intentmatch.text.normalize import TEXT_VERSION, clean
 
 _log = logging.getLogger(__name__)
@@ -349,4 +350,4 @@ def _write(file: Path, found: Trained) -> None:
             old.unlink(missing_ok=True)
         remove_strays(file.parent)
     except (SafetensorError, OSError) as error:
-        _log.warning("the trained head cannot be cached at %s: %s", file, error)
+        _log.warning("the trained head cannot be cached at %s: %s", file, with_advice(error))

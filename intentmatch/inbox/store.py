@@ -216,6 +216,8 @@ class Store:
         """Open the database in one transaction; SQLite allows one IMMEDIATE transaction at a time."""
         database = sqlite3.connect(self.path, timeout=_SECONDS_FOR_A_LOCK, isolation_level=None)
         try:
+            # Otherwise a power failure just after a transaction may bring its removed journal back, which undoes it.
+            database.execute("PRAGMA synchronous = EXTRA")
             database.execute("PRAGMA secure_delete = ON")
             database.execute("PRAGMA foreign_keys = ON")
             database.execute(f"BEGIN {lock}")

@@ -116,7 +116,6 @@ TESTED_IN: dict[str, str] = {
     "studio/coverage_view.py": "studio/test_studio_insight.py",
     "studio/cursor.py": "studio/test_studio_insight.py",
     "studio/edit_page.py": "studio/test_studio_screens.py",
-    "studio/following.py": "studio/test_studio_screens.py",
     "studio/growth_view.py": "studio/test_studio_insight.py",
     "studio/history_page.py": "studio/test_studio_screens.py",
     "studio/inbox_page.py": "studio/test_studio_insight.py",

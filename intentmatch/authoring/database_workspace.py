@@ -90,6 +90,10 @@ class DatabaseWorkspace(Workspace):
         present: Files | None = getattr(self._reading, "files", None)
         return self._store.read()[1] if present is None else present
 
+    def digest(self) -> str:
+        """Return the digest of the newest revision without reading its files. Raises `DatabaseError`."""
+        return self._store.newest().digest
+
     def examine(self, texts: Mapping[str, bytes | None] | None = None) -> tuple[Registry, list[Problem]]:
         """Return what the files say, one utterance per line, and all problems; `texts` is as for a folder."""
         overrides = {self.place(name): content for name, content in (texts or {}).items()}

@@ -32,7 +32,7 @@ from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.plan import Changes, plan, unified
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
-from intentmatch.registry.reading.reader import examine, is_yaml, yaml_files
+from intentmatch.registry.reading.reader import Remembered, examine, is_yaml, yaml_files
 from intentmatch.storage.file_lock import FolderLock
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class Workspace:
         self.base = self.path.parent if self.path.suffix.lower() in (".yaml", ".yml") else self.path
         """The folder that file names start from."""
         self._limits = limits
+        self._remembered: Remembered = {}
         self._lock = threading.Lock()
         hidden = self.base / NAME if self.base == self.path else self.base / f".{self.path.name}{NAME}"
         self._history: History = GitHistory.of(self.path) or FolderHistory(hidden)
@@ -101,10 +102,19 @@ class Workspace:
 
     def files(self) -> Files:
         """Return the content of every file, by its name from the folder. Raises `InputError` if one is unreadable."""
+        # Which files there are stands in the files (`include:`). Only those that have changed are parsed again. A copy,
+        # because other threads read too.
+        remembered = dict(self._remembered)
         try:
-            return {self._name(file): file.read_bytes() for file in yaml_files(self.path, self._limits)}
+            listed = yaml_files(self.path, self._limits, remembered=remembered)
+            self._remembered = remembered
+            return {self._name(file): file.read_bytes() for file in listed}
         except OSError as error:
             raise InputError(f"{error.filename} cannot be read: {error.strerror or error}") from error
+
+    def digest(self) -> str:
+        """Return the digest of the files as they are now, which `write` expects. Raises as `files`."""
+        return digest_of(self.files())
 
     def examine(self, texts: Mapping[str, bytes | None] | None = None) -> tuple[Registry, list[Problem]]:
         """Return what the files say, one utterance per line, and all problems. Never raises for invalid content.
@@ -112,7 +122,8 @@ class Workspace:
         `texts` gives the content of files by name in place of what is on disk; None means that there is none.
         """
         overrides = {self.place(name): content for name, content in (texts or {}).items()}
-        return examine(self.path, expand=False, overrides=overrides, limits=self._limits)
+        remembered = dict(self._remembered)
+        return examine(self.path, expand=False, overrides=overrides, remembered=remembered, limits=self._limits)
 
     def place(self, name: str) -> Path:
         """Return the path of a file by its name."""

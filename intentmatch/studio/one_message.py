@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from nicegui import ui
 
@@ -35,6 +36,7 @@ class OneMessage:
         self._visit = visit
         self._asked = 0
         self._result: MatchResult | None = None
+        self._drawn: object = None
         languages = sorted({utterance.language or "" for utterance in visit.bot.matcher.registry.utterances} - {""})
         with card(), tag("div", classes="st-row st-top"):
             self._message = ui.input("Message", value=message, on_change=self.match)
@@ -68,11 +70,31 @@ class OneMessage:
         if asked == self._asked and not self._place.is_deleted:
             self._draw(*answer)
 
+    async def refresh(self) -> None:
+        """Match again after a change of the files; an answer that is the same stays as it is."""
+        shown = self._drawn
+        if self._result is None:
+            return
+        language = None if self._language.value == _GUESSED else str(self._language.value)
+        asked, text = self._asked, str(self._message.value or "")
+        try:
+            answer = await asyncio.to_thread(_answer, self._visit.bot, text, language)
+        except IntentMatchError:
+            return
+        if asked == self._asked and not self._place.is_deleted and self._shown_of(*answer) != shown:
+            self._draw(*answer)
+
+    def _shown_of(self, result: MatchResult, found: tuple[WordMatch, ...], explanation: str, _: float) -> object:
+        """Return what the page shows of an answer, without times."""
+        names = tuple(intent.name for intent in self._visit.bot.matcher.registry)
+        return replace(result, trace=replace(result.trace, stages=())), found, explanation, names
+
     def _focus(self) -> None:
         self._message.run_method("focus")
 
     def _draw(self, result: MatchResult, found: tuple[WordMatch, ...], explanation: str, milliseconds: float) -> None:
         self._result = result
+        self._drawn = self._shown_of(result, found, explanation, milliseconds)
         self._place.clear()
         with self._place:
             self._verdict(result, explanation, milliseconds)

@@ -51,7 +51,7 @@ def test_edit_keeps_comments_and_has_revision_and_audit_entry(workspace):
     before = digest_of(workspace.files())
     written = workspace.write([AddUtterance("greet", "good day")], author="anna", note="More", expected=before)
 
-    assert written.digest == digest_of(workspace.files()) != before
+    assert written.digest == digest_of(workspace.files()) == workspace.digest() != before
     assert workspace.files() == {"bot.yaml": TEXT.replace("hi there]", "hi there, good day]").encode()}
     assert [(one.author, one.note) for one in workspace.revisions()] == [
         ("anna", "More"),

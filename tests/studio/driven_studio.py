@@ -34,13 +34,20 @@ class Served:
     log: Path
 
 
-def start(folder: Path, *words: str, command: str = "studio", environment: dict[str, str] | None = None) -> Served:
-    """Start `intentmatch studio` or `serve --studio`, and wait until it answers."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+def start(
+    folder: Path,
+    *words: str,
+    command: str = "studio",
+    environment: dict[str, str] | None = None,
+    port: int | None = None,
+) -> Served:
+    """Start `intentmatch studio` or `serve --studio`, and wait until it answers. Without a port, at a free one."""
+    if port is None:
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            port = int(found.getsockname()[1])
     log = folder.parent / f"{command}-{port}.log"
-    with log.open("wb") as file:
+    with log.open("ab") as file:
         process = subprocess.Popen(
             [sys.executable, "-m", "intentmatch", command, str(folder), "--port", str(port), *words],
             stdout=file,

@@ -85,9 +85,9 @@ class watched:  # noqa: N801 - reads like a function
     """A page in a browser of its own that fails the test if its console reports an error."""
 
     def __init__(
-        self, browser, width: int = 1280, height: int = 800, *, dark: bool = False, expected: str = ""
+        self, browser, width: int = 1280, height: int = 800, *, dark: bool = False, expected: tuple[str, ...] = ()
     ) -> None:
-        """Errors that contain `expected` are meant, if it is not empty."""
+        """Errors that contain one of `expected` are meant."""
         self._expected = expected
         self._context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", locale="en-US"
@@ -104,7 +104,7 @@ class watched:  # noqa: N801 - reads like a function
     def __exit__(self, kind, *_) -> None:
         self._context.close()
         if kind is None:
-            assert [error for error in self.errors if not self._expected or self._expected not in error] == []
+            assert [error for error in self.errors if not any(meant in error for meant in self._expected)] == []
 
 
 def open_screen(page, served: Served, path: str) -> None:

@@ -83,7 +83,7 @@ def test_pages_load_nothing_from_elsewhere(page, served):
 
 
 def test_unknown_screen_is_an_error_page_with_a_policy(browser, served):
-    with watched(browser, expected="404") as page:
+    with watched(browser, expected=("404",)) as page:
         answer = page.goto(f"{served.url}/nothing")
 
         assert answer.status == 404

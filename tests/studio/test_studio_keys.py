@@ -34,7 +34,7 @@ def sign_in(page, served: Served, key: str) -> None:
 
 
 def test_wrong_key_stays_at_the_door(browser, guarded):
-    with watched(browser, expected="401") as page:
+    with watched(browser, expected=("401",)) as page:
         sign_in(page, guarded, "wrong")
 
         assert page.get_by_role("alert").inner_text() == "This key is not valid."

@@ -331,6 +331,27 @@ def test_server_is_compared_with_a_constant_answer(run, yaml_registry, tmp_path,
         assert row["per_second"] > 0
 
 
+def test_numbers_of_the_studio_are_shown(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(FOLDER)
+    studio = load("bench_studio")
+    assert studio._frames([0.0, 20.0, 40.0, 60.0]) == {"a_second": 50.0, "median": 0.02}
+    assert studio._frames([0.0]) == {"a_second": 1000.0, "median": 0.0}
+    opened = {"shown": 0.25, "complete": 0.5, "server": 0.125}
+    still = {"a_second": 60.0, "median": 1 / 60}
+    studio._print(
+        {
+            "screens": [{"screen": "Edit", "first": opened, "again": studio._medians([opened, opened])}],
+            "verdict": {"p50": 0.02, "p90": 0.03, "best": 0.01, "server": 0.015},
+            "scrolling": {"rows": 40, "still": still, "moving": still},
+            "start": [{"command": "serve", "answer": 1.5, "processor": 1.0, "memory": 170.0}],
+        }
+    )
+    shown = capsys.readouterr().out
+
+    for row in ("Edit 0.50 0.12 0.25 0.50 0.12", "20.0 30.0 10.0 15.0", "moving 60 16.7", "serve 1.50 1.00 170.00"):
+        assert row.split() in [line.split() for line in shown.splitlines()]
+
+
 def test_growth_of_two_sizes_with_plot(run, tmp_path):
     out, picture = tmp_path / "out.json", tmp_path / "growth.svg"
     sizes = ["--size", "300x10", "--size", "200x4", "--setting", "scorer=cosine"]

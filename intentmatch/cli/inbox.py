@@ -73,7 +73,7 @@ def show_(file: Path | None, intents: str | Address, as_json: bool, settings: tu
       intentmatch inbox show misses.sqlite --intents shop/ --json
     """
     matcher = load(intents, settings)
-    found = _reviewed(matcher, _open(matcher, file).messages())
+    found = _reviewed(matcher, open_inbox(matcher, file).messages())
     if as_json:
         for cluster in found.clusters:
             output.as_json(cluster.to_dict())
@@ -147,7 +147,7 @@ def apply(
     if not is_yaml(intents):
         raise InputError(f"{intents} is not YAML: edit the folder that the artefact was built from")
     matcher = load(intents, settings)
-    opened = _open(matcher, file)
+    opened = open_inbox(matcher, file)
     messages = opened.messages()
     found = _reviewed(matcher, messages)
     decisions = _decide(found, numbers, action) if numbers else list(_ask(found, matcher))
@@ -174,7 +174,7 @@ def _reviewed(matcher: Matcher, messages: Sequence[Missed]) -> Review:
         return review(matcher, messages)
 
 
-def _open(matcher: Matcher, file: Path | None) -> Inbox:
+def open_inbox(matcher: Matcher, file: Path | None) -> Inbox:
     """Open the inbox `file`, or the one of the setting `inbox`. InputError if there is neither."""
     from intentmatch.inbox import Inbox
 

@@ -49,9 +49,9 @@ WORDS = {
     "export": ["--format", "csv", "-o", "out.csv"],
     "encoders": ["--compare", "static"],
 }
-# `mcp` and `studio` would wait for an agent or a browser, and `restore` needs the id of a commit: their options are
-# compared.
-NOT_RUN = {"mcp", "restore", "studio"}
+# `mcp` and `studio` would wait for an agent or a browser, `grow` asks a model, and `restore` needs the id of a commit:
+# their options are compared.
+NOT_RUN = {"grow", "mcp", "restore", "studio"}
 NO_REGISTRY = {
     "init",
     "schema",
@@ -81,6 +81,7 @@ OPTION_ONLY = {
     "restore",
     "inbox show",
     "inbox apply",
+    "grow",
     "encoders",
 }
 POSITIONAL = sorted({*WORDS, *NOT_RUN} - OPTION_ONLY)

@@ -15,7 +15,11 @@ MOST_CHARACTERS = 200
 # Marks of templates and slots, of code and HTML.
 _MARKS = re.compile(r"[{}\[\]<>|`\\]|\$\w|%\w\b|\(\s*\w+\s*/|__|\*\*")
 # Items of a list, keys of YAML or JSON, comments, document marks.
-_MARKUP = re.compile(r"\s*(?:[-*•#&!>]\s|[-=]{3}|\d{1,2}[.)]\s|\"?[\w-]+\"?\s*:(?:\s|$)|\")")
+_MARKUP = re.compile(
+    r"\s*(?:[-*•#&!>]\s|[-=]{3}|\d{1,2}[.)]\s|\""
+    r"|(?:\w+_\w+|version|language|intents|utterances|title|text|message|lines?)\s*:(?:\s|$))",
+    re.I,
+)
 # A line is taken for another language if it is likelier by so many nats. Of the 2,992 shipped lines in 15 languages,
 # .8% are; of shipped lines under the code of a related language (es as pt, en as de, nl as de, pl as ru), 92 to 99%.
 _CLEARLY = 4.0

@@ -66,8 +66,8 @@ class LineFilter:
         """Return a proposal for each line, kept or refused, in the same order.
 
         A line is kept if it could be a message by its form and language, if it is not a line, a negative or a test of
-        the registry or nearly one, and if the registry takes it for `task.intent` before any other, with a confidence of
-        at least 0.7 (without calibration: if it is not out of scope). Its words must be near those of the intent too.
+        the registry or nearly one, and if the registry takes it for `task.intent` before any other: with a confidence
+        of at least 0.7, or without calibration if it is in scope. Its words must be near those of the intent too.
         """
         flaws = [flaw_of(line, task.language) for line in lines]
         sound = [line for line, flaw in zip(lines, flaws, strict=True) if flaw is None]

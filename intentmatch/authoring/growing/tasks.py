@@ -52,9 +52,10 @@ def paraphrases(registry: Registry, intents: Collection[str] = ()) -> list[Task]
 def translations(registry: Registry, intents: Collection[str] = (), languages: Sequence[str] = ()) -> list[Task]:
     """Return a task for each intent and language that the intent has no lines in.
 
-    `languages` are the codes to translate to. Empty: those that more than half of the intents have lines in, as the rule
-    `missing-language` of `lint` counts. The model is shown the lines of the language with the most lines. An intent with
-    lines without a language is left out, unless `languages` are given. Raises `UnknownNameError` for an unknown name.
+    `languages` are the codes to translate to. Empty: those that more than half of the intents have lines in, as the
+    rule `missing-language` of `lint` counts. The model is shown the lines of the language with the most lines. An
+    intent with lines without a language is left out, unless `languages` are given. Raises `UnknownNameError` for an
+    unknown name.
     """
     written = {intent.name: _lines(registry, intent) for intent in registry}
     counts = Counter(code for lines in written.values() for code in lines if code)

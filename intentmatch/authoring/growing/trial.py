@@ -112,9 +112,7 @@ def _lines_of_harmed_intents(effect: Effect, proposals: Sequence[Proposal]) -> d
             for intent in {change.new.leading, expected if isinstance(expected, str) else None} - {None}:
                 harm[intent or ""] += 1 if change.effect == "worse" else -1
     return {
-        at: _HARMS_TOGETHER
-        for at, one in enumerate(proposals)
-        if one.refused is None and harm[one.task.intent] > 0
+        at: _HARMS_TOGETHER for at, one in enumerate(proposals) if one.refused is None and harm[one.task.intent] > 0
     }
 
 

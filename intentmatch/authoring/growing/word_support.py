@@ -1,8 +1,8 @@
 """How many of a line's words an intent has already, by meaning.
 
-The precision of `learning.word_alignment`, against all lines of an intent at once instead of one: a paraphrase takes its
-words from here and there, while a message about another subject has a word that no line comes near. Words weigh as much
-as in the embedded model: those that every text has weigh little, so that few lines suffice.
+The precision of `learning.word_alignment`, against all lines of an intent at once instead of one: a paraphrase takes
+its words from here and there, while a message about another subject has a word that no line comes near. Words weigh as
+much as in the embedded model: those that every text has weigh little, so that few lines suffice.
 """
 
 from __future__ import annotations

@@ -41,6 +41,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "eval": "evaluate",
         "diff": "diff",
         "replay": "replay",
+        "drift": "drift",
         "tune": "tune",
         "explain-thresholds": "thresholds",
     },

@@ -42,6 +42,7 @@ WORDS = {
     "eval": ["--folds", "2"],
     "diff": ["HEAD", "--folds", "2"],
     "replay": ["log.jsonl", "--candidate", "HEAD:shop"],
+    "drift": ["log.jsonl"],
     "tune": [],
     "explain-thresholds": [],
     "build": ["-o", "out.intentmatch"],
@@ -77,6 +78,7 @@ OPTION_ONLY = {
     "rename",
     "remove",
     "replay",
+    "drift",
     "revisions",
     "restore",
     "inbox show",
@@ -111,7 +113,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("shop").mkdir()
     Path("shop/shop.yaml").write_text(YAML, encoding="utf-8")
-    Path("log.jsonl").write_text('{"text": "where is it"}\n', encoding="utf-8")
+    Path("log.jsonl").write_text('{"text": "where is it", "time": "2026-11-20T10:00:00Z"}\n', encoding="utf-8")
     inbox = Inbox("misses.sqlite")
     inbox.record(Matcher.load("shop").match("do you ship to norway"))
     assert inbox.flush()

@@ -54,8 +54,8 @@ def drift(
 
     \b
     Examples:
-      intentmatch drift server.jsonl -i shop/
-      intentmatch drift server.jsonl -i shop/ --webhook https://chat.example/hooks/T1 --metrics drift.prom
+      intentmatch drift log.jsonl -i shop/
+      intentmatch drift log.jsonl -i shop/ --days 14 --metrics drift.prom
     """
     from intentmatch.evaluation.drift import answered, find_drift, split_last_day
     from intentmatch.evaluation.drift_report import send, to_dict, to_metrics

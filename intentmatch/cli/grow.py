@@ -104,9 +104,9 @@ def grow(
 
     \b
     Examples:
-      intentmatch grow -i shop/ --model chat:http://localhost:8000/v1/chat/completions#MODEL
+      intentmatch grow -i shop/ --intent order_status
       intentmatch grow -i shop/ --kind translate --lang fr --lang pl --dry-run
-      intentmatch grow -i shop/ --kind inbox --inbox misses.sqlite --intent order_status
+      intentmatch grow -i shop/ --kind inbox --inbox misses.sqlite
     """
     from intentmatch.authoring.growing.grow import grow as grown_by
     from intentmatch.authoring.growing.grow import to_dicts

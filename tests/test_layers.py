@@ -26,7 +26,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "lint matching",
         "dialogue inbox",
         "__init__",
-        "evaluation",
+        "evaluation review",
         "authoring",
         "studio integrations",
         "server",

@@ -28,6 +28,7 @@ TESTED_IN: dict[str, str] = {
     "cli/render/comparison.py": "cli/test_diff_command.py",
     "cli/render/evaluation.py": "cli/test_evaluate.py",
     "cli/render/inbox.py": "cli/test_inbox_command.py",
+    "cli/render/review.py": "cli/test_review_command.py",
     "cli/render/output.py": "cli/test_commands.py",
     "cli/render/source.py": "cli/test_source_excerpts.py",
     "cli/origins.py": "cli/test_serve_command.py",

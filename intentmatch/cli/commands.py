@@ -29,6 +29,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "revisions": "revisions",
         "restore": "revisions",
         "inbox": "inbox",
+        "review": "review",
         "studio": "studio",
         "push": "database",
         "pull": "database",

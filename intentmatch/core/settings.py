@@ -25,11 +25,12 @@ PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 LINT_LEVELS = ("off", "info", "warning", "error")
 INBOX_MODES = ("redacted", "hashed", "plain")
 INBOX_BOUNDS = ("messages", "days")
+SAMPLE_BOUNDS = ("share", "messages")
 BUDGET_TIMES = ("minute", "day")
 LOCAL = frozenset(
     {
         "device", "precision", "threads", "remote_seconds", "reranker_budget", "reranker_prompt", "cache",
-        "require_signature", "confine", "max_file_bytes", "lint", "inbox", "inbox_keep", "inbox_mode",
+        "require_signature", "confine", "max_file_bytes", "lint", "inbox", "inbox_keep", "inbox_mode", "inbox_sample",
     }
 )  # fmt: skip
 """Settings of this machine or of the YAML that do not affect answers. An artefact does not contain them."""
@@ -126,6 +127,8 @@ class Settings:
     """Limits of the inbox: number of distinct messages, and days since a message was last seen."""
     inbox_mode: str = "redacted"
     """What the inbox stores: redacted (personal data removed), hashed (no text), or plain."""
+    inbox_sample: Mapping[str, float] = field(default_factory=lambda: {"share": 0.0, "messages": 1000})
+    """Random sample of all answers that the inbox keeps for a review: the share of answers, and the most answers."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Setting name to the source of its value, in words; names that are missing have their default."""
 
@@ -361,6 +364,19 @@ def _off_or_path(value: Any) -> str:
     return "off" if value is False else _text(value)
 
 
+def _sample(value: Any) -> dict[str, float]:
+    """Parse `{share: 0.01, messages: 1000}`, the same as text `share=0.01,messages=1000`, or the share alone."""
+    if isinstance(value, str) and "=" in value:
+        pairs = [part.partition("=") for part in value.split(",")]
+        value = {name.strip(): number.strip() for name, _, number in pairs}
+    if not isinstance(value, Mapping):
+        value = {"share": value}
+    if set(map(str, value)) - set(SAMPLE_BOUNDS):
+        raise ValueError(f"it must be a number from 0 to 1, or a mapping with the keys {' and '.join(SAMPLE_BOUNDS)}")
+    parsed = {str(name): fraction(number) if name == "share" else _count(number) for name, number in value.items()}
+    return {**Settings().inbox_sample, **parsed}
+
+
 def _counts(setting: str, keys: Sequence[str]) -> Callable[[Any], dict[str, int]]:
     """Parse `{messages: 5000, days: 30}`, or text such as `messages=5000,days=30`. A missing key has its default."""
 
@@ -408,6 +424,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "inbox": _off_or_path,
     "inbox_keep": _counts("inbox_keep", INBOX_BOUNDS),
     "inbox_mode": _one_of(*INBOX_MODES),
+    "inbox_sample": _sample,
 }
 """Setting name to the parser of its value; the only list of setting names."""
 

@@ -38,6 +38,7 @@ WORDS = {
     "remove": ["track my parcel", "--yes"],
     "revisions": [],
     "inbox show": ["misses.sqlite"],
+    "review": ["misses.sqlite", "--report"],
     "inbox apply": ["misses.sqlite", "--cluster", "1", "--ignore"],
     "eval": ["--folds", "2"],
     "diff": ["HEAD", "--folds", "2"],
@@ -81,6 +82,7 @@ OPTION_ONLY = {
     "restore",
     "inbox show",
     "inbox apply",
+    "review",
     "encoders",
 }
 POSITIONAL = sorted({*WORDS, *NOT_RUN} - OPTION_ONLY)

@@ -15,6 +15,7 @@ READY = {
     "see?view=languages": ".st-coverage td",
     "see?view=growth": ".st-growth",
     "inbox": ".st-card, .st-empty",
+    "review": ".st-card, .st-empty",
     "issues": "article",
 }
 """What each screen shows once it is complete."""

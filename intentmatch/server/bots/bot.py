@@ -252,7 +252,7 @@ class Bot:
         """The inbox that the settings in use ask for; None if it is off."""
         settings = self.matcher.settings
         if settings is not self._inbox_settings:
-            names = ("inbox", "inbox_keep", "inbox_mode")
+            names = ("inbox", "inbox_keep", "inbox_mode", "inbox_sample")
             if any(getattr(settings, name) != getattr(self._inbox_settings, name) for name in names):
                 self._inbox = Inbox.from_settings(settings, self.matcher.address)
             self._inbox_settings = settings

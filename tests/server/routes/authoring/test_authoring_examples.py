@@ -57,6 +57,8 @@ PATHS = {
     "try_message": "/try",
     "lint_files": "/lint",
     "show_inbox": "/inbox",
+    "show_review": "/review",
+    "judge_answer": "/review/1",
     "preview_cluster": "/inbox/1/preview",
     "handle_cluster": "/inbox/1",
     "insight": "/insight/overlaps",
@@ -69,6 +71,8 @@ ORDER = [
     "registry",
     "show_intent",
     "show_inbox",
+    "show_review",
+    "judge_answer",
     "preview_cluster",
     "handle_cluster",
     "preview_edits",
@@ -104,7 +108,7 @@ def authored(folder: Path) -> Iterator[TestClient]:
     """One bot, with a message in its inbox."""
     (folder / "shop").mkdir()
     (folder / "shop" / "shop.yaml").write_text(SHOP, encoding="utf-8")
-    matcher = Matcher.load(folder / "shop", cache="off", inbox=str(folder / "misses.sqlite"))
+    matcher = Matcher.load(folder / "shop", cache="off", inbox=str(folder / "misses.sqlite"), inbox_sample="1.0")
     options = {"authoring": True, "author_keys": ["anna=a"], "admin_keys": ["root"], "keys": ["k"]}
     with TestClient(create_app(matcher, **options), headers={"x-api-key": "a", "if-match": "*"}) as client:
         client.post("/match", json={"text": "do you ship to norway"})
@@ -180,9 +184,16 @@ def test_each_request_is_accepted(tmp_path: Path) -> None:
     """Edits as a preview, so that one server is enough."""
     previewed = {"write_edits": "/edits/preview", "handle_cluster": "/inbox/1/preview"}
     with authored(tmp_path) as client:
-        for name in ("write_edits", "preview_edits", "try_message", "preview_cluster", "handle_cluster"):
+        for name in (
+            "write_edits",
+            "preview_edits",
+            "try_message",
+            "preview_cluster",
+            "handle_cluster",
+            "judge_answer",
+        ):
             for title, body in examples()[name]["requests"].items():
-                without = {"effect": False} if name != "try_message" else {}
+                without = {} if name in ("try_message", "judge_answer") else {"effect": False}
                 answer = called(client, title, previewed.get(name, PATHS[name]), {**body, **without})
                 assert answer.get("writable", True), (title, answer["problems"])
 

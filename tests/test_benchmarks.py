@@ -642,6 +642,21 @@ def test_defaults_are_measured_for_each_share_and_target(run, lights, tmp_path):
         assert gap == worst == pytest.approx(best - overall, abs=0.11)
 
 
+def test_promises_are_counted_over_splits(run, lights, tmp_path):
+    out = tmp_path / "promise.json"
+    options = ["--set", "toy:train", "--cases", 6, "--splits", 20, "--precision", 0.5, "--confidence", 0.6]
+
+    done = run("bench_promise", "--data", lights, *options, "--json", out)
+
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(out.read_text(encoding="utf-8"))["rows"]
+    assert (row["set"], row["train"], row["rows"], row["labelled"]) == ("toy", "train", 9, 6)
+    assert 0 <= row["coverage"] <= row["oracle"] + 1e-9 <= 1 + 1e-9
+    assert row["below oracle"] == pytest.approx(row["oracle"] - row["coverage"])
+    assert 0 <= row["kept"] <= 1
+    assert "toy train" in done.stderr
+
+
 def test_draw_has_the_requested_utterances_per_intent(monkeypatch, lights):
     monkeypatch.syspath_prepend(FOLDER)
     heads = load("bench_heads")

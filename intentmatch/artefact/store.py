@@ -80,8 +80,8 @@ class Artefact:
 
     @property
     def learns_from_tests(self) -> bool:
-        """Whether confidences are learned from the registry's tests, if there are enough."""
-        return self.settings.out_of_scope_share == FROM_TESTS
+        """Whether confidences or a promised precision are learned from the registry's tests, if there are enough."""
+        return self.settings.out_of_scope_share == FROM_TESTS or self.settings.promises
 
     @property
     def out_of_scope_share(self) -> float:

@@ -152,7 +152,7 @@ class DatabaseStore:
         """Keep a judgement for all answers to the message of an answer, as `Store.judge` does."""
         values = {"bot": self._database.bot, "number": number, "judged": judged, "expected": expected}
         with self._database.rows() as connection:
-            return connection.execute(_JUDGED, values).rowcount
+            return int(connection.execute(_JUDGED, values).rowcount)
 
     def _salt(self, connection: Connection) -> bytes:
         """Return the salt of the inbox; make the inbox if there is none."""

@@ -83,15 +83,33 @@ def calibrated(
     steps.report("calibrating")
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
-    held_out, labelled_share = validated.held_out, labelled and labelled.share
-    if labelled is not None:
-        cases = labelled_cases(registry, vectors, settings.aggregation, validated.trained_head, labelled)
-        held_out = joined(held_out, cases)
+    labelled_share = labelled and labelled.share
+    held_out, tested = cases_of(validated, registry, vectors, settings, labelled)
     share = share_in_use(settings, labelled_share)
-    calibration = replace(calibrate(held_out, settings.target, names, languages, share), labelled=labelled_share)
+    found = calibrate(held_out, settings.target, names, languages, share, tested=tested)
+    calibration = replace(found, labelled=labelled_share)
     # A head that could not be cross-validated is not used.
     trained_head = validated.trained_head if calibration.curve is not None else None
     return Trained(calibration, trained_head, _foreign(validated, calibration, settings.target, share))
+
+
+def cases_of(
+    validated: CrossValidated, registry: Registry, vectors: Vectors, settings: Settings, labelled: Labelled | None
+) -> tuple[HeldOut, HeldOut | None]:
+    """Return the cases that a calibration is fitted to, and those that test a promised precision; None without one.
+
+    Labelled messages serve one of these purposes: a test on cases that shaped the confidences proves nothing.
+    """
+    held_out, tested = validated.held_out, None
+    if labelled is not None:
+        cases = labelled_cases(registry, vectors, settings.aggregation, validated.trained_head, labelled)
+        if settings.promises:
+            tested = cases
+        else:
+            held_out = joined(held_out, cases)
+    if settings.promises and tested is None:
+        tested = held_out.select(slice(0, 0))
+    return held_out, tested
 
 
 def _foreign(
@@ -106,6 +124,7 @@ def _foreign(
     if translated is None or calibration.curve is None:
         return None
     ask_below = ASK_BELOW_IN_OTHER_LANGUAGES
+    target = {key: value for key, value in target.items() if key != "confidence"}
     foreign = calibrate(translated, target, out_of_scope_share=share, ask_below=ask_below)
     if foreign.cut is None:
         return None

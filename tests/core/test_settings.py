@@ -150,6 +150,7 @@ def test_threshold_forms_parse_to_a_mapping(written, expected):
     [
         ("precision=0.9", {"precision": 0.9}),
         ("precision=0.9, give_up=0.01", {"precision": 0.9, "give_up": 0.01}),
+        ("precision=0.9, confidence=0.8", {"precision": 0.9, "confidence": 0.8}),
         ({"precision": "1", "give_up": 0}, {"precision": 1.0, "give_up": 0.0}),
         ("false_accept=0.05", {"false_accept": 0.05}),
         ({"false_accept": 0}, {"false_accept": 0.0}),
@@ -217,7 +218,11 @@ def test_target_parses_text_and_mappings(written, expected):
         ("target", "precision=0.9,balance", AIMS),
         ("target", "precision", "it must be a number from 0 to 1"),
         ("target", "precision=high", "it must be a number from 0 to 1"),
-        ("target", "precision=0.9,recall=0.1", "its keys are precision, false_accept, balance and give_up, not recall"),
+        (
+            "target",
+            "precision=0.9,recall=0.1",
+            "its keys are precision, false_accept, balance, give_up and confidence, not recall",
+        ),
         ("target", "false_accept=0.1,give_up=0.1", "give_up needs precision"),
         ("target", "balance=false", "balance must be `true`"),
         ("margin", -0.1, "it must be a number from 0 to 1"),
@@ -243,6 +248,18 @@ def test_target_parses_text_and_mappings(written, expected):
         ("inbox_keep", 5, "it must be a mapping with the keys messages and days"),
         ("inbox_keep", {"weeks": 5}, "it must be a mapping with the keys messages and days"),
         ("inbox_keep", "messages=none", "it must be a whole number, 1 or more"),
+        ("target", "precision=0.95,confidence=1", "precision and confidence of a promise must be between 0 and 1"),
+        (
+            "target",
+            {"precision": 1, "confidence": 0.9},
+            "precision and confidence of a promise must be between 0 and 1",
+        ),
+        ("target", "false_accept=0.1,confidence=0.9", "confidence needs precision"),
+        (
+            "target",
+            "precision=0.9,confidence=0.9,give_up=0.1",
+            "a promise (confidence) gives nothing up: leave one of confidence and give_up out",
+        ),
         ("inbox_sample", 2, "it must be a number from 0 to 1"),
         (
             "inbox_sample",

@@ -60,9 +60,9 @@ def review(
 
     \b
     Examples:
-      intentmatch review --intents shop/
+      intentmatch review misses.sqlite --intents shop/
       intentmatch review misses.sqlite --intents shop/ --report
-      intentmatch review --intents shop/ --as-tests
+      intentmatch review misses.sqlite --intents shop/ --as-tests
     """
     from intentmatch.review import quality_of
 

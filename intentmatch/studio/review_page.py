@@ -187,6 +187,6 @@ def _numbers(questions: Questions, found: Quality) -> None:
 
 def _line(name: str, row: Row) -> None:
     with tag("tr"):
-        tag("th", name, scope="row", dir="auto")
+        tag("td", name, "st-strong", dir="auto")
         for one in (row.precision, row.coverage, row.out_of_scope):
             tag("td", "–" if one is None else f"{one.value:.1%} ({one.low:.1%} to {one.high:.1%})")

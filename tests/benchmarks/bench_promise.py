@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from bench_accuracy import SETS, Choice, choices_of, read_rows, registry_of
@@ -48,17 +48,6 @@ HEADER = (
     "set", "train", "rows", "labelled", "promised", "kept", "kept, rest", "coverage", "one test", "oracle",
     "below oracle",
 )  # fmt: skip
-
-
-class Split(NamedTuple):
-    """What one random choice of labelled rows led to."""
-
-    threshold: int | None
-    """Place in the sequence; None if nothing is promised."""
-    kept: bool
-    """Whether the precision of all rows is as high as promised; true if nothing is."""
-    kept_by_rest: bool
-    """The same of the rows that were not labelled."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -134,28 +123,27 @@ def _measured(
     thresholds = sequence(held_out, cases, precision, chance)
     given, wrong = everyone.at(thresholds)
     coverage = _coverage(everyone, known, thresholds)
-    source, splits = np.random.default_rng(0), []
+    source, allowed = np.random.default_rng(0), (1.0 - precision) * given
+    covered, made, kept, kept_by_rest = 0.0, 0, 0, 0
     for _ in range(options.splits):
-        some = source.permutation(count)[:cases]
-        there, errors = everyone.select(some).at(thresholds)
-        last = last_kept(there, errors, precision, chance)
-        rest = last is None or given[last] == there[last]
-        splits.append(
-            Split(
-                last,
-                last is None or wrong[last] <= (1.0 - precision) * given[last],
-                bool(rest or wrong[last] - errors[last] <= (1.0 - precision) * (given[last] - there[last])),
-            )
-        )
-    made = [split.threshold for split in splits if split.threshold is not None]
-    mean = float(sum(coverage[place] for place in made) / len(splits))
+        # Drawn as users write: any row may come twice.
+        last = last_kept(*everyone.select(source.integers(0, count, cases)).at(thresholds), precision, chance)
+        made += last is not None
+        covered += 0.0 if last is None else float(coverage[last])
+        kept += last is None or bool(wrong[last] <= allowed[last])
+        # Split in two: the rows that are not labelled are few, and their precision is uncertain itself.
+        labelled, errors = everyone.select(source.permutation(count)[:cases]).at(thresholds)
+        last = last_kept(labelled, errors, precision, chance)
+        rest, missed = given - labelled, wrong - errors
+        kept_by_rest += last is None or bool(missed[last] <= (1.0 - precision) * rest[last])
+    mean = covered / options.splits
     best = _oracle(everyone, known, precision)
     return {
         "rows": count,
         "labelled": cases,
-        "promised": len(made) / len(splits),
-        "kept": sum(split.kept for split in splits) / len(splits),
-        "kept, rest": sum(split.kept_by_rest for split in splits) / len(splits),
+        "promised": made / options.splits,
+        "kept": kept / options.splits,
+        "kept, rest": kept_by_rest / options.splits,
         "coverage": mean,
         "one test": _one_test(everyone, known, cases, precision, chance),
         "oracle": best,

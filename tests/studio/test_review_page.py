@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from driven_studio import Served, copied, open_screen, start, stop
+from driven_studio import Served, copied, open_screen, serious_findings, start, stop
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +22,7 @@ def test_answers_are_judged_by_keys_alone(page, served):
         page.request.post(f"{served.url.removesuffix('/studio')}/match", data={"text": text})
     open_screen(page, served, "review")
     page.get_by_text("2 questions open").wait_for(timeout=60_000)
+    assert serious_findings(page) == []
     page.keyboard.press("y")
     page.get_by_text("1 question open").wait_for()
     page.keyboard.press("u")

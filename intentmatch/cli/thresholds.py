@@ -60,7 +60,6 @@ def explain_thresholds(
     Examples:
       intentmatch explain-thresholds shop/
       intentmatch explain-thresholds shop/ --set target=precision=0.98
-      intentmatch explain-thresholds shop/ --set target=precision=0.95,confidence=0.9
       intentmatch explain-thresholds shop/ --set target=balance --json
       intentmatch explain-thresholds shop/ --messages log.txt
     """

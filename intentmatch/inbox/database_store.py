@@ -143,7 +143,7 @@ class DatabaseStore:
         """Return the sample of all answers within the age limit, oldest first. Raises `DatabaseError`."""
         with self._database.rows() as connection:
             rows = connection.execute(
-                f"SELECT {COLUMNS} FROM intentmatch.sample WHERE bot = %s AND time >= %s ORDER BY id".encode(),  # noqa: S608
+                f"SELECT {COLUMNS} FROM intentmatch.sample WHERE bot = %s AND time >= %s ORDER BY time, id".encode(),  # noqa: S608
                 [self._database.bot, now - self._seconds],
             ).fetchall()
         return [sampled_answer(row) for row in rows]

@@ -148,7 +148,7 @@ def rows(database: sqlite3.Connection, since: float) -> list[tuple[Any, ...]]:
     """Return the rows of `COLUMNS` from a time on, oldest first; none from a file without a sample."""
     if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'sample'").fetchall():
         return []
-    return database.execute(f"SELECT {COLUMNS} FROM sample WHERE time >= ? ORDER BY id", [since]).fetchall()  # noqa: S608
+    return database.execute(f"SELECT {COLUMNS} FROM sample WHERE time >= ? ORDER BY time, id", [since]).fetchall()  # noqa: S608
 
 
 def judge(database: sqlite3.Connection, number: int, judged: Judged | None, expected: str | None) -> int:

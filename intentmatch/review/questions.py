@@ -141,7 +141,7 @@ class Questions:
 
 def questions_of(answers: Sequence[SampledAnswer]) -> Questions:
     """Return the questions about a sample of answers, in any order, and the judgements so far."""
-    readable = sorted((one for one in answers if one.text is not None), key=lambda one: one.id)
+    readable = sorted((one for one in answers if one.text is not None), key=lambda one: (one.time, one.id))
     questions = all_questions(readable)
     waiting = sorted((one for one in questions if one.judged is None), key=lambda one: (one.rank, one.number))
     period, threshold = _period(readable)

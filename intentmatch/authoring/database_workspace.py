@@ -100,6 +100,12 @@ class DatabaseWorkspace(Workspace):
         """Work out edits without writing. Raises as `registry.editing.plan.plan`."""
         return plan(self.path, edits, limits=self._limits, held=held(self.path, self.files()))
 
+    def note(self, author: str, what: str) -> None:
+        """Note in the audit log what an author did beside the files. Raises `DatabaseError`."""
+        digest = digest_of(self._store.read()[1])
+        with self._database.rows() as connection:
+            audit_rows.note_in(connection, self._database.bot, author=author, what=what, digest=digest, revision=None)
+
     def audit(self, most: int = 100) -> list[AuditEntry]:
         """Return the newest entries of the audit log, the newest first."""
         return [

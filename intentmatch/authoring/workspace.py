@@ -186,14 +186,19 @@ class Workspace:
         """
         from intentmatch.authoring.scoring import scores_of  # loads the matcher, which edits do not need
 
-        after, problems = self._registry_of(self._history.files(identity))
-        if errors := [problem for problem in problems if problem.severity == "error"]:
-            raise RegistryError(errors)
+        after = self.registry_of(identity)
         before, problems = self._registry_of(self._history.before(identity))
         comparable = not any(problem.severity == "error" for problem in problems)
         scores = scores_of(matcher, before if comparable else None, after, seconds=seconds)
         self._scores.write(identity, scores)
         return scores
+
+    def registry_of(self, identity: str) -> Registry:
+        """Return what the files of a revision say. Raises `UnknownNameError`, and `RegistryError` if it is invalid."""
+        registry, problems = self._registry_of(self._history.files(identity))
+        if errors := [problem for problem in problems if problem.severity == "error"]:
+            raise RegistryError(errors)
+        return registry
 
     @contextmanager
     def evaluating(self) -> Iterator[bool]:
@@ -225,9 +230,21 @@ class Workspace:
 
     def restoring(self, identity: str) -> list[Edit]:
         """Return the edits that bring a revision back. Raises `UnknownNameError`."""
-        wanted, present = self._history.files(identity), self.files()
+        wanted = self._history.files(identity)
         if not wanted:
             raise InputError(f"the revision {identity} has no files of this registry")
+        return self._replacing(wanted)
+
+    def replace(self, wanted: Files, *, author: str, note: str, expected: str) -> Written:
+        """Write files in place of all present ones, and keep that as a new revision. Raises as `write`."""
+        with self._writing():
+            edits = self._replacing(wanted)
+            self._refuse_stale(edits, expected)
+            return self._write(self.plan(edits), author, note)
+
+    def _replacing(self, wanted: Files) -> list[Edit]:
+        """Return the edits that make these files of the present ones."""
+        present = self.files()
         edits: list[Edit] = [RemoveFile(self.place(name)) for name in sorted(present.keys() - wanted.keys())]
         for name, content in sorted(wanted.items()):
             if content != present.get(name):

@@ -213,9 +213,10 @@ def _served(
         source = BotFolder(source)
     watch, spans = config.process.watch, Spans() if config.process.telemetry else None
     queue = BatchQueue(config.batching, Metrics(several=isinstance(source, BotFolder)))
+    candidates = config.interfaces.authoring or config.interfaces.studio
     if isinstance(source, BotFolder):
-        return BotPool(source, queue, watch=watch, spans=spans, reloads=reloads)
-    return Bot(source, queue, watch=watch, spans=spans, reloads=reloads)
+        return BotPool(source, queue, watch=watch, spans=spans, reloads=reloads, candidates=candidates)
+    return Bot(source, queue, watch=watch, spans=spans, reloads=reloads, candidates=candidates)
 
 
 def _find_bot(served: Bot | BotPool) -> FindBot:

@@ -83,6 +83,12 @@ class _Entry:
             self._measured = weakref.ref(artefact)
 
     @property
+    def taken(self) -> int:
+        """Memory of the bot and its candidate, in bytes."""
+        candidate = None if self.bot is None else self.bot.candidate
+        return self.bytes + (0 if candidate is None else candidate.bytes)
+
+    @property
     def state(self) -> BotState:
         """The state as `/bots` reports it."""
         if self.bot is not None:
@@ -101,11 +107,16 @@ class BotPool:
         watch: bool = False,
         spans: Spans | None = None,
         reloads: ReloadCounter | None = None,
+        candidates: bool = False,
     ) -> None:
-        """Raises `RegistryError` or `InputError` if the folder cannot be used."""
+        """With `candidates`, each bot may have a second registry beside its first.
+
+        Raises `RegistryError` or `InputError` if the folder cannot be used.
+        """
         self.metrics = queue.metrics
         self._queue = queue
         self._folder, self._watch, self._spans, self._reloads = folder, watch, spans, reloads
+        self._candidates = candidates
         # Least recently used first.
         self._entries = {name: _Entry(name, path) for name, path in folder.bots().items()}
         self._preloaded = folder.preloaded(list(self._entries))
@@ -278,6 +289,7 @@ class BotPool:
             reloads=self._reloads,
             reloads_seen=reloads_seen,
             name=name,
+            candidates=self._candidates,
         )
 
     def _matcher(self, entry: _Entry) -> Matcher:
@@ -300,12 +312,12 @@ class BotPool:
         if most is None:
             return
         loaded = self._loaded()
-        taken = sum(entry.bytes for entry in loaded)
+        taken = sum(entry.taken for entry in loaded)
         keep = keep or (loaded[-1] if loaded else None)
         for entry in (entry for entry in loaded if entry is not keep):
             if taken <= most * 1e6:
                 return
-            taken -= entry.bytes
+            taken -= entry.taken
             self._unload(entry)
             _log.info("the bot %s is unloaded to free memory, until its next call", entry.name)
 

@@ -23,7 +23,7 @@ def add_calls(calls: JsonCalls) -> None:
 
 async def match(body: MatchRequest, bot: Bot, request: Request) -> bytes:
     """Return what one message means."""
-    result = await bot.match(body.text, body.options())
+    result = await bot.match(body.text, body.options(), body.conversation)
     # Written without the model, which would check what the matcher made over and over.
     return MatchResponse.json_from_result(result)
 
@@ -41,7 +41,7 @@ def _written(results: Sequence[MatchResult]) -> bytes:
 def fill(body: FillRequest, bot: Bot, request: Request) -> FillResponse:
     """Return the slots of an intent that the answer to a question fills."""
     request.state.names = {"slots": body.slots or (), "others": body.others or ()}
-    entities = bot.matcher.fill(
+    entities = bot.matcher_for(body.conversation).fill(
         body.text, body.intent, body.slots, others=body.others, language=body.language, now=body.now
     )
     return FillResponse.from_entities(entities)

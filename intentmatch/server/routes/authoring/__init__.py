@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from intentmatch.server.routes.authoring import edits, evaluation, inbox, insight, revisions, trying
+from intentmatch.server.routes.authoring import candidate, edits, evaluation, inbox, insight, revisions, trying
 from intentmatch.server.routes.authoring.bots import add_pool_calls
 
 __all__ = ["add_calls", "add_pool_calls"]
@@ -18,3 +18,4 @@ def add_calls(router: APIRouter) -> None:
     inbox.add_calls(router)
     evaluation.add_calls(router)
     insight.add_calls(router)
+    candidate.add_calls(router)

@@ -31,6 +31,7 @@ GROUPS = {
     "Run as a server": (
         "webhook",
         "authoring",
+        "candidates",
         "studio",
         "security",
         "operate",

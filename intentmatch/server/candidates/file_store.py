@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -16,6 +17,8 @@ from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRe
 NAME = "candidate.sqlite"
 
 _SECONDS_FOR_A_LOCK = 10.0
+_TICK = 2_000_000_000
+"""Nanoseconds: the coarsest times that file systems keep."""
 _TABLES = """
 CREATE TABLE IF NOT EXISTS candidate (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT, record TEXT);
 CREATE TABLE IF NOT EXISTS counts (present TEXT, name TEXT, count INTEGER, PRIMARY KEY (present, name)) WITHOUT ROWID;
@@ -36,13 +39,25 @@ class FileCandidateStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._read: tuple[tuple[int, int, int], CandidateRecord | None] | None = None
 
     def read(self) -> CandidateRecord | None:
-        """Return the record of the last candidate; None if there is none. Raises `InputError`."""
-        if not self.path.is_file():
+        """Return the record of the last candidate; None if there is none. Raises `InputError`.
+
+        A file that has not changed since the last look is not opened.
+        """
+        try:
+            found = self.path.stat()
+        except OSError:
             return None
-        with self._open("DEFERRED") as database:
-            return _record(database)
+        state = found.st_ino, found.st_mtime_ns, found.st_size
+        read = self._read
+        if read is None or read[0] != state:
+            with self._open("DEFERRED") as database:
+                read = state, _record(database)
+            # A write within the same tick of the clock would go unnoticed.
+            self._read = read if time.time_ns() > found.st_mtime_ns + _TICK else None
+        return read[1]
 
     def begin(self, record: CandidateRecord) -> None:
         """Replace the record; counts and samples of a candidate with another id are removed. Raises `InputError`."""
@@ -112,9 +127,11 @@ class FileCandidateStore:
                 "SELECT kind, text, language, answers, time FROM samples WHERE present = ? AND time >= ? "
                 "ORDER BY time DESC, rowid DESC", [present, oldest]
             ).fetchall()  # fmt: skip
-        return [
-            Sample(kind, text, language, *json.loads(answers), time) for kind, text, language, answers, time in rows
-        ]
+        found = []
+        for kind, text, language, answers, at in rows:
+            before, after = json.loads(answers)
+            found.append(Sample(kind, text, language, before, after, at))
+        return found
 
     @contextmanager
     def _open(self, lock: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:

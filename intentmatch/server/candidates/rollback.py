@@ -31,7 +31,7 @@ MARGIN = 0.05
 
 # Shares of the largest bet that could still not lose everything: small ones find small differences in many messages.
 _BETS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
-_HALVINGS = 60
+_HALVINGS = 40
 
 _ASKED_MORE = ("matched_to_ambiguous", "out_of_scope_to_ambiguous")
 _ASKED_LESS = ("ambiguous_to_matched", "ambiguous_to_out_of_scope")
@@ -131,9 +131,9 @@ def _corrected(counts: Mapping[str, int], margin: float, error: float) -> Breach
 def limits(successes: int, trials: int, error: float) -> tuple[float, float]:
     """Return confidence limits of a probability that hold at every number of trials together, with 1 - `error`."""
     share = successes / trials
+    mixture = _log_beta(successes + 0.5, trials - successes + 0.5) - _log_beta(0.5, 0.5)
 
     def excluded(probability: float) -> bool:
-        mixture = _log_beta(successes + 0.5, trials - successes + 0.5) - _log_beta(0.5, 0.5)
         likelihood = _times_log(successes, probability) + _times_log(trials - successes, 1.0 - probability)
         return mixture - likelihood >= -math.log(error)
 

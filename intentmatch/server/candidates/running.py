@@ -24,7 +24,7 @@ from intentmatch.server.candidates.rollback import breach
 
 _log = logging.getLogger(__name__)
 
-_SECONDS_BETWEEN_WRITES = 1.0
+_SECONDS_BETWEEN_WRITES = 5.0
 
 
 class Heard(NamedTuple):
@@ -129,12 +129,12 @@ class RunningCandidate:
         # A reload in between has changed the registry of these.
         known = (present.registry, candidate.registry)
         self.note("skipped", sum(not any(item.registry is one for one in known) for item in heard))
-        for item in items:
-            if isinstance(item, Correction):
-                self._correct(item, candidate if item.by_candidate else present)
+        for correction in items:
+            if isinstance(correction, Correction):
+                self._correct(correction, candidate if correction.by_candidate else present)
 
     def rest(self) -> bool:
-        """Write counts and samples once a second, and look at the rule; whether the candidate still runs."""
+        """Write counts and samples every five seconds, and look at the rule; whether the candidate still runs."""
         if not self.stopped and self._clock() >= self._written + _SECONDS_BETWEEN_WRITES:
             self.flush()
         return not self.stopped

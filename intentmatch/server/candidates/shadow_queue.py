@@ -24,8 +24,9 @@ MOST_WAITING = 256
 """Messages that wait, all bots together."""
 
 _AT_ONCE = 16
-_SECONDS_BETWEEN_LOOKS = 0.05
+_SECONDS_BETWEEN_LOOKS = 0.1
 _SECONDS_TO_LINGER = 5.0
+_COARSE = time.get_clock_info("thread_time").resolution > 1e-4
 
 
 class Worker(Protocol):
@@ -33,7 +34,7 @@ class Worker(Protocol):
 
     @property
     def outside(self) -> bool:
-        """Whether it works outside of the thread, as on a GPU or a server, so that the thread's time says too little."""
+        """Whether it works outside of the thread, as on a GPU, so that the thread's time says too little."""
 
     def work(self, items: Sequence[Any]) -> None:
         """Work on some messages. For the thread of the queue."""
@@ -80,10 +81,10 @@ class ShadowQueue:
     def _run(self) -> None:
         idle_since = time.monotonic()
         while True:
-            began, worked = time.perf_counter(), time.thread_time()
+            spent = _Spent()
             batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _AT_ONCE))]
             outside = self._work(batch)
-            seconds = (time.perf_counter() - began) if outside else (time.thread_time() - worked)
+            seconds = spent.seconds(outside=outside)
             if batch:
                 idle_since = time.monotonic()
             elif time.monotonic() > idle_since + _SECONDS_TO_LINGER and self._may_end():
@@ -116,6 +117,25 @@ class ShadowQueue:
                 return True
             self._thread = threading.current_thread()
             return False
+
+
+class _Spent:
+    """What some work of the thread takes from the process, in seconds."""
+
+    def __init__(self) -> None:
+        self._before = time.perf_counter(), time.thread_time(), time.process_time()
+
+    def seconds(self, *, outside: bool) -> float:
+        """Return the processor time of the thread, and more where others use the processor too.
+
+        With half a processor for the process, a second of it takes two seconds from the answers. Where clocks are too
+        coarse, and for work `outside` of the thread, it is all the time that has passed.
+        """
+        now = time.perf_counter(), time.thread_time(), time.process_time()
+        passed, own, whole = (after - before for after, before in zip(now, self._before, strict=True))
+        if outside or _COARSE or not 0.0 < own < whole < passed:
+            return passed if outside or _COARSE else own
+        return own * passed / whole
 
 
 def _goes_on(worker: Worker) -> bool:

@@ -16,7 +16,7 @@ from intentmatch import Matcher
 from intentmatch.artefact.store import save_artefact
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.matching.snapshot import Snapshot
-from intentmatch.registry.editing.edits import ReplaceFile
+from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.server import BotFolder, create_app
 from intentmatch.server.candidates import candidate, running, shadow_queue
 

@@ -46,8 +46,12 @@ def _workspace(bot: Bot) -> Workspace | None:
 
 
 def _store(bot: Bot) -> CandidateStore | None:
-    """Where all workers find the candidate: with the history of the files, or beside an artefact."""
-    path = bot.matcher.path
+    """Where all workers find the candidate: in the database, with the history of the files, or beside an artefact."""
+    path, address = bot.matcher.path, bot.matcher.address
+    if address is not None:
+        from intentmatch.server.candidates.database_store import DatabaseCandidateStore  # needs psycopg
+
+        return DatabaseCandidateStore(address)
     if path is None:
         return None
     workspace = _workspace(bot)

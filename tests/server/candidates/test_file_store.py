@@ -11,7 +11,13 @@ import pytest
 
 from intentmatch.core.errors import InputError
 from intentmatch.server.candidates.file_store import FileCandidateStore
-from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, CandidateSource, Sample
+from intentmatch.server.candidates.records import (
+    SAMPLES_OF_A_KIND,
+    CandidateRecord,
+    CandidateSource,
+    CandidateStore,
+    Sample,
+)
 from intentmatch.server.candidates.rollback import RollbackRule
 
 RECORD = CandidateRecord(
@@ -24,20 +30,25 @@ def store(tmp_path: Path) -> FileCandidateStore:
     return FileCandidateStore(tmp_path / "history" / "candidate.sqlite")
 
 
+@pytest.fixture
+def other(store: FileCandidateStore) -> CandidateStore:
+    """The store of another worker."""
+    return FileCandidateStore(store.path)
+
+
 def sample(kind: str = "failed", at: float = 10.0) -> Sample:
     return Sample(kind, "hello", "en", {"verdict": "matched"}, None, at)  # type: ignore[arg-type]
 
 
-def test_nothing_is_there_at_first(store: FileCandidateStore) -> None:
+def test_nothing_is_there_at_first(store: CandidateStore) -> None:
     assert (store.read(), store.counts("p"), store.samples("p", 0.0)) == (None, {}, [])
     assert store.end("a", "promoted", "", 1.0) is False
     assert store.add("a", "p", {"same": 1}, [], 0.0) is False
     store.clear()
-    assert not store.path.exists()
+    assert store.read() is None
 
 
-def test_other_workers_read_what_one_writes(store: FileCandidateStore) -> None:
-    other = FileCandidateStore(store.path)
+def test_other_workers_read_what_one_writes(store: CandidateStore, other: CandidateStore) -> None:
     store.begin(RECORD)
     assert other.read() == RECORD
     assert store.add("a", "p", {"same": 2, "failed": 1}, [sample()], 0.0)
@@ -45,10 +56,17 @@ def test_other_workers_read_what_one_writes(store: FileCandidateStore) -> None:
     assert other.counts("p") == {"same": 5, "failed": 1}
     assert store.counts("another registry") == {}
     assert store.samples("p", 0.0) == [sample()]
+    store.begin(replace(RECORD, mode="shadow", share=0.0))
+    assert other.read() == replace(RECORD, mode="shadow", share=0.0)
+
+
+def test_only_the_owner_reads_the_file(store: FileCandidateStore) -> None:
+    store.begin(RECORD)
+
     assert stat.S_IMODE(store.path.stat().st_mode) == 0o600 or os.name == "nt"
 
 
-def test_only_the_running_candidate_counts_and_ends_once(store: FileCandidateStore) -> None:
+def test_only_the_running_candidate_counts_and_ends_once(store: CandidateStore) -> None:
     store.begin(RECORD)
 
     assert store.add("b", "p", {"same": 1}, [], 0.0) is False
@@ -59,7 +77,7 @@ def test_only_the_running_candidate_counts_and_ends_once(store: FileCandidateSto
     assert store.read() == replace(RECORD, state="rolled_back", reason="asked too much", ended=9.0)
 
 
-def test_the_same_candidate_goes_on_and_another_begins_anew(store: FileCandidateStore) -> None:
+def test_the_same_candidate_goes_on_and_another_begins_anew(store: CandidateStore) -> None:
     store.begin(RECORD)
     store.add("a", "p", {"same": 1}, [sample()], 0.0)
 
@@ -71,7 +89,7 @@ def test_the_same_candidate_goes_on_and_another_begins_anew(store: FileCandidate
     assert store.read() is None
 
 
-def test_samples_are_few_and_young(store: FileCandidateStore) -> None:
+def test_samples_are_few_and_young(store: CandidateStore) -> None:
     store.begin(RECORD)
     for start in range(0, 100, 10):
         more = [sample(at=float(start + number)) for number in range(10)]

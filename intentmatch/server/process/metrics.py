@@ -28,6 +28,7 @@ from prometheus_client.registry import Collector
 
 from intentmatch.core.result import MatchResult
 from intentmatch.matching.matcher import Matcher
+from intentmatch.server.candidates.differences import KINDS
 from intentmatch.storage.vector_cache import LOOKUPS, VectorCache
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -172,6 +173,8 @@ class Metrics:
         """Start the counters of candidates at 0."""
         for registry in ("present", "candidate"):
             self._heard.labels(*_owner(bot), registry)
+        for kind in KINDS:
+            self._compared.labels(*_owner(bot), kind)
         if bot is not None:
             self._not_compared.labels(bot)
             self._rollbacks.labels(bot)

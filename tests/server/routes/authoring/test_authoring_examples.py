@@ -64,6 +64,10 @@ PATHS = {
     "issues": "/issues",
     "preview_mends": "/issues/preview",
     "mend_issues": "/issues/mend",
+    "begin_candidate": "/candidate",
+    "show_candidate": "/candidate",
+    "promote_candidate": "/candidate/promote",
+    "roll_back_candidate": "/candidate",
 }
 ORDER = [
     "registry",
@@ -84,6 +88,10 @@ ORDER = [
     "preview_mends",
     "mend_issues",
     "restore_revision",
+    "begin_candidate",
+    "show_candidate",
+    "promote_candidate",
+    "roll_back_candidate",
 ]
 """Reading comes before what changes the files."""
 
@@ -114,7 +122,7 @@ def authored(folder: Path) -> Iterator[TestClient]:
 def called(client: TestClient, name: str, path: str, body: Any = None) -> Any:
     headers = {"x-api-key": "root"} if name == "audit" else {}
     verb = "POST" if body is not None or name in ("lint_files", "restore_bot") else "GET"
-    verb = "DELETE" if name == "remove_bot" else verb
+    verb = "DELETE" if name in ("remove_bot", "roll_back_candidate") else verb
     answer = client.request(verb, path, json=body, headers=headers)
     assert answer.is_success, (name, body, answer.text)
     return answer.json()
@@ -126,6 +134,10 @@ def responses(folder: Path) -> dict[str, Any]:
     with authored(folder) as client:
         for name in ORDER:
             bodies = list(examples()[name].get("requests", {}).values())
+            if name == "show_candidate":
+                compare(client)
+            elif name == "roll_back_candidate":  # the one before is promoted
+                called(client, "begin_candidate", "/candidate", {"revision": "1"})
             found[name] = called(client, name, PATHS[name], bodies[0] if bodies else None)
             if name == "show_revision":
                 end = time.monotonic() + 30
@@ -144,6 +156,14 @@ def responses(folder: Path) -> dict[str, Any]:
     return dict(json.loads(text))
 
 
+def compare(client: TestClient) -> None:
+    """Have the candidate answer a message differently."""
+    client.post("/match", json={"text": "any news of my order", "conversation": "c"})
+    end = time.monotonic() + 30
+    while not client.get("/candidate").json()["comparison"]["compared"] and time.monotonic() < end:
+        time.sleep(0.02)
+
+
 def same_shape(shown: Any, real: Any, place: str = "") -> None:
     """Check that keys and types are alike; of lists the first elements, and null is like any type."""
     if isinstance(shown, dict) and isinstance(real, dict):
@@ -158,7 +178,7 @@ def same_shape(shown: Any, real: Any, place: str = "") -> None:
         assert kinds[0] == kinds[1], place
 
 
-FREE = (".coverage", ".metadata", ".responses")
+FREE = (".coverage", ".kinds", ".metadata", ".responses")
 """Objects whose keys are names of the author."""
 
 

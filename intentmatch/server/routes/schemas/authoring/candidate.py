@@ -173,7 +173,7 @@ class ComparisonInfo(ResponseModel):
     def from_status(cls, status: CandidateStatus) -> ComparisonInfo:
         """Describe counts and samples."""
         counts = status.counts
-        kinds = {kind: counts[kind] for kind in KINDS if counts.get(kind)}
+        kinds: dict[str, int] = {kind: counts[kind] for kind in KINDS if counts.get(kind)}
         return cls(
             compared=sum(kinds.values()),
             skipped=counts.get("skipped", 0),

@@ -107,7 +107,7 @@ class BotCandidate:
         running = self.running
         if running is None or conversation is None or running.record.mode != "canary":
             return
-        self._queue.put(running, Correction(text, intent, language, running.answers(conversation)))
+        self._queue.put(running, Correction(text, intent, language, running.answers(conversation)), rare=True)
 
     def failed(self, error: Exception) -> None:
         """Log that the candidate could not answer, so that the present registry did. For any thread."""
@@ -187,9 +187,10 @@ class BotCandidate:
             try:
                 await self.look()
                 self._warned = ""
-            except IntentMatchError as error:
+            except Exception as error:  # noqa: BLE001 - whatever failed, the next look may succeed
                 if str(error) != self._warned:
-                    _log.warning("the candidate cannot be followed: %s", error)
+                    unexpected = None if isinstance(error, IntentMatchError) else error
+                    _log.warning("the candidate cannot be followed: %s", error, exc_info=unexpected)
                 self._warned = str(error)
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
 

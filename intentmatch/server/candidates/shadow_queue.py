@@ -63,9 +63,12 @@ class ShadowQueue:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def put(self, worker: Worker, item: Any) -> bool:
-        """Have the thread give an item to a worker soon; False if the queue is full."""
-        if len(self._waiting) >= self._most:
+    def put(self, worker: Worker, item: Any, *, rare: bool = False) -> bool:
+        """Have the thread give an item to a worker soon; False if the queue is full.
+
+        There is room for as many `rare` items again, of which none should be lost while messages fill the queue.
+        """
+        if len(self._waiting) >= (2 * self._most if rare else self._most):
             return False
         self._waiting.append(_Waiting(worker, item))
         if self._thread is None:

@@ -68,10 +68,11 @@ def test_a_full_queue_takes_no_more() -> None:
     assert queue.put(worker, 0)
     assert begun.wait(PATIENCE)
     taken = [queue.put(worker, number) for number in range(1, 6)]
+    rare = [queue.put(worker, number, rare=True) for number in range(6, 10)]
     end.set()
 
-    assert taken == [True, True, True, False, False]
-    until(lambda: worker.items == [0, 1, 2, 3])
+    assert (taken, rare) == ([True, True, True, False, False], [True, True, True, False])
+    until(lambda: worker.items == [0, 1, 2, 3, 6, 7, 8])
 
 
 @pytest.mark.parametrize("outside", [True, False])

@@ -46,6 +46,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
     "Operate": {
         "build": "build",
         "serve": "serve",
+        "deploy": "deploy",
         "mcp": "mcp",
         "migrate": "database",
         "keys": "keys",

@@ -153,7 +153,7 @@ class _App(FastAPI):
             generate_unique_id_function=lambda route: route.name,
         )
         self.router.route_class = GuardedRoute
-        self.state.access, self.state.metrics = access, served.metrics
+        self.state.access, self.state.metrics, self.state.served = access, served.metrics, served
         self._calls, self._access, self._metrics = calls, access, served.metrics
         self._several, self._authoring = isinstance(served, BotPool), authoring
         self._described: dict[str, Any] | None = None

@@ -33,6 +33,7 @@ from intentmatch.server.middleware.problems import (
     from_failed_reload,
     from_invalid_files,
 )
+from intentmatch.server.middleware.request_log import answered_by
 from intentmatch.server.process.logs import messages_log
 from intentmatch.server.process.metrics import BotStatus, State
 from intentmatch.server.process.telemetry import Spans
@@ -300,6 +301,8 @@ class Bot:
 
     def record(self, results: Sequence[MatchResult], registry: Registry) -> None:
         """Count, trace and log results of a registry, and keep misses in the inbox, each if it is turned on."""
+        if (answered := answered_by.get()) is not None:
+            answered.fingerprint = registry.fingerprint
         self.metrics.matched(results, self._name)
         if self._spans is not None:
             self._spans.matched(results, registry.fingerprint)

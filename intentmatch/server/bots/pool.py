@@ -110,7 +110,7 @@ class BotPool:
         self._entries = {name: _Entry(name, path) for name, path in folder.bots().items()}
         self._preloaded = folder.preloaded(list(self._entries))
         self._warming = bool(self._preloaded)
-        self._models = ModelPool()
+        self._models = ModelPool(folder.load_encoder)
         self._loaders = ThreadPoolExecutor(_LOADERS, thread_name_prefix="intentmatch-load")
         self._looking: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[None]] = set()
@@ -177,6 +177,16 @@ class BotPool:
         if (entry := self._entries.pop(name, None)) is not None:
             self._unload(entry)
             _log.info("the bot %s is removed", name)
+
+    def is_loaded(self, name: str) -> bool:
+        """Whether a bot is in memory."""
+        entry = self._entries.get(name)
+        return entry is not None and entry.bot is not None
+
+    def unload(self, name: str) -> None:
+        """Free the memory of a bot until its next call; answers that it has begun are still finished."""
+        if self.is_loaded(name):
+            self._unload(self._entries[name])
 
     async def bot_named(self, request: Request, name: str | None) -> Bot:
         """Return the bot that a protocol names, or else the path, if the caller's key is valid for it.

@@ -1,1 +1,1 @@
-"""Deployments on engines for many machines. Each engine has a folder of its own and is imported only where it is used."""
+"""Engines for many machines. Each has a folder of its own, and is imported only where it is used."""

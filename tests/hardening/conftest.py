@@ -5,10 +5,6 @@ from __future__ import annotations
 import pytest
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full-length", action="store_true", help="run the attacks of tests/hardening at full length")
-
-
 @pytest.fixture
 def rounds(request: pytest.FixtureRequest) -> int:
     """How often an attack is repeated: `@pytest.mark.rounds(short, full)`."""

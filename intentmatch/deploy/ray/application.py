@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from intentmatch.core.errors import InputError
-from intentmatch.deploy.cluster_config import ClusterConfig, Replicas, SharedEncoder, cluster_config, read_cluster_config
+from intentmatch.deploy.cluster_config import (
+    ClusterConfig,
+    Replicas,
+    SharedEncoder,
+    cluster_config,
+    read_cluster_config,
+)
 from intentmatch.deploy.ray.engine import require_serve
 from intentmatch.server import require_extra
 from intentmatch.server.config import ServerConfig
@@ -90,12 +96,13 @@ def _encoder_settings(config: ClusterConfig, encoder: SharedEncoder) -> dict[str
 
 
 def _scale(replicas: Replicas) -> dict[str, Any]:
-    if not replicas.varies:
-        return {"num_replicas": replicas.least}
+    scale = {
+        "min_replicas": replicas.least,
+        "max_replicas": replicas.most,
+        "target_ongoing_requests": replicas.ongoing,
+    }
     return {
-        "autoscaling_config": {
-            "min_replicas": replicas.least,
-            "max_replicas": replicas.most,
-            "target_ongoing_requests": replicas.ongoing,
-        }
+        # When replicas are replaced, all new ones start before the old ones stop.
+        "max_surge_percent": 100,
+        **({"autoscaling_config": scale} if replicas.varies else {"num_replicas": replicas.least}),
     }

@@ -47,6 +47,8 @@ class Response:
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
+    replica: str = ""
+    """Name of the replica that answered."""
 
     async def __call__(self, send: Send) -> None:
         """Send the response."""
@@ -77,11 +79,18 @@ async def answer(app: ASGIApp, request: Request) -> Response:
     return Response(status, headers, bytes(body))
 
 
-async def lifespan(receive: Receive, send: Send) -> None:
-    """Answer an ASGI server's lifespan messages for an app that needs none."""
-    for event in ("startup", "shutdown"):
-        await receive()
-        await send({"type": f"lifespan.{event}.complete"})
+def ingress(app: ASGIApp) -> ASGIApp:
+    """Return an app for `serve.ingress`, which wants a function and has it answer lifespan messages."""
+
+    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await app(scope, receive, send)
+            return
+        for event in ("startup", "shutdown"):
+            await receive()
+            await send({"type": f"lifespan.{event}.complete"})
+
+    return answering
 
 
 class RunningApp:

@@ -95,7 +95,7 @@ def encode_calls(encoder: Encoder, calls: Sequence[tuple[Sequence[str], Kind]]) 
         texts = [text for number in numbers for text in calls[number][0]]
         if not texts:
             continue
-        vectors = encoder.encode(texts, kind=kind)  # type: ignore[arg-type]  # mypy widens the two texts to str
+        vectors = encoder.encode(texts, kind=kind)
         start = 0
         for number in numbers:
             own = calls[number][0]

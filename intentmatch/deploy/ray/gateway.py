@@ -9,8 +9,9 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from intentmatch.deploy.ray.asgi import Request, Response, lifespan
+from intentmatch.deploy.ray.asgi import Request, Response, ingress
 from intentmatch.deploy.ray.engine import SECONDS_BETWEEN_TRIES, SECONDS_TO_RECOVER, is_lost
+from intentmatch.deploy.ray.everywhere import ask_all, concerns_all
 
 _BOT = re.compile(r"/bots/([^/]+)/")
 _REPEATABLE = re.compile(r".*/(match|match/batch|fill)")
@@ -26,18 +27,17 @@ class Gateway:
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Return the app. The name is Serve's."""
-        return self._answer
+        return ingress(self._answer)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await lifespan(receive, send)
-            return
         try:
             body = await asyncio.wait_for(self._body(receive), self._body_seconds)
         except asyncio.TimeoutError:
             response = _problem(408, f"The body was not complete after {self._body_seconds:g} seconds.")
         else:
-            response = await self._forward(Request.of(scope, body))
+            request = Request.of(scope, body)
+            everywhere = concerns_all(request)
+            response = await (ask_all(self._matchers, request) if everywhere else self._forward(request))
         await response(send)
 
     async def _body(self, receive: Receive) -> bytes:

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from fastapi import FastAPI
@@ -15,9 +16,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder
-from intentmatch.deploy.ray.asgi import Request, Response, RunningApp, answer, lifespan
+from intentmatch.deploy.ray.asgi import Request, Response, RunningApp, answer, ingress
 from intentmatch.deploy.ray.encoders import RayEncoder
 from intentmatch.deploy.ray.engine import require_serve
+from intentmatch.deploy.ray.everywhere import ask_all, concerns_all
 from intentmatch.encoders import load_encoder
 from intentmatch.matching.loader import Source
 from intentmatch.matching.matcher import Matcher
@@ -62,7 +64,7 @@ class Matchers:
             if self._running is None:
                 raise
             expected = isinstance(error, IntentMatchError)
-            _log.error("the new configuration cannot be used, the old one stays: %s", error, exc_info=not expected)  # noqa: TRY400
+            _log.error("the new configuration cannot be used, the old one stays: %s", error, exc_info=not expected)
             return
         old, self._running = self._running, running
         if old is not None:
@@ -75,18 +77,23 @@ class Matchers:
         response = await answer(self._app_in_use, request)
         if bot is not None and self._note_bot is not None and self._pool.is_loaded(bot):
             await self._note_bot(bot)
-        return response
+        return replace(response, replica=require_serve().get_replica_context().replica_tag)
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Return the app for requests without a gateway. The name is Serve's."""
+        return ingress(self._answer)
 
-        async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] == "lifespan":
-                await lifespan(receive, send)
-            else:
-                await self._app_in_use(scope, receive, send)
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if concerns_all(request := Request.of(scope, b"")):
+            await (await ask_all(self._all_replicas(), request))(send)
+        else:
+            await self._app_in_use(scope, receive, send)
 
-        return app
+    def _all_replicas(self) -> Any:
+        """Return the handle of this deployment."""
+        serve = require_serve()
+        here = serve.get_replica_context()
+        return serve.get_deployment_handle(here.deployment, here.app_name)
 
     @property
     def _app_in_use(self) -> RunningApp:
@@ -134,7 +141,7 @@ class Matchers:
 
 
 class _Noted:
-    """A bot that Serve counts. Serve calls `__del__` in a thread when the bot must make room; Python may call it again."""
+    """A bot that Serve counts. Serve calls `__del__` in a thread to make room; Python may call it again."""
 
     def __init__(self, unload: Callable[[], Any]) -> None:
         self._unload: Callable[[], Any] | None = unload

@@ -21,6 +21,7 @@ _RAW_HEADER = HEADER.lower().encode()
 request_id: ContextVar[str | None] = ContextVar("intentmatch_request_id", default=None)
 """Id of the current request, in worker threads too."""
 
+
 class AnsweredBy:
     """The fingerprint of the registry that answered a request; empty until one has."""
 

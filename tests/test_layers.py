@@ -30,6 +30,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "authoring",
         "studio integrations",
         "server",
+        "deploy",
         "cli",
     )
 )

@@ -102,6 +102,7 @@ TESTED_IN: dict[str, str] = {
     "server/protocols/load.py": "server/protocols/test_protocols.py",
     # Routes are tested through the application; the pages without JSON together.
     "server/routes/authoring/common.py": "server/routes/authoring/test_authoring_edits.py",
+    "server/stores.py": "cli/test_serve_command.py",
     "server/routes/docs.py": "server/routes/test_pages.py",
     "server/routes/feedback.py": "server/test_server_inbox.py",
     "server/routes/home.py": "server/routes/test_pages.py",
@@ -135,6 +136,11 @@ TESTED_IN: dict[str, str] = {
     "studio/try_page.py": "studio/test_studio_screens.py",
     "studio/visit.py": "studio/test_studio_app.py",
     "studio/yaml_editor.py": "studio/test_studio_screens.py",
+    # A cluster is tested as a whole, with Ray.
+    "deploy/ray/application.py": "integrations/test_ray.py",
+    "deploy/ray/engine.py": "integrations/test_ray.py",
+    "deploy/ray/matchers.py": "integrations/test_ray.py",
+    "deploy/ray/rollout.py": "integrations/test_ray.py",
     # The tables by language are tested with the functions that read them.
     "text/refusal_rules.py": "text/test_refusals.py",
     # Words of a message and numbers in words are tested through what is read from them.

@@ -25,8 +25,8 @@ def deploy() -> None:
 def ray(config: Path, address: str, check: bool) -> None:
     """Serve bots on a Ray cluster.
 
-    On a cluster that runs them already, replicas take over new intents, settings and server options without a dropped
-    request. If something is wrong, the old ones stay.
+    On a cluster that runs them already, new replicas start before the old ones stop, and no request is dropped. If the
+    bots have errors, nothing changes.
 
     \b
     Examples:

@@ -36,6 +36,7 @@ GROUPS = {
         "operate",
         "several-bots",
         "cluster",
+        "ray",
         "protocols",
     ),
     "Encoders and size": ("encoders", "gpu-and-onnx", "distil", "large-registries"),

@@ -65,6 +65,7 @@ NO_REGISTRY = {
     "pull",
     "log",
     "migrate",
+    "deploy ray",
     "keys add",
     "keys list",
     "keys revoke",

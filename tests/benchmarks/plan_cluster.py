@@ -67,9 +67,9 @@ class Need(NamedTuple):
 
 
 WAYS = (
-    Way("workers of one machine", 1.0, 120.0),
-    Way("Ray, one bot each", 6.0, 250.0),
-    Way("Ray, gateway", 12.0, 300.0),
+    Way("workers on one machine", 1.1, 124.0),
+    Way("Ray without a gateway", 12.5, 176.0),
+    Way("Ray with a gateway", 23.9, 176.0),
 )
 
 
@@ -88,10 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--messages", type=float, default=10_000_000, help="in a day (default 10,000,000)")
     parser.add_argument("--tenants", type=int, default=10_000, help="bots (default 10,000)")
     parser.add_argument("--peak", type=float, default=5.0, help="busiest second, in mean seconds (default 5)")
-    parser.add_argument("--active", type=float, default=0.2, help="share of bots in memory (default 0.2)")
+    parser.add_argument("--active", type=float, default=1.0, help="share of bots in memory (default 1)")
     parser.add_argument("--copies", type=int, default=2, help="replicas that hold a bot (default 2)")
     parser.add_argument("--used", type=float, default=0.6, help="planned share of a core (default 0.6)")
-    parser.add_argument("--bot-mb", type=float, default=2.0, help="memory of a bot")
+    parser.add_argument("--bot-mb", type=float, default=0.7, help="memory of a bot (default 0.7)")
     parser.add_argument("--mb-for-bots", type=float, default=4000.0, help="for bots in a replica (default 4000)")
     options = parser.parse_args(arguments)
     load = Load(**vars(options))

@@ -19,9 +19,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPException
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from embeddings_server import FakeServer, serving
 
 ray = pytest.importorskip("ray", reason="needs the extra `ray`")
@@ -30,15 +32,17 @@ pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 from ray import serve  # noqa: E402 - the extra comes first
 from ray.cluster_utils import Cluster  # noqa: E402
 from ray.serve.context import _get_global_client  # noqa: E402
+from ray.serve.schema import ServeDeploySchema  # noqa: E402
 
 from intentmatch import Matcher, RegistryError  # noqa: E402
 from intentmatch.core.errors import UnavailableError  # noqa: E402
 from intentmatch.deploy.cluster_config import cluster_config  # noqa: E402
-from intentmatch.deploy.ray import deploy  # noqa: E402
+from intentmatch.deploy.ray import build_app, deploy  # noqa: E402
 from intentmatch.storage.postgres.database import Database  # noqa: E402
 from intentmatch.storage.postgres.migrating import migrate  # noqa: E402
 from intentmatch.storage.postgres.registries import RegistryStore  # noqa: E402
 
+ROOT = Path(__file__).parents[2]
 KEY = "key-of-the-tests"
 SECONDS = 180.0
 """A bound for everything that waits, on a machine that does much else."""
@@ -310,6 +314,14 @@ def test_missing_cluster_is_reported(tmp_path):
 
     with pytest.raises(UnavailableError, match="ray start --head"):
         deploy(cluster_config({"intents": str(tmp_path)}))
+
+
+def test_manifest_is_a_configuration_of_serve():
+    manifest = yaml.safe_load((ROOT / "examples" / "deploy" / "kuberay.yaml").read_text(encoding="utf-8"))
+    schema = ServeDeploySchema.model_validate(yaml.safe_load(manifest["spec"]["serveConfigV2"]))
+
+    (application,) = schema.applications
+    assert isinstance(build_app(application.args), serve.Application)
 
 
 def test_deploy_returns_the_fingerprint_of_each_bot(deployed, one, bank):

@@ -14,7 +14,6 @@ from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder
-from intentmatch.encoders import load_encoder
 from intentmatch.registry.reading.reader import SUFFIXES, own_files
 from intentmatch.storage.postgres.address import Address
 
@@ -33,8 +32,8 @@ class BotFolder:
     """Memory for all loaded bots, without models; the least recently used are unloaded. None: no limit."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of every bot, as for `Matcher.load`."""
-    load_encoder: Callable[[Settings], Encoder] = load_encoder
-    """Makes the encoder that settings name."""
+    load_encoder: Callable[[Settings], Encoder] | None = None
+    """Makes the encoder that settings name, in place of `encoders.load_encoder`."""
 
     def bots(self) -> Mapping[str, Path | Address]:
         """Return the path of each bot by name, or its address.

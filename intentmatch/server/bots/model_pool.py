@@ -19,9 +19,9 @@ _Model = TypeVar("_Model")
 class ModelPool:
     """Encoders and rerankers, keyed by the settings that make them. Safe to use from many threads."""
 
-    def __init__(self, load: Callable[[Settings], Encoder] = load_encoder) -> None:
-        """`load` makes encoders. It raises what `load_encoder` raises."""
-        self._load_encoder = load
+    def __init__(self, load: Callable[[Settings], Encoder] | None = None) -> None:
+        """`load` makes encoders in place of `load_encoder`, and raises the same errors."""
+        self._load_encoder = load_encoder if load is None else load
         # One load at a time: loading a model uses the whole machine anyway.
         self._loading = threading.Lock()
         self._models: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()

@@ -1,4 +1,4 @@
-"""The commands `deploy`: put bots on an engine for many machines."""
+"""The command `deploy`: put bots on an engine for many machines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from intentmatch.core.errors import counted
 
 @cli.group()
 def deploy() -> None:
-    """Put bots on an engine for many machines."""
+    """Put bots on an engine for many machines.
+
+    \b
+    Example:
+      intentmatch deploy ray --config cluster.yaml
+    """
 
 
 @deploy.command()

@@ -27,7 +27,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "dialogue inbox",
         "__init__",
         "evaluation",
-        "authoring",
+        "adaptation authoring",
         "studio integrations",
         "server",
         "cli",

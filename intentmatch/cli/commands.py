@@ -50,6 +50,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "migrate": "database",
         "keys": "keys",
         "encoders": "encoders",
+        "adapt": "adapt",
         "export-onnx": "encoders",
         "distill": "encoders",
         "measure-languages": "encoders",

@@ -38,7 +38,7 @@ GROUPS = {
         "cluster",
         "protocols",
     ),
-    "Encoders and size": ("encoders", "gpu-and-onnx", "distil", "large-registries"),
+    "Encoders and size": ("encoders", "gpu-and-onnx", "distil", "adapt", "large-registries"),
     "Come from elsewhere": (
         "import-export",
         "coming-from-rasa",

@@ -275,16 +275,25 @@ def _prepared(
     owners, some = np.asarray(registry.owners)[chosen], vectors[chosen]
     pairs = apart(SharedLines(registry), chosen)
     rows = vectorizer.dense([clean(registry.utterances[row].text) for row in chosen.tolist()])
-    centres = np.zeros((len(registry), vectors.shape[1]), dtype=np.float32)
-    np.add.at(centres, owners, some)
-    centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
-    meaningful = (labels @ centres.T).argmax(axis=1) == np.arange(len(registry))
-    if meaningful.mean() <= _MEANINGFUL_LABELS:
+    if not labels_are_meaningful(some, owners, labels):
         return prepare(some, rows, owners.tolist(), len(registry), apart=pairs)
     of_labels = vectorizer.dense([clean(intent.label) for intent in registry])
     owned = [*owners.tolist(), *range(len(registry))]
     features = np.vstack([some, labels]), np.vstack([rows, of_labels])
     return prepare(*features, owned, len(registry), hints=len(registry), apart=pairs)
+
+
+def labels_are_meaningful(vectors: Vectors, owners: Sequence[int] | NDArray[np.int64], labels: Vectors) -> bool:
+    """Return whether most of the labels are nearest to the utterances of their own intent.
+
+    `vectors` are those of utterances, shape `(utterances, dim)`, `owners` their intents, and `labels` the vectors of
+    the intents' titles or names, shape `(intents, dim)`.
+    """
+    centres = np.zeros((len(labels), vectors.shape[1]), dtype=np.float32)
+    np.add.at(centres, np.asarray(owners, dtype=np.int64), vectors)
+    centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
+    nearest = (labels @ centres.T).argmax(axis=1) == np.arange(len(labels))
+    return bool(nearest.mean() > _MEANINGFUL_LABELS)
 
 
 def _file(

@@ -49,9 +49,9 @@ WORDS = {
     "export": ["--format", "csv", "-o", "out.csv"],
     "encoders": ["--compare", "static"],
 }
-# `mcp` and `studio` would wait for an agent or a browser, and `restore` needs the id of a commit: their options are
-# compared.
-NOT_RUN = {"mcp", "restore", "studio"}
+# `mcp` and `studio` would wait for an agent or a browser, `restore` needs the id of a commit, and `adapt` a transformer:
+# their options are compared.
+NOT_RUN = {"adapt", "mcp", "restore", "studio"}
 NO_REGISTRY = {
     "init",
     "schema",

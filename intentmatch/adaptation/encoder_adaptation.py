@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +17,7 @@ from intentmatch.adaptation.languages import anchor_texts, found_translations, l
 from intentmatch.adaptation.proof import Answer, Fold, Measured, Probe, Proof, folds_of, measure, proof_of
 from intentmatch.adaptation.recipe import EncoderRecipe
 from intentmatch.adaptation.training import EXTRA, WHAT
+from intentmatch.adaptation.work_folder import digest_of, remembered
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
@@ -150,44 +149,31 @@ class _Trainer:
 
     def fold(self, fold: Fold, name: str, shown: str) -> Measured:
         """Return what a model that is trained on a fold's registry does there; read it if it was measured before."""
-        file = self._work / f"{name}.json"
-        identity = self._identity(fold)
-        if (found := _read(file, identity)) is not None:
-            return found
+        found = remembered(self._work / f"{name}.json", self._identity(fold), lambda: self._measured(fold, name, shown))
+        shutil.rmtree(self._work / name, ignore_errors=True)
+        return Measured(tuple(Answer(*answer) for answer in found[0]), found[1])
+
+    def _measured(self, fold: Fold, name: str, shown: str) -> Measured:
         probe = Probe(fold, self._recipe.steps, self._recipe.seed)
         model = self.model(fold.registry, name, shown, lambda model, step: probe(_encode(model), step))
         with _saved(model, self._work / f"{name}.model") as folder:
             settings = self._base.settings
             encoder = SentenceTransformerEncoder(str(folder), device=settings.device, precision="float32")
-            measured = measure(fold, encoder, settings, found_translations(encoder, self._missing))
-        content = {"identity": identity, "answers": measured.answers, "languages": measured.languages}
-        atomic.write_file(file, json.dumps(content).encode())
-        shutil.rmtree(self._work / name, ignore_errors=True)
-        return measured
+            return measure(fold, encoder, settings, found_translations(encoder, self._missing))
 
     def _identity(self, fold: Fold) -> str:
         """Digest of everything that determines the measurement of a fold."""
-        parts = [
-            self._base.encoder.fingerprint,
-            asdict(self._recipe),
-            fold.registry.fingerprint,
-            fold.messages,
-            fold.expected,
-            self._anchors,
-            self._base.settings.to_dict(),
-        ]
-        text = json.dumps(parts, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _read(file: Path, identity: str) -> Measured | None:
-    try:
-        content = json.loads(file.read_bytes())
-        if content["identity"] != identity:
-            return None
-        return Measured(tuple(Answer(*answer) for answer in content["answers"]), content["languages"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return digest_of(
+            [
+                self._base.encoder.fingerprint,
+                asdict(self._recipe),
+                fold.registry.fingerprint,
+                fold.messages,
+                fold.expected,
+                self._anchors,
+                self._base.settings.to_dict(),
+            ]
+        )
 
 
 def _encode(model: Any) -> Any:

@@ -70,6 +70,11 @@ class Compared(NamedTuple):
         """Whether the number has become lower by more than rounding."""
         return round(self.after, _DECIMALS) < round(self.before, _DECIMALS)
 
+    @property
+    def gained(self) -> bool:
+        """Whether the number has become higher by more than rounding."""
+        return round(self.after, _DECIMALS) > round(self.before, _DECIMALS)
+
 
 @dataclass(frozen=True, slots=True)
 class Proof:
@@ -81,11 +86,14 @@ class Proof:
     out_of_scope: int
     """Messages of intents that were left out."""
     folds: int
+    must_gain: bool = False
+    """Whether the first number must be higher than before, too."""
 
     @property
     def kept(self) -> bool:
-        """Whether no number is lower than before."""
-        return not any(row.lost for row in self.rows)
+        """Whether the model is good enough to be written: no number is lower than before."""
+        gained = not self.must_gain or (bool(self.rows) and self.rows[0].gained)
+        return gained and not any(row.lost for row in self.rows)
 
 
 def folds_of(registry: Registry, encoder: Encoder, settings: Settings, folds: int, seed: int) -> list[Fold]:

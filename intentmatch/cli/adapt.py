@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, IntentMatchError
 
 if TYPE_CHECKING:
-    from intentmatch.adaptation import Compared, Proof
+    from intentmatch.adaptation import AdaptedEncoder, AdaptedReranker, Compared, Proof
 
 
 @cli.command()
@@ -28,6 +27,12 @@ if TYPE_CHECKING:
     shell_complete=completion.encoders,
     help="Encoder to train, sentence_transformer:NAME_OR_FOLDER.  [default: the setting `encoder`]",
 )
+@click.option("--reranker", is_flag=True, help="Train a cross-encoder for messages in doubt instead.")
+@click.option(
+    "--base",
+    metavar="MODEL",
+    help="Cross-encoder to start from, with --reranker; without it, from the weights of the encoder.",
+)
 @click.option("--output", "-o", "target", required=True, type=OUTPUT_FOLDER, help="New folder for the model.")
 @click.option("--folds", type=click.IntRange(2), default=3, show_default=True, help="Trainings that prove the model.")
 @click.option("--steps", type=click.IntRange(1), help="Steps of a training.  [default: 300]")
@@ -38,6 +43,8 @@ if TYPE_CHECKING:
 def adapt(
     intents: str,
     encoder: str | None,
+    reranker: bool,
+    base: str | None,
     target: Path,
     folds: int,
     steps: int | None,
@@ -52,6 +59,9 @@ def adapt(
     the unchanged encoder. The model is written only if it finds as many intents, tells other messages apart as well,
     and has forgotten no language that the registry lacks.
 
+    With --reranker, a cross-encoder learns which pairs of utterances are of one intent, from the pairs that the bot
+    confuses most. It is written only if more messages in doubt are answered right with it than without it.
+
     A GPU is used if torch finds one. An interrupted run continues if it is started again with the same options.
 
     \b
@@ -59,27 +69,37 @@ def adapt(
       intentmatch adapt shop/ --encoder sentence_transformer:all-MiniLM-L6-v2 -o shop-encoder
       intentmatch match -i shop/ --set encoder=sentence_transformer:shop-encoder "where is my package"
       intentmatch export-onnx shop-encoder -o shop-onnx
+      intentmatch adapt shop/ --reranker --encoder sentence_transformer:shop-encoder -o shop-reranker
 
     \b
     Exit codes: 0 the model was written; 1 it is not better, and nothing was written.
     """
-    from intentmatch.adaptation import EncoderRecipe, adapt_encoder
+    from intentmatch.adaptation import EncoderRecipe, RerankerRecipe, adapt_encoder, adapt_reranker
     from intentmatch.core.settings import resolve
     from intentmatch.registry import is_yaml, read_registry
 
+    if base is not None and not reranker:
+        raise click.UsageError("--base needs --reranker.")
     if not is_yaml(intents):
         raise InputError(f"{intents} is not YAML: train on the folder that the artefact was built from")
     registry = read_registry(intents)
     explicit = settings_from(settings) | ({"encoder": encoder} if encoder else {})
     resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
-    recipe = EncoderRecipe(seed=seed)
-    recipe = recipe if steps is None else replace(recipe, steps=steps)
+    chosen: dict[str, int] = {"seed": seed} | ({} if steps is None else {"steps": steps})
+    adapted: AdaptedEncoder | AdaptedReranker
     with progress.shown():
-        adapted = adapt_encoder(registry, resolved, target, recipe, folds=folds, work=work)
+        if reranker:
+            pair_recipe = RerankerRecipe(**chosen)
+            adapted = adapt_reranker(registry, resolved, target, pair_recipe, base=base, folds=folds, work=work)
+        else:
+            adapted = adapt_encoder(registry, resolved, target, EncoderRecipe(**chosen), folds=folds, work=work)
     _show(adapted.proof)
+    if adapted.folder is None and reranker:
+        raise IntentMatchError("messages in doubt are answered no better with the reranker, so nothing was written")
     if adapted.folder is None:
         raise IntentMatchError("the model lost something that the encoder could do before, so nothing was written")
-    output.say(f"{target}: use it with the setting encoder=sentence_transformer:{target}")
+    used = f"reranker=cross_encoder:{target}" if reranker else f"encoder=sentence_transformer:{target}"
+    output.say(f"{target}: use it with the setting {used}")
 
 
 def _show(proof: Proof) -> None:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import intentmatch.adaptation
-from intentmatch.adaptation import AdaptedEncoder, Compared, EncoderRecipe, Proof
+from intentmatch.adaptation import AdaptedEncoder, AdaptedReranker, Compared, EncoderRecipe, Proof, RerankerRecipe
 from intentmatch.cli.commands import cli
 
 YAML = """\
@@ -91,3 +91,28 @@ def test_artefact_is_refused(registry: Path) -> None:
 @pytest.mark.parametrize("wrong", [("--folds", "1"), ("--steps", "0"), ("--seed", "-1")])
 def test_numbers_out_of_range_are_refused(registry: Path, wrong: tuple[str, str]) -> None:
     assert run("shop", "-o", "model", *wrong).exit_code == 2
+
+
+def test_reranker_is_trained_from_a_base(registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+
+    def adapt(registry: Any, settings: Any, output: Path, recipe: Any, **more: Any) -> AdaptedReranker:
+        given.update(recipe=recipe, **more)
+        return AdaptedReranker(PROOF, output if more["base"] else None)
+
+    monkeypatch.setattr(intentmatch.adaptation, "adapt_reranker", adapt)
+    kept = run("shop", "--reranker", "--base", "quora", "-o", "model", "--steps", "9")
+
+    assert kept.exit_code == 0, kept.output
+    assert "reranker=cross_encoder:model" in kept.output
+    assert given == {"recipe": RerankerRecipe(steps=9), "base": "quora", "folds": 3, "work": None}
+    lost = run("shop", "--reranker", "-o", "model")
+    assert lost.exit_code == 1
+    assert "answered no better with the reranker" in lost.stderr
+
+
+def test_base_needs_the_reranker(registry: Path) -> None:
+    result = run("shop", "--base", "quora", "-o", "model")
+
+    assert result.exit_code == 2
+    assert "--base needs --reranker" in result.stderr

@@ -25,7 +25,7 @@ def adapted(
 ) -> tuple[AdaptedEncoder, list[steps.Step]]:
     """An adaptation that is kept, and its progress."""
     folder = tmp_path_factory.mktemp("adapted")
-    settings = Settings(encoder=f"sentence_transformer:{tiny_encoder}", device="cpu", cache="none", scorer="cosine")
+    settings = Settings(encoder=f"sentence_transformer:{tiny_encoder}", device="cpu", cache="off", scorer="cosine")
     reported: list[steps.Step] = []
     with steps.listening(reported.append):
         return adapt_encoder(few_frames, settings, folder / "model", RECIPE, folds=2), reported

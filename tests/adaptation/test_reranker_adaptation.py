@@ -18,7 +18,7 @@ from intentmatch.matching.matcher import Matcher
 def adapted(few_frames: Registry, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> AdaptedReranker:
     """A reranker that is kept; the encoder has random weights and confuses most intents."""
     folder = tmp_path_factory.mktemp("adapted")
-    settings = Settings(encoder=f"sentence_transformer:{tiny_encoder}", device="cpu", cache="none", scorer="cosine")
+    settings = Settings(encoder=f"sentence_transformer:{tiny_encoder}", device="cpu", cache="off", scorer="cosine")
     recipe = RerankerRecipe(steps=30, learning_rate=1e-2)
     return adapt_reranker(few_frames, settings, folder / "model", recipe, folds=2)
 
@@ -44,7 +44,7 @@ def test_reranker_answers_messages_in_doubt(adapted: AdaptedReranker, few_frames
         reranker_seconds=60,
         device="cpu",
         scorer="cosine",
-        cache="none",
+        cache="off",
     )
     results = matcher.match_many(["i need the package", "undo about hello", "the agent hello"])
 

@@ -49,7 +49,7 @@ WORDS = {
     "export": ["--format", "csv", "-o", "out.csv"],
     "encoders": ["--compare", "static"],
 }
-# `mcp` and `studio` would wait for an agent or a browser, `restore` needs the id of a commit, and `adapt` a transformer:
+# `mcp` and `studio` would wait for an agent or a browser, `restore` needs the id of a commit, and `adapt` a model:
 # their options are compared.
 NOT_RUN = {"adapt", "mcp", "restore", "studio"}
 NO_REGISTRY = {

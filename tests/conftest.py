@@ -27,6 +27,10 @@ hypothesis.settings.register_profile("wide", deadline=None, max_examples=3000)
 hypothesis.settings.load_profile("suite")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full-length", action="store_true", help="run long tests at full length")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of `slow_tests.txt`, so that `pytest -m "not slow"` leaves them out."""
     slow = slow_tests.read()

@@ -72,6 +72,15 @@ def slowly(seconds: float) -> Callable[[dict[str, Any]], None]:
     return lambda body: time.sleep(seconds)
 
 
+def when(event: threading.Event) -> Callable[[dict[str, Any]], None]:
+    """Hold the normal answer back until an event; for a minute at most."""
+
+    def wait(body: dict[str, Any]) -> None:
+        event.wait(60)
+
+    return wait
+
+
 @contextmanager
 def serving(server: FakeServer) -> Iterator[FakeServer]:
     """Run the server for the duration of the block."""

@@ -18,6 +18,10 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 LIST = TESTS / "slow_tests.txt"
 WHOLE_FILES = (
+    "adaptation/test_encoder_adaptation.py",
+    "adaptation/test_encoder_training.py",
+    "adaptation/test_reranker_adaptation.py",
+    "adaptation/test_reranker_training.py",
     "encoders/test_cross_encoder_export.py",
     "encoders/test_onnx.py",
     "encoders/test_onnx_cross_encoder.py",

@@ -267,6 +267,26 @@ def test_postgres_of_a_tiny_index_and_one_replica(run, tmp_path, postgres):
     assert "s3cret" not in done.stdout + done.stderr
 
 
+def test_tenants_of_a_process(run, tmp_path):
+    out = tmp_path / "out.json"
+    done = run("bench_cluster", "--tenants", 2, "--json", out)
+    assert done.returncode == 0, done.stderr
+    written = json.loads(out.read_text(encoding="utf-8"))
+    assert written["bots"] == 2
+    assert 0.1 < written["MB a bot, estimated by the server"] < 10.0
+
+
+def test_plan_of_a_cluster_follows_its_formula(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    plan = load("plan_cluster")
+    way = plan.Way("", cpu_ms=10.0, replica_mb=100.0)
+    asked = plan.Load(864_000, 100, peak=5.0, active=0.5, copies=2, used=0.5, bot_mb=2.0, mb_for_bots=1000.0)
+
+    assert plan.need(asked, way) == plan.Need(per_second=50.0, cores=1.0, replicas=2, gigabytes=0.4)
+    assert plan.need(asked._replace(tenants=10_000), way).replicas == 20
+    assert plan.need(asked._replace(messages=8_640_000), way).replicas == 10
+
+
 def test_latency_of_generated_and_given_messages(run, tmp_path, yaml_registry):
     out = tmp_path / "out.json"
     done = run("bench_latency", "--registry", yaml_registry, "--runs", 1, "--count", 10, "--json", out)
@@ -329,6 +349,27 @@ def test_server_is_compared_with_a_constant_answer(run, yaml_registry, tmp_path,
     for row in rows:
         assert row["p99"] >= row["p50"] > 0
         assert row["per_second"] > 0
+
+
+def test_numbers_of_the_studio_are_shown(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(FOLDER)
+    studio = load("bench_studio")
+    assert studio._frames([0.0, 20.0, 40.0, 60.0]) == {"a_second": 50.0, "median": 0.02}
+    assert studio._frames([0.0]) == {"a_second": 1000.0, "median": 0.0}
+    opened = {"shown": 0.25, "complete": 0.5, "server": 0.125}
+    still = {"a_second": 60.0, "median": 1 / 60}
+    studio._print(
+        {
+            "screens": [{"screen": "Edit", "first": opened, "again": studio._medians([opened, opened])}],
+            "verdict": {"p50": 0.02, "p90": 0.03, "best": 0.01, "server": 0.015},
+            "scrolling": {"rows": 40, "still": still, "moving": still},
+            "start": [{"command": "serve", "answer": 1.5, "processor": 1.0, "memory": 170.0}],
+        }
+    )
+    shown = capsys.readouterr().out
+
+    for row in ("Edit 0.50 0.12 0.25 0.50 0.12", "20.0 30.0 10.0 15.0", "moving 60 16.7", "serve 1.50 1.00 170.00"):
+        assert row.split() in [line.split() for line in shown.splitlines()]
 
 
 def test_growth_of_two_sizes_with_plot(run, tmp_path):
@@ -642,6 +683,21 @@ def test_defaults_are_measured_for_each_share_and_target(run, lights, tmp_path):
         assert gap == worst == pytest.approx(best - overall, abs=0.11)
 
 
+def test_promises_are_counted_over_splits(run, lights, tmp_path):
+    out = tmp_path / "promise.json"
+    options = ["--set", "toy:train", "--cases", 6, "--splits", 20, "--precision", 0.5, "--confidence", 0.6]
+
+    done = run("bench_promise", "--data", lights, *options, "--json", out)
+
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(out.read_text(encoding="utf-8"))["rows"]
+    assert (row["set"], row["train"], row["rows"], row["labelled"]) == ("toy", "train", 9, 6)
+    assert 0 <= row["coverage"] <= row["oracle"] + 1e-9 <= 1 + 1e-9
+    assert row["below oracle"] == pytest.approx(row["oracle"] - row["coverage"])
+    assert 0 <= row["kept"] <= 1
+    assert "toy train" in done.stderr
+
+
 def test_draw_has_the_requested_utterances_per_intent(monkeypatch, lights):
     monkeypatch.syspath_prepend(FOLDER)
     heads = load("bench_heads")
@@ -884,6 +940,20 @@ def messages_data(tmp_path):
     write_jsonl(tmp_path / "data" / "tiny" / "train.jsonl", train)
     write_jsonl(tmp_path / "data" / "tiny" / "valid.jsonl", valid)
     return tmp_path / "data"
+
+
+def test_follow_ups_are_counted_with_and_without_the_turn_before(run, tmp_path, messages_data):
+    out = tmp_path / "out.json"
+
+    done = run("bench_follow_ups", "--data", messages_data, "--set", "tiny:train", "--json", out)
+
+    assert done.returncode == 0, done.stderr
+    *table, alone = json.loads(out.read_text(encoding="utf-8"))
+    follow = [row for row in table if row["kind"] == "follow"]
+    assert len(follow) == 12
+    assert sum(row["right"] for row in follow) > sum(row["without"] for row in follow)
+    assert (alone["name"], alone["kind"]) == ("tiny:train", "alone")
+    assert "kept, follow: " in done.stdout
 
 
 def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registry):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -94,8 +95,9 @@ def single(folder: Path, patch: pytest.MonkeyPatch) -> str:
     """Return the metrics of a server with one bot."""
     (folder / "bot.yaml").write_text(INTENTS, encoding="utf-8")
     matcher = Matcher.load(folder, inbox=str(folder / "inbox.sqlite"))
-    app = create_app(matcher, max_queue=1, admin_keys=[ADMIN])
+    app = create_app(matcher, max_queue=1, admin_keys=[ADMIN], authoring=True)
     with TestClient(app, raise_server_exceptions=False) as client:
+        compare(client, folder)
         for text in ("hello", "what do penguins eat"):
             client.post("/match", json={"text": text})
         refuse(client, patch)
@@ -104,6 +106,20 @@ def single(folder: Path, patch: pytest.MonkeyPatch) -> str:
             assert client.post("/match", json={"text": "hello"}).status_code == 500
         reload(client, folder)
         return client.get("/metrics").text
+
+
+def compare(client: TestClient, folder: Path) -> None:
+    """Have a candidate answer a message differently."""
+    candidate, headers = folder / ".next", {"x-api-key": ADMIN}
+    candidate.mkdir()
+    (candidate / "bot.yaml").write_text(INTENTS.replace("[hello,", "[ahoy,"), encoding="utf-8")
+    assert client.post("/candidate", json={"path": ".next"}, headers=headers).status_code == 200
+    client.post("/match", json={"text": "goodbye"})
+    client.post("/match", json={"text": "hello"})
+    deadline = time.monotonic() + 20
+    while client.get("/candidate", headers=headers).json()["comparison"]["compared"] < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def refuse(client: TestClient, patch: pytest.MonkeyPatch) -> None:
@@ -132,7 +148,8 @@ def several(folder: Path) -> str:
     for name in ("shop", "bank"):
         (folder / name).mkdir(parents=True)
         (folder / name / "bot.yaml").write_text(INTENTS, encoding="utf-8")
-    with TestClient(create_app(BotFolder(folder), admin_keys=[f"*:{ADMIN}"]), raise_server_exceptions=False) as client:
+    app = create_app(BotFolder(folder), admin_keys=[f"*:{ADMIN}"], authoring=True)
+    with TestClient(app, raise_server_exceptions=False) as client:
         for text in ("hello", "what do penguins eat"):
             client.post("/bots/shop/match", json={"text": text})
         reload(client, folder / "shop", "/bots/shop")

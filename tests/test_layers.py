@@ -26,10 +26,11 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "lint matching",
         "dialogue inbox",
         "__init__",
-        "evaluation",
-        "authoring",
+        "evaluation review",
+        "adaptation authoring",
         "studio integrations",
         "server",
+        "deploy",
         "cli",
     )
 )

@@ -21,6 +21,7 @@ CONSTANTS = {"core/bot_names.py", "runtime/block_sizes.py"}
 """Modules that hold constants alone."""
 
 TESTED_IN: dict[str, str] = {
+    "adaptation/recipe.py": "cli/test_adapt_command.py",
     # What commands share and print is tested with the commands.
     "cli/check.py": "cli/test_validate_command.py",
     "cli/options.py": "cli/test_intents_option.py",
@@ -28,6 +29,7 @@ TESTED_IN: dict[str, str] = {
     "cli/render/comparison.py": "cli/test_diff_command.py",
     "cli/render/evaluation.py": "cli/test_evaluate.py",
     "cli/render/inbox.py": "cli/test_inbox_command.py",
+    "cli/render/review.py": "cli/test_review_command.py",
     "cli/render/output.py": "cli/test_commands.py",
     "cli/render/source.py": "cli/test_source_excerpts.py",
     "cli/origins.py": "cli/test_serve_command.py",
@@ -95,6 +97,11 @@ TESTED_IN: dict[str, str] = {
     "server/bots/bot.py": "server/bots/test_pool.py",
     "server/bots/folder.py": "server/bots/test_pool.py",
     "server/bots/memory.py": "server/bots/test_pool.py",
+    "server/candidates/candidate.py": "server/routes/authoring/test_candidate.py",
+    "server/candidates/of_bot.py": "server/routes/authoring/test_candidate.py",
+    "server/candidates/records.py": "server/candidates/test_file_store.py",
+    "server/candidates/running.py": "server/routes/authoring/test_candidate.py",
+    "server/candidates/sources.py": "server/routes/authoring/test_candidate.py",
     "server/middleware/request_log.py": "server/process/test_logs.py",
     "server/process/slow_clients.py": "server/middleware/test_limits.py",
     "server/process/workers.py": "cli/test_serve_workers.py",
@@ -102,6 +109,7 @@ TESTED_IN: dict[str, str] = {
     "server/protocols/load.py": "server/protocols/test_protocols.py",
     # Routes are tested through the application; the pages without JSON together.
     "server/routes/authoring/common.py": "server/routes/authoring/test_authoring_edits.py",
+    "server/stores.py": "cli/test_serve_command.py",
     "server/routes/docs.py": "server/routes/test_pages.py",
     "server/routes/feedback.py": "server/test_server_inbox.py",
     "server/routes/home.py": "server/routes/test_pages.py",
@@ -116,7 +124,6 @@ TESTED_IN: dict[str, str] = {
     "studio/coverage_view.py": "studio/test_studio_insight.py",
     "studio/cursor.py": "studio/test_studio_insight.py",
     "studio/edit_page.py": "studio/test_studio_screens.py",
-    "studio/following.py": "studio/test_studio_screens.py",
     "studio/growth_view.py": "studio/test_studio_insight.py",
     "studio/history_page.py": "studio/test_studio_screens.py",
     "studio/inbox_page.py": "studio/test_studio_insight.py",
@@ -135,6 +142,11 @@ TESTED_IN: dict[str, str] = {
     "studio/try_page.py": "studio/test_studio_screens.py",
     "studio/visit.py": "studio/test_studio_app.py",
     "studio/yaml_editor.py": "studio/test_studio_screens.py",
+    # A cluster is tested as a whole, with Ray.
+    "deploy/ray/application.py": "integrations/test_ray.py",
+    "deploy/ray/engine.py": "integrations/test_ray.py",
+    "deploy/ray/matchers.py": "integrations/test_ray.py",
+    "deploy/ray/rollout.py": "integrations/test_ray.py",
     # The tables by language are tested with the functions that read them.
     "text/refusal_rules.py": "text/test_refusals.py",
     # Words of a message and numbers in words are tested through what is read from them.

@@ -84,9 +84,14 @@ def texts_of(registry: Registry) -> list[str]:
 def labelled_messages(
     registry: Registry, settings: Settings, encoder: Encoder, cache: VectorCache | None = None, *, fewest: int = FEWEST
 ) -> Labelled | None:
-    """Return the tests to learn from, encoded; None for fewer than `fewest`, or if the settings do not say so."""
-    share = labelled_share(registry.tests, fewest) if settings.out_of_scope_share == FROM_TESTS else None
-    if share is None:
+    """Return the tests to learn from, encoded; None if the settings do not say so, or if there are too few.
+
+    A share needs at least `fewest`, and a promised precision at least one. Tests that a precision is promised by shape
+    nothing else, so that they prove something.
+    """
+    learns = settings.out_of_scope_share == FROM_TESTS and not settings.promises
+    share = labelled_share(registry.tests, fewest) if learns else None
+    if share is None and not (settings.promises and registry.tests):
         return None
     cases = usable_cases(registry)
     return Labelled(share, cases, encode_all(encoder, [clean(case.text) for case in cases], "query", cache))

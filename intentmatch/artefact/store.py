@@ -39,6 +39,7 @@ from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSIO
 from intentmatch.registry.reading.json_form import from_plain, to_plain
 from intentmatch.storage.atomic import write_file
 from intentmatch.storage.sealed import DamagedError, Sign, read_metadata, read_sealed, seal
+from intentmatch.storage.unwritable import unwritable
 from intentmatch.text.normalize import TEXT_VERSION
 
 _log = logging.getLogger(__name__)
@@ -80,8 +81,8 @@ class Artefact:
 
     @property
     def learns_from_tests(self) -> bool:
-        """Whether confidences are learned from the registry's tests, if there are enough."""
-        return self.settings.out_of_scope_share == FROM_TESTS
+        """Whether confidences or a promised precision are learned from the registry's tests, if there are enough."""
+        return self.settings.out_of_scope_share == FROM_TESTS or self.settings.promises
 
     @property
     def out_of_scope_share(self) -> float:
@@ -124,7 +125,7 @@ def save_artefact(
     try:
         write_file(target, content)
     except OSError as error:
-        raise ArtefactError(f"{target} cannot be written: {error.strerror or error}") from error
+        raise ArtefactError(unwritable(target, error)) from error
 
 
 def artefact_bytes(artefact: Artefact, sign: Sign | None = None) -> bytes:
@@ -196,7 +197,7 @@ def artefact_from_bytes(content: bytes) -> Artefact:
         try:
             file.write_bytes(content)
         except OSError as error:
-            raise ArtefactError(f"{file} cannot be written: {error.strerror or error}") from error
+            raise ArtefactError(unwritable(file, error)) from error
         return load_artefact(file)
 
 

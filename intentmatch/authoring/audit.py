@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from intentmatch.core.errors import InputError
+from intentmatch.storage.unwritable import unwritable
 
 NAME = "audit.jsonl"
 _BLOCK = 1 << 16
@@ -73,7 +74,7 @@ class AuditLog:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            raise InputError(f"the audit log {self._file} cannot be written: {error.strerror or error}") from error
+            raise InputError(unwritable(f"the audit log {self._file}", error)) from error
 
     def _lines_backwards(self) -> Iterator[bytes]:
         if not self._file.is_file():

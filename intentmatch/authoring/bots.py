@@ -27,6 +27,7 @@ from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.registry.reading.reader import is_yaml
 from intentmatch.storage.atomic import fill, sync_folder
 from intentmatch.storage.file_lock import FolderLock
+from intentmatch.storage.unwritable import unwritable
 
 REMOVED = ".intentmatch-removed"
 """Folder of the removed bots, beside the bots."""
@@ -229,7 +230,7 @@ class Bots:
 
 
 def _unwritable(folder: Path, error: OSError) -> InputError:
-    found = InputError(f"{folder} cannot be written: {error.strerror or error}")
+    found = InputError(unwritable(folder, error))
     found.__cause__ = error
     return found
 

@@ -90,6 +90,10 @@ class DatabaseWorkspace(Workspace):
         present: Files | None = getattr(self._reading, "files", None)
         return self._store.read()[1] if present is None else present
 
+    def digest(self) -> str:
+        """Return the digest of the newest revision without reading its files. Raises `DatabaseError`."""
+        return self._store.newest().digest
+
     def examine(self, texts: Mapping[str, bytes | None] | None = None) -> tuple[Registry, list[Problem]]:
         """Return what the files say, one utterance per line, and all problems; `texts` is as for a folder."""
         overrides = {self.place(name): content for name, content in (texts or {}).items()}
@@ -99,6 +103,12 @@ class DatabaseWorkspace(Workspace):
     def plan(self, edits: Sequence[Edit]) -> Changes:
         """Work out edits without writing. Raises as `registry.editing.plan.plan`."""
         return plan(self.path, edits, limits=self._limits, held=held(self.path, self.files()))
+
+    def note(self, author: str, what: str) -> None:
+        """Note in the audit log what an author did beside the files. Raises `DatabaseError`."""
+        digest = digest_of(self._store.read()[1])
+        with self._database.rows() as connection:
+            audit_rows.note_in(connection, self._database.bot, author=author, what=what, digest=digest, revision=None)
 
     def audit(self, most: int = 100) -> list[AuditEntry]:
         """Return the newest entries of the audit log, the newest first."""

@@ -13,6 +13,7 @@ from typing import Any
 from intentmatch.authoring.revisions import Files, Revision
 from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.storage.atomic import write_file
+from intentmatch.storage.unwritable import unwritable
 
 NAME = ".intentmatch-history"
 MOST_REVISIONS = 200
@@ -90,7 +91,7 @@ class FolderHistory:
             write_file(self._folder / "writable", b"")
             (self._folder / "writable").unlink(missing_ok=True)
         except OSError as error:
-            raise InputError(f"{self._folder} cannot be written: {error.strerror or error}") from error
+            raise InputError(unwritable(self._folder, error)) from error
 
     def record(self, before: Files, after: Files, author: str, note: str) -> Revision:
         """Keep the files that were written."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from intentmatch.core.errors import InputError
 from intentmatch.storage.atomic import write_file
+from intentmatch.storage.unwritable import unwritable
 
 SECONDS = 60.0
 """Time for the evaluation of one revision; what is not reached by then is left out."""
@@ -87,7 +88,7 @@ class ScoreFolder:
             for file in kept[:-_MOST_KEPT]:
                 file.unlink(missing_ok=True)
         except OSError as error:
-            raise InputError(f"{self.folder} cannot be written: {error.strerror or error}") from error
+            raise InputError(unwritable(self.folder, error)) from error
 
     def _file(self, identity: str) -> Path:
         return self.folder / f"{identity}.json"

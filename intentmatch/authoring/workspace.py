@@ -32,8 +32,9 @@ from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.plan import Changes, plan, unified
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
-from intentmatch.registry.reading.reader import examine, is_yaml, yaml_files
+from intentmatch.registry.reading.reader import Remembered, examine, is_yaml, yaml_files
 from intentmatch.storage.file_lock import FolderLock
+from intentmatch.storage.unwritable import unwritable
 
 if TYPE_CHECKING:
     from intentmatch.matching.matcher import Matcher
@@ -93,6 +94,7 @@ class Workspace:
         self.base = self.path.parent if self.path.suffix.lower() in (".yaml", ".yml") else self.path
         """The folder that file names start from."""
         self._limits = limits
+        self._remembered: Remembered = {}
         self._lock = threading.Lock()
         hidden = self.base / NAME if self.base == self.path else self.base / f".{self.path.name}{NAME}"
         self._history: History = GitHistory.of(self.path) or FolderHistory(hidden)
@@ -101,10 +103,19 @@ class Workspace:
 
     def files(self) -> Files:
         """Return the content of every file, by its name from the folder. Raises `InputError` if one is unreadable."""
+        # Which files there are stands in the files (`include:`). Only those that have changed are parsed again. A copy,
+        # because other threads read too.
+        remembered = dict(self._remembered)
         try:
-            return {self._name(file): file.read_bytes() for file in yaml_files(self.path, self._limits)}
+            listed = yaml_files(self.path, self._limits, remembered=remembered)
+            self._remembered = remembered
+            return {self._name(file): file.read_bytes() for file in listed}
         except OSError as error:
             raise InputError(f"{error.filename} cannot be read: {error.strerror or error}") from error
+
+    def digest(self) -> str:
+        """Return the digest of the files as they are now, which `write` expects. Raises as `files`."""
+        return digest_of(self.files())
 
     def examine(self, texts: Mapping[str, bytes | None] | None = None) -> tuple[Registry, list[Problem]]:
         """Return what the files say, one utterance per line, and all problems. Never raises for invalid content.
@@ -112,7 +123,8 @@ class Workspace:
         `texts` gives the content of files by name in place of what is on disk; None means that there is none.
         """
         overrides = {self.place(name): content for name, content in (texts or {}).items()}
-        return examine(self.path, expand=False, overrides=overrides, limits=self._limits)
+        remembered = dict(self._remembered)
+        return examine(self.path, expand=False, overrides=overrides, remembered=remembered, limits=self._limits)
 
     def place(self, name: str) -> Path:
         """Return the path of a file by its name."""
@@ -186,14 +198,19 @@ class Workspace:
         """
         from intentmatch.authoring.scoring import scores_of  # loads the matcher, which edits do not need
 
-        after, problems = self._registry_of(self._history.files(identity))
-        if errors := [problem for problem in problems if problem.severity == "error"]:
-            raise RegistryError(errors)
+        after = self.registry_of(identity)
         before, problems = self._registry_of(self._history.before(identity))
         comparable = not any(problem.severity == "error" for problem in problems)
         scores = scores_of(matcher, before if comparable else None, after, seconds=seconds)
         self._scores.write(identity, scores)
         return scores
+
+    def registry_of(self, identity: str) -> Registry:
+        """Return what the files of a revision say. Raises `UnknownNameError`, and `RegistryError` if it is invalid."""
+        registry, problems = self._registry_of(self._history.files(identity))
+        if errors := [problem for problem in problems if problem.severity == "error"]:
+            raise RegistryError(errors)
+        return registry
 
     @contextmanager
     def evaluating(self) -> Iterator[bool]:
@@ -203,7 +220,7 @@ class Workspace:
             folder.mkdir(parents=True, exist_ok=True)
             lock = FolderLock.acquire(folder)
         except OSError as error:
-            raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+            raise InputError(unwritable(folder, error)) from error
         try:
             yield lock is not None
         finally:
@@ -225,9 +242,21 @@ class Workspace:
 
     def restoring(self, identity: str) -> list[Edit]:
         """Return the edits that bring a revision back. Raises `UnknownNameError`."""
-        wanted, present = self._history.files(identity), self.files()
+        wanted = self._history.files(identity)
         if not wanted:
             raise InputError(f"the revision {identity} has no files of this registry")
+        return self._replacing(wanted)
+
+    def replace(self, wanted: Files, *, author: str, note: str, expected: str) -> Written:
+        """Write files in place of all present ones, and keep that as a new revision. Raises as `write`."""
+        with self._writing():
+            edits = self._replacing(wanted)
+            self._refuse_stale(edits, expected)
+            return self._write(self.plan(edits), author, note)
+
+    def _replacing(self, wanted: Files) -> list[Edit]:
+        """Return the edits that make these files of the present ones."""
+        present = self.files()
         edits: list[Edit] = [RemoveFile(self.place(name)) for name in sorted(present.keys() - wanted.keys())]
         for name, content in sorted(wanted.items()):
             if content != present.get(name):
@@ -325,7 +354,7 @@ class Workspace:
                 while (lock := FolderLock.acquire(folder)) is None and time.monotonic() < end:
                     time.sleep(0.02)
             except OSError as error:
-                raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+                raise InputError(unwritable(folder, error)) from error
             if lock is None:
                 raise ChangedMeanwhileError(f"{self.path} is being edited by another process; nothing was written")
             try:

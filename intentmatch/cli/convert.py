@@ -17,6 +17,7 @@ from intentmatch.cli.python_names import is_python_name, python_object
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, Problem, counted
+from intentmatch.storage.unwritable import unwritable
 
 if TYPE_CHECKING:
     from intentmatch.core.types import Registry
@@ -202,7 +203,7 @@ def _folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise InputError(unwritable(path, error)) from error
     return path
 
 

@@ -14,6 +14,7 @@ from intentmatch.cli.options import json_option
 from intentmatch.cli.render import output
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, RegistryError, counted
 from intentmatch.storage.postgres.address import Address
+from intentmatch.storage.unwritable import unwritable
 
 if TYPE_CHECKING:
     from intentmatch.storage.contents import Files
@@ -108,7 +109,7 @@ def pull(address: Address, folder: Path, number: int | None, force: bool) -> Non
         if new:
             swap_files(new, lambda: None)
     except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+        raise InputError(unwritable(folder, error)) from error
     _mark(folder, address, revision)
     output.say(f"{folder}: revision {revision.number} of {address}, {counted(len(files), 'file')}")
 
@@ -208,7 +209,7 @@ def _mark(folder: Path, address: Address, revision: StoredRevision) -> None:
     try:
         (base / MARK).write_text(json.dumps(note) + "\n", encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{base / MARK} cannot be written: {error.strerror or error}") from error
+        raise InputError(unwritable(base / MARK, error)) from error
 
 
 def _known_digest(folder: Path, address: Address) -> str | None:

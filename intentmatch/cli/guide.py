@@ -31,14 +31,16 @@ GROUPS = {
     "Run as a server": (
         "webhook",
         "authoring",
+        "candidates",
         "studio",
         "security",
         "operate",
         "several-bots",
         "cluster",
+        "ray",
         "protocols",
     ),
-    "Encoders and size": ("encoders", "gpu-and-onnx", "distil", "large-registries"),
+    "Encoders and size": ("encoders", "gpu-and-onnx", "distil", "adapt", "large-registries"),
     "Come from elsewhere": (
         "import-export",
         "coming-from-rasa",

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 _Reply = Literal["ignore", "skip", "stop"]
 _REPLIES: Mapping[str, _Reply] = {reply: reply for reply in get_args(_Reply)}
 
-_file_argument = click.argument("file", required=False, type=OUTPUT_FILE)
+inbox_file_argument = click.argument("file", required=False, type=OUTPUT_FILE)
+"""The file of an inbox; without it, the setting `inbox` names the inbox."""
 
 
 class _InboxGroup(click.Group):
@@ -57,7 +58,7 @@ def inbox() -> None:
 
 
 @inbox.command("show")
-@_file_argument
+@inbox_file_argument
 @takes_intents(positional=None, live=True)
 @json_option
 @set_option
@@ -73,7 +74,7 @@ def show_(file: Path | None, intents: str | Address, as_json: bool, settings: tu
       intentmatch inbox show misses.sqlite --intents shop/ --json
     """
     matcher = load(intents, settings)
-    found = _reviewed(matcher, _open(matcher, file).messages())
+    found = _reviewed(matcher, open_inbox(matcher, file).messages())
     if as_json:
         for cluster in found.clusters:
             output.as_json(cluster.to_dict())
@@ -84,7 +85,7 @@ def show_(file: Path | None, intents: str | Address, as_json: bool, settings: tu
 
 
 @inbox.command()
-@_file_argument
+@inbox_file_argument
 @takes_intents(positional=None)
 @click.option(
     "--cluster", "-c", "numbers", multiple=True, type=int, metavar="NUMBER", help="Handle only this group; repeatable."
@@ -147,7 +148,7 @@ def apply(
     if not is_yaml(intents):
         raise InputError(f"{intents} is not YAML: edit the folder that the artefact was built from")
     matcher = load(intents, settings)
-    opened = _open(matcher, file)
+    opened = open_inbox(matcher, file)
     messages = opened.messages()
     found = _reviewed(matcher, messages)
     decisions = _decide(found, numbers, action) if numbers else list(_ask(found, matcher))
@@ -174,7 +175,7 @@ def _reviewed(matcher: Matcher, messages: Sequence[Missed]) -> Review:
         return review(matcher, messages)
 
 
-def _open(matcher: Matcher, file: Path | None) -> Inbox:
+def open_inbox(matcher: Matcher, file: Path | None) -> Inbox:
     """Open the inbox `file`, or the one of the setting `inbox`. InputError if there is neither."""
     from intentmatch.inbox import Inbox
 

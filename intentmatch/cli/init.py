@@ -14,6 +14,7 @@ from intentmatch.cli.commands import cli
 from intentmatch.cli.options import DEFAULT_INTENTS
 from intentmatch.cli.render import output
 from intentmatch.core.errors import InputError, counted
+from intentmatch.storage.unwritable import unwritable
 
 SCHEMA_FILE = "intents.schema.json"
 """File beside the intents with the JSON Schema that editors read."""
@@ -122,7 +123,7 @@ def _write(folder: Path, texts: dict[Path, str]) -> None:
         for file, text in texts.items():
             write_file(file, text.encode())
     except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+        raise InputError(unwritable(folder, error)) from error
 
 
 def _show_next_steps(folder: Path, message: str) -> None:

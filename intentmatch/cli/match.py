@@ -51,6 +51,12 @@ EXIT_CODES = {"matched": 0, "ambiguous": 3, "out_of_scope": 4}
     shell_complete=completion.tags,
     help="Activate intents with `when: TAG`; repeatable.",
 )
+@click.option(
+    "--previous",
+    metavar="INTENT",
+    shell_complete=completion.intents,
+    help="The intent of the turn before; it counts if a message does not stand alone.",
+)
 @click.option("--why", is_flag=True, help="Explain the answer, stage by stage.")
 @json_option
 @set_option
@@ -62,6 +68,7 @@ def match(
     top_k: int | None,
     allow: tuple[str, ...],
     context: tuple[str, ...],
+    previous: str | None,
     why: bool,
     as_json: bool,
     settings: tuple[str, ...],
@@ -83,7 +90,9 @@ def match(
         raise click.UsageError("Give a message, or pipe lines into the command.")
     if texts in ([], ["-"]):
         texts = [line.rstrip("\r\n") for line in standard_input()]
-    options: dict[str, Any] = {"language": language, "top_k": top_k, "allowed": allow or None, "context": context}
+    options: dict[str, Any] = {
+        "language": language, "top_k": top_k, "allowed": allow or None, "context": context, "previous": previous,
+    }  # fmt: skip
     matcher = load(intents, settings)
     results = list(_matched(matcher, texts, options))
     for number, result in enumerate(results):

@@ -15,6 +15,7 @@ from intentmatch.cli import completion
 from intentmatch.cli.render import progress
 from intentmatch.core.errors import InputError
 from intentmatch.storage.postgres.address import Address, address_of, is_address
+from intentmatch.storage.unwritable import unwritable
 
 if TYPE_CHECKING:
     from intentmatch.matching.matcher import Matcher
@@ -173,4 +174,4 @@ def write_text(target: Path, text: str) -> None:
     try:
         target.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise InputError(f"{target} cannot be written: {error.strerror or error}") from error
+        raise InputError(unwritable(target, error)) from error

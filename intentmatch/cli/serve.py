@@ -17,12 +17,11 @@ from intentmatch.cli.render import output
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.server.config import ServerConfig
-from intentmatch.storage.postgres.address import Address, is_address
+from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from intentmatch.dialogue import Store
     from intentmatch.matching.matcher import Matcher
     from intentmatch.server import BotFolder
     from intentmatch.server.bots.reloads import ReloadCounter
@@ -186,8 +185,9 @@ def _app(
 ) -> FastAPI:
     """The app of one process."""
     from intentmatch.server import create_app
+    from intentmatch.server.stores import store_at
 
-    return create_app(source(), config, store=None if store is None else _store(store), reloads=reloads)
+    return create_app(source(), config, store=None if store is None else store_at(store), reloads=reloads)
 
 
 def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
@@ -235,19 +235,6 @@ def source_of(
     if preload or memory:
         raise InputError(f"--preload and --bots-memory go with a folder of bots; say --bots if {intents} is one")
     return load(intents, settings)
-
-
-def _store(url: str) -> Store:
-    if is_address(url):
-        from intentmatch.storage.postgres.questions import QuestionStore
-
-        return QuestionStore(url)
-    from intentmatch.integrations.redis import RedisStore
-
-    try:
-        return RedisStore.at(url)
-    except ValueError as error:
-        raise InputError(f"--store takes a URL such as redis://localhost:6379/0: {error}") from None
 
 
 def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:

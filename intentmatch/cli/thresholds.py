@@ -68,6 +68,7 @@ def explain_thresholds(
     matcher = load(intents, settings)
     rows = list(_rows(matcher))
     guessed = _guessed(matcher, messages) if messages else None
+    promise = matcher.artefact.calibration.promise
     share, labelled = matcher.artefact.out_of_scope_share, labelled_share(matcher.registry.tests)
     if as_json:
         found = {
@@ -75,12 +76,15 @@ def explain_thresholds(
             "out_of_scope_share": share,
             "labelled_share": None if labelled is None else labelled._asdict(),
             "guessed_share": None if guessed is None else guessed._asdict(),
+            "promise": None if promise is None else promise._asdict(),
             "learned_from_tests": matcher.artefact.calibration.labelled is not None,
         }
         output.as_json({**found, "margin": _margin(matcher), "thresholds": rows})
         return
     target = ", ".join(f"{name} {value}" for name, value in matcher.settings.target.items())
     output.say(f"target: {target} ({matcher.settings.origin('target')})")
+    if promise is not None and promise.kept:
+        output.say(f"  {promise}")
     output.say(f"out of scope: {share:.0%} of all messages ({matcher.settings.origin('out_of_scope_share')})")
     if note := _about_tests(matcher, labelled):
         output.say(f"  {note}")
@@ -102,7 +106,9 @@ def _about_tests(matcher: Matcher, labelled: LabelledShare | None) -> str:
     from intentmatch.learning.labelled_share import FEWEST
 
     artefact, count = matcher.artefact, len(matcher.registry.tests)
-    if artefact.learns_from_tests:
+    if matcher.settings.out_of_scope_share == FROM_TESTS:
+        if matcher.settings.promises:
+            return "the usual share: `tests:` that a precision is promised by shape nothing else; set a number"
         if artefact.calibration.labelled is not None:
             return f"share and confidence curve learned from your `tests:`: {artefact.calibration.labelled}"
         more = FEWEST - count

@@ -29,13 +29,15 @@ StageName = Literal[
     "decide",
     "fragment",
     "negation",
+    "follow_up",
     "otherwise",
+    "n_best",
     "slots",
     "parts",
 ]
 """The stages of the pipeline, in the order in which a trace lists them. A message passes only some of them."""
 
-DecidedBy = Literal["exact", "fuzzy", "noise", "dense", "head", "reranker", "empty"]
+DecidedBy = Literal["exact", "fuzzy", "noise", "dense", "head", "reranker", "follow_up", "empty"]
 """The stage that led to the verdict; "empty" when there was nothing to score."""
 
 
@@ -83,7 +85,8 @@ class Trace:
 
     stages: tuple[Stage, ...]
     decided_by: DecidedBy
-    """The stage that led to the verdict: "exact", "fuzzy", "noise", "dense", "head", "reranker" or "empty"."""
+    """The stage that led to the verdict: "exact", "fuzzy", "noise", "dense", "head", "reranker",
+    "follow_up" or "empty"."""
     threshold: float | None
     """The threshold that the best candidate was compared with; None if nothing was scored."""
     threshold_origin: str
@@ -198,6 +201,11 @@ class MatchResult:
     in_scope: float | None = None
     """Calibrated probability that the user wants one of the intents: the sum of the confidences of all candidates. None
     if the registry is too small to calibrate."""
+
+    @property
+    def is_follow_up(self) -> bool:
+        """Whether the message does not stand alone and is of the intent of the turn before."""
+        return any(stage.name == "follow_up" for stage in self.trace.stages)
 
     def explain(self, words: Sequence[WordMatch] = ()) -> str:
         """Explain the verdict in a few sentences for the author of the intents.

@@ -21,15 +21,18 @@ SCORERS = ("head", "cosine")
 INDEXES = ("exact", "usearch", "torch", "pgvector")
 VECTORS = ("float32", "float16")
 TARGETS = ("precision", "false_accept", "balance")
+WITH_PRECISION = ("give_up", "confidence")
+"""Further keys of a target that has a precision."""
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 LINT_LEVELS = ("off", "info", "warning", "error")
 INBOX_MODES = ("redacted", "hashed", "plain")
 INBOX_BOUNDS = ("messages", "days")
+SAMPLE_BOUNDS = ("share", "messages")
 BUDGET_TIMES = ("minute", "day")
 LOCAL = frozenset(
     {
         "device", "precision", "threads", "remote_seconds", "reranker_budget", "reranker_prompt", "cache",
-        "require_signature", "confine", "max_file_bytes", "lint", "inbox", "inbox_keep", "inbox_mode",
+        "require_signature", "confine", "max_file_bytes", "lint", "inbox", "inbox_keep", "inbox_mode", "inbox_sample",
     }
 )  # fmt: skip
 """Settings of this machine or of the YAML that do not affect answers. An artefact does not contain them."""
@@ -75,7 +78,8 @@ class Settings:
     """Number format of stored utterance vectors: float32, or float16 for half of the memory."""
     target: Mapping[str, float | bool] = field(default_factory=lambda: {"precision": 0.95, "give_up": 0.005})
     """What learned thresholds aim for. `precision`: this share of the answers given is right; `give_up` limits the
-    share of all messages left unanswered to get there. `false_accept`: at most this share of out-of-scope messages is
+    share of all messages left unanswered to get there; `confidence` makes it a promise, which is kept with this
+    probability if `tests:` suffice for it. `false_accept`: at most this share of out-of-scope messages is
     answered. `balance`: the most messages answered or refused correctly."""
     out_of_scope_share: float | Literal["tests"] = USUAL_SHARE
     """Share of all messages that are expected to be out of scope. Confidences, learned thresholds, and the numbers of
@@ -126,8 +130,15 @@ class Settings:
     """Limits of the inbox: number of distinct messages, and days since a message was last seen."""
     inbox_mode: str = "redacted"
     """What the inbox stores: redacted (personal data removed), hashed (no text), or plain."""
+    inbox_sample: Mapping[str, float] = field(default_factory=lambda: {"share": 0.0, "messages": 1000})
+    """Random sample of all answers that the inbox keeps for a review: the share of answers, and the most answers."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Setting name to the source of its value, in words; names that are missing have their default."""
+
+    @property
+    def promises(self) -> bool:
+        """Whether the target is a promised precision."""
+        return "confidence" in self.target
 
     def origin(self, name: str) -> str:
         """Return the source of a setting's value, in words."""
@@ -279,21 +290,28 @@ def _threshold(value: Any) -> dict[str, float | str]:
 
 
 def _target(value: Any) -> dict[str, float | bool]:
-    """Parse a mapping such as `{precision: 0.95}`, or text such as `precision=0.95,give_up=0.03` or `balance`."""
+    """Parse a mapping such as `{precision: 0.95}`, or text such as `precision=0.95,confidence=0.9` or `balance`."""
     if isinstance(value, str):
         pairs = [part.strip().partition("=") for part in value.split(",")]
         value = {key.strip(): number.strip() or True for key, _, number in pairs}
     if not isinstance(value, Mapping) or len(set(value) & set(TARGETS)) != 1:
         raise ValueError(f"it must be one of {', '.join(TARGETS)}, as in `{{precision: 0.95}}`")
-    if unknown := set(map(str, value)) - {*TARGETS, "give_up"}:
-        raise ValueError(f"its keys are {', '.join(TARGETS)} and give_up, not {', '.join(sorted(unknown))}")
-    if "give_up" in value and "precision" not in value:
-        raise ValueError("give_up needs precision")
+    if unknown := set(map(str, value)) - {*TARGETS, *WITH_PRECISION}:
+        *most, last = *TARGETS, *WITH_PRECISION
+        raise ValueError(f"its keys are {', '.join(most)} and {last}, not {', '.join(sorted(unknown))}")
+    for key in WITH_PRECISION:
+        if key in value and "precision" not in value:
+            raise ValueError(f"{key} needs precision")
+    if set(WITH_PRECISION) <= set(value):
+        raise ValueError("a promise (confidence) gives nothing up: leave one of confidence and give_up out")
     if "balance" in value:
         if str(value["balance"]).lower() != "true":
             raise ValueError("balance must be `true`")
         return {"balance": True}
-    return {str(key): fraction(number) for key, number in value.items()}
+    parsed: dict[str, float | bool] = {str(key): fraction(number) for key, number in value.items()}
+    if "confidence" in parsed and not (0.0 < parsed["confidence"] < 1.0 and 0.0 < parsed["precision"] < 1.0):
+        raise ValueError("precision and confidence of a promise must be between 0 and 1")
+    return parsed
 
 
 def _learned(value: Any) -> float | None:
@@ -361,6 +379,19 @@ def _off_or_path(value: Any) -> str:
     return "off" if value is False else _text(value)
 
 
+def _sample(value: Any) -> dict[str, float]:
+    """Parse `{share: 0.01, messages: 1000}`, the same as text `share=0.01,messages=1000`, or the share alone."""
+    if isinstance(value, str) and "=" in value:
+        pairs = [part.partition("=") for part in value.split(",")]
+        value = {name.strip(): number.strip() for name, _, number in pairs}
+    if not isinstance(value, Mapping):
+        value = {"share": value}
+    if set(map(str, value)) - set(SAMPLE_BOUNDS):
+        raise ValueError(f"it must be a number from 0 to 1, or a mapping with the keys {' and '.join(SAMPLE_BOUNDS)}")
+    parsed = {str(name): fraction(number) if name == "share" else _count(number) for name, number in value.items()}
+    return {**Settings().inbox_sample, **parsed}
+
+
 def _counts(setting: str, keys: Sequence[str]) -> Callable[[Any], dict[str, int]]:
     """Parse `{messages: 5000, days: 30}`, or text such as `messages=5000,days=30`. A missing key has its default."""
 
@@ -408,6 +439,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "inbox": _off_or_path,
     "inbox_keep": _counts("inbox_keep", INBOX_BOUNDS),
     "inbox_mode": _one_of(*INBOX_MODES),
+    "inbox_sample": _sample,
 }
 """Setting name to the parser of its value; the only list of setting names."""
 

@@ -1,4 +1,4 @@
-"""Open questions, and their text form in a store."""
+"""What is open in a conversation, a question or the intent that it is about, and its text form in a store."""
 
 from __future__ import annotations
 
@@ -77,10 +77,21 @@ class Confirmation:
         return f"{PREFIX}{self.id}:1", f"{PREFIX}{self.id}:2"
 
 
-Pending = WhichIntent | WhichValue | Confirmation
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What the last turn was about. It is no question: a message may follow it up, such as "and tomorrow?"."""
+
+    intent: str
+    entities: tuple[Entity, ...]
+    """Entities of that turn."""
+    language: str | None
 
 
-_KINDS: Mapping[type, str] = {WhichIntent: "intent", WhichValue: "value", Confirmation: "confirm"}
+Pending = WhichIntent | WhichValue | Confirmation | Topic
+
+
+_KINDS: Mapping[type, str] = {WhichIntent: "intent", WhichValue: "value", Confirmation: "confirm", Topic: "topic"}
+_CLASSES: Mapping[str, type] = {kind: each for each, kind in _KINDS.items()}
 
 
 def new_id() -> str:
@@ -107,7 +118,7 @@ def from_text(text: str | None) -> Pending | None:
             values["entities"] = tuple(Entity(**entity) for entity in values["entities"])
             if "unsure" in values:
                 values["unsure"] = tuple((slot, question) for slot, question in values["unsure"])
-            pending = Confirmation(**values) if kind == _KINDS[Confirmation] else WhichValue(**values)
+            pending = _CLASSES[kind](**values)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return pending if _is_valid(pending) else None
@@ -120,9 +131,13 @@ def _is_valid(pending: Pending) -> bool:
         return False
     if isinstance(pending, WhichIntent):
         return _all_are(str, pending.message, pending.id, *pending.intents)
-    if not (_all_are(str, pending.intent) and _all_are(int, pending.left)):
+    if not _all_are(str, pending.intent):
         return False
-    if isinstance(pending, WhichValue):
+    if isinstance(pending, Topic):
+        valid = True
+    elif not _all_are(int, pending.left):
+        return False
+    elif isinstance(pending, WhichValue):
         unsure = (text for pair in pending.unsure for text in pair)
         valid = _all_are(str, pending.slot, *unsure) and _all_are(bool, pending.confirmed)
     else:

@@ -10,7 +10,7 @@ from datetime import datetime
 from intentmatch.core.result import Entity, MatchResult
 from intentmatch.core.types import Slot
 from intentmatch.dialogue.answers import choice_by_number, choice_by_words, yes_or_no
-from intentmatch.dialogue.pending import Confirmation, Pending, WhichIntent, WhichValue, new_id
+from intentmatch.dialogue.pending import Confirmation, Pending, Topic, WhichIntent, WhichValue, new_id
 from intentmatch.dialogue.phrases import Phrases, phrases_for
 from intentmatch.dialogue.turns import Choice, Turn
 from intentmatch.matching.matcher import Matcher
@@ -50,6 +50,7 @@ class NextTurn:
 
     turn: Turn
     pending: Pending | None = None
+    """The question, or what the turn was about."""
 
 
 Choose = Callable[[str, Sequence[str]], str]
@@ -83,8 +84,8 @@ class _TurnLogic:
             return self._pressed(user_input.chosen, pending)
         if isinstance(pending, WhichIntent) and (number := self._number(pending)) is not None:
             return self._chosen(pending, number)
-        if isinstance(pending, Confirmation):
-            return self._replied(pending)
+        if isinstance(pending, Confirmation | Topic):
+            return self._replied(pending) if isinstance(pending, Confirmation) else self._following(pending)
         result = self._match(user_input.text)
         if isinstance(pending, WhichIntent) and result.verdict != "matched":
             among = self._matcher.match(
@@ -100,9 +101,20 @@ class _TurnLogic:
         """Whether the registry still has the intents or the slot of the question after a possible reload."""
         if isinstance(pending, WhichIntent):
             return all(name in self._registry for name in pending.intents)
-        if isinstance(pending, Confirmation):
+        if isinstance(pending, Confirmation | Topic):
             return pending.intent in self._registry
         return pending is not None and pending.slot in self._slots(pending.intent)
+
+    def _following(self, topic: Topic) -> NextTurn:
+        """Handle a message after a turn that asked nothing: it may follow up the intent of that turn."""
+        result = self._match(self._input.text, topic.intent)
+        if result.is_follow_up:
+            language = result.language or topic.language
+            return self._with_intent(
+                topic.intent, _joined(topic.entities, result.entities), language, result, unsure=_unsure(result)
+            )
+        found = self._matched(result)
+        return found if found.turn.understood else replace(found, pending=topic)
 
     def _slots(self, intent: str) -> Mapping[str, Slot]:
         return {slot.name: slot for slot in self._registry[intent].slots} if intent in self._registry else {}
@@ -253,8 +265,8 @@ class _TurnLogic:
         yes = [word for one in both for word in (one.yes, *one.yes_words.split(","))]
         return yes, [word for one in both for word in (one.no, *one.no_words.split(","))]
 
-    def _match(self, text: str) -> MatchResult:
-        return self._matcher.match(text, context=self._input.context, now=self._input.now)
+    def _match(self, text: str, previous: str | None = None) -> MatchResult:
+        return self._matcher.match(text, context=self._input.context, now=self._input.now, previous=previous)
 
     def _with_intent(
         self,
@@ -289,7 +301,8 @@ class _TurnLogic:
         if responses:
             response = responses[0] if len(responses) == 1 else self._choose(name, responses)
             reply = _filled(response, entities)
-        return NextTurn(Turn(self._input.text, name, entities, reply, result=result, language=language))
+        turn = Turn(self._input.text, name, entities, reply, result=result, language=language)
+        return NextTurn(turn, Topic(name, entities, language))
 
     def _ask_value(self, pending: WhichValue, result: MatchResult | None) -> NextTurn:
         slot = self._slots(pending.intent)[pending.slot]

@@ -22,6 +22,7 @@ from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedd
 from intentmatch.encoders.tokenizer.languages import EACH, LEVELS, STEP, PieceLanguages
 from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer
 from intentmatch.encoders.translations import Translations
+from intentmatch.storage.unwritable import unwritable
 
 # Texts of one source in one language that are counted at most: otherwise the software that was translated into a rare
 # language would make its words typical of that language.
@@ -56,7 +57,7 @@ def measure(corpus: Corpus, encoder: Encoder, folder: Path, progress: StepProgre
             count_languages(corpus, embedded_tokenizer(), progress).save(folder)
             files.append(folder / languages.FILE)
     except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+        raise InputError(unwritable(folder, error)) from error
     return files
 
 

@@ -29,6 +29,7 @@ from intentmatch.encoders.onnx_graph import (
     write_graph,
 )
 from intentmatch.storage import atomic
+from intentmatch.storage.unwritable import unwritable
 
 # Accepted difference of a score in [0, 1] from sentence-transformers, over all pairs of probes. The int8 limit only
 # catches broken exports; it was not chosen by a measurement on trained models.
@@ -88,7 +89,7 @@ def export_cross_encoder(model: str, output: Path, precision: Precision = "float
                 )
             size = megabytes(folder)
     except OSError as error:
-        raise InputError(f"{output} cannot be written: {error}") from None
+        raise InputError(unwritable(output, error)) from None
     return ExportedReranker(output, difference, size)
 
 

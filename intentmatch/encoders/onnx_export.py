@@ -29,6 +29,7 @@ from intentmatch.encoders.onnx_graph import (
 )
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.storage import atomic
+from intentmatch.storage.unwritable import unwritable
 
 # Accepted difference from sentence-transformers: of a number in float32, and the smallest cosine in int8.
 _MOST_DIFFERENCE, _LEAST_COSINE = 1e-5, 0.99
@@ -83,7 +84,7 @@ def export_onnx(model: str, output: Path, precision: Precision = "float32") -> E
                 )
             size = megabytes(folder)
     except OSError as error:
-        raise InputError(f"{output} cannot be written: {error}") from None
+        raise InputError(unwritable(output, error)) from None
     return Exported(output, encoder.dim, difference, similarity, size)
 
 

@@ -74,7 +74,7 @@ class StaticEncoder:
         if rows is None or rows.ndim != 2:
             raise _not_a_model(folder, "model.safetensors holds no table of embeddings")
         self._rows: NDArray[Any] = rows
-        self._mapping: NDArray[np.int64] | None = _optional(tensors.get("mapping"), np.int64)
+        self._mapping: NDArray[np.intp] | None = _optional(tensors.get("mapping"), np.intp)
         self._weights: NDArray[np.float32] | None = _optional(tensors.get("weights"), np.float32)
         pieces = len(rows) if self._mapping is None else len(self._mapping)
         if self._tokenizer.size > pieces:
@@ -138,7 +138,7 @@ class StaticEncoder:
     def _sum_into(self, vector: NDArray[np.float32], pieces: Sequence[int]) -> None:
         # Unknown pieces are left out, as in model2vec.
         unknown = self._tokenizer.unknown
-        known = np.array([piece for piece in pieces if piece != unknown], dtype=np.int64)
+        known = np.array([piece for piece in pieces if piece != unknown], dtype=np.intp)
         if not len(known):
             return
         rows = self._rows.take(known if self._mapping is None else self._mapping.take(known), axis=0).astype(np.float32)

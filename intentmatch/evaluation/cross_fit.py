@@ -1,7 +1,8 @@
 """Cross-fitting: no test case is answered by a matcher that learned its confidences from this case.
 
-With `out_of_scope_share: tests`, share and confidence curve are learned from the registry's tests. To measure them, the
-tests are split into rounds. The cases of a round are answered by a matcher that learned from all other rounds.
+With `out_of_scope_share: tests`, share and confidence curve are learned from the registry's tests; with a promised
+precision, the threshold is. To measure them, the tests are split into rounds. The cases of a round are answered by a
+matcher that learned from all other rounds.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def cross_fitted(matcher: Answers, cases: Sequence[Case]) -> Iterator[tuple[list
     same round.
     """
     artefact = matcher.artefact
-    learned = artefact.registry.tests if artefact.calibration.labelled is not None else ()
+    calibration = artefact.calibration
+    learns = calibration.labelled is not None or calibration.promise is not None
+    learned = artefact.registry.tests if learns else ()
     texts = dict.fromkeys(fold(case.text) for case in learned)
     round_of = {text: number % _ROUNDS for number, text in enumerate(texts)}
     places: dict[int | None, list[int]] = {}

@@ -82,6 +82,22 @@ def read_log(paths: Iterable[str | os.PathLike[str]], since: datetime | None = N
     return Log(tuple(found.values()), skipped)
 
 
+def read_times(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[str, datetime]]:
+    """Return each message of logs as `read_log` reads them, with the time when it arrived, oldest first.
+
+    Lines without a time are skipped. Raises `InputError` for a file that cannot be read, and if no message has a time.
+    """
+    lines = (_message(line) for path in map(Path, paths) for line in _lines(path))
+    timed = [(values["text"], _time(values)) for values in lines if values is not None]
+    found = [(text, time) for text, time in timed if time is not None]
+    if not found:
+        raise InputError(
+            "the log has no messages with a time: each needs a line of JSON with `text` and `time`, as `serve "
+            "--log-format json --log-messages` writes them"
+        )
+    return sorted(found, key=lambda message: message[1])
+
+
 def _lines(path: Path) -> list[str]:
     try:
         return read_text(path).split("\n")
@@ -103,8 +119,14 @@ def _message(line: str) -> Mapping[str, Any] | None:
 def _is_recent(values: Mapping[str, Any], since: datetime | None) -> bool:
     if since is None:
         return True
+    when = _time(values)
+    return when is not None and when >= since
+
+
+def _time(values: Mapping[str, Any]) -> datetime | None:
+    """Return when a message arrived, with a time zone; None if its line does not say."""
     try:
         when = datetime.fromisoformat(str(values.get("time")).replace("Z", "+00:00"))
     except ValueError:
-        return False
-    return (when if when.tzinfo else when.replace(tzinfo=timezone.utc)) >= since
+        return None
+    return when if when.tzinfo else when.replace(tzinfo=timezone.utc)

@@ -172,6 +172,7 @@ def _negative_case(matcher: Answers, row: int) -> Case:
 
 def _facts(matcher: Answers, folds: Folds, seed: int) -> dict[str, object]:
     artefact = matcher.artefact
+    promise = artefact.calibration.promise
     return {
         "intentmatch": intentmatch.__version__,
         "fingerprint": artefact.fingerprint,
@@ -184,6 +185,7 @@ def _facts(matcher: Answers, folds: Folds, seed: int) -> dict[str, object]:
         "out_of_scope_share": round(artefact.out_of_scope_share, 4),
         "out_of_scope_share_from": matcher.settings.origin("out_of_scope_share"),
         "threshold": round(matcher.policy.default.value, 4),
+        **({} if promise is None else {"promise": str(promise)}),
         "folds": folds,
         "seed": seed,
     }

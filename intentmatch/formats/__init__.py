@@ -20,6 +20,7 @@ from intentmatch.formats.kit.archive import zip_files
 from intentmatch.formats.kit.draft import Draft, few
 from intentmatch.formats.kit.format import Files, Format, Imported, Sure
 from intentmatch.formats.kit.source import STANDARD_INPUT, File, Source
+from intentmatch.storage.unwritable import unwritable
 
 __all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "read_bytes", "read_object", "render", "write"]
 
@@ -168,7 +169,7 @@ def put(files: Files, path: str | os.PathLike[str], *, force: bool = False, fold
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(next(iter(content.values())))
     except (OSError, ValueError) as error:
-        raise InputError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(unwritable(target, error)) from error
 
 
 def _is_file_name(target: Path, files: Files) -> bool:

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 
 from intentmatch.core.errors import InputError
+from intentmatch.inbox.sample import COLUMNS, Judged, SampledAnswer, sampled_answer
 from intentmatch.inbox.store import (
     SECONDS_BETWEEN,
     SECONDS_IN_A_DAY,
@@ -42,6 +43,30 @@ _TOO_OLD = """
 DELETE FROM intentmatch.messages WHERE id IN
     (SELECT id FROM intentmatch.messages WHERE bot = %s AND last < %s ORDER BY last, id LIMIT %s)
 """
+# An answer to a message that has been judged needs no further judgement.
+_DRAWN = """
+INSERT INTO intentmatch.sample
+    (bot, key, text, language, verdict, intent, offered, confidence, probability, priority, chance, time, judged,
+    expected)
+VALUES (%(bot)s, %(key)s, %(text)s, %(language)s, %(verdict)s, %(intent)s, %(intents)s, %(confidence)s, %(probability)s,
+    %(priority)s, %(chance)s, %(time)s,
+    (SELECT judged FROM intentmatch.sample WHERE bot = %(bot)s AND key = %(key)s AND judged IS NOT NULL LIMIT 1),
+    (SELECT expected FROM intentmatch.sample WHERE bot = %(bot)s AND key = %(key)s AND judged IS NOT NULL LIMIT 1))
+"""
+_TOO_OLD_DRAWN = """
+DELETE FROM intentmatch.sample WHERE id IN
+    (SELECT id FROM intentmatch.sample WHERE bot = %s AND time < %s ORDER BY time, id LIMIT %s)
+"""
+_TOO_MANY_DRAWN = """
+DELETE FROM intentmatch.sample WHERE id IN
+    (SELECT id FROM intentmatch.sample WHERE bot = %s ORDER BY time DESC, id DESC OFFSET %s)
+"""
+_JUDGED = """
+UPDATE intentmatch.sample SET judged = %(judged)s, expected = %(expected)s WHERE bot = %(bot)s AND key =
+    (SELECT key FROM intentmatch.sample WHERE bot = %(bot)s AND id = %(number)s)
+"""
+_COUNT = "SELECT count(*) FROM intentmatch.messages WHERE bot = %s"
+_COUNT_DRAWN = "SELECT count(*) FROM intentmatch.sample WHERE bot = %s"
 _TOO_MANY = """
 DELETE FROM intentmatch.messages WHERE id IN
     (SELECT id FROM intentmatch.messages WHERE bot = %s ORDER BY last DESC, id DESC OFFSET %s)
@@ -51,10 +76,10 @@ DELETE FROM intentmatch.messages WHERE id IN
 class DatabaseStore:
     """The messages of one bot."""
 
-    def __init__(self, address: Address, mode: str, messages: int, days: int) -> None:
+    def __init__(self, address: Address, mode: str, messages: int, days: int, answers: int) -> None:
         self._database = Database(address)
         self.mode = mode
-        self._most, self._seconds = messages, days * SECONDS_IN_A_DAY
+        self._most, self._seconds, self._answers = messages, days * SECONDS_IN_A_DAY, answers
 
     @property
     def path(self) -> Address:
@@ -69,17 +94,22 @@ class DatabaseStore:
         bot = self._database.bot
         with self._database.rows() as connection:
             salt = self._salt(connection)
-            rows = [(row_of(entry, self.mode, salt), entry.corrected) for entry in entries]
-            kept = [({**row, "bot": bot}, corrected) for row, corrected in rows if row is not None]
+            rows = [(row_of(entry, self.mode, salt), entry) for entry in entries]
+            kept = [({**row, "bot": bot}, entry) for row, entry in rows if row is not None]
             # In one order, so that two replicas never wait for each other.
-            for row, corrected in sorted(kept, key=lambda pair: pair[0]["key"]):
+            for row, entry in sorted(kept, key=lambda pair: pair[0]["key"]):
                 row |= {name: _storable(row[name]) for name in ("text", "intent", "intents")}
+                if entry.drawn is not None:
+                    connection.execute(_DRAWN, {**row, **entry.drawn._asdict()})
+                if not entry.missed:
+                    continue
                 (row["id"],) = connection.execute(_SEEN, row).fetchone() or (0,)
-                if corrected:
+                if entry.corrected:
                     connection.execute(_CORRECTED, row)
                     connection.execute(_REOPENED, row)
             self._delete_old(connection, now)
             connection.execute(_TOO_MANY, [bot, self._most])
+            connection.execute(_TOO_MANY_DRAWN, [bot, self._answers])
 
     def open_messages(self, now: float) -> list[Missed]:
         """Return unhandled messages within the age limit, oldest first. Raises `DatabaseError`."""
@@ -109,6 +139,21 @@ class DatabaseStore:
             )
             connection.execute("DELETE FROM intentmatch.corrections WHERE bot = %s AND message = ANY(%s)", [bot, some])
 
+    def sampled(self, now: float) -> list[SampledAnswer]:
+        """Return the sample of all answers within the age limit, oldest first. Raises `DatabaseError`."""
+        with self._database.rows() as connection:
+            rows = connection.execute(
+                f"SELECT {COLUMNS} FROM intentmatch.sample WHERE bot = %s AND time >= %s ORDER BY time, id".encode(),  # noqa: S608
+                [self._database.bot, now - self._seconds],
+            ).fetchall()
+        return [sampled_answer(row) for row in rows]
+
+    def judge(self, number: int, judged: Judged | None, expected: str | None) -> int:
+        """Keep a judgement for all answers to the message of an answer, as `Store.judge` does."""
+        values = {"bot": self._database.bot, "number": number, "judged": judged, "expected": expected}
+        with self._database.rows() as connection:
+            return int(connection.execute(_JUDGED, values).rowcount)
+
     def _salt(self, connection: Connection) -> bytes:
         """Return the salt of the inbox; make the inbox if there is none."""
         bot = self._database.bot
@@ -135,12 +180,20 @@ class DatabaseStore:
         if last <= now < last + SECONDS_BETWEEN:
             return
         if last <= now:
-            counted = connection.execute("SELECT count(*) FROM intentmatch.messages WHERE bot = %s", [bot])
-            (messages,) = counted.fetchone() or (0,)
-            most = max(1, int(messages * SHARE_AT_A_TIME))
-            if not connection.execute(_TOO_OLD, [bot, now - self._seconds, most]).rowcount:
+            deleted = [
+                connection.execute(
+                    sql.encode(), [bot, now - self._seconds, self._at_a_time(connection, count)]
+                ).rowcount
+                for count, sql in ((_COUNT, _TOO_OLD), (_COUNT_DRAWN, _TOO_OLD_DRAWN))
+            ]
+            if not any(deleted):
                 return
         connection.execute("UPDATE intentmatch.inboxes SET deleted_at = %s WHERE bot = %s", [now, bot])
+
+    def _at_a_time(self, connection: Connection, count: str) -> int:
+        """Return how many of the counted rows may be deleted at once for their age."""
+        (rows,) = connection.execute(count.encode(), [self._database.bot]).fetchone() or (0,)
+        return max(1, int(rows * SHARE_AT_A_TIME))
 
 
 def _storable(text: str | None) -> str | None:

@@ -1,4 +1,7 @@
-"""Record messages that were not understood, in a background thread that never delays or breaks an answer."""
+"""Record messages that were not understood, and a random sample of all answers.
+
+A background thread writes, so that no answer is delayed or broken.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
@@ -15,10 +18,12 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings, parse
 from intentmatch.core.types import checked_language_code
+from intentmatch.inbox.sample import Judged, SampledAnswer, draw
 from intentmatch.inbox.store import Entry, Handled, MessageStore, Missed, Store
 from intentmatch.matching.reading import MAX_CHARACTERS
 from intentmatch.runtime.block_sizes import INBOX_ENTRIES
 from intentmatch.storage.postgres.address import Address, address_of, is_address
+from intentmatch.storage.unwritable import with_advice
 from intentmatch.text.normalize import fold
 
 _log = logging.getLogger(__name__)
@@ -36,26 +41,38 @@ _MOST_WAITING = 10_000
 class Inbox:
     """Keeps messages that were out of scope, ambiguous or low in confidence, and the corrections of users.
 
+    It also keeps a random sample of all answers, if it is asked to.
+
     A background thread writes. The first of several errors while writing is logged; no answer waits or fails.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str] | Address, *, mode: str = "redacted", messages: int = 10_000, days: int = 90
+        self,
+        path: str | os.PathLike[str] | Address,
+        *,
+        mode: str = "redacted",
+        messages: int = 10_000,
+        days: int = 90,
+        sample: float | Mapping[str, float] = 0.0,
     ) -> None:
-        """Open an inbox in a file or with a bot in PostgreSQL; `mode`, `messages` and `days` are as in the settings.
+        """Open an inbox in a file or with a bot in PostgreSQL.
+
+        `mode`, `messages` and `days` are as in the settings, and `sample` is as the setting `inbox_sample`.
 
         Raises SettingsError for an invalid value, and InputError for an invalid path.
         """
         check_argument("path", path, str | os.PathLike[str] | Address)
         keep = parse("inbox_keep", {"messages": messages, "days": days})
         mode = parse("inbox_mode", mode)
+        sampling = parse("inbox_sample", sample)
+        self._share, answers = float(sampling["share"]), int(sampling["messages"])
         self._store: MessageStore
         if isinstance(path, Address) or is_address(path):
             from intentmatch.inbox.database_store import DatabaseStore  # needs psycopg
 
-            self._store = DatabaseStore(address_of(path), mode, **keep)
+            self._store = DatabaseStore(address_of(path), mode, **keep, answers=answers)
         else:
-            self._store = Store(Path(path), mode, **keep)
+            self._store = Store(Path(path), mode, **keep, answers=answers)
         self._failing = False
         self._begin()
 
@@ -72,7 +89,7 @@ class Inbox:
             if address is None:
                 raise InputError("`inbox: database` needs a bot in PostgreSQL: name a file for the inbox of other bots")
             place = address
-        return cls(place, mode=settings.inbox_mode, **settings.inbox_keep)
+        return cls(place, mode=settings.inbox_mode, **settings.inbox_keep, sample=settings.inbox_sample)
 
     @property
     def path(self) -> Path | Address:
@@ -80,10 +97,12 @@ class Inbox:
         return self._store.path
 
     def record(self, result: MatchResult) -> None:
-        """Keep the message if it was not understood. Returns at once."""
-        if is_missed(result):
+        """Keep the message if it was not understood, or if it is drawn for the sample. Returns at once."""
+        missed, drawn = is_missed(result), draw(result, self._share)
+        if missed or drawn is not None:
             nearest = tuple(candidate.intent for candidate in result.rivals or result.candidates[:1])
-            self._put(Entry(result.message, time.time(), result.language, result.verdict, nearest, result.confidence))
+            entry = Entry(result.message, time.time(), result.language, result.verdict, nearest, result.confidence)
+            self._put(entry._replace(missed=missed, drawn=drawn))
 
     def correct(self, text: str, intent: str | None, language: str | None = None) -> None:
         """Keep a user's correction: the intent that a message means, or None for no intent. Returns at once.
@@ -109,6 +128,24 @@ class Inbox:
     def handle(self, messages: Iterable[Missed], how: Handled) -> None:
         """Remove messages for good. Raises InputError if the file cannot be used."""
         self._store.handle([message.id for message in messages], how)
+
+    def sampled(self) -> list[SampledAnswer]:
+        """Return the random sample of all answers within the age limit, oldest first.
+
+        Raises InputError if the file does not exist, is damaged, or is no inbox.
+        """
+        self.flush()
+        return self._store.sampled(time.time())
+
+    def judge(self, answer: int, judged: Judged | None, expected: str | None = None) -> None:
+        """Keep what a reviewer says about the message of a sampled answer, for all answers to this message.
+
+        `judged` is "meant" with the `expected` intent (None: out of scope), "skipped", or None to take a judgement
+        back.
+        Raises InputError if the sample has no answer with this number, and if the file cannot be used.
+        """
+        if not self._store.judge(answer, judged, expected):
+            raise InputError(f"the sample has no answer {answer}: it may have been deleted for its age")
 
     def flush(self, seconds: float = 30.0) -> bool:
         """Wait until every recorded message is written or dropped; False if that takes longer than `seconds`."""
@@ -142,7 +179,7 @@ class Inbox:
                 self._store.write(entries, time.time())
                 self._failing = False
         except Exception as error:  # noqa: BLE001 - an answer must not fail because of the inbox
-            self._warn(error)
+            self._warn(with_advice(error))
 
     def _warn(self, reason: object) -> None:
         """Log the reason, once until writing works again."""

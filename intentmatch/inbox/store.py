@@ -22,7 +22,10 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import Verdict
+from intentmatch.inbox import sample
+from intentmatch.inbox.sample import Drawn, Judged, SampledAnswer, sampled_answer
 from intentmatch.storage.postgres.address import Address
+from intentmatch.storage.unwritable import with_advice
 from intentmatch.text.normalize import fold
 from intentmatch.text.redact import WORDS, redact
 
@@ -81,6 +84,10 @@ class Entry(NamedTuple):
     corrected: bool = False
     intent: str | None = None
     """The intent of the correction; None for no intent."""
+    missed: bool = True
+    """Whether the message belongs among those that were not understood."""
+    drawn: Drawn | None = None
+    """How the answer was drawn for the sample of all answers, if it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +143,20 @@ class MessageStore(Protocol):
     def handle(self, messages: Iterable[int], how: Handled) -> None:
         """Mark messages as handled: delete their text, and ignore the messages if they are received again."""
 
+    def sampled(self, now: float) -> list[SampledAnswer]:
+        """Return the sample of all answers within the age limit, oldest first."""
+
+    def judge(self, number: int, judged: Judged | None, expected: str | None) -> int:
+        """Keep a judgement for all answers to the message of an answer; return how many there are, 0 if none."""
+
 
 class Store:
     """The database, which is opened for each operation."""
 
-    def __init__(self, path: Path, mode: str, messages: int, days: int) -> None:
+    def __init__(self, path: Path, mode: str, messages: int, days: int, answers: int) -> None:
         self.path = path
         self.mode = mode
-        self._most, self._seconds = messages, days * SECONDS_IN_A_DAY
+        self._most, self._seconds, self._answers = messages, days * SECONDS_IN_A_DAY, answers
 
     def write(self, entries: Sequence[Entry], now: float) -> None:
         """Write all entries or none, and delete messages beyond the limits of age and number.
@@ -160,6 +173,7 @@ class Store:
                 self._put(database, entry, salt)
             self._delete_old(database, now)
             database.execute(_TOO_MANY, [self._most])
+            sample.delete_surplus(database, self._answers)
 
     def _delete_old(self, database: sqlite3.Connection, now: float) -> None:
         """Delete messages beyond the age limit, oldest first: at most a tenth of all messages (or one) an hour.
@@ -170,9 +184,11 @@ class Store:
         if last <= now < last + SECONDS_BETWEEN:
             return
         if last <= now:
-            (messages,) = database.execute("SELECT count(*) FROM messages").fetchone()
-            most = max(1, int(messages * SHARE_AT_A_TIME))
-            if not database.execute(_TOO_OLD, [now - self._seconds, most]).rowcount:
+            deleted = [
+                database.execute(sql, [now - self._seconds, _at_a_time(database, table)]).rowcount
+                for table, sql in (("messages", _TOO_OLD), ("sample", sample.TOO_OLD))
+            ]
+            if not any(deleted):
                 return
         database.execute("INSERT OR REPLACE INTO about VALUES ('deleted_at', ?)", [now])
 
@@ -195,6 +211,17 @@ class Store:
                 database.execute("UPDATE messages SET handled = ?, text = NULL WHERE id = ?", [how, message])
                 database.execute("DELETE FROM corrections WHERE message = ?", [message])
 
+    def sampled(self, now: float) -> list[SampledAnswer]:
+        """Return the sample of all answers within the age limit. InputError if the file cannot be used."""
+        with self._existing("DEFERRED") as database:
+            rows = sample.rows(database, now - self._seconds)
+        return [sampled_answer(row) for row in rows]
+
+    def judge(self, number: int, judged: Judged | None, expected: str | None) -> int:
+        """Keep a judgement for all answers to the message of an answer. InputError if the file cannot be used."""
+        with self._existing("IMMEDIATE") as database:
+            return sample.judge(database, number, judged, expected)
+
     @contextmanager
     def _existing(self, lock: str) -> Iterator[sqlite3.Connection]:
         """Open an inbox that exists; raise InputError for every problem of the file."""
@@ -206,7 +233,7 @@ class Store:
                     raise InputError(f"{self.path} is no inbox, or an inbox of another version of intentmatch")
                 yield database
         except sqlite3.OperationalError as error:
-            raise InputError(f"{self.path} cannot be used now: {error}") from error
+            raise InputError(f"{self.path} cannot be used now: {with_advice(error)}") from error
         except (sqlite3.Error, ValueError) as error:
             raise InputError(f"{self.path} is no inbox, or it is damaged: {error}. Move the file away") from error
 
@@ -215,6 +242,8 @@ class Store:
         """Open the database in one transaction; SQLite allows one IMMEDIATE transaction at a time."""
         database = sqlite3.connect(self.path, timeout=_SECONDS_FOR_A_LOCK, isolation_level=None)
         try:
+            # Otherwise a power failure just after a transaction may bring its removed journal back, which undoes it.
+            database.execute("PRAGMA synchronous = EXTRA")
             database.execute("PRAGMA secure_delete = ON")
             database.execute("PRAGMA foreign_keys = ON")
             database.execute(f"BEGIN {lock}")
@@ -227,7 +256,7 @@ class Store:
         """Return the salt of the file; create tables and salt in a new file."""
         if not _about(database) and database.execute("SELECT 1 FROM sqlite_master").fetchall():
             raise InputError(f"{self.path} is another program's database: name another file in the setting `inbox`")
-        for statement in _TABLES.split(";"):
+        for statement in (_TABLES + sample.TABLE).split(";"):
             database.execute(statement)
         facts = {"version": _VERSION, "mode": self.mode, "salt": secrets.token_bytes(16)}
         database.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", facts.items())
@@ -244,10 +273,20 @@ class Store:
         row = row_of(entry, self.mode, salt)
         if row is None:
             return
+        if entry.drawn is not None:
+            sample.put(database, row, entry.drawn)
+        if not entry.missed:
+            return
         database.execute(_SEEN, row)
         if entry.corrected:
             database.execute(_CORRECTED, row)
             database.execute(_REOPENED, row)
+
+
+def _at_a_time(database: sqlite3.Connection, table: str) -> int:
+    """Return how many rows may be deleted at once for their age."""
+    (rows,) = database.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608 - a name of ours
+    return max(1, int(rows * SHARE_AT_A_TIME))
 
 
 def row_of(entry: Entry, mode: str, salt: bytes) -> dict[str, Any] | None:

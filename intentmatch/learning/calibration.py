@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from intentmatch.core.settings import USUAL_SHARE
 from intentmatch.learning.cross_validation import RANKED, HeldOut
 from intentmatch.learning.labelled_share import LabelledShare
+from intentmatch.learning.promise import Answers, Promise, promised_threshold
 
 # Fewest held-out cases of either kind, right and wrong, that a curve is fitted to.
 _FEWEST_CASES = 20
@@ -84,6 +85,8 @@ class Calibration:
     cases: int = 0
     ask_below: float = ASK_BELOW
     """The bot asks if the first intent has less than this part of the confidence of the best `RIVALS`."""
+    promise: Promise | None = None
+    """The promised precision, if the target is one."""
     labelled: LabelledShare | None = None
     """Share of out-of-scope messages among labelled ones, if these were learned from."""
 
@@ -142,6 +145,7 @@ class Calibration:
             float(values.get("sharpness", _USUAL_SHARPNESS)),
             int(values["cases"]),
             float(values.get("ask_below", ASK_BELOW)),
+            Promise(*values["promise"]) if values.get("promise") else None,
             LabelledShare(*values["labelled"]) if values.get("labelled") else None,
         )
 
@@ -154,13 +158,16 @@ def calibrate(
     out_of_scope_share: float = USUAL_SHARE,
     *,
     ask_below: float = ASK_BELOW,
+    tested: HeldOut | None = None,
 ) -> Calibration:
     """Fit the confidence curve and choose thresholds that meet a target. Deterministic.
 
     `intents` are the intents' names by position, `languages` the utterances' languages by row. A target is
     `{"precision": p}`, `{"precision": p, "give_up": g}`, `{"false_accept": share}` or `{"balance": True}`; see
     `settings.Settings.target`. `out_of_scope_share` is the expected share of out-of-scope messages, from 0 to below 1.
-    `ask_below` is explained at `Calibration`.
+    `ask_below` is explained at `Calibration`. A precision with a `confidence` is promised if the `tested` cases, which
+    are labelled messages of users, suffice: then no intent or language has a threshold of its own. If `tested` is None,
+    nothing is promised.
     """
     right, known = held_out.right, held_out.known
     cases = len(right)
@@ -172,7 +179,14 @@ def calibrate(
     in_scope = _sigmoid(curve[0] + curve[1] * held_out.evidence)
     asked = asked_about(_softmax(held_out.ranked, sharpness) * in_scope[:, None], ask_below)
     chances = _Chances(in_scope, right, asked, held_out.place < RIVALS, known, shares)
-    common = _chosen(chances, target)
+    common, promise = _chosen(chances, target), None
+    if tested is not None and "confidence" in target:
+        in_scope = _sigmoid(curve[0] + curve[1] * tested.evidence)
+        asked = asked_about(_softmax(tested.ranked, sharpness) * in_scope[:, None], ask_below)
+        labelled = Answers(in_scope, tested.right, asked, np.ones(len(in_scope)))
+        common, promise = _promised(chances, labelled, target, common)
+        if promise.kept:
+            return Calibration(curve, common, {}, {}, sharpness, cases, ask_below, promise)
     # Few labelled messages mean one intent or have one language, and each weighs much.
     utterance = held_out.rows >= 0
     spoken = np.full(cases, "")
@@ -183,7 +197,17 @@ def calibrate(
     by_intent = _parts(chances, named, sorted({*named.tolist()} - {""}), target, common)
     # With a single language there is nothing to tell apart.
     by_language = by_language if len({*spoken.tolist()} - {""}) > 1 else {}
-    return Calibration(curve, common, by_language, by_intent, sharpness, cases, ask_below)
+    return Calibration(curve, common, by_language, by_intent, sharpness, cases, ask_below, promise)
+
+
+def _promised(
+    chances: _Chances, labelled: Answers, target: Mapping[str, Any], common: LearnedCut
+) -> tuple[LearnedCut, Promise]:
+    """Return the threshold that keeps a promise, or the `common` one with a note if the messages do not suffice."""
+    held_out = Answers(chances.in_scope, chances.right, chances.asked, chances.shares)
+    precision, confidence = float(target["precision"]), float(target["confidence"])
+    threshold, promise = promised_threshold(labelled, held_out, precision, confidence)
+    return (replace(common, note=str(promise)) if threshold is None else chances.cut(threshold)), promise
 
 
 def asked_about(confidences: NDArray[np.float64], ask_below: float = ASK_BELOW) -> NDArray[np.bool_]:

@@ -59,6 +59,10 @@ class HeldOut:
     weights: NDArray[np.float64]
     """How much the case counts among those in scope, or among those out of scope."""
 
+    def select(self, some: slice | NDArray[np.bool_] | NDArray[np.int64]) -> HeldOut:
+        """Return some of the cases."""
+        return HeldOut(*(getattr(self, name)[some] for name in self.__slots__))
+
     @property
     def evidence(self) -> NDArray[np.float64]:
         """Evidence of the first intent."""

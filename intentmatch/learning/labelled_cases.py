@@ -31,9 +31,10 @@ with out-of-scope messages, 3 to 45% of all; 1/10 and 1 differ by less than 0.4 
 
 
 class Labelled(NamedTuple):
-    """Labelled messages that a calibration is fitted to."""
+    """Labelled messages that a calibration learns from."""
 
-    share: LabelledShare
+    share: LabelledShare | None
+    """Share of out-of-scope messages among them; None if share and confidence curve are not learned from them."""
     cases: Sequence[Case]
     vectors: Vectors
     """Shape `(cases, dim)`."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from intentmatch.core.intervals import wilson
 from intentmatch.core.settings import USUAL_SHARE, Settings
 from intentmatch.core.types import Case
 
 FEWEST = 30
 """Fewest labelled messages that a share is estimated from; the interval of fewer is wider than 30 points."""
-
-# Standard normal quantile of a two-sided 95% interval.
-_NORMAL = 1.959964
 
 
 class LabelledShare(NamedTuple):
@@ -36,15 +33,13 @@ class LabelledShare(NamedTuple):
 def labelled_share(cases: Sequence[Case], fewest: int = FEWEST) -> LabelledShare | None:
     """Return the share of `cases` without an intent; None for fewer than `fewest`, which is at least 1.
 
-    The interval is that of Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference".
+    The interval is that of Wilson 1927; see `core.intervals.wilson`.
     """
     count = len(cases)
     if count < fewest:
         return None
     value = sum(case.expected is None for case in cases) / count
-    spread = _NORMAL * math.sqrt(value * (1.0 - value) / count + (_NORMAL / (2 * count)) ** 2)
-    centre, scale = value + _NORMAL**2 / (2 * count), 1.0 + _NORMAL**2 / count
-    return LabelledShare(value, max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale), count)
+    return LabelledShare(value, *wilson(value, count), count)
 
 
 def share_in_use(settings: Settings, labelled: LabelledShare | None) -> float:

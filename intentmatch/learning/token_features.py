@@ -38,13 +38,13 @@ _FIRST, _SECOND, _MIX, _HALF, _REST = map(np.uint32, (2654435761, 2246822519, 32
 class SparseVector(NamedTuple):
     """A sparse vector of token features."""
 
-    places: NDArray[np.int64]
+    places: NDArray[np.intp]
     """Dimensions; a dimension may occur several times, then its values add up."""
     values: NDArray[np.float32]
     """Values, of unit length when added up; empty for a text without known pieces."""
 
 
-NO_WORDS = SparseVector(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
+NO_WORDS = SparseVector(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.float32))
 """Token features of a text without known pieces."""
 
 
@@ -62,7 +62,7 @@ class TokenVectorizer:
         for start in range(0, len(texts), TOKEN_FEATURE_TEXTS):
             hashes, rows = _hashed(texts[start : start + TOKEN_FEATURE_TEXTS])
             once = np.unique(rows * RARITIES + (hashes & _RARITY_OF))
-            counts += np.bincount(once % RARITIES, minlength=RARITIES)
+            counts += np.bincount(_indices(once % RARITIES), minlength=RARITIES)
         return cls((np.log((1 + len(texts)) / (1 + counts)) + 1).astype(np.float32))
 
     def sparse(self, text: str) -> SparseVector:
@@ -87,8 +87,8 @@ class TokenVectorizer:
         return vectors
 
     def _weights(self, hashes: NDArray[np.int64]) -> NDArray[np.float32]:
-        values = self.rarity.take(hashes & _RARITY_OF)
-        values *= _SIGNS.take(hashes >> _SIGN_FROM)
+        values = self.rarity.take(_indices(hashes & _RARITY_OF))
+        values *= _SIGNS.take(_indices(hashes >> _SIGN_FROM))
         return values
 
 
@@ -117,12 +117,17 @@ def _neighbours(text: str) -> tuple[list[int], list[int]]:
     return [0, *known, *known], [*[piece + 1 for piece in known], 1, *[0] * len(known)]
 
 
-def _place(hashes: NDArray[np.int64]) -> NDArray[np.int64]:
-    return (hashes >> _PLACE_FROM) & _PLACE_OF
+def _place(hashes: NDArray[np.int64]) -> NDArray[np.intp]:
+    return _indices((hashes >> _PLACE_FROM) & _PLACE_OF)
+
+
+def _indices(numbers: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return small numbers as numpy's type of indices, which has 32 bits on some systems."""
+    return numbers.astype(np.intp, copy=False)
 
 
 def _mixed(first: Sequence[int], second: Sequence[int]) -> NDArray[np.int64]:
-    """Return a 32-bit hash of each pair of numbers, as the integer type that numpy indexes by."""
+    """Return a 32-bit hash of each pair of numbers."""
     mixed: NDArray[np.uint32] = np.array(first, dtype=np.uint32) * _FIRST
     mixed ^= np.array(second, dtype=np.uint32) * _SECOND
     mixed = (mixed ^ (mixed >> _HALF)) * _MIX

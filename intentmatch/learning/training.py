@@ -33,6 +33,7 @@ from intentmatch.runtime import steps
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
 from intentmatch.storage.atomic import remove_strays, write_file
 from intentmatch.storage.sealed import read_sealed, seal
+from intentmatch.storage.unwritable import with_advice
 from intentmatch.text.normalize import TEXT_VERSION, clean
 
 _log = logging.getLogger(__name__)
@@ -83,15 +84,33 @@ def calibrated(
     steps.report("calibrating")
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
-    held_out, labelled_share = validated.held_out, labelled and labelled.share
-    if labelled is not None:
-        cases = labelled_cases(registry, vectors, settings.aggregation, validated.trained_head, labelled)
-        held_out = joined(held_out, cases)
+    labelled_share = labelled and labelled.share
+    held_out, tested = cases_of(validated, registry, vectors, settings, labelled)
     share = share_in_use(settings, labelled_share)
-    calibration = replace(calibrate(held_out, settings.target, names, languages, share), labelled=labelled_share)
+    found = calibrate(held_out, settings.target, names, languages, share, tested=tested)
+    calibration = replace(found, labelled=labelled_share)
     # A head that could not be cross-validated is not used.
     trained_head = validated.trained_head if calibration.curve is not None else None
     return Trained(calibration, trained_head, _foreign(validated, calibration, settings.target, share))
+
+
+def cases_of(
+    validated: CrossValidated, registry: Registry, vectors: Vectors, settings: Settings, labelled: Labelled | None
+) -> tuple[HeldOut, HeldOut | None]:
+    """Return the cases that a calibration is fitted to, and those that test a promised precision; None without one.
+
+    Labelled messages serve one of these purposes: a test on cases that shaped the confidences proves nothing.
+    """
+    held_out, tested = validated.held_out, None
+    if labelled is not None:
+        cases = labelled_cases(registry, vectors, settings.aggregation, validated.trained_head, labelled)
+        if settings.promises:
+            tested = cases
+        else:
+            held_out = joined(held_out, cases)
+    if settings.promises and tested is None:
+        tested = held_out.select(slice(0, 0))
+    return held_out, tested
 
 
 def _foreign(
@@ -106,6 +125,7 @@ def _foreign(
     if translated is None or calibration.curve is None:
         return None
     ask_below = ASK_BELOW_IN_OTHER_LANGUAGES
+    target = {key: value for key, value in target.items() if key != "confidence"}
     foreign = calibrate(translated, target, out_of_scope_share=share, ask_below=ask_below)
     if foreign.cut is None:
         return None
@@ -275,16 +295,25 @@ def _prepared(
     owners, some = np.asarray(registry.owners)[chosen], vectors[chosen]
     pairs = apart(SharedLines(registry), chosen)
     rows = vectorizer.dense([clean(registry.utterances[row].text) for row in chosen.tolist()])
-    centres = np.zeros((len(registry), vectors.shape[1]), dtype=np.float32)
-    np.add.at(centres, owners, some)
-    centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
-    meaningful = (labels @ centres.T).argmax(axis=1) == np.arange(len(registry))
-    if meaningful.mean() <= _MEANINGFUL_LABELS:
+    if not labels_are_meaningful(some, owners, labels):
         return prepare(some, rows, owners.tolist(), len(registry), apart=pairs)
     of_labels = vectorizer.dense([clean(intent.label) for intent in registry])
     owned = [*owners.tolist(), *range(len(registry))]
     features = np.vstack([some, labels]), np.vstack([rows, of_labels])
     return prepare(*features, owned, len(registry), hints=len(registry), apart=pairs)
+
+
+def labels_are_meaningful(vectors: Vectors, owners: Sequence[int] | NDArray[np.int64], labels: Vectors) -> bool:
+    """Return whether most of the labels are nearest to the utterances of their own intent.
+
+    `vectors` are those of utterances, shape `(utterances, dim)`, `owners` their intents, and `labels` the vectors of
+    the intents' titles or names, shape `(intents, dim)`.
+    """
+    centres = np.zeros((len(labels), vectors.shape[1]), dtype=np.float32)
+    np.add.at(centres, np.asarray(owners, dtype=np.int64), vectors)
+    centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
+    nearest = (labels @ centres.T).argmax(axis=1) == np.arange(len(labels))
+    return bool(nearest.mean() > _MEANINGFUL_LABELS)
 
 
 def _file(
@@ -349,4 +378,4 @@ def _write(file: Path, found: Trained) -> None:
             old.unlink(missing_ok=True)
         remove_strays(file.parent)
     except (SafetensorError, OSError) as error:
-        _log.warning("the trained head cannot be cached at %s: %s", file, error)
+        _log.warning("the trained head cannot be cached at %s: %s", file, with_advice(error))

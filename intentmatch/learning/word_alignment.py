@@ -49,8 +49,8 @@ class WordAlignment:
         self._vocabulary = np.append(known, np.int32(_NO_PIECE))
         self._places = places.astype(np.int32)
         size = len(self._vocabulary)
-        once = np.unique(np.repeat(np.arange(len(counts)), counts) * size + places)
-        utterances = np.bincount(once % size, minlength=size)
+        once = np.unique(np.repeat(np.arange(len(counts), dtype=np.int64), counts) * size + places)
+        utterances = np.bincount((once % size).astype(np.intp, copy=False), minlength=size)
         self._rarity = (np.log((1 + len(counts)) / (1 + utterances)) + 1).astype(np.float32)
         # Of the pieces of an utterance, as if the registry did not have the utterance.
         self._rarity_elsewhere = (np.log(max(1, len(counts)) / np.maximum(1, utterances)) + 1).astype(np.float32)
@@ -102,8 +102,9 @@ class WordAlignment:
         """
 
         def similarities(some: slice) -> list[list[float]]:
-            lengths = self.counts.take(rows[some])
-            places = self._places.take(_ranges(self._begins.take(rows[some]), lengths))
+            own = rows[some].astype(np.intp, copy=False)
+            lengths = self.counts.take(own)
+            places = self._places.take(_ranges(self._begins.take(own), lengths))
             vectors, rarity = self._vectors.take(places, axis=0), self._rarity_elsewhere.take(places)
             return self._aligned_many(vectors, rarity, lengths.tolist(), others[some])
 
@@ -157,7 +158,7 @@ class WordAlignment:
             [row for row in of_text if self.counts.item(row)] if length else []
             for of_text, length in zip(rows, lengths, strict=True)
         ]
-        asked = np.array([row for of_text in some for row in of_text], dtype=np.int64)
+        asked = np.array([row for of_text in some for row in of_text], dtype=np.intp)
         if not len(asked):
             return [[0.0] * len(of_text) for of_text in rows]
         counts = self.counts.take(asked)
@@ -229,10 +230,10 @@ def _blocks(texts: int) -> list[slice]:
     return [slice(start, start + ALIGNED_TEXTS) for start in range(0, texts, ALIGNED_TEXTS)]
 
 
-def _ranges(begins: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+def _ranges(begins: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
     """Return the numbers of several ranges in order, such as 3, 4, 9 for ranges of 2 from 3 and of 1 from 9."""
-    ends: NDArray[np.int64] = np.cumsum(lengths)
-    numbers = np.arange(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
+    ends = np.cumsum(lengths, dtype=np.intp)
+    numbers = np.arange(int(ends[-1]) if len(ends) else 0, dtype=np.intp)
     numbers += np.repeat(begins - (ends - lengths), lengths)
     return numbers
 

@@ -140,10 +140,15 @@ class Subject:
         return LeftOut(own, rival, lead, nearest)
 
     @cached_property
+    def near_distance(self) -> float:
+        """The Euclidean distance below which two lines are nearly the same; NaN if every line is alone."""
+        return _NEARLY * self.per_line._usual_distance
+
+    @cached_property
     def near(self) -> Near:
         """Lines that are nearly the same; lines with the same lexical key are reported by rules of `validate`."""
         within, across = np.full(len(self.lines), -1), np.full(len(self.lines), -1)
-        radius = _NEARLY * self.per_line._usual_distance
+        radius = self.near_distance
         # Lines with the same lexical key count as one line.
         numbers: dict[str, int] = {}
         key = np.array([numbers.setdefault(text, len(numbers)) for text in self.folded])

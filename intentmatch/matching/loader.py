@@ -240,8 +240,8 @@ class Reloader:
         copied._reloading, copied._training = threading.Lock(), threading.Lock()
         return copied
 
-    def trial(self, registry: Registry) -> Reloader:
-        """Return another one of this registry, built with the models and vectors of the engine in use."""
+    def trial(self, registry: Registry | str | os.PathLike[str]) -> Reloader:
+        """Return another one of this registry or path, built with the models and vectors of the engine in use."""
         tried = Reloader.__new__(Reloader)
         tried.source = replace(self.source, path=registry, remembered={})
         tried.engine, tried.content, _ = tried.source.engine(self.engine)

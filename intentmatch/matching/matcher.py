@@ -112,13 +112,13 @@ class Matcher(Answers):
         """The settings that `load` was given, which win over the environment and the YAML."""
         return dict(self._reloader.source.explicit)
 
-    def trial(self, registry: Registry) -> Matcher:
+    def trial(self, registry: Registry | str | os.PathLike[str]) -> Matcher:
         """Return a matcher of another registry with the same models and explicit settings.
 
-        For a registry that is not written yet, such as that of an edit: vectors of unchanged texts are reused. Raises
-        what `Matcher.load` raises.
+        For a registry that is not written yet, such as that of an edit, or for files or an artefact elsewhere: vectors
+        of unchanged texts are reused. Raises what `Matcher.load` raises.
         """
-        check_argument("registry", registry, Registry)
+        check_argument("registry", registry, str | os.PathLike[str] | Registry)
         tried = Matcher.__new__(Matcher)
         tried._reloader = self._reloader.trial(registry)
         return tried

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from intentmatch.matching.noise import randomness
 from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.text.language_id import LanguageGuess, base_language
 from intentmatch.text.normalize import clean
+from intentmatch.text.shorthand import shorthand_of
 
 
 class _Required(NamedTuple):
@@ -115,6 +117,7 @@ class MessageLanguage:
         named = {tag for row in rows if (tag := self._tags[row])}
         if len(named) == 1:
             return self._own(*named)
+        text, key = self._telling(text, key)
         pieces = pieces_of(text)
         evidence = piece_languages().evidence(pieces)
         if named:
@@ -126,6 +129,25 @@ class MessageLanguage:
         if not is_own and (language := self._foreign(evidence, pieces, key)) and _may_be_words(text):
             return Spoken(language, True, f"guessed {language}, which the registry does not have")
         return self._own(own)
+
+    def _telling(self, text: str, key: str) -> tuple[str, str]:
+        """Return a message without shorthand that several of the registry's languages share, such as "plz".
+
+        Its letters say nothing about the language. A message of nothing else stays as it is.
+        """
+        words = key.split(" ")
+        if self._shared_shorthand.isdisjoint(words):
+            return text, key
+        left = [word for word in words if word not in self._shared_shorthand]
+        return (" ".join(left),) * 2 if left else (text, key)
+
+    @cached_property
+    def _shared_shorthand(self) -> frozenset[str]:
+        """Shorthand of several of the registry's languages, without words that the registry has."""
+        languages = {base_language(tag) for tag in self._guess.languages}
+        counts = Counter(short for language in languages for short in shorthand_of(language, {}))
+        shared = (short for short, count in counts.items() if count > 1)
+        return frozenset(shared).difference(self._vocabulary.words)
 
     def _given(self, given: str, text: str, key: str, rows: Sequence[int]) -> Spoken:
         if rows or _family(given) in self._families:

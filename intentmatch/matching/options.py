@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import InputError
+from intentmatch.core.result import MatchResult
 from intentmatch.core.types import checked_language_code
 
 
@@ -25,12 +26,15 @@ class MatchOptions:
     """Active tags: an intent with `when` answers only if one of them is its own."""
     now: datetime | None = None
     """The user's local time, from which "tomorrow" counts; None for this machine's time."""
+    previous: str | MatchResult | None = None
+    """What the turn before was about: the name of an intent, or its result. It counts only for a message that does not
+    stand alone."""
 
     def checked(self) -> MatchOptions:
         """Return the options with the language code in its usual case.
 
         Raises `InputError` if `context` or `allowed` is no list of texts, `top_k` is below 1, `language` is no BCP-47
-        code or `now` is no datetime.
+        code, `now` is no datetime or `previous` is neither a name nor a result.
         """
         if isinstance(self.context, str):
             raise InputError(f"context must be a list of tags, such as [{self.context!r}]")
@@ -44,7 +48,12 @@ class MatchOptions:
                 raise InputError(f"top_k must be 1 or more, and is {self.top_k}")
         if self.now is not None and not isinstance(self.now, datetime):
             raise InputError(f"now must be a datetime, not {type(self.now).__name__}")
+        check_argument("previous", self.previous, str | MatchResult | None)
         if self.language is None:
             return self
-        language = checked_language_code(self.language)
-        return MatchOptions(language, self.top_k, self.allowed, self.context, self.now)
+        return replace(self, language=checked_language_code(self.language))
+
+    @property
+    def previous_intent(self) -> str | None:
+        """The name of the intent of the turn before."""
+        return self.previous.intent if isinstance(self.previous, MatchResult) else self.previous

@@ -16,6 +16,7 @@ from intentmatch.core.types import Encoder, Reranker
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
+from intentmatch.matching.follow_up import Followed, follow_up
 from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
@@ -148,6 +149,10 @@ class Engine:
         )
         if negation:
             stages.add("negation", negation)
+        if followed := self._followed(reading, vector, decision):
+            decided_by = decided_by if followed.decision is decision else "follow_up"
+            decision = followed.decision
+            stages.add("follow_up", followed.says)
         if allowed is not None:
             everything = scoring.candidates(vector, text, hits)
             otherwise = self._precedence.asked(decide(everything, policy, question.language))
@@ -219,6 +224,14 @@ class Engine:
             text = self._reader.corrected(text, result.language)
         return word_matches(trained_head.words, text, clean(utterance.text))
 
+    def concluded(self, result: MatchResult, decision: Decision, question: Question, says: str) -> MatchResult:
+        """Return a result with the decision on several hypotheses in place of its own; `says` is for the trace."""
+        stages = TraceRecorder()
+        stages.done += [stage for stage in result.trace.stages if stage.name != "slots"]
+        stages.add("n_best", says)
+        question = question._replace(language=result.language)
+        return self._results.result(result.message, question, decision, stages, decided_by=result.trace.decided_by)
+
     def self_test(self) -> None:
         """Raise `IntentMatchError` unless intents answer their first utterance and the encoder repeats its vectors."""
         for intent in self._intents:
@@ -284,6 +297,32 @@ class Engine:
         if says:
             stages.add("fragment", says)
         return decision
+
+    def _followed(self, reading: Reading, vector: NDArray[np.float32], decision: Decision) -> Followed | None:
+        """Return the decision for the intent of the turn before if the message does not stand alone; else None.
+
+        A message that this intent answers on its own keeps its decision.
+        """
+        question = reading.question
+        previous, allowed = question.previous, question.allowed
+        if previous is None or (allowed is not None and previous not in allowed):
+            return None
+        before = self._intents[previous]
+        slots = [slot.name for slot in before.slots if slot.kind != "any"]
+        values = self._results.fill(reading.message, before.name, slots, question) if slots else ()
+        found = follow_up(reading.message, values, question.language)
+        matched = decision.ranked[0].intent if decision.verdict == "matched" else None
+        if found is None or (matched not in (None, before.name) and not found.is_bare):
+            return None
+        if matched == before.name:
+            return Followed(decision, f"{found.says}; {before.name} was before it")
+        row = self._scoring.nearest_rows(vector, previous, 1, question.hidden)[0]
+        line = self.artefact.registry.utterances[row].text
+        behind = self._decision_on(f"{clean(line)} {reading.text}", question)
+        if behind.verdict != "matched" or behind.ranked[0].intent != before.name:
+            return None
+        reason = f"it does not stand alone, and {before.name} was before it. Behind “{line}”, {behind.reason}"
+        return Followed(replace(behind, reason=reason), f"{found.says}: read behind “{line}” of {before.name}")
 
     def _decision_on(self, text: str, question: Question) -> Decision:
         """Decide on a text beside the message, without trace or reranker."""

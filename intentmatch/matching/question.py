@@ -27,6 +27,8 @@ class Question(NamedTuple):
     """Rows of utterances that do not count, because another intent that may answer goes first with the same line."""
     second_opinion: bool = True
     """Whether a reranker may be asked."""
+    previous: int | None = None
+    """Position of the intent that the turn before was about."""
 
 
 class Questions:
@@ -43,7 +45,15 @@ class Questions:
         checked = options.checked()
         top_k = self._top_k if checked.top_k is None else checked.top_k
         answering = self.precedence.answering(self.answering(checked.allowed, checked.context), checked.context)
-        return Question(top_k, checked.language, answering.allowed, checked.now, hidden=answering.hidden)
+        previous = checked.previous_intent
+        return Question(
+            top_k,
+            checked.language,
+            answering.allowed,
+            checked.now,
+            hidden=answering.hidden,
+            previous=None if previous is None else self._number(previous),
+        )
 
     def answering(self, names: Collection[str] | None, context: Collection[str] = ()) -> frozenset[int] | None:
         """Return the positions of the intents that may answer; None for all.
@@ -56,7 +66,9 @@ class Questions:
                 return None
             active = frozenset(context)
             return frozenset(n for n, intent in enumerate(self._intents) if not intent.when or active & {*intent.when})
-        for name in names:
-            if name not in self._numbers:
-                raise UnknownNameError("intent", name, list(self._numbers))
-        return frozenset(self._numbers[name] for name in names)
+        return frozenset(self._number(name) for name in names)
+
+    def _number(self, name: str) -> int:
+        if name not in self._numbers:
+            raise UnknownNameError("intent", name, list(self._numbers))
+        return self._numbers[name]

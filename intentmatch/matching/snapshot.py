@@ -17,6 +17,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.learning.subsampling import subsampling_problems
 from intentmatch.matching.multi_intent import match_clauses
+from intentmatch.matching.n_best import Hypotheses, match_hypotheses
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine, Precomputed
 from intentmatch.matching.policy import Policy
@@ -35,13 +36,14 @@ class Answers:
 
     def match(
         self,
-        message: str,
+        message: str | Hypotheses,
         *,
         language: str | None = None,
         top_k: int | None = None,
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
         now: datetime | None = None,
+        previous: str | MatchResult | None = None,
     ) -> MatchResult:
         """Return what the user means.
 
@@ -49,12 +51,16 @@ class Answers:
         all that the embedded tokenizer knows. `top_k` bounds the candidates in the result. `context` holds the active
         tags: an intent with `when` answers only if one of them is its own. `allowed` names the only intents that may
         answer, whatever their tags. `now` is the user's local time, from which "tomorrow" counts; the default is this
-        machine's.
+        machine's. `previous` is what the turn before was about, the name of an intent or its result: a message that
+        does not stand alone ("and tomorrow?", "the other one") is of that intent.
+
+        A message from speech may be a list of at most 20 hypotheses with their weights, `[("two tables", 0.6), ...]`:
+        the confidence of an intent is the mean over them, and the result's message is the one that says most for it.
 
         Raises `InputError` for a message that is not text, a `language` that is no code, a `top_k` below 1, a `context`
-        that is not a list, and a name in `allowed` that the registry does not have.
+        that is not a list, and a name in `allowed` or `previous` that the registry does not have.
         """
-        return _match(self._engine, message, MatchOptions(language, top_k, allowed, context, now))
+        return _match(self._engine, message, MatchOptions(language, top_k, allowed, context, now, previous))
 
     def match_many(
         self,
@@ -65,6 +71,7 @@ class Answers:
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
         now: datetime | None = None,
+        previous: str | MatchResult | None = None,
     ) -> list[MatchResult]:
         """Match each message as `match` does, all against the same registry.
 
@@ -72,7 +79,7 @@ class Answers:
         those of `match` in their last digits.
         """
         engine = self._engine
-        question = engine.question(MatchOptions(language, top_k, allowed, context, now))
+        question = engine.question(MatchOptions(language, top_k, allowed, context, now, previous))
         check_argument("messages", messages, Sequence[str])
         return [_with_clauses(engine, result, question) for result in engine.match_many(messages, question)]
 
@@ -99,18 +106,19 @@ class Answers:
 
     async def amatch(
         self,
-        message: str,
+        message: str | Hypotheses,
         *,
         language: str | None = None,
         top_k: int | None = None,
         allowed: Collection[str] | None = None,
         context: Collection[str] = (),
         now: datetime | None = None,
+        previous: str | MatchResult | None = None,
     ) -> MatchResult:
         """Match in a worker thread, so that the caller's event loop is not blocked."""
         import asyncio  # imported by every async caller already; the command line need not load it
 
-        options = MatchOptions(language, top_k, allowed, context, now)
+        options = MatchOptions(language, top_k, allowed, context, now, previous)
         return await asyncio.to_thread(_match, self._engine, message, options)
 
     def fill(
@@ -239,8 +247,10 @@ def _read(engine: Engine, message: str, options: MatchOptions | Mapping[str, Any
     return engine.read(message, _question(engine, options))
 
 
-def _match(engine: Engine, message: str, options: MatchOptions | Mapping[str, Any]) -> MatchResult:
+def _match(engine: Engine, message: str | Hypotheses, options: MatchOptions | Mapping[str, Any]) -> MatchResult:
     question = _question(engine, options)
+    if not isinstance(message, str):
+        return match_hypotheses(engine, message, question)
     return _with_clauses(engine, engine.match(message, question), question)
 
 

@@ -28,6 +28,8 @@ def policy_of(
     cut = calibration.cut
     if cut is None:
         learned = Cut(FALLBACK_THRESHOLD, "the default; too few utterances to learn one")
+    elif calibration.promise is not None and calibration.promise.kept:
+        learned = _learned(cut, f"as the promise of {calibration.promise.cases} labelled messages")
     elif cut.refused == 0.0 and cut.cases < _FEW_CASES and settings.out_of_scope_share != 0.0:
         # The intents of a tiny bot resemble each other: left-out ones say nothing about unrelated messages.
         learned = Cut(FALLBACK_THRESHOLD, "the default; the learned one would refuse nothing")

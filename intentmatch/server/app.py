@@ -153,7 +153,7 @@ class _App(FastAPI):
             generate_unique_id_function=lambda route: route.name,
         )
         self.router.route_class = GuardedRoute
-        self.state.access, self.state.metrics = access, served.metrics
+        self.state.access, self.state.metrics, self.state.served = access, served.metrics, served
         self._calls, self._access, self._metrics = calls, access, served.metrics
         self._several, self._authoring = isinstance(served, BotPool), authoring
         self._described: dict[str, Any] | None = None
@@ -213,9 +213,10 @@ def _served(
         source = BotFolder(source)
     watch, spans = config.process.watch, Spans() if config.process.telemetry else None
     queue = BatchQueue(config.batching, Metrics(several=isinstance(source, BotFolder)))
+    candidates = config.interfaces.authoring or config.interfaces.studio
     if isinstance(source, BotFolder):
-        return BotPool(source, queue, watch=watch, spans=spans, reloads=reloads)
-    return Bot(source, queue, watch=watch, spans=spans, reloads=reloads)
+        return BotPool(source, queue, watch=watch, spans=spans, reloads=reloads, candidates=candidates)
+    return Bot(source, queue, watch=watch, spans=spans, reloads=reloads, candidates=candidates)
 
 
 def _find_bot(served: Bot | BotPool) -> FindBot:

@@ -29,6 +29,7 @@ from intentmatch.core.errors import ChangedMeanwhileError
 from intentmatch.storage import file_lock
 from intentmatch.storage.atomic import fill, make_folder, real_path, sync_folder, write_file
 from intentmatch.storage.file_lock import FolderLock
+from intentmatch.storage.unwritable import with_advice
 
 _log = logging.getLogger(__name__)
 
@@ -98,7 +99,7 @@ def recover(folders: Iterable[Path]) -> None:
             if lock is not None:
                 _recover_and_release([lock])
         except OSError as error:
-            _log.warning("an edit of %s was interrupted and cannot be completed: %s", folder, error)
+            _log.warning("an edit of %s was interrupted and cannot be completed: %s", folder, with_advice(error))
 
 
 def refuse_locked(folder: Path) -> None:

@@ -23,6 +23,7 @@ import platformdirs
 
 from intentmatch.core.types import Encoder, Kind, Vectors
 from intentmatch.runtime.block_sizes import CACHE_ROWS
+from intentmatch.storage.unwritable import with_advice
 from intentmatch.text.normalize import TEXT_VERSION
 
 _log = logging.getLogger(__name__)
@@ -122,7 +123,7 @@ class VectorCache:
             except OSError:
                 damaged = False
         effect = "was damaged and is created again" if damaged else "cannot be used"
-        _log.warning("the vector cache %s %s: %s", file, effect, error)
+        _log.warning("the vector cache %s %s: %s", file, effect, error if damaged else with_advice(error))
 
 
 def row_key(text: str, kind: Kind) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -15,15 +16,17 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp
 
+from intentmatch.core.errors import IntentMatchError
 from intentmatch.studio.guard import Admission, Guard
-from intentmatch.studio.host import BotUnavailableError, Host, reaches
+from intentmatch.studio.host import Bot, BotUnavailableError, Host, reaches
 from intentmatch.studio.layout import ASSETS, ASSETS_PATH, frame, head
 from intentmatch.studio.parts import empty, heading, link, tag
 from intentmatch.studio.screens import SCREENS, Screen
 from intentmatch.studio.visit import Visit
 
 _TITLE = "intentmatch studio"
-_RECONNECT_SECONDS = 5.0
+# A page that comes back later, such as one whose browser was away, is loaded anew, and what was typed is lost.
+_RECONNECT_SECONDS = 30.0
 _COLLECT = (5_000, 10, 5)
 _SECONDS_TO_OPEN = 120.0  # a bot of a folder is loaded when its first page is opened
 
@@ -89,7 +92,8 @@ def _page(screen: Screen) -> Callable[..., Awaitable[Response | None]]:
             if role is None:
                 raise BotUnavailableError("there is no such bot, or your key is not valid for it")
             bot = await host.bot(name)
-            visit = Visit(host, admission.session, bot, name, root, ui.context.client, screen.path)
+            digest = await asyncio.to_thread(_digest, bot)
+            visit = Visit(host, admission.session, bot, name, root, ui.context.client, screen.path, digest)
             tabs = [one for one in SCREENS if reaches(role, one.needs)]
             with frame(visit, tabs, screen.title):
                 if reaches(role, screen.needs):
@@ -127,6 +131,13 @@ def _unavailable(root: str, error: Exception) -> None:
         heading("This bot cannot be shown")
         tag("p", str(error), role="alert")
         link("Back to the start", f"{root}/")
+
+
+def _digest(bot: Bot) -> str | None:
+    try:
+        return bot.workspace.digest()
+    except IntentMatchError:
+        return None  # no files, or files that cannot be read: the screen says so
 
 
 def _root(request: Request) -> str:

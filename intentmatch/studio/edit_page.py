@@ -32,7 +32,7 @@ class _EditPage:
         self._visit, self._held = visit, found
         self._intent: str | None = None
         self._editor: YamlEditor | None = None
-        self._shown: dict[str, str] = {}
+        self._cards: IntentCards | None = None
         with tag("div", classes="st-row"):
             heading("Edit", "Every change shows its difference and its effect before it is written.")
             self._undo = ui.button("Undo the last save", icon="undo", on_click=self._undo_last).props("flat")
@@ -54,12 +54,17 @@ class _EditPage:
             self._overview()
 
     async def refresh(self) -> None:
-        """Show what the files say now."""
-        self._held = await held(self._visit.bot.workspace)
-        await self._list.show(self._held)
+        """Show what the files say now. What is the same stays as it is, with the text that somebody is typing."""
+        found = await held(self._visit.bot.workspace)
+        if found.digest == self._held.digest:
+            return  # such as after a save of this page
+        self._held = found
+        await self._list.show(found)
         await self._allow_undo()
         if self._editor is not None:
-            await self._editor.refresh(self._held)
+            await self._editor.refresh(found)
+        elif self._cards is not None and self._cards.name in found.registry:
+            self._cards.show(found)
         else:
             self._draw()
 
@@ -70,7 +75,7 @@ class _EditPage:
     async def _open_intent(self, name: str) -> None:
         if not await self._may_leave():
             return
-        self._intent, self._editor = name, None
+        self._intent, self._editor, self._cards = name, None, None
         self._list.mark(name)
         self._draw()
         self._remember(intent=name)
@@ -79,7 +84,7 @@ class _EditPage:
     async def _open_file(self, name: str, line: int | None = None) -> None:
         if not await self._may_leave():
             return
-        self._intent = None
+        self._intent = self._cards = None
         self._list.mark(None)
         self._right.clear()
         with self._right:
@@ -104,13 +109,16 @@ class _EditPage:
         return leave
 
     async def _done(self, intent: str | None) -> None:
-        self._intent = intent
-        self._list.mark(intent)
         await self.refresh()
+        if intent != self._intent or intent is None:
+            self._intent = intent
+            self._draw()
+        self._list.mark(intent)
         self._remember(**({} if intent is None else {"intent": intent}))
 
     def _draw(self) -> None:
         self._right.clear()
+        self._cards = None
         if self._intent is None:
             self._overview()
             return
@@ -118,7 +126,7 @@ class _EditPage:
             if self._intent not in self._held.registry:
                 empty(f"{self._intent} is not there any more.")
                 return
-            IntentCards(self._visit, self._held, self._held.registry[self._intent], self._shown, self._done)
+            self._cards = IntentCards(self._visit, self._held, self._intent, self._done)
 
     def _overview(self) -> None:
         registry = self._held.registry

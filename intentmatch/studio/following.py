@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 from collections.abc import Awaitable, Callable
 from weakref import WeakKeyDictionary
 
 from nicegui import background_tasks, ui
 
-from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import IntentMatchError
-from intentmatch.registry.reading.reader import yaml_files
 from intentmatch.studio.visit import Visit
 
 SECONDS_BETWEEN_LOOKS = 1.0
 
 _Listener = Callable[[], Awaitable[None] | None]
+_log = logging.getLogger(__name__)
 
 
 class _Watcher:
@@ -25,28 +25,29 @@ class _Watcher:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._seen: object = None
-        self.digest = ""
-        self.listeners: set[Callable[[], Awaitable[None]]] = set()
+        self.listeners: dict[Callable[[], Awaitable[None]], str | None] = {}
+        """What to call, each with the digest of the files that its page shows."""
 
     async def run(self) -> None:
         """Look until nobody listens any more."""
-        self._seen = await asyncio.to_thread(self._signature)
         while self.listeners:
+            digest = await asyncio.to_thread(self._digest)
+            for listener, shown in list(self.listeners.items()):
+                if digest is not None and digest != shown and listener in self.listeners:
+                    self.listeners[listener] = digest
+                    try:
+                        await listener()
+                    except (IntentMatchError, RuntimeError) as error:  # RuntimeError: its place is gone
+                        _log.warning("a page of the studio could not be brought up to date: %s", error)
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-            now = await asyncio.to_thread(self._signature)
-            if now != self._seen:
-                self._seen = now
-                for listener in list(self.listeners):
-                    await listener()
+        if _watchers.get(self._workspace) is self:
+            del _watchers[self._workspace]  # it would keep the workspace
 
-    def _signature(self) -> object:
-        """Names, sizes and times of all files: cheap enough to look at every second."""
+    def _digest(self) -> str | None:
         try:
-            stats = [(str(file), file.stat()) for file in yaml_files(self._workspace.path)]
-        except OSError:
-            return None
-        return [(name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats]
+            return self._workspace.digest()
+        except IntentMatchError:
+            return None  # in the middle of somebody's change: the next look tells
 
 
 _watchers: WeakKeyDictionary[Workspace, _Watcher] = WeakKeyDictionary()
@@ -55,19 +56,17 @@ _watchers: WeakKeyDictionary[Workspace, _Watcher] = WeakKeyDictionary()
 def follow(visit: Visit, changed: _Listener, *, registry: bool = False) -> None:
     """Call `changed` in this place of the page whenever the files change, until the page is closed.
 
-    With `registry`, also when the registry in use changes, which comes some time later than the files.
+    A change since the page was begun counts (`Visit.digest`). With `registry`, `changed` is also called when the
+    registry in use changes, which comes some time later than the files.
     """
     client, slot = ui.context.client, ui.context.slot
+    if client.is_deleted:
+        return  # closed while the page was being drawn: nothing would ever end this
     try:
         workspace = visit.bot.workspace
     except IntentMatchError:
         return  # no files to follow
-    watcher = _watchers.get(workspace)
-    if watcher is None or not watcher.listeners:
-        watcher = _watchers[workspace] = _Watcher(workspace)
-        start = True
-    else:
-        start = False
+    listeners = _listeners(workspace)
 
     async def listener() -> None:
         if client.is_deleted:
@@ -77,22 +76,28 @@ def follow(visit: Visit, changed: _Listener, *, registry: bool = False) -> None:
             if inspect.isawaitable(result):
                 await result
 
-    watcher.listeners.add(listener)
-    client.on_delete(lambda: watcher.listeners.discard(listener))
-    if start:
-        background_tasks.create(watcher.run(), name="follow the files")
+    listeners[listener] = visit.digest
+    client.on_delete(lambda: listeners.pop(listener, None))
     if registry:
-        fingerprint = visit.bot.matcher.fingerprint
-
-        async def look() -> None:
-            nonlocal fingerprint
-            if visit.bot.matcher.fingerprint != fingerprint:
-                fingerprint = visit.bot.matcher.fingerprint
-                await listener()
-
-        ui.timer(SECONDS_BETWEEN_LOOKS, look)
+        _follow_registry(visit, listener)
 
 
-def digest(visit: Visit) -> str:
-    """Return the digest of the files as they are now; `Workspace.write` expects it."""
-    return digest_of(visit.bot.workspace.files())
+def _listeners(workspace: Workspace) -> dict[Callable[[], Awaitable[None]], str | None]:
+    """Return the listeners of a watcher that runs, or that runs once there is a listener."""
+    watcher = _watchers.get(workspace)
+    if watcher is None or not watcher.listeners:
+        watcher = _watchers[workspace] = _Watcher(workspace)
+        background_tasks.create(watcher.run(), name="follow the files")
+    return watcher.listeners
+
+
+def _follow_registry(visit: Visit, listener: Callable[[], Awaitable[None]]) -> None:
+    fingerprint = visit.bot.matcher.fingerprint
+
+    async def look() -> None:
+        nonlocal fingerprint
+        if visit.bot.matcher.fingerprint != fingerprint:
+            fingerprint = visit.bot.matcher.fingerprint
+            await listener()
+
+    ui.timer(SECONDS_BETWEEN_LOOKS, look)

@@ -20,6 +20,8 @@ SCOPE_KEY = "intentmatch.studio"
 """Where a request has its `Admission`."""
 
 _SIGN_IN, _SIGN_OUT = "/sign-in", "/sign-out"
+# Whether the session of an open page is known. After a restart it is not: no socket opens, and the page is loaded anew.
+_SESSION = "/session"
 _OPEN_PATHS = ("/_nicegui/", "/assets/")
 _ONE_YEAR = "public, max-age=31536000, immutable"
 _MOST_BYTES_OF_A_KEY = 10_000
@@ -79,8 +81,9 @@ class Guard:
         if path == _SIGN_IN and self._host.needs_key:
             await (await self._sign_in(request))(scope, receive, send)
             return
-        if path == _SIGN_OUT:
-            await self._sign_out(request, token)(scope, receive, send)
+        if path in (_SIGN_OUT, _SESSION):
+            answer = self._sign_out(request, token) if path == _SIGN_OUT else self._state_of(token)
+            await answer(scope, receive, send)
             return
         session = self._sessions.find(token)
         if session is None and self._host.needs_key:
@@ -104,6 +107,10 @@ class Guard:
             return
         scope[SCOPE_KEY] = Admission(self._host, session)
         await self._app(scope, receive, send)
+
+    def _state_of(self, token: str | None) -> Response:
+        known = "unknown" if self._sessions.find(token) is None else "known"
+        return Response(known, media_type="text/plain", headers={"cache-control": "no-store"})
 
     async def _sign_in(self, request: Request) -> Response:
         target = _inside(request.query_params.get("next", ""))

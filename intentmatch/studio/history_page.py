@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 
 from nicegui import ui
+from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.authoring.revisions import Files, Revision
@@ -15,8 +16,9 @@ from intentmatch.core.errors import IntentMatchError
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.studio.following import follow
 from intentmatch.studio.host import Bot
-from intentmatch.studio.parts import badge, card, difference, empty, heading, later, tag, words
+from intentmatch.studio.parts import badge, card, difference, empty, heading, later, set_current, tag, words
 from intentmatch.studio.proposal import explained, propose
+from intentmatch.studio.rows import Rows
 from intentmatch.studio.visit import Visit
 
 PER_PAGE = 30
@@ -31,6 +33,8 @@ async def show(visit: Visit) -> None:
     await page.refresh()
     if wanted := ui.context.client.request.query_params.get("revision"):
         await page.open(wanted)
+    if visit.may("admin"):
+        page.show_audit()
     follow(visit, page.refresh)
 
 
@@ -42,16 +46,15 @@ class _HistoryPage:
         self._revisions: list[Revision] = []
         self._chosen: str | None = None
         self._page = 1
+        self._buttons: dict[str, Element] = {}
         heading("History", "Every save is a revision that can be restored.")
         with tag("div", classes="st-split"):
             with tag("aside", classes="st-card st-intents", aria_label="Revisions"):
-                self._list = tag("ul", classes="st-plain st-list-of-intents")
+                self._rows = Rows(tag("ul", classes="st-plain st-list-of-intents"), self._row)
                 self._pages = ui.pagination(1, 1, direction_links=True, on_change=self._turn).props("dense max-pages=5")
             with tag("div", classes="st-stack st-gap"):
                 self._right = tag("div", classes="st-stack st-gap")
-                if visit.may("admin"):
-                    self._audit = tag("div", classes="st-stack")
-                    self._show_audit()
+                self._audit = tag("div", classes="st-stack")
 
     async def refresh(self) -> None:
         """Read the revisions anew."""
@@ -88,21 +91,22 @@ class _HistoryPage:
         pages = max(1, -(-len(self._revisions) // PER_PAGE))
         self._pages.props["max"] = pages
         self._pages.set_visibility(pages > 1)
-        self._list.clear()
-        with self._list:
-            for revision in self._revisions[(self._page - 1) * PER_PAGE : self._page * PER_PAGE]:
-                with tag("li"):
-                    self._row(revision)
+        shown = self._revisions[(self._page - 1) * PER_PAGE : self._page * PER_PAGE]
+        self._rows.show(shown)
+        self._buttons = {revision.id: self._buttons[revision.id] for revision in shown}
+        for identity, button in self._buttons.items():
+            set_current(button, current=identity == self._chosen)
 
-    def _row(self, revision: Revision) -> None:
-        row = tag("button", classes="st-intent", type="button").on("click", partial(self.open, revision.id))
-        if revision.id == self._chosen:
-            row.props["aria-current"] = "true"
-        with row:
-            words(revision.note or "(no note)", "st-strong")
-            with tag("span", classes="st-row st-small st-muted"):
-                words(revision.author or "another program")
-                _time(revision)
+    def _row(self, revision: Revision) -> Element:
+        with tag("li") as row:
+            button = tag("button", classes="st-intent", type="button").on("click", partial(self.open, revision.id))
+            with button:
+                words(revision.note or "(no note)", "st-strong")
+                with tag("span", classes="st-row st-small st-muted"):
+                    words(revision.author or "another program")
+                    _time(revision)
+        self._buttons[revision.id] = button
+        return row
 
     def _revision(self, revision: Revision, files: list[FileDiff]) -> None:
         with card():
@@ -159,7 +163,9 @@ class _HistoryPage:
         if await propose(self._visit, edits, title="Restore this revision", note=note) is not None:
             await self.refresh()
 
-    def _show_audit(self) -> None:
+    def show_audit(self) -> None:
+        """Show who wrote what. Last: a part that comes later ends the first answer to the browser."""
+
         async def draw() -> None:
             entries = await asyncio.to_thread(self._visit.bot.workspace.audit, _MOST_AUDIT)
             if not entries:

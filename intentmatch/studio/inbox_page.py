@@ -230,7 +230,7 @@ class _InboxPage:
         if cluster is None:
             return
         proposed = cluster.proposal.intent if cluster.proposal.action == "new" else ""
-        name = await _asked("New intent", "Name", proposed or "", ())
+        name = await ask_for_intent("New intent", "Name", proposed or "", ())
         if name:
             self._decide(cluster, "new", name)
 
@@ -239,7 +239,7 @@ class _InboxPage:
         if cluster is None:
             return
         names = sorted(intent.name for intent in self._visit.bot.matcher.registry)
-        name = await _asked(f"Add “{cluster.name}” to", "Intent", cluster.proposal.intent or "", names)
+        name = await ask_for_intent(f"Add “{cluster.name}” to", "Intent", cluster.proposal.intent or "", names)
         if name:
             self._decide(cluster, "add", name)
 
@@ -346,7 +346,7 @@ def _messages(some: Sequence[Missed]) -> None:
             tag("li", f"… and {len(some) - _SHOWN_MESSAGES} more", "st-small")
 
 
-async def _asked(title: str, label: str, value: str, names: Sequence[str]) -> str | None:
+async def ask_for_intent(title: str, label: str, value: str, names: Sequence[str]) -> str | None:
     """Ask for the name of an intent: a new one, or one of `names`. Returns None if the author gives none."""
     with ui.dialog() as dialog, ui.card().classes("st-dialog"):
         words(title, "st-h2", "h2")

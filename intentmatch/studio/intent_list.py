@@ -9,12 +9,13 @@ from functools import partial
 
 import numpy as np
 from nicegui import ui
+from nicegui.element import Element
 
-from intentmatch.core.types import Intent
 from intentmatch.encoders.encode import encode_all
 from intentmatch.matching.matcher import Matcher
 from intentmatch.studio.held import Health, Held, languages_of
-from intentmatch.studio.parts import badge, empty, tag, words
+from intentmatch.studio.parts import badge, empty, set_current, tag, words
+from intentmatch.studio.rows import Rows
 from intentmatch.studio.visit import Visit
 from intentmatch.text.normalize import clean
 
@@ -29,6 +30,28 @@ class Found:
 
     intent: str
     says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _FileRow:
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class _IntentRow:
+    intent: str
+    says: str
+    health: Health
+    counts: tuple[tuple[str, int], ...]
+    """Utterances by language."""
+
+
+@dataclass(frozen=True, slots=True)
+class _NothingRow:
+    pass
+
+
+_ListedRow = _FileRow | _IntentRow | _NothingRow
 
 
 def by_text(held: Held, searched: str) -> list[Found]:
@@ -73,20 +96,21 @@ class IntentList:
         self._held: Held | None = None
         self._found: list[Found] = []
         self._page = 1
+        self._buttons: dict[str, Element] = {}
         self.chosen: str | None = None
         with tag("aside", classes="st-card st-intents", aria_label="Intents"):
             self._search = ui.input("Search", on_change=self._searched)
             self._search.props('outlined dense clearable debounce=150 dir="auto"').classes("st-wide")
             self._meaning = ui.checkbox("by meaning", on_change=self._searched).props("dense")
             self._count = tag("p", "", "st-muted st-small", role="status")
-            self._list = tag("ul", classes="st-plain st-list-of-intents")
+            self._rows = Rows(tag("ul", classes="st-plain st-list-of-intents"), self._row)
             self._pages = ui.pagination(1, 1, direction_links=True, on_change=self._turn).props("dense max-pages=5")
         visit.shortcut("/", "Search the intents", self._focus)
 
     async def show(self, held: Held) -> None:
         """Show the intents of the files."""
         self._held = held
-        await self._searched()
+        await self._search_again()
 
     def mark(self, intent: str | None) -> None:
         """Mark the intent that is open on the right."""
@@ -102,6 +126,10 @@ class IntentList:
         self._search.run_method("focus")
 
     async def _searched(self) -> None:
+        self._page = 1
+        await self._search_again()
+
+    async def _search_again(self) -> None:
         if self._held is None:
             return
         text = str(self._search.value or "")
@@ -109,7 +137,6 @@ class IntentList:
             self._found = await asyncio.to_thread(by_meaning, self._visit.bot.matcher, text)
         else:
             self._found = by_text(self._held, text)
-        self._page = 1
         self._draw()
 
     def _turn(self) -> None:
@@ -128,40 +155,52 @@ class IntentList:
         self._pages.set_value(self._page)
         self._pages.set_visibility(pages > 1)
         self._count.set_text(f"{len(known):,} of {len(held.registry):,} intents")
-        self._list.clear()
-        with self._list:
-            if not known:
-                empty("Nothing found.")
-            self._rows(held, known[(self._page - 1) * PER_PAGE : self._page * PER_PAGE])
+        rows = self._listed(held, known[(self._page - 1) * PER_PAGE : self._page * PER_PAGE])
+        self._rows.show(rows)
+        self._buttons = {row.intent: self._buttons[row.intent] for row in rows if isinstance(row, _IntentRow)}
+        for name, button in self._buttons.items():
+            set_current(button, current=name == self.chosen)
 
-    def _rows(self, held: Held, found: Sequence[Found]) -> None:
+    def _listed(self, held: Held, found: Sequence[Found]) -> list[_ListedRow]:
+        if not found:
+            return [_NothingRow()]
+        rows: list[_ListedRow] = []
         file = None
         for one in found:
             intent = held.registry[one.intent]
             if not self._meaning.value and (name := held.file_of(intent)) != file and name is not None:
                 file = name
-                with tag("li", classes="st-file"):
-                    button = ui.button(name, icon="description", on_click=partial(self._open_file, name))
-                    button.props("flat dense no-caps align=left").classes("st-wide st-small")
-            with tag("li"):
-                self._row(intent, one, held.health.get(intent.name, Health()))
+                rows.append(_FileRow(name))
+            counts = tuple(languages_of(intent).items())
+            rows.append(_IntentRow(intent.name, one.says, held.health.get(intent.name, Health()), counts))
+        return rows
 
-    def _row(self, intent: Intent, found: Found, health: Health) -> None:
-        row = tag("button", classes="st-intent", type="button").on("click", partial(self._choose, intent.name))
-        if intent.name == self.chosen:
-            row.props["aria-current"] = "true"
-        with row:
+    def _row(self, row: _ListedRow) -> Element:
+        if isinstance(row, _NothingRow):
+            return empty("Nothing found.")
+        if isinstance(row, _FileRow):
+            with tag("li", classes="st-file") as item:
+                button = ui.button(row.file, icon="description", on_click=partial(self._open_file, row.file))
+                button.props("flat dense no-caps align=left").classes("st-wide st-small")
+            return item
+        with tag("li") as item:
+            self._buttons[row.intent] = self._intent(row)
+        return item
+
+    def _intent(self, row: _IntentRow) -> Element:
+        button = tag("button", classes="st-intent", type="button").on("click", partial(self._choose, row.intent))
+        with button:
             with tag("span", classes="st-row"):
-                words(intent.name, "st-strong")
-                health_badge(health)
-            if found.says:
-                words(f"“{found.says}”", "st-muted st-small")
+                words(row.intent, "st-strong")
+                health_badge(row.health)
+            if row.says:
+                words(f"“{row.says}”", "st-muted st-small")
             with tag("span", classes="st-row st-small"):
-                counts = languages_of(intent)
-                for language, count in list(counts.items())[:_MOST_CHIPS]:
+                for language, count in row.counts[:_MOST_CHIPS]:
                     tag("span", f"{language or 'any'} {count}", "st-chip")
-                if len(counts) > _MOST_CHIPS:
-                    tag("span", f"+{len(counts) - _MOST_CHIPS}", "st-muted")
+                if len(row.counts) > _MOST_CHIPS:
+                    tag("span", f"+{len(row.counts) - _MOST_CHIPS}", "st-muted")
+        return button
 
 
 def health_badge(health: Health) -> None:

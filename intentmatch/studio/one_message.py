@@ -7,13 +7,15 @@ import time
 from collections.abc import Iterator, Sequence
 
 from nicegui import ui
+from nicegui.element import Element
 
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.result import Candidate, Entity, MatchResult, Stage, WordMatch
 from intentmatch.registry.editing.edits import AddTest, AddUtterance, Edit
+from intentmatch.studio.drawing import Drawing, Node, badge, bar, node, region, table, words
 from intentmatch.studio.host import Bot
-from intentmatch.studio.parts import BadgeKind, badge, card, empty, tag, words
-from intentmatch.studio.places import intent_link, place, with_short_names
+from intentmatch.studio.parts import BadgeKind, card, tag
+from intentmatch.studio.places import intent_node, place_node, with_short_names
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit
 
@@ -21,6 +23,7 @@ DEBOUNCE_MS = 80
 _MOST_CANDIDATES = 8
 _GUESSED = "guessed"
 _OUT_OF_SCOPE = "out_of_scope"
+_NOTHING = node("p", "Type what a user might write.", classes="st-empty")
 _VERDICTS: dict[str, tuple[str, BadgeKind]] = {
     "matched": ("matched", "good"),
     "ambiguous": ("asks back", "warn"),
@@ -35,6 +38,7 @@ class OneMessage:
         self._visit = visit
         self._asked = 0
         self._result: MatchResult | None = None
+        self._lesson: Element | None = None
         languages = sorted({utterance.language or "" for utterance in visit.bot.matcher.registry.utterances} - {""})
         with card(), tag("div", classes="st-row st-top"):
             self._message = ui.input("Message", value=message, on_change=self.match)
@@ -42,9 +46,16 @@ class OneMessage:
             self._message.classes("st-grow st-message")
             self._language = ui.select([_GUESSED, *languages], value=_GUESSED, label="Language", on_change=self.match)
             self._language.props("outlined options-dense").classes("st-language")
-        self._place = tag("div", classes="st-stack st-result")
-        with self._place:
-            empty("Type what a user might write.")
+        with tag("div", classes="st-stack st-result"):
+            self._top = Drawing()
+            with tag("div", classes="st-columns"):
+                with tag("div", classes="st-stack st-gap"):
+                    self._left = Drawing(self._add)
+                    if visit.may("author"):
+                        self._teach()
+                with tag("div", classes="st-stack st-gap"):
+                    self._right = Drawing()
+        self._say(_NOTHING)
         visit.shortcut("/", "Write a message", self._focus)
 
     async def match(self) -> None:
@@ -53,109 +64,129 @@ class OneMessage:
         asked, text = self._asked, str(self._message.value or "")
         language = None if self._language.value == _GUESSED else str(self._language.value)
         if not text.strip():
-            self._result = None
-            self._place.clear()
-            with self._place:
-                empty("Type what a user might write.")
+            self._say(_NOTHING)
             return
         try:
             answer = await asyncio.to_thread(_answer, self._visit.bot, text, language)
         except IntentMatchError as error:
-            self._place.clear()
-            with self._place:
-                tag("p", explained(error), "st-problem", role="alert")
+            self._say(node("p", explained(error), classes="st-problem", role="alert"))
             return
-        if asked == self._asked and not self._place.is_deleted:
+        if asked == self._asked and not self._top.is_deleted:
             self._draw(*answer)
+
+    async def refresh(self) -> None:
+        """Match again after a change of the files."""
+        if self._result is not None:
+            await self.match()
 
     def _focus(self) -> None:
         self._message.run_method("focus")
 
+    def _say(self, what: Node) -> None:
+        """Show a sentence in place of an answer."""
+        self._result = None
+        self._top.show(what)
+        self._left.show()
+        self._right.show()
+        if self._lesson is not None:
+            self._lesson.set_visibility(False)
+
     def _draw(self, result: MatchResult, found: tuple[WordMatch, ...], explanation: str, milliseconds: float) -> None:
         self._result = result
-        self._place.clear()
-        with self._place:
-            self._verdict(result, explanation, milliseconds)
-            with tag("div", classes="st-columns"):
-                with tag("div", classes="st-stack st-gap"):
-                    self._candidates(result)
-                    if self._visit.may("author"):
-                        self._actions(result)
-                with tag("div", classes="st-stack st-gap"):
-                    if result.entities or result.missing:
-                        _slots(result)
-                    if found:
-                        _word_table(found)
-                    _stages(result.trace.stages)
+        self._top.show(self._verdict(result, explanation, milliseconds))
+        self._left.show(self._candidates(result))
+        self._right.show(
+            *([_slots(result)] if result.entities or result.missing else []),
+            *([_word_table(found)] if found else []),
+            _stages(result.trace.stages),
+        )
+        if self._lesson is not None:
+            self._lesson.set_visibility(True)
+            names = [intent.name for intent in self._visit.bot.matcher.registry]
+            for field, options, value in (
+                (self._target, names, result.intent),
+                (self._expected, [_OUT_OF_SCOPE, *names], result.intent or _OUT_OF_SCOPE),
+            ):
+                if field.options != options:
+                    field.set_options(options)
+                field.set_value(value)
         self._visit.announce(f"{_VERDICTS[result.verdict][0]} {result.intent or ''}")
 
-    def _verdict(self, result: MatchResult, explanation: str, milliseconds: float) -> None:
-        text, kind = _VERDICTS[result.verdict]
-        with card(classes="st-verdict"):
-            with tag("div", classes="st-row"):
-                badge(text, kind)
-                if result.intent is not None:
-                    intent_link(self._visit, result.intent)
-                    title = result.candidates[0].title if result.candidates else None
-                    if title:
-                        words(title, "st-muted")
-                for rival in result.rivals:
-                    intent_link(self._visit, rival.intent)
-                tag("span", f"{milliseconds:.1f} ms", "st-muted st-small st-push", title="Time of the match")
-            _highlighted(result.message, result.entities)
-            sentences = with_short_names(self._visit, explanation).splitlines()
-            tag("p", sentences[0])
-            with tag("ul", classes="st-list st-muted st-small"):
-                for sentence in sentences[1:]:
-                    tag("li", sentence, "st-words", dir="auto")
-            if result.response:
-                with tag("div", classes="st-response"):
-                    tag("span", "Answers", "st-muted st-small")
-                    words(result.response)
+    def _verdict(self, result: MatchResult, explanation: str, milliseconds: float) -> Node:
+        first = [badge(*_VERDICTS[result.verdict])]
+        if result.intent is not None:
+            first.append(intent_node(self._visit, result.intent))
+            title = result.candidates[0].title if result.candidates else None
+            if title:
+                first.append(words(title, "st-muted"))
+        first += [intent_node(self._visit, rival.intent) for rival in result.rivals]
+        took = f"{milliseconds:.1f} ms"
+        first.append(node("span", took, classes="st-muted st-small st-push", title="Time of the match"))
+        sentences = with_short_names(self._visit, explanation).splitlines()
+        more = [node("li", sentence, classes="st-words", dir="auto") for sentence in sentences[1:]]
+        answers = []
+        if result.response:
+            says = node("span", "Answers", classes="st-muted st-small")
+            answers.append(node("div", says, words(result.response), classes="st-response"))
+        return node(
+            "div",
+            node("div", *first, classes="st-row"),
+            _highlighted(result.message, result.entities),
+            node("p", sentences[0]),
+            node("ul", *more, classes="st-list st-muted st-small"),
+            *answers,
+            classes="st-card st-verdict",
+        )
 
-    def _candidates(self, result: MatchResult) -> None:
-        with card("Candidates"):
-            if not result.candidates:
-                tag("p", "No intent comes near.", "st-muted")
-                return
-            trace = result.trace
-            if trace.threshold_on == "in_scope" and result.in_scope is not None:
-                _bar("in scope", result.in_scope, f"{result.in_scope:.0%}", trace.threshold, strong=True)
-            for number, candidate in enumerate(result.candidates[:_MOST_CANDIDATES]):
-                on_it = trace.threshold_on == ("score" if candidate.confidence is None else "confidence")
-                self._candidate(candidate, trace.threshold if on_it and number == 0 else None)
-            if trace.threshold is not None:
-                shown = f"{trace.threshold:.2f}" if trace.threshold_on == "score" else f"{trace.threshold:.0%}"
-                tag("p", f"The mark is the threshold: {shown} ({trace.threshold_origin}).", "st-muted st-small")
+    def _candidates(self, result: MatchResult) -> Node:
+        if not result.candidates:
+            return region("Candidates", node("p", "No intent comes near.", classes="st-muted"))
+        trace = result.trace
+        inside = []
+        if trace.threshold_on == "in_scope" and result.in_scope is not None:
+            inside.append(bar("in scope", result.in_scope, f"{result.in_scope:.0%}", trace.threshold, strong=True))
+        for number, candidate in enumerate(result.candidates[:_MOST_CANDIDATES]):
+            on_it = trace.threshold_on == ("score" if candidate.confidence is None else "confidence")
+            inside.append(self._candidate(candidate, trace.threshold if on_it and number == 0 else None))
+        if trace.threshold is not None:
+            shown = f"{trace.threshold:.2f}" if trace.threshold_on == "score" else f"{trace.threshold:.0%}"
+            says = f"The mark is the threshold: {shown} ({trace.threshold_origin})."
+            inside.append(node("p", says, classes="st-muted st-small"))
+        return region("Candidates", *inside)
 
-    def _candidate(self, candidate: Candidate, threshold: float | None) -> None:
+    def _candidate(self, candidate: Candidate, threshold: float | None) -> Node:
         value = candidate.score if candidate.confidence is None else candidate.confidence
-        with tag("div", classes="st-candidate"):
-            with tag("div", classes="st-row"):
-                intent_link(self._visit, candidate.intent)
-                if self._visit.may("author"):
-                    button = ui.button("belongs here", on_click=lambda: self._add(candidate.intent))
-                    button.props("flat dense no-caps").classes("st-push st-small")
-                    button.props["aria-label"] = f"The message belongs to {candidate.intent}"
-            _bar(candidate.intent, value, candidate.measured, threshold, label=False)
-            if candidate.utterance is not None:
-                with tag("div", classes="st-row st-small"):
-                    words(f"“{candidate.utterance.text}”", "st-muted")
-                    place(self._visit, candidate.utterance.location)
-
-    def _actions(self, result: MatchResult) -> None:
-        names = [intent.name for intent in self._visit.bot.matcher.registry]
-        with card("Teach it"):
-            with tag("div", classes="st-row st-top"):
-                target = ui.select(names, value=result.intent, label="This belongs to", with_input=True)
-                target.props("outlined dense options-dense clearable").classes("st-grow")
-                ui.button("Add the line", on_click=lambda: self._add(target.value)).props("unelevated")
-            with tag("div", classes="st-row st-top"):
-                expected = ui.select(
-                    [_OUT_OF_SCOPE, *names], value=result.intent or _OUT_OF_SCOPE, label="Expect", with_input=True
+        head = [intent_node(self._visit, candidate.intent)]
+        if self._visit.may("author"):
+            label = f"The message belongs to {candidate.intent}"
+            head.append(
+                node(
+                    "button",
+                    "belongs here",
+                    classes="st-flat st-push st-small",
+                    type="button",
+                    data_act=candidate.intent,
+                    aria_label=label,
                 )
-                expected.props("outlined dense options-dense").classes("st-grow")
-                ui.button("Pin as test", on_click=lambda: self._pin(expected.value)).props("outline")
+            )
+        inside = [node("div", *head, classes="st-row")]
+        inside.append(bar(candidate.intent, value, candidate.measured, threshold, label=False))
+        if (near := candidate.utterance) is not None:
+            quoted = words(f"“{near.text}”", "st-muted")
+            inside.append(node("div", quoted, *place_node(self._visit, near.location), classes="st-row st-small"))
+        return node("div", *inside, classes="st-candidate")
+
+    def _teach(self) -> None:
+        """Draw the card that adds the message to an intent, or to the tests. It stays while answers come and go."""
+        with card("Teach it") as self._lesson:
+            with tag("div", classes="st-row st-top"):
+                self._target = ui.select([], label="This belongs to", with_input=True)
+                self._target.props("outlined dense options-dense clearable").classes("st-grow")
+                ui.button("Add the line", on_click=lambda: self._add(self._target.value)).props("unelevated")
+            with tag("div", classes="st-row st-top"):
+                self._expected = ui.select([], label="Expect", with_input=True)
+                self._expected.props("outlined dense options-dense").classes("st-grow")
+                ui.button("Pin as test", on_click=lambda: self._pin(self._expected.value)).props("outline")
 
     async def _add(self, intent: object) -> None:
         if self._result is None or not intent:
@@ -201,78 +232,52 @@ def _answer(bot: Bot, text: str, language: str | None) -> tuple[MatchResult, tup
         start = time.perf_counter()
         result = snapshot.match(text, language=language)
         milliseconds = (time.perf_counter() - start) * 1000
-        return result, snapshot.word_matches(result), snapshot.explain(result), milliseconds
+        found = snapshot.word_matches(result)
+        return result, found, result.explain(found), milliseconds
 
 
-def _bar(
-    name: str, value: float, shown: str, threshold: float | None, *, label: bool = True, strong: bool = False
-) -> None:
-    """Draw a value between 0 and 1 as a bar, with a mark at the threshold."""
-    width = max(0.0, min(1.0, value))
-    with tag("div", classes="st-bar-row"):
-        if label:
-            tag("span", name, "st-bar-label")
-        meter = tag(
-            "div", classes="st-meter", role="meter", aria_label=name, aria_valuemin="0", aria_valuemax="1",
-            aria_valuenow=f"{width:.3f}", aria_valuetext=shown,
-        )  # fmt: skip
-        with meter:
-            tag("div", classes=f"st-fill {'strong' if strong else ''}").style(f"width: {width:.1%}")
-            if threshold is not None:
-                mark = tag("div", classes="st-threshold", title=f"threshold {threshold:.2f}")
-                mark.style(f"inset-inline-start: {max(0.0, min(1.0, threshold)):.1%}")
-        tag("span", shown, "st-bar-value")
+def _highlighted(message: str, entities: Sequence[Entity]) -> Node:
+    parts = [
+        node("span", text)
+        if entity is None
+        else node("mark", text, classes="st-slot", title=f"{entity.slot} = {entity.shown}")
+        for text, entity in segments(message, entities)
+    ]
+    return node("p", *parts, classes="st-words st-said", dir="auto")
 
 
-def _highlighted(message: str, entities: Sequence[Entity]) -> None:
-    with tag("p", classes="st-words st-said", dir="auto"):
-        for text, entity in segments(message, entities):
-            if entity is None:
-                tag("span", text)
-            else:
-                tag("mark", text, "st-slot", title=f"{entity.slot} = {entity.shown}")
+def _slots(result: MatchResult) -> Node:
+    pairs = []
+    for entity in result.entities:
+        says = f"{entity.shown}  (“{entity.text}”)"
+        pairs += [node("dt", entity.slot, classes="st-mono"), words(says, name="dd")]
+    for missing in result.missing:
+        says = f"missing: {missing.question or 'no question'}"
+        pairs += [node("dt", missing.slot, classes="st-mono"), words(says, "st-muted", "dd")]
+    return region("Slots", node("dl", *pairs, classes="st-pairs"))
 
 
-def _slots(result: MatchResult) -> None:
-    with card("Slots"), tag("dl", classes="st-pairs"):
-        for entity in result.entities:
-            tag("dt", entity.slot, "st-mono")
-            words(f"{entity.shown}  (“{entity.text}”)", name="dd")
-        for missing in result.missing:
-            tag("dt", missing.slot, "st-mono")
-            words(f"missing: {missing.question or 'no question'}", name="dd", classes="st-muted")
+def _word_table(found: Sequence[WordMatch]) -> Node:
+    rows = [
+        [
+            words(match.word, name="td"),
+            words(match.met, name="td"),
+            node("td", bar(f"{match.word} and {match.met}", match.similarity, f"{match.similarity:.2f}", label=False)),
+            node("td", f"{match.weight:.0%}", classes="st-number"),
+        ]
+        for match in found
+    ]
+    return region("Which word met which", table(("message", "utterance", "similarity", "weight"), rows))
 
 
-def _word_table(found: Sequence[WordMatch]) -> None:
-    with card("Which word met which"), tag("table", classes="st-table"):
-        with tag("thead"), tag("tr"):
-            for head in ("message", "utterance", "similarity", "weight"):
-                tag("th", head, scope="col")
-        with tag("tbody"):
-            for match in found:
-                with tag("tr"):
-                    words(match.word, name="td")
-                    words(match.met, name="td")
-                    with tag("td"):
-                        _bar(
-                            f"{match.word} and {match.met}",
-                            match.similarity,
-                            f"{match.similarity:.2f}",
-                            None,
-                            label=False,
-                        )
-                    tag("td", f"{match.weight:.0%}", "st-number")
-
-
-def _stages(stages: Sequence[Stage]) -> None:
+def _stages(stages: Sequence[Stage]) -> Node:
     total = sum(stage.microseconds for stage in stages)
-    with card(f"Stages, {total / 1000:.2f} ms"), tag("table", classes="st-table"):
-        with tag("thead"), tag("tr"):
-            for head in ("stage", "found", "µs"):
-                tag("th", head, scope="col")
-        with tag("tbody"):
-            for stage in stages:
-                with tag("tr"):
-                    tag("td", stage.name, "st-mono")
-                    words(stage.says, name="td", classes="st-small")
-                    tag("td", f"{stage.microseconds:.0f}", "st-number")
+    rows = [
+        [
+            node("td", stage.name, classes="st-mono"),
+            words(stage.says, "st-small", "td"),
+            node("td", f"{stage.microseconds:.0f}", classes="st-number"),
+        ]
+        for stage in stages
+    ]
+    return region(f"Stages, {total / 1000:.2f} ms", table(("stage", "found", "µs"), rows))

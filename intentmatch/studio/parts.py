@@ -67,6 +67,14 @@ def empty(text: str) -> TextElement:
     return tag("p", text, "st-empty")
 
 
+def set_current(element: Element, *, current: bool) -> None:
+    """Say whether an element of a list is the one that is open; nothing is sent if it says so already."""
+    if current and "aria-current" not in element.props:
+        element.props["aria-current"] = "true"
+    elif not current:
+        element.props.pop("aria-current", None)
+
+
 def difference(diff: str) -> None:
     """Draw a unified diff with colours; screen readers read its lines."""
     lines = diff.splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from intentmatch.studio import edit_page, history_page, inbox_page, issues_page, see_page, try_page
+from intentmatch.studio import edit_page, history_page, inbox_page, issues_page, review_page, see_page, try_page
 from intentmatch.studio.host import Role
 from intentmatch.studio.visit import Visit
 
@@ -29,6 +29,7 @@ SCREENS = (
     Screen("edit", "Edit", "edit_note", "e", edit_page.show),
     Screen("see", "See", "scatter_plot", "s", see_page.show),
     Screen("inbox", "Inbox", "inbox", "i", inbox_page.show),
+    Screen("review", "Review", "fact_check", "r", review_page.show),
     Screen("issues", "Issues", "rule", "u", issues_page.show),
     Screen("history", "History", "history", "h", history_page.show),
 )

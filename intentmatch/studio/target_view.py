@@ -154,6 +154,12 @@ class TargetView:
         await self._move()
 
     @property
+    def _promised(self) -> dict[str, float]:
+        """The confidence of the present target, if it is a promise; another precision is promised as well."""
+        target = self._cases.artefact.settings.target
+        return {"confidence": float(target["confidence"])} if "confidence" in target else {}
+
+    @property
     def _target(self) -> float:
         return round(self._percent / 100, 4)
 
@@ -167,7 +173,7 @@ class TargetView:
         try:
             while True:
                 self._again, target = False, self._target
-                found = await asyncio.to_thread(moved, self._cases, {"precision": target})
+                found = await asyncio.to_thread(moved, self._cases, {"precision": target} | self._promised)
                 if self._place.is_deleted:
                     return
                 if not self._again:
@@ -242,6 +248,8 @@ class TargetView:
             return
         place_of = registry.setting_locations.get("target") or next(iter(registry.setting_locations.values()), None)
         file = Path(place_of.path) if place_of is not None else self._visit.bot.workspace.base / files[0]
-        edit = ChangeSettings(file, {"target": Setting(f"precision={self._target:g}")})
+        parts = {"precision": self._target} | self._promised
+        written = ",".join(f"{name}={value:g}" for name, value in parts.items())
+        edit = ChangeSettings(file, {"target": Setting(written)})
         title = f"Set the target to a precision of {self._target:.1%}"
         await propose(self._visit, [edit], title=title, note=f"Target: precision {self._target:.1%}")

@@ -27,4 +27,4 @@ async def show(visit: Visit) -> None:
             Conversation(visit)
     if message:
         await pane.match()
-    follow(visit, pane.match, registry=True)
+    follow(visit, pane.refresh, registry=True)

@@ -42,6 +42,8 @@ class Visit:
     client: Client
     """The page in NiceGUI, for what must not depend on the element that a handler belongs to."""
     screen: str = ""
+    digest: str | None = None
+    """Digest of the files before the screen was drawn; None if there are no files."""
     shortcuts: list[Shortcut] = field(default_factory=list)
     live: TextElement | None = field(default=None, repr=False)
     """The element whose text screen readers speak when it changes."""

@@ -55,7 +55,7 @@ def evaluator(workspace: Fake) -> Iterator[Evaluator]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.002)

@@ -53,7 +53,7 @@ class Waiting:
 def test_result_is_worked_out_once():
     work, found = Waiting(), Insights()
     assert isinstance(found.ask("one", work), Working)
-    assert work.began.wait(5)
+    assert work.began.wait(60)
     assert isinstance(found.ask("one", work), Working)
     work.go_on.set()
 
@@ -65,7 +65,7 @@ def test_result_is_worked_out_once():
 def test_progress_is_that_of_the_work():
     work, found = Waiting(), Insights()
     found.ask("one", work)
-    assert work.began.wait(5)
+    assert work.began.wait(60)
     state = found.ask("one", work, seconds=0.1)
     work.go_on.set()
 
@@ -77,7 +77,7 @@ def test_progress_is_that_of_the_work():
 def test_newer_content_stops_older_work():
     old, new, found = Waiting("old"), Waiting("new"), Insights()
     found.ask("old", old, lane="map")
-    assert old.began.wait(5)
+    assert old.began.wait(60)
     new.go_on.set()
 
     assert found.ask("new", new, lane="map", seconds=5) == Ready("new")

@@ -168,3 +168,18 @@ def test_single_file_has_a_history_of_its_own(bot: Path) -> None:
 
     assert (bot / ".bot.yaml.intentmatch-history").is_dir()
     assert list(workspace.files()) == ["bot.yaml"]
+
+
+def test_files_that_a_change_includes_are_read_from_then_on(bot: Path) -> None:
+    workspace = Workspace(bot / "bot.yaml")
+    before = workspace.digest()
+    assert before == digest_of(workspace.files())
+    (bot / "more").mkdir()
+    (bot / "more" / "bye.yaml").write_text("intents:\n  bye:\n    utterances: [bye]\n", encoding="utf-8")
+    (bot / "bot.yaml").write_text(f"include: more\n{TEXT}", encoding="utf-8")
+
+    assert sorted(workspace.files()) == ["bot.yaml", "more/bye.yaml"]
+    assert "bye" in workspace.examine()[0]
+    (bot / "more" / "later.yaml").write_text("intents:\n  later:\n    utterances: [later]\n", encoding="utf-8")
+    assert sorted(workspace.files()) == ["bot.yaml", "more/bye.yaml", "more/later.yaml"]
+    assert workspace.digest() != before

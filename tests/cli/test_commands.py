@@ -123,4 +123,5 @@ def test_match_help_imports_only_what_match_needs() -> None:
         "intentmatch.storage",
         "intentmatch.storage.postgres",
         "intentmatch.storage.postgres.address",
+        "intentmatch.storage.unwritable",
     }

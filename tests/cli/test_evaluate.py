@@ -273,3 +273,12 @@ def test_missing_reranker_is_an_error(tmp_path: Path) -> None:
 
     assert done.exit_code == 5
     assert "no folder" in done.stderr
+
+
+def test_promise_of_the_target_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    from intentmatch.cli.render import evaluation
+    from intentmatch.evaluation.reports.report import Report
+
+    evaluation.report(Report((), facts={"promise": "a precision of 95% is promised"}))
+
+    assert capsys.readouterr().out == "\nA precision of 95% is promised.\n"

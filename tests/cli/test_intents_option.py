@@ -38,10 +38,12 @@ WORDS = {
     "remove": ["track my parcel", "--yes"],
     "revisions": [],
     "inbox show": ["misses.sqlite"],
+    "review": ["misses.sqlite", "--report"],
     "inbox apply": ["misses.sqlite", "--cluster", "1", "--ignore"],
     "eval": ["--folds", "2"],
     "diff": ["HEAD", "--folds", "2"],
     "replay": ["log.jsonl", "--candidate", "HEAD:shop"],
+    "drift": ["log.jsonl"],
     "tune": [],
     "explain-thresholds": [],
     "build": ["-o", "out.intentmatch"],
@@ -49,9 +51,9 @@ WORDS = {
     "export": ["--format", "csv", "-o", "out.csv"],
     "encoders": ["--compare", "static"],
 }
-# `mcp` and `studio` would wait for an agent or a browser, and `restore` needs the id of a commit: their options are
-# compared.
-NOT_RUN = {"mcp", "restore", "studio"}
+# `mcp` and `studio` would wait for an agent or a browser, `grow` asks a model, `restore` needs the id of a commit, and
+# `adapt` a transformer: their options are compared.
+NOT_RUN = {"adapt", "grow", "mcp", "restore", "studio"}
 NO_REGISTRY = {
     "init",
     "schema",
@@ -65,6 +67,7 @@ NO_REGISTRY = {
     "pull",
     "log",
     "migrate",
+    "deploy ray",
     "keys add",
     "keys list",
     "keys revoke",
@@ -77,10 +80,13 @@ OPTION_ONLY = {
     "rename",
     "remove",
     "replay",
+    "drift",
     "revisions",
     "restore",
     "inbox show",
     "inbox apply",
+    "review",
+    "grow",
     "encoders",
 }
 POSITIONAL = sorted({*WORDS, *NOT_RUN} - OPTION_ONLY)
@@ -110,7 +116,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("shop").mkdir()
     Path("shop/shop.yaml").write_text(YAML, encoding="utf-8")
-    Path("log.jsonl").write_text('{"text": "where is it"}\n', encoding="utf-8")
+    Path("log.jsonl").write_text('{"text": "where is it", "time": "2026-11-20T10:00:00Z"}\n', encoding="utf-8")
     inbox = Inbox("misses.sqlite")
     inbox.record(Matcher.load("shop").match("do you ship to norway"))
     assert inbox.flush()

@@ -198,3 +198,39 @@ def test_guess_needs_messages_and_confidences(tmp_path: Path, tiny: str) -> None
 
     assert "no guess from your messages: it needs 100 of them, and a registry with confidences" in few
     assert "no guess from your messages" in without
+
+
+SAID = ("where is my package now", "I want to cancel the order", "send me the invoice", "is it still on the way?")
+
+
+@pytest.fixture
+def promised(tmp_path: Path) -> str:
+    """The shipped orders, with a few tests."""
+    tests = "".join(
+        f"  - {{text: {text!r}, intent: {intent}}}\n"
+        for text, intent in zip(SAID, ("order_status", "order_cancel", "invoice_request", "order_status"), strict=True)
+    )
+    text = (INTENTS / "orders.yaml").read_text(encoding="utf-8") + f"tests:\n{tests}"
+    (tmp_path / "orders.yaml").write_text(text, encoding="utf-8")
+    return str(tmp_path)
+
+
+def test_kept_promise_is_printed_with_its_counts(promised: str) -> None:
+    """A precision of 0.5 with a confidence of 0.7 takes two right answers: 0.5 ** 2 is below 0.3."""
+    target = ("--set", "target=precision=0.5,confidence=0.7")
+    shown = run(promised, *target).stdout
+    found = json.loads(run(promised, *target, "--json").stdout)
+
+    assert "  a precision of 50% with a confidence of 70% is promised: 4 labelled messages, " in shown
+    assert (found["promise"]["kept"], found["promise"]["cases"], found["promise"]["more"]) == (True, 4, 0)
+    assert found["thresholds"][0]["from"] == "learned as the promise of 4 labelled messages"
+    assert [row["for"] for row in found["thresholds"] if row["for"].startswith(("language", "intent"))] == []
+
+
+def test_promise_without_enough_tests_says_how_many_are_missing(promised: str) -> None:
+    words = (promised, "--set", "target=precision=0.95,confidence=0.9", "--set", "out_of_scope_share=tests")
+    shown = run(*words).stdout
+
+    assert "  everything else: a precision of 95% with a confidence of 90% cannot be promised yet: 4 labelled" in shown
+    assert "the usual share: `tests:` that a precision is promised by shape nothing else" in shown
+    assert json.loads(run(*words, "--json").stdout)["promise"]["more"] > 40

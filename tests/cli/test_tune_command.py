@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from intentmatch.authoring.workspace import Workspace
 from intentmatch.cli.commands import cli
 from intentmatch.registry import read_registry
 
@@ -61,6 +62,25 @@ def test_write_changes_only_settings_and_nothing_the_second_time(shop: Path) -> 
     assert set(read_registry("shop").settings) == {"encoder", "scorer", "aggregation"}
 
     assert run("shop", "--write").stdout.endswith("shop/shop.yaml has these settings already.\n")
+
+
+def test_write_is_a_revision_once_a_history_has_begun(shop: Path) -> None:
+    assert run("shop", "--write").exit_code == 0
+    workspace = Workspace("shop")
+    assert workspace.revisions() == []
+    shop.write_text(YAML, encoding="utf-8")
+    workspace.begin_history()
+
+    assert run("shop", "--write").exit_code == 0
+    newest, first = workspace.revisions()
+    assert newest.note == "Write the settings that tune chose"
+    assert newest.author is not None
+    (changed,) = workspace.revision(newest.id)[1]
+    assert "+  scorer: " in changed.diff
+    assert workspace.audit()[0].revision == newest.id
+    edits = workspace.restoring(first.id)
+    workspace.write(edits, author="anna", note="", expected=workspace.digest())
+    assert shop.read_text(encoding="utf-8") == YAML
 
 
 def test_settings_are_written_to_the_file_that_has_settings(shop: Path) -> None:

@@ -60,7 +60,7 @@ TOO_LATE = "That question is over"
 
 
 class GatedEncoder(WordHashEncoder):
-    """An encoder that waits while its gate is closed, at most ten seconds."""
+    """An encoder that waits while its gate is closed, at most a minute."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class GatedEncoder(WordHashEncoder):
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Vectors as `WordHashEncoder` computes them, once the gate is open."""
-        if not self.gate.wait(10):
+        if not self.gate.wait(60):
             raise TimeoutError("the gate stayed closed")
         return super().encode(texts, kind=kind)
 

@@ -10,7 +10,7 @@ from fakes import WordHashEncoder
 from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.core.types import Case
 from intentmatch.evaluation.cross_fit import cross_fitted
-from intentmatch.evaluation.run import evaluate, on_cases
+from intentmatch.evaluation.run import _facts, evaluate, on_cases
 
 WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
 STARTS = ["cancel", "show", "find", "where is", "change", "send"]
@@ -80,3 +80,17 @@ def test_held_out_utterances_are_measured_for_the_share_of_the_tests():
 
     assert report.parts[0].out_of_scope_share == bot.artefact.out_of_scope_share
     assert [part.name for part in report.parts] == ["held_out", "tests"]
+
+
+def test_promise_is_measured_by_thresholds_of_other_tests():
+    intents = (Intent(word, tuple(Utterance(f"{start} the {word}", "en") for start in STARTS)) for word in WORDS)
+    target = {"precision": 0.5, "confidence": 0.7}
+    bot = Matcher.load(Registry(tuple(intents), tests=tuple(TESTS)), encoder=WordHashEncoder(), target=target)
+
+    rounds = list(cross_fitted(bot, TESTS))
+
+    assert bot.artefact.calibration.promise.cases == len(TESTS)
+    assert len(rounds) == 10
+    for positions, answers in rounds:
+        assert answers.artefact.calibration.promise.cases == len(TESTS) - len(positions)
+    assert str(_facts(bot, 5, 0)["promise"]).startswith("a precision of 50% with a confidence of 70% ")

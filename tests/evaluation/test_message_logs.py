@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from intentmatch.core.errors import IntentMatchError
-from intentmatch.evaluation.logs import read_log
+from intentmatch.core.errors import InputError, IntentMatchError
+from intentmatch.evaluation.logs import read_log, read_times
 
 SERVER = "intentmatch.server.messages"
 
@@ -83,3 +83,24 @@ def test_log_without_messages_and_missing_files_are_errors(tmp_path: Path) -> No
         read_log([write(tmp_path, message("hi"))], datetime(2030, 1, 1, tzinfo=timezone.utc))
     with pytest.raises(IntentMatchError):
         read_log([tmp_path / "nowhere.jsonl"])
+
+
+def test_messages_are_read_with_their_times_oldest_first(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        {"text": "second", "time": "2026-11-02T10:00:00+02:00"},
+        {"text": "first", "time": "2026-11-02T07:00:00"},
+        {"text": "no time"},
+        {"text": "no date", "time": "yesterday"},
+    )
+
+    found = read_times([file])
+
+    assert [text for text, _ in found] == ["first", "second"]
+    assert [time.hour for _, time in found] == [7, 10]
+    assert found[0][1].tzinfo is timezone.utc
+
+
+def test_log_without_times_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no messages with a time"):
+        read_times([write(tmp_path, {"text": "hello"})])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import faulthandler
+
 import pytest
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full-length", action="store_true", help="run the attacks of tests/hardening at full length")
+@pytest.fixture(autouse=True)
+def _no_time_limit(request: pytest.FixtureRequest) -> None:
+    """Let a test of full length take longer than `faulthandler_timeout`."""
+    if request.config.getoption("--full-length", default=False):
+        faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture

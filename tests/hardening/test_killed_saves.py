@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 FILES = ("a.yaml", "sub/b.yaml")
 KEY = "anna-key"
-PATIENCE = 60.0
+PATIENCE = 180.0
 SEED = 22
 MANY = 96
 

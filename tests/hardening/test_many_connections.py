@@ -31,7 +31,7 @@ def free_port() -> int:
 
 def is_healthy(port: int) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=60) as answer:
             return answer.status == 200
     except (urllib.error.URLError, OSError):
         return False

@@ -153,7 +153,7 @@ def test_files_of_a_new_folder_are_synced_before_it_replaces_another(
 
 @pytest.mark.parametrize("database", ["inbox", "cache"])
 def test_databases_wait_for_the_disk(tmp_path: Path, database: str) -> None:
-    """SQLite is safe against power loss as long as its default is not changed."""
+    """With SQLite's default no file is damaged; an inbox also keeps the last transaction."""
     used: list[int] = []
 
     class Watched(sqlite3.Connection):
@@ -176,4 +176,4 @@ def test_databases_wait_for_the_disk(tmp_path: Path, database: str) -> None:
             inbox.record(matcher.match("something else entirely"))
             inbox.flush()
     assert used
-    assert min(used) >= 2
+    assert min(used) >= (3 if database == "inbox" else 2)

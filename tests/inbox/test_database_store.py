@@ -125,7 +125,7 @@ def test_two_replicas_write_the_same_messages(place):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
 
     assert sum(one.count for one in Inbox(place).messages()) == 21
 

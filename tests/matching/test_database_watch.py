@@ -26,24 +26,25 @@ def bot(postgres_address):
     return postgres_address
 
 
-def until(condition, seconds=10.0):
+def until(condition, seconds=60.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it took too long"
         time.sleep(0.01)
 
 
-def test_replicas_agree_within_a_second(bot):
+def test_replicas_follow_a_notification(bot, monkeypatch):
+    """Without polling."""
+    listening = threading.Event()
+    monkeypatch.setattr("intentmatch.storage.postgres.notices.Notices._poll", lambda notices: listening.set())
     replicas = [Matcher.load(bot) for _ in range(2)]
     watches = [replica.watch() for replica in replicas]
-    begun = time.monotonic()
+    assert listening.wait(60)
     write(bot, MORE)
     until(lambda: all(replica.match("cancel my order").intent == "cancel" for replica in replicas))
-    took = time.monotonic() - begun
     for watch in watches:
         watch.stop()
 
-    assert took < 3, took  # on an idle machine below one second; see the benchmark
     assert len({replica.registry.fingerprint for replica in replicas}) == 1
 
 
@@ -112,7 +113,7 @@ def test_answers_go_on_while_the_server_is_down_and_news_come_after(bot, postgre
         write(bot, MORE)
         until(lambda: "cancel" in matcher.registry)
         stopped.set()
-        asking.join(10)
+        asking.join(60)
     assert wrong == []
 
 

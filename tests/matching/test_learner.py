@@ -17,7 +17,7 @@ from intentmatch.matching.matcher import Matcher
 from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 NAME = "intentmatch-train"
 
 

@@ -83,7 +83,7 @@ def test_amatch_does_not_block_the_event_loop(tmp_path: Path) -> None:
 
     class Slow(WordHashEncoder):
         def encode(self, texts, *, kind="utterance"):  # type: ignore[no-untyped-def]
-            assert kind == "utterance" or go_on.wait(10)
+            assert kind == "utterance" or go_on.wait(60)
             return super().encode(texts, kind=kind)
 
     matcher = Matcher.load(write(tmp_path, greet=["hello there"]), encoder=Slow())

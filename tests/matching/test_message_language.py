@@ -195,3 +195,19 @@ def test_registry_with_many_words_needs_less_evidence(words: int, language: str)
 @pytest.mark.parametrize("message", ["gemlanjossta boutlir satse", "chunrik candoulplet"])
 def test_random_syllables_are_in_no_other_language(message: str) -> None:
     assert not spoken(registry(en=ENGLISH), message).foreign
+
+
+@pytest.mark.parametrize("message", ["agent", "question", "konto"])
+def test_shorthand_of_several_languages_does_not_tell_the_language(message: str) -> None:
+    bot = registry(
+        en=ENGLISH,
+        de=GERMAN,
+        es=("dónde está mi pedido", "por favor cancela mi pedido", "buenos días"),
+        pt=("onde está o meu pedido", "cancele meu pedido", "bom dia"),
+    )
+
+    assert spoken(bot, f"plz {message}") == spoken(bot, f"{message} pls") == spoken(bot, message)
+
+
+def test_message_of_nothing_but_shared_shorthand_has_a_language() -> None:
+    assert spoken(registry(en=ENGLISH, pt=("bom dia", "por favor")), "plz thx").language in {"en", "pt"}

@@ -79,7 +79,7 @@ def test_replicas_that_start_at_once_build_once(bot, builds):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
 
     assert (len(found), len(builds)) == (3, 1)
 

@@ -44,13 +44,13 @@ def test_likeliest_candidate_is_a_near_word_of_the_registry(typed, meant):
     [
         ("ulgaage", {"luggage"}),
         ("reseervatiions", {"reservations"}),
-        ("reservtion", {"reservations"}),
-        ("ugage", {"usage"}),
+        ("reservtion", {"reservation", "reservations"}),
+        ("ugage", {"usage", "luggage"}),
         ("luxggages", {"luggages"}),
     ],
 )
 def test_long_words_may_have_two_mistakes_anywhere(typed, meant):
-    """Two letters more or less, another first letter; not in short words, nor where a nearer word is known."""
+    """Two letters more or less, another first letter; not in short words, nor where the registry has a nearer word."""
     index = WordIndex(Vocabulary(["my luggage", "reservations", "luggages"][: 3 if "x" in typed else 2]))
 
     assert {candidate.word for candidate in index.candidates(typed)} == meant
@@ -58,6 +58,29 @@ def test_long_words_may_have_two_mistakes_anywhere(typed, meant):
 
 def test_common_words_are_candidates_where_the_registry_has_none():
     assert likeliest(WordIndex(Vocabulary(LINES)), "becuase") == "because"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("ggoodnight", "goodnight"), ("godonight", "goodnight"), ("quikcer", "quicker"), ("jrioo", None)],
+)
+def test_words_of_several_pieces_are_candidates_if_two_letters_were_swapped_or_one_was_doubled(typed, meant):
+    """Only if they are much likelier than what was typed, and no piece and no word of the registry is near."""
+    assert likeliest(WordIndex(Vocabulary(LINES)), typed) == meant
+    near = WordIndex(Vocabulary([*LINES, "goodnights", "quickest"])).candidates(typed)
+    assert "goodnight" not in {candidate.word for candidate in near}
+
+
+def test_word_one_mistake_away_is_likelier_than_one_two_away():
+    index = WordIndex(Vocabulary(["meeting", *["what is the meaning"] * 50]))
+
+    assert likeliest(index, "meeoing") == "meeting"
+
+
+def test_common_word_one_mistake_away_rivals_a_word_of_the_registry_two_away():
+    found = WordIndex(Vocabulary(["a restaurant"])).candidates("restadrants")
+
+    assert {candidate.word for candidate in found} == {"restaurant", "restaurants"}
 
 
 @pytest.mark.parametrize("word", ["x", "12", "dl123", "c#", "订单", "ขอบคณ", "주문", "a" * 30, ""])

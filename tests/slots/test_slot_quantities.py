@@ -77,16 +77,19 @@ def test_time_grows_with_the_length_of_the_message(kind):
         "www.",
         "ab1",
     ]
-    for piece in texts:
+
+    def is_quick(piece: str) -> bool:
         seconds = []
         for length in (1_000, 10_000):
-            text = (piece * length)[:length]
             runs = []
             for _ in range(2):
-                message = Message(text, "en")
+                message = Message((piece * length)[:length], "en")
                 assert message.tokens is not None
-                start = time.process_time()
+                start = time.thread_time()
                 FINDERS[kind].find(message)
-                runs.append(time.process_time() - start)
+                runs.append(time.thread_time() - start)
             seconds.append(min(runs))
-        assert seconds[1] < max(30 * seconds[0], 0.1), piece
+        return seconds[1] < max(30 * seconds[0], 0.1)
+
+    for piece in texts:
+        assert any(is_quick(piece) for _ in range(3)), piece

@@ -311,7 +311,7 @@ print(hashlib.sha256(vectors.tobytes()).hexdigest())
     for builder in builders:
         builder.stdin.write("go\n")
         builder.stdin.flush()
-    finished = [builder.communicate(timeout=60) for builder in builders]
+    finished = [builder.communicate(timeout=300) for builder in builders]
 
     texts = [f"text number {number}" for number in range(400)]
     expected = hashlib.sha256(WordHashEncoder().encode(texts).tobytes()).hexdigest()
@@ -340,7 +340,7 @@ while True:
         assert writer.stdout.readline() == "ready\n"
         time.sleep(milliseconds / 1000)
         writer.send_signal(signal.SIGKILL)
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=300)
 
         assert count_found(tmp_path, texts) % 40 == 0
         assert encodes_correctly(tmp_path)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from driven_studio import CHROMIUM, Served, copied, start, stop, watched
+from hardening.conftest import rounds  # noqa: F401 - a fixture
 
 
 @pytest.fixture(scope="module")

@@ -135,6 +135,15 @@ def test_form_of_another_site_is_refused(path):
     assert answer.status_code == 403
 
 
+def test_page_learns_whether_its_session_is_known():
+    stranger = client(needs_key=True).get("/studio/session")
+
+    assert (stranger.status_code, stranger.text) == (200, "unknown")
+    assert stranger.headers["cache-control"] == "no-store"
+    assert "set-cookie" not in stranger.headers
+    assert signed_in().get("/studio/session").text == "known"
+
+
 def test_form_of_another_site_signs_nobody_out():
     visitor = signed_in()
     visitor.post("/studio/sign-out", headers={"origin": "http://evil.test"})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from driven_studio import open_screen, watched
 
-SCREENS = ("Try", "Edit", "See", "Inbox", "Issues", "History")
+SCREENS = ("Try", "Edit", "See", "Inbox", "Review", "Issues", "History")
 
 
 def test_start_opens_the_first_screen_with_a_link_to_each_other(page, served):
@@ -19,7 +19,7 @@ def test_start_opens_the_first_screen_with_a_link_to_each_other(page, served):
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_keys_open_each_screen(page, served, screen):
-    keys = {"Try": "t", "Edit": "e", "See": "s", "Inbox": "i", "Issues": "u", "History": "h"}
+    keys = {"Try": "t", "Edit": "e", "See": "s", "Inbox": "i", "Review": "r", "Issues": "u", "History": "h"}
     page.goto(f"{served.url}/{'edit' if screen == 'History' else 'history'}")
     page.locator("h1").wait_for()
     page.wait_for_function("window.socket?.connected")
@@ -83,7 +83,7 @@ def test_pages_load_nothing_from_elsewhere(page, served):
 
 
 def test_unknown_screen_is_an_error_page_with_a_policy(browser, served):
-    with watched(browser, expected="404") as page:
+    with watched(browser, expected=("404",)) as page:
         answer = page.goto(f"{served.url}/nothing")
 
         assert answer.status == 404

@@ -15,6 +15,7 @@ READY = {
     "see?view=languages": ".st-coverage td",
     "see?view=growth": ".st-growth",
     "inbox": ".st-card, .st-empty",
+    "review": ".st-card, .st-empty",
     "issues": "article",
 }
 """What each screen shows once it is complete."""
@@ -30,7 +31,7 @@ def yaml(served) -> str:
 
 def opened(page, served, path: str) -> None:
     open_screen(page, served, path)
-    page.locator(READY[path]).first.wait_for(timeout=60_000)
+    page.locator(READY[path]).first.wait_for()
 
 
 def miss(page, served, *messages: str) -> None:
@@ -64,7 +65,7 @@ def test_screens_fit_the_width_and_axe_finds_nothing_serious(browser, served, wi
 class TestSee:
     def test_click_on_the_map_opens_the_line(self, page, served):
         opened(page, served, "see")
-        page.get_by_text("are taken by another intent").wait_for(timeout=60_000)
+        page.get_by_text("are taken by another intent").wait_for()
         point = page.evaluate(
             """() => {
               const element = document.querySelector('.st-map'), box = element.getBoundingClientRect();
@@ -168,7 +169,7 @@ class TestInbox:
         page.keyboard.press("u")
 
         page.locator(".st-cluster.ignore").wait_for(state="detached")
-        assert page.locator(".st-dock").is_hidden()
+        page.locator(".st-dock").wait_for(state="hidden")
 
     def test_question_mark_lists_the_keys(self, page, served):
         opened(page, served, "inbox")

@@ -34,7 +34,7 @@ def sign_in(page, served: Served, key: str) -> None:
 
 
 def test_wrong_key_stays_at_the_door(browser, guarded):
-    with watched(browser, expected="401") as page:
+    with watched(browser, expected=("401",)) as page:
         sign_in(page, guarded, "wrong")
 
         assert page.get_by_role("alert").inner_text() == "This key is not valid."
@@ -42,7 +42,7 @@ def test_wrong_key_stays_at_the_door(browser, guarded):
         assert "wrong" not in page.url
 
 
-@pytest.mark.parametrize(("key", "screens", "audit"), [("plain", 1, False), ("hers", 6, False), ("root", 6, True)])
+@pytest.mark.parametrize(("key", "screens", "audit"), [("plain", 1, False), ("hers", 7, False), ("root", 7, True)])
 def test_each_role_sees_its_screens(browser, guarded, key, screens, audit):
     with watched(browser) as page:
         sign_in(page, guarded, key)

@@ -12,6 +12,14 @@ def yaml(served) -> str:
     return (served.folder / "orders.yaml").read_text(encoding="utf-8")
 
 
+def add_line(page, line: str) -> None:
+    """Add a line to the intent that is open in Edit."""
+    page.get_by_label("Add lines, one per row").first.fill(line)
+    page.get_by_role("button", name="Add", exact=True).first.click()
+    save_proposal(page)
+    page.locator(".st-lines").get_by_text(line).wait_for()
+
+
 def verdict(page, message: str) -> str:
     page.get_by_label("Message", exact=True).fill(message)
     said = page.locator(".st-verdict .st-said")
@@ -117,6 +125,18 @@ class TestTry:
 
 
 class TestEdit:
+    def test_change_of_somebody_else_appears_and_leaves_what_is_typed(self, browser, served):
+        with watched(browser) as first, watched(browser) as second:
+            open_screen(first, served, "edit?intent=refund")
+            first.get_by_label("Add lines, one per row").first.fill("half a sen")
+            first.get_by_label("Title", exact=True).fill("Money back")
+            open_screen(second, served, "edit?intent=refund")
+            add_line(second, "return my payment")
+            first.locator(".st-lines").get_by_text("return my payment").wait_for()
+
+            assert first.get_by_label("Add lines, one per row").first.input_value() == "half a sen"
+            assert first.get_by_label("Title", exact=True).input_value() == "Money back"
+
     def test_search_by_text_finds_a_line(self, page, served):
         open_screen(page, served, "edit")
         page.get_by_label("Search").fill("ساعات")
@@ -238,10 +258,25 @@ class TestHistory:
 
         assert yaml(served) == before
 
+    def test_row_stays_in_place_when_somebody_else_saves(self, browser, served):
+        """Otherwise a click that is on its way would be lost."""
+        with watched(browser) as first, watched(browser) as second:
+            open_screen(first, served, "edit?intent=order_status")
+            add_line(first, "is it with the carrier")
+            open_screen(first, served, "history")
+            first.evaluate("window.row = document.querySelector('.st-intent')")
+            open_screen(second, served, "edit?intent=order_status")
+            add_line(second, "did the carrier take it")
+            first.wait_for_function("document.querySelectorAll('.st-intent')[1] === window.row")
+
+            first.evaluate("window.row.click()")
+            first.locator(".st-diff .add", has_text="is it with the carrier").wait_for()
+            assert first.locator(".st-intent[aria-current]").count() == 1
+
     def test_evaluation_before_and_after_is_shown(self, page, served):
         open_screen(page, served, "history")
         page.locator(".st-intent").first.click()
         page.get_by_role("button", name="Evaluate").click()
 
-        page.get_by_role("columnheader", name="right before").wait_for(timeout=60_000)
+        page.get_by_role("columnheader", name="right before").wait_for()
         assert page.get_by_role("cell", name="held-out utterances").is_visible()

@@ -53,8 +53,8 @@ def test_case_is_ignored_unless_the_expression_says_otherwise():
 
 @given(st.text(st.sampled_from("ab()[]{}?*+|.\\^$19,<>P:=!e")))
 def test_any_text_compiles_or_raises_expression_error_quickly(text):
-    start = time.perf_counter()
+    start = time.thread_time()
     with contextlib.suppress(ExpressionError):
         compiled(text)
 
-    assert time.perf_counter() - start < 5.0
+    assert time.thread_time() - start < 5.0

@@ -35,6 +35,8 @@ def report(found: Report) -> None:
     if found.robustness:
         _robustness(found.robustness)
     _out_of_scope(found)
+    if promise := found.facts.get("promise"):
+        output.say(f"\n{promise[:1].upper()}{promise[1:]}.")
     if found.curve:
         _curve(found)
 

@@ -63,7 +63,7 @@ class PieceLanguages:
         A piece counts once, however often it is repeated ("hahaha"). None if no piece tells languages apart: numbers,
         punctuation, emoji, unknown letters.
         """
-        ids = np.array([*{*pieces}], dtype=np.int64)
+        ids = np.array([*{*pieces}], dtype=np.intp)
         levels = (self.levels.take(ids)[:, None] >> _SHIFTS) & _LEVEL
         sums = np.bincount(self.languages.take(ids, axis=0).ravel(), levels.ravel(), len(self.codes))
         return np.multiply(sums, STEP, dtype=np.float64) if sums.any() else None
@@ -77,7 +77,7 @@ class PieceLanguages:
 
         Only those pieces count that the language does make likelier. Languages are positions in `codes`.
         """
-        ids = np.array([*{*pieces}], dtype=np.int64)
+        ids = np.array([*{*pieces}], dtype=np.intp)
         levels = ((self.levels.take(ids)[:, None] >> _SHIFTS) & _LEVEL).astype(np.float64)
         languages = self.languages.take(ids, axis=0)
         own = np.where(languages == language, levels, 0.0).max(axis=1)

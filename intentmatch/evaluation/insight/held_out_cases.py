@@ -20,8 +20,7 @@ from intentmatch.artefact.store import Artefact
 from intentmatch.core.types import Encoder, Registry, Utterance
 from intentmatch.learning.calibration import Calibration, asked_about, shares_of
 from intentmatch.learning.cross_validation import HeldOut
-from intentmatch.learning.labelled_cases import joined, labelled_cases
-from intentmatch.learning.training import cross_validate_registry
+from intentmatch.learning.training import cases_of, cross_validate_registry
 from intentmatch.matching.policy import Policy
 from intentmatch.matching.thresholds import policy_of
 
@@ -40,6 +39,8 @@ class HeldOutCases:
     artefact: Artefact
     held_out: HeldOut
     """Arrays of the cases; those of labelled messages have the row -1."""
+    tested: HeldOut | None = None
+    """Labelled messages that test a promised precision, if the target is one."""
 
     @property
     def registry(self) -> Registry:
@@ -151,9 +152,5 @@ def held_out_cases(artefact: Artefact, encoder: Encoder) -> HeldOutCases:
     registry, settings = artefact.registry, artefact.settings
     vectors = artefact.wide_vectors
     validated = cross_validate_registry(registry, vectors, artefact.label_vectors, settings)
-    held_out = validated.held_out
     labelled = labelled_messages(registry, settings, encoder)
-    if labelled is not None:
-        more = labelled_cases(registry, vectors, settings.aggregation, validated.trained_head, labelled)
-        held_out = joined(held_out, more)
-    return HeldOutCases(artefact, held_out)
+    return HeldOutCases(artefact, *cases_of(validated, registry, vectors, settings, labelled))

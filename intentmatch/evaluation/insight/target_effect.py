@@ -98,7 +98,8 @@ def coverage_curve(cases: HeldOutCases, calibration: Calibration, points: int = 
 def calibration_for(cases: HeldOutCases, target: Mapping[str, Any]) -> Calibration:
     """Return the calibration that a build would learn for a target; see `settings.Settings.target`."""
     languages = [line.language for line in cases.registry.utterances]
-    return calibrate(cases.held_out, target, cases.names, languages, cases.artefact.out_of_scope_share)
+    share = cases.artefact.out_of_scope_share
+    return calibrate(cases.held_out, target, cases.names, languages, share, tested=cases.tested)
 
 
 def moved(cases: HeldOutCases, target: Mapping[str, Any]) -> Moved:

@@ -76,11 +76,16 @@ class AddUtterance:
     """Whether to add it to `not`."""
     template: bool = False
     """Whether brackets in the text are template marks; otherwise the text is literal."""
+    comment: str = ""
+    """What to write beside the line as a comment, in one line and without the `#`."""
 
     def apply(self, folder: Folder) -> Folder:
         """Append it to the intent's lines of its language, or else start a list where the intent is first described."""
         key = NEGATIVES if self.negative else UTTERANCES
-        return _with_line(folder, self.intent, key, _canonical(self.language), _template_text(self.text, self.template))
+        if not self.comment.isprintable():
+            raise InputError(f"{self.comment!r} cannot be a comment: write one line without control characters")
+        text, comment = _template_text(self.text, self.template), f"  # {self.comment}" if self.comment else ""
+        return _with_line(folder, self.intent, key, _canonical(self.language), text, comment=comment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,10 +48,10 @@ class SetField:
                 raise InputError(f"{self.intent!r} has no {self.field} to remove")
             return folder.replaced(entry.file, document.without(_key(entry.value.resolved, self.field)))
         value = _value(self.value)
-        return folder.replaced(entry.file, _with_value(document, entry.value.resolved, self.field, value))
+        return folder.replaced(entry.file, with_value(document, entry.value.resolved, self.field, value))
 
 
-def _with_value(document: Document, mapping: Part, key: str, value: Value) -> Document:
+def with_value(document: Document, mapping: Part, key: str, value: Value) -> Document:
     """Set a key of a mapping, with as few changes as possible."""
     found = mapping.get(key)
     if found is None:
@@ -61,7 +61,7 @@ def _with_value(document: Document, mapping: Part, key: str, value: Value) -> Do
     if found.kind == "mapping" and isinstance(value, Mapping) and value:
         path = document.path_to(found)
         for name, inner in value.items():
-            document = _with_value(document, document.follow(path), name, inner)
+            document = with_value(document, document.follow(path), name, inner)
         for name in [name for name in _names(found) if name not in value]:
             document = document.without(_key(document.follow(path), name))
         return document

@@ -21,6 +21,7 @@ from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
 from intentmatch.registry.reading.reader import examine, is_yaml, yaml_files
 from intentmatch.storage.atomic import real_path
 from intentmatch.storage.transaction import refuse_locked, swap_files
+from intentmatch.storage.unwritable import unwritable
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _PLACE = re.compile(r":\d+")
@@ -89,7 +90,7 @@ class Changes:
             swap_files(new, self._unchanged)
         except OSError as error:
             folder = Path(error.filename).parent if error.filename else self.path
-            raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error
+            raise InputError(unwritable(folder, error)) from error
 
     def _unchanged(self) -> None:
         """Raise `ChangedMeanwhileError` if a file has changed since it was read, or is locked for a change."""

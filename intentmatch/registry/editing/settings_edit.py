@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from intentmatch.core.errors import InputError
 from intentmatch.registry.editing.document import Document
+from intentmatch.registry.editing.fields import with_value
 from intentmatch.registry.editing.folder import Folder
+from intentmatch.registry.editing.quoting import Bare, Value
 
 _KEY = "settings"
 _HEAD = ("version", "language")
@@ -26,7 +28,8 @@ class Setting(NamedTuple):
 class ChangeSettings:
     """Sets settings in one file.
 
-    An existing value keeps its quotes and its comment. A comment that starts with `mark` was written by this edit
+    An existing value keeps its quotes and its comment. Where it is a mapping, a text such as `precision=0.95` sets its
+    keys. A comment that starts with `mark` was written by this edit
     before, and is replaced.
     """
 
@@ -51,7 +54,9 @@ def _changed(document: Document, values: Mapping[str, Setting], mark: str) -> Do
         root = document.root
         block = root.get(_KEY) if root else None
         found = block.get(name) if block else None
-        if found is not None:
+        if block is not None and found is not None and found.kind == "mapping":
+            document = with_value(document, block, name, _pairs(setting.value) or setting.value)
+        elif found is not None:
             document = document.with_text(found, setting.value)
         elif block is not None:
             document = document.with_entry(block, name, setting.value)
@@ -61,6 +66,14 @@ def _changed(document: Document, values: Mapping[str, Setting], mark: str) -> Do
             document = document.with_entry(root, _KEY, {name: setting.value}, max(heads, default=0))
         document = _commented(document, name, setting, mark)
     return document
+
+
+def _pairs(text: str) -> dict[str, Value] | None:
+    """Return the mapping that `precision=0.95,give_up=0.02` means; None for another text, such as `balance`."""
+    parts = [part.partition("=") for part in text.split(",")]
+    if not all(name.strip() and value.strip() for name, _, value in parts):
+        return None
+    return {name.strip(): Bare(value.strip()) for name, _, value in parts}
 
 
 def _commented(document: Document, name: str, setting: Setting, mark: str) -> Document:

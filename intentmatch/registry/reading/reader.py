@@ -107,10 +107,12 @@ def read_comments(path: str | os.PathLike[str], limits: ReadLimits | None = None
     return found
 
 
-def yaml_files(path: str | os.PathLike[str], limits: ReadLimits | None = None) -> list[Path]:
-    """Return the files that `examine` would read, in its order."""
+def yaml_files(
+    path: str | os.PathLike[str], limits: ReadLimits | None = None, *, remembered: Remembered | None = None
+) -> list[Path]:
+    """Return the files that `examine` would read, in its order; `remembered` is as for `read_registry`."""
     limits = limits or ReadLimits.from_settings(path)
-    return [Path(content.path) for content in _read_files(Path(path), {}, None, limits)[0]]
+    return [Path(content.path) for content in _read_files(Path(path), {}, remembered, limits)[0]]
 
 
 def own_files(path: str | os.PathLike[str]) -> list[Path]:

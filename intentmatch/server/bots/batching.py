@@ -32,6 +32,7 @@ from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Registry
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.options import MatchOptions
+from intentmatch.server.candidates.shadow_queue import ShadowQueue
 from intentmatch.server.config import Batching
 from intentmatch.server.middleware.limits import client_receive
 from intentmatch.server.middleware.problems import ProblemError
@@ -132,6 +133,8 @@ class BatchQueue:
         self._length = 0
         self._seconds_in_parts = 0.0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="intentmatch-match")
+        self.shadows = ShadowQueue()
+        """Messages that candidates match beside the answers, all bots together."""
 
     async def match(self, matcher: Matcher, text: str, options: MatchOptions = _NO_OPTIONS) -> Answer:
         """Match one message, as `Matcher.match` does.

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -25,7 +25,7 @@ from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.server.bots.batching import BatchQueue
-from intentmatch.server.bots.reloads import ReloadCounter
+from intentmatch.server.bots.reloads import ReloadCounter, SharedReload
 from intentmatch.server.middleware.problems import (
     BROKEN,
     WARMING,
@@ -33,6 +33,7 @@ from intentmatch.server.middleware.problems import (
     from_failed_reload,
     from_invalid_files,
 )
+from intentmatch.server.middleware.request_log import answered_by
 from intentmatch.server.process.logs import messages_log
 from intentmatch.server.process.metrics import BotStatus, State
 from intentmatch.server.process.telemetry import Spans
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from intentmatch.authoring.workspace import Workspace
     from intentmatch.matching.database_watch import DatabaseWatch
     from intentmatch.matching.watch import Watch
+    from intentmatch.server.candidates.candidate import BotCandidate
+    from intentmatch.server.candidates.shadow_queue import ShadowQueue
     from intentmatch.storage.postgres.address import Address
 
 _log = logging.getLogger(__name__)
@@ -50,30 +53,6 @@ _log = logging.getLogger(__name__)
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 _Result = TypeVar("_Result")
-
-
-class _Reload:
-    """A reload that several callers may wait for, as long as it has not begun to read the files."""
-
-    def __init__(self, reload: Callable[[Matcher], Matcher], matcher: Matcher) -> None:
-        self._reload, self._matcher = reload, matcher
-        self._begun = threading.Event()
-
-    def start(self, executor: Executor) -> None:
-        """Hand the reload to a thread."""
-        self._ended = asyncio.get_running_loop().run_in_executor(executor, self._run)
-
-    def may_join(self) -> bool:
-        """Whether the files will be read after this moment."""
-        return not self._begun.is_set()
-
-    async def matcher(self) -> Matcher:
-        """Return the reloaded matcher, or raise why the reload failed. A caller that is cancelled stops nobody else."""
-        return await asyncio.shield(self._ended)
-
-    def _run(self) -> Matcher:
-        self._begun.set()
-        return self._reload(self._matcher)
 
 
 class Bot:
@@ -89,9 +68,11 @@ class Bot:
         reloads: ReloadCounter | None = None,
         reloads_seen: int = 0,
         name: str | None = None,
+        candidates: bool = False,
     ) -> None:
         """A bot of a pool has a `name`, and shares queue and metrics with the others.
 
+        With `candidates`, it may have a second registry beside the first: see `server.candidates`.
         `reloads_seen` is the count of `reloads` when a ready-made matcher was loaded.
         """
         self._source = source
@@ -105,7 +86,7 @@ class Bot:
         self._matcher = source if isinstance(source, Matcher) else None
         # One thread, apart from those that match: reloads wait for each other and for nobody else.
         self._reloader = ThreadPoolExecutor(1, thread_name_prefix="intentmatch-reload")
-        self._next_reload: _Reload | None = None
+        self._next_reload: SharedReload | None = None
         self._reloads, self._reloads_seen = reloads, reloads_seen
         self._following: asyncio.Task[None] | None = None
         self._warming = self._matcher is None
@@ -121,6 +102,24 @@ class Bot:
         """Held while this process evaluates the bot for an author."""
         self.reload_error: ProblemDetails | None = None
         """Why the last reload failed; None if it succeeded."""
+        self.candidate = self._make_candidate() if candidates else None
+        """The second registry; None if the server has no authors, who could begin one."""
+        self._following_candidate: asyncio.Task[None] | None = None
+
+    def _make_candidate(self) -> BotCandidate:
+        from intentmatch.server.candidates.of_bot import candidate_of  # needed by few servers
+
+        return candidate_of(self)
+
+    @property
+    def name(self) -> str | None:
+        """The name of a bot of a pool."""
+        return self._name
+
+    @property
+    def shadows(self) -> ShadowQueue:
+        """The messages that candidates match beside the answers, all bots together."""
+        return self._queue.shadows
 
     @property
     def matcher(self) -> Matcher:
@@ -137,27 +136,50 @@ class Bot:
         """Return this bot, whatever name the caller uses: there is only one."""
         return self
 
+    def matcher_for(self, conversation: str | None = None) -> Matcher:
+        """Return the matcher that answers a conversation: the candidate's for its share of a canary.
+
+        Raises `ProblemError` (503) until the matcher is loaded.
+        """
+        chosen = None if self.candidate is None else self.candidate.matcher_for(conversation)
+        return chosen or self.matcher
+
     @contextmanager
-    def answering(self) -> Iterator[Snapshot]:
-        """Give the registry in use for one answer, and note whether it failed through no fault of the caller."""
-        snapshot = self.matcher.snapshot()
+    def answering(self, conversation: str | None = None) -> Iterator[Snapshot]:
+        """Give the registry of a conversation for one answer.
+
+        Notes whether the registry in use failed through no fault of the caller.
+        """
+        matcher = self.matcher_for(conversation)
         try:
-            yield snapshot
+            yield matcher.snapshot()
         except (InputError, ProblemError, ClientDisconnect):
             raise
         except Exception:
-            self._failed = True
+            self._failed = self._failed or matcher is self._matcher
             raise
-        self._failed = False
+        if matcher is self._matcher:
+            self._failed = False
 
-    async def match(self, text: str, options: MatchOptions) -> MatchResult:
+    async def match(self, text: str, options: MatchOptions, conversation: str | None = None) -> MatchResult:
         """Match a message as soon as the queue lets it, and record the result.
+
+        The candidate answers its share of the conversations; if it fails, the registry in use answers.
 
         Raises what `BatchQueue.match` does, and `ProblemError` (503) until the matcher is loaded.
         """
-        with self.answering():
-            answer = await self._queue.match(self.matcher, text, options)
-        self.record([answer.result], answer.registry)
+        answer = None
+        if self.candidate is not None and (chosen := self.candidate.matcher_for(conversation)) is not None:
+            try:
+                answer = await self._queue.match(chosen, text, options)
+            except (ProblemError, ClientDisconnect):
+                raise
+            except Exception as error:  # noqa: BLE001 - such as a name in `allowed` that only the present one has
+                self.candidate.failed(error)
+        if answer is None:
+            with self.answering():
+                answer = await self._queue.match(self.matcher, text, options)
+        self.record([answer.result], answer.registry, options, conversation)
         return answer.result
 
     async def match_many(self, texts: Sequence[str], options: MatchOptions) -> list[MatchResult]:
@@ -178,7 +200,7 @@ class Bot:
                 )
 
             results = await self.in_parts(texts, match)
-        await asyncio.to_thread(self.record, results, snapshot.registry)
+        await asyncio.to_thread(self.record, results, snapshot.registry, options)
         return results
 
     async def in_parts(
@@ -232,6 +254,8 @@ class Bot:
             self._watch = await asyncio.to_thread(self._begin_to_watch)
         if self._reloads is not None:
             self._following = asyncio.create_task(self._follow(self._reloads))
+        if self.candidate is not None:
+            self._following_candidate = asyncio.create_task(self.candidate.follow())
 
     def _begin_to_watch(self) -> Watch | DatabaseWatch:
         return self.matcher.watch(on_reload=self._note_reload, on_error=self._note_invalid_files)
@@ -240,8 +264,11 @@ class Bot:
         """Stop watching and evaluating, and flush the inbox."""
         if self._evaluator is not None:
             await asyncio.to_thread(self._evaluator.close)
-        if self._following is not None:
-            self._following.cancel()
+        for task in (self._following, self._following_candidate):
+            if task is not None:
+                task.cancel()
+        if self.candidate is not None:
+            await self.candidate.close()
         if self._watch is not None:
             await asyncio.to_thread(self._watch.stop)
         if self._inbox is not None:
@@ -252,7 +279,7 @@ class Bot:
         """The inbox that the settings in use ask for; None if it is off."""
         settings = self.matcher.settings
         if settings is not self._inbox_settings:
-            names = ("inbox", "inbox_keep", "inbox_mode")
+            names = ("inbox", "inbox_keep", "inbox_mode", "inbox_sample")
             if any(getattr(settings, name) != getattr(self._inbox_settings, name) for name in names):
                 self._inbox = Inbox.from_settings(settings, self.matcher.address)
             self._inbox_settings = settings
@@ -298,8 +325,19 @@ class Bot:
                 self._evaluator = Evaluator(workspace, lambda: self.matcher)
             return self._evaluator
 
-    def record(self, results: Sequence[MatchResult], registry: Registry) -> None:
-        """Count, trace and log results of a registry, and keep misses in the inbox, each if it is turned on."""
+    def record(
+        self,
+        results: Sequence[MatchResult],
+        registry: Registry,
+        options: MatchOptions | None = None,
+        conversation: str | None = None,
+    ) -> None:
+        """Count, trace and log results of a registry, and keep misses in the inbox, each if it is turned on.
+
+        With the `options` of the match, a candidate matches the messages too.
+        """
+        if (answered := answered_by.get()) is not None:
+            answered.fingerprint = registry.fingerprint
         self.metrics.matched(results, self._name)
         if self._spans is not None:
             self._spans.matched(results, registry.fingerprint)
@@ -311,6 +349,9 @@ class Bot:
             for result in results:
                 inbox.record(result)
             self.metrics.kept(sum(map(is_missed, results)), self._name)
+        if self.candidate is not None and options is not None:
+            for result in results:
+                self.candidate.heard(result, registry, options, conversation)
 
     @property
     def state(self) -> State:
@@ -330,7 +371,8 @@ class Bot:
     @property
     def status(self) -> BotStatus:
         """What the metrics report about the bot."""
-        return BotStatus(self.state, self._matcher, self._loaded_at, self._name)
+        candidate_bytes = None if self.candidate is None else self.candidate.bytes
+        return BotStatus(self.state, self._matcher, self._loaded_at, self._name, candidate_bytes)
 
     def exposition(self) -> bytes:
         """Return the metrics in Prometheus's text format."""
@@ -348,7 +390,7 @@ class Bot:
     async def _reload_here(self) -> Matcher:
         """Reload once those before have ended, together with everyone else who waits for that."""
         if self._next_reload is None or not self._next_reload.may_join():
-            self._next_reload = _Reload(self._reload, self.matcher)
+            self._next_reload = SharedReload(self._reload, self.matcher)
             self._next_reload.start(self._reloader)
         return await self._next_reload.matcher()
 

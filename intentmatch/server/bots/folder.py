@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,6 +12,8 @@ from typing import Any
 from intentmatch.artefact.store import SUFFIX
 from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Encoder
 from intentmatch.registry.reading.reader import SUFFIXES, own_files
 from intentmatch.storage.postgres.address import Address
 
@@ -30,6 +32,8 @@ class BotFolder:
     """Memory for all loaded bots, without models; the least recently used are unloaded. None: no limit."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of every bot, as for `Matcher.load`."""
+    load_encoder: Callable[[Settings], Encoder] | None = None
+    """Makes the encoder that settings name, in place of `encoders.load_encoder`."""
 
     def bots(self) -> Mapping[str, Path | Address]:
         """Return the path of each bot by name, or its address.

@@ -19,14 +19,16 @@ _Model = TypeVar("_Model")
 class ModelPool:
     """Encoders and rerankers, keyed by the settings that make them. Safe to use from many threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, load: Callable[[Settings], Encoder] | None = None) -> None:
+        """`load` makes encoders in place of `load_encoder`, and raises the same errors."""
+        self._load_encoder = load_encoder if load is None else load
         # One load at a time: loading a model uses the whole machine anyway.
         self._loading = threading.Lock()
         self._models: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
 
     def encoder(self, settings: Settings) -> Encoder:
         """Return the encoder for these settings. Raises what `load_encoder` raises."""
-        return self._shared(("encoder", encoder_key(settings)), lambda: load_encoder(settings))
+        return self._shared(("encoder", encoder_key(settings)), lambda: self._load_encoder(settings))
 
     def reranker(self, settings: Settings) -> Reranker | None:
         """Return the reranker for these settings, if any. Raises what `load_reranker` raises."""

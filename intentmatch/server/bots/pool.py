@@ -83,6 +83,12 @@ class _Entry:
             self._measured = weakref.ref(artefact)
 
     @property
+    def taken(self) -> int:
+        """Memory of the bot and its candidate, in bytes."""
+        candidate = None if self.bot is None else self.bot.candidate
+        return self.bytes + (0 if candidate is None else candidate.bytes)
+
+    @property
     def state(self) -> BotState:
         """The state as `/bots` reports it."""
         if self.bot is not None:
@@ -101,16 +107,21 @@ class BotPool:
         watch: bool = False,
         spans: Spans | None = None,
         reloads: ReloadCounter | None = None,
+        candidates: bool = False,
     ) -> None:
-        """Raises `RegistryError` or `InputError` if the folder cannot be used."""
+        """With `candidates`, each bot may have a second registry beside its first.
+
+        Raises `RegistryError` or `InputError` if the folder cannot be used.
+        """
         self.metrics = queue.metrics
         self._queue = queue
         self._folder, self._watch, self._spans, self._reloads = folder, watch, spans, reloads
+        self._candidates = candidates
         # Least recently used first.
         self._entries = {name: _Entry(name, path) for name, path in folder.bots().items()}
         self._preloaded = folder.preloaded(list(self._entries))
         self._warming = bool(self._preloaded)
-        self._models = ModelPool()
+        self._models = ModelPool(folder.load_encoder)
         self._loaders = ThreadPoolExecutor(_LOADERS, thread_name_prefix="intentmatch-load")
         self._looking: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[None]] = set()
@@ -177,6 +188,16 @@ class BotPool:
         if (entry := self._entries.pop(name, None)) is not None:
             self._unload(entry)
             _log.info("the bot %s is removed", name)
+
+    def is_loaded(self, name: str) -> bool:
+        """Whether a bot is in memory."""
+        entry = self._entries.get(name)
+        return entry is not None and entry.bot is not None
+
+    def unload(self, name: str) -> None:
+        """Free the memory of a bot until its next call; answers that it has begun are still finished."""
+        if self.is_loaded(name):
+            self._unload(self._entries[name])
 
     async def bot_named(self, request: Request, name: str | None) -> Bot:
         """Return the bot that a protocol names, or else the path, if the caller's key is valid for it.
@@ -278,6 +299,7 @@ class BotPool:
             reloads=self._reloads,
             reloads_seen=reloads_seen,
             name=name,
+            candidates=self._candidates,
         )
 
     def _matcher(self, entry: _Entry) -> Matcher:
@@ -300,12 +322,12 @@ class BotPool:
         if most is None:
             return
         loaded = self._loaded()
-        taken = sum(entry.bytes for entry in loaded)
+        taken = sum(entry.taken for entry in loaded)
         keep = keep or (loaded[-1] if loaded else None)
         for entry in (entry for entry in loaded if entry is not keep):
             if taken <= most * 1e6:
                 return
-            taken -= entry.bytes
+            taken -= entry.taken
             self._unload(entry)
             _log.info("the bot %s is unloaded to free memory, until its next call", entry.name)
 

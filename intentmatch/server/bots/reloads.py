@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from multiprocessing import get_context
 from typing import Any
+
+from intentmatch.matching.matcher import Matcher
+
+
+class SharedReload:
+    """A reload that several callers may wait for, as long as it has not begun to read the files."""
+
+    def __init__(self, reload: Callable[[Matcher], Matcher], matcher: Matcher) -> None:
+        self._reload, self._matcher = reload, matcher
+        self._begun = threading.Event()
+
+    def start(self, executor: Executor) -> None:
+        """Hand the reload to a thread."""
+        self._ended = asyncio.get_running_loop().run_in_executor(executor, self._run)
+
+    def may_join(self) -> bool:
+        """Whether the files will be read after this moment."""
+        return not self._begun.is_set()
+
+    async def matcher(self) -> Matcher:
+        """Return the reloaded matcher, or raise why the reload failed. A caller that is cancelled stops nobody else."""
+        return await asyncio.shield(self._ended)
+
+    def _run(self) -> Matcher:
+        self._begun.set()
+        return self._reload(self._matcher)
 
 
 class ReloadCounter:

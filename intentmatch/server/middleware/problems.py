@@ -17,7 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match
 from starlette.types import Scope
 
 from intentmatch.core.errors import (
@@ -43,6 +43,7 @@ _STILL_ACTIVE = "The last valid registry stays active."
 Shape = Callable[[ProblemDetails], Response]
 """Turns a problem into the error response that the clients of a protocol expect."""
 
+_METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _log = logging.getLogger(__name__)
 
 DESCRIPTIONS: Mapping[int, str] = {
@@ -190,9 +191,9 @@ async def _http(request: Request, error: Exception) -> Response:
 
 def _methods(request: Request) -> str:
     """Return all methods of a path: Starlette names those of the first route alone."""
-    path = request.scope["path"]
-    found = [route for route in request.app.routes if isinstance(route, Route) and route.path_regex.match(path)]
-    return ", ".join(sorted({method for route in found for method in route.methods or ()}))
+    scopes = [{**request.scope, "method": method} for method in _METHODS]
+    found = [one for one in scopes if any(route.matches(one)[0] is Match.FULL for route in request.app.routes)]
+    return ", ".join(one["method"] for one in found)
 
 
 async def _intentmatch(request: Request, error: Exception) -> Response:
@@ -210,7 +211,10 @@ def _key_at_fault(request: Request, error: UnknownNameError) -> str:
     """The key of the request that holds the unknown name."""
     if error.kind == "slot":
         return ".slots" if error.name in request.state.names["slots"] else ".others"
-    return ".intent" if request.scope["path"].endswith("/fill") else ".allowed"
+    if request.scope["path"].endswith("/fill"):
+        return ".intent"
+    allowed = getattr(request.state, "names", {}).get("allowed")
+    return ".allowed" if allowed is None or error.name in allowed else ".previous"
 
 
 async def _gone(request: Request, error: Exception) -> Response:

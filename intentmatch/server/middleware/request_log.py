@@ -15,9 +15,24 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from intentmatch.server.process.metrics import Metrics
 
 HEADER = "X-Request-ID"
+FINGERPRINT_HEADER = "X-Registry-Fingerprint"
+_RAW_FINGERPRINT_HEADER = FINGERPRINT_HEADER.lower().encode()
 _RAW_HEADER = HEADER.lower().encode()
 request_id: ContextVar[str | None] = ContextVar("intentmatch_request_id", default=None)
 """Id of the current request, in worker threads too."""
+
+
+class AnsweredBy:
+    """The fingerprint of the registry that answered a request; empty until one has."""
+
+    __slots__ = ("fingerprint",)
+
+    def __init__(self) -> None:
+        self.fingerprint = ""
+
+
+answered_by: ContextVar[AnsweredBy | None] = ContextVar("intentmatch_answered_by", default=None)
+"""Where the current request notes its registry, in worker threads too."""
 
 # An id ends up in logs, searches and shells, so that it may hold nothing surprising.
 _SAFE_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
@@ -56,6 +71,8 @@ class RequestLog:
         identity = given if _SAFE_ID.fullmatch(given) else secrets.token_hex(16)
         # Never reset within the task: servers log an app's exception after the app has returned.
         request_id.set(identity)
+        answered = AnsweredBy()
+        answered_by.set(answered)
         status = CLIENT_GONE
         start = time.perf_counter()
 
@@ -64,6 +81,8 @@ class RequestLog:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message.get("headers", ()), (_RAW_HEADER, identity.encode())]
+                if answered.fingerprint:
+                    message["headers"].append((_RAW_FINGERPRINT_HEADER, answered.fingerprint.encode()))
             await send(message)
 
         try:

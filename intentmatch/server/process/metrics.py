@@ -28,6 +28,7 @@ from prometheus_client.registry import Collector
 
 from intentmatch.core.result import MatchResult
 from intentmatch.matching.matcher import Matcher
+from intentmatch.server.candidates.differences import KINDS
 from intentmatch.storage.vector_cache import LOOKUPS, VectorCache
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -53,6 +54,8 @@ class BotStatus:
     loaded_at: float
     name: str | None = None
     """Name of the bot; None if there is only one."""
+    candidate_bytes: int | None = None
+    """Memory of its candidate, 0 without one; None where the server has no authors to begin one."""
 
 
 class Metrics:
@@ -107,6 +110,27 @@ class Metrics:
         self._refused = Counter(
             "intentmatch_refused", "Messages refused: queue full, too late, client gone.", ["why"], registry=own
         )
+        self._compared = Counter(
+            "intentmatch_candidate_messages",
+            "Messages that the registry in use and its candidate have both answered, by how the answers differ.",
+            ["bot"] * several + ["kind"],
+            registry=own,
+        )
+        self._not_compared = Counter(
+            "intentmatch_candidate_skipped",
+            "Messages that only one of the two answered, to save time.",
+            ["bot"] * several,
+            registry=own,
+        )
+        self._heard = Counter(
+            "intentmatch_candidate_heard",
+            "Messages of conversations during a canary, by the registry that answered.",
+            ["bot"] * several + ["registry"],
+            registry=own,
+        )
+        self._rollbacks = Counter(
+            "intentmatch_candidate_rollbacks", "Candidates rolled back by rule.", ["bot"] * several, registry=own
+        )
         self._request = cache(self._requests.labels)
         self._request_time = cache(self._request_seconds.labels)
         self._stage = cache(self._stage_seconds.labels)
@@ -144,6 +168,32 @@ class Metrics:
     def kept(self, messages: int, bot: str | None = None) -> None:
         """Count messages given to the inbox."""
         (self._inbox if bot is None else self._inbox.labels(bot)).inc(messages)
+
+    def expect_candidates(self, bot: str | None = None) -> None:
+        """Start the counters of candidates at 0."""
+        for registry in ("present", "candidate"):
+            self._heard.labels(*_owner(bot), registry)
+        for kind in KINDS:
+            self._compared.labels(*_owner(bot), kind)
+        if bot is not None:
+            self._not_compared.labels(bot)
+            self._rollbacks.labels(bot)
+
+    def compared(self, kind: str, messages: int, bot: str | None = None) -> None:
+        """Count messages that both registries have answered, by how the answers differ."""
+        self._compared.labels(*_owner(bot), kind).inc(messages)
+
+    def not_compared(self, messages: int, bot: str | None = None) -> None:
+        """Count messages that only one of the two answered, to save time."""
+        (self._not_compared if bot is None else self._not_compared.labels(bot)).inc(messages)
+
+    def heard(self, registry: str, messages: int, bot: str | None = None) -> None:
+        """Count messages of a canary's conversations, by the registry that answered: `present` or `candidate`."""
+        self._heard.labels(*_owner(bot), registry).inc(messages)
+
+    def rolled_back(self, bot: str | None = None) -> None:
+        """Count a candidate that was rolled back by rule."""
+        (self._rollbacks if bot is None else self._rollbacks.labels(bot)).inc()
 
     def queued(self, messages: int) -> None:
         """Set the number of waiting messages."""
@@ -215,6 +265,10 @@ def _gauges(bots: Sequence[BotStatus]) -> Iterator[Metric]:
     yield gauge("registry_intents", "Intents of the registry in use.", intents)
     times = [(bot.name, bot.loaded_at) for bot, _ in loaded]
     yield gauge("registry_loaded_timestamp_seconds", "When the registry in use was loaded.", times)
+    candidates = [(bot.name, bot.candidate_bytes) for bot, _ in loaded if bot.candidate_bytes is not None]
+    if candidates:
+        yield gauge("candidate", "Whether a candidate is loaded.", [(name, size > 0) for name, size in candidates])
+        yield gauge("candidate_bytes", "Estimated memory of a candidate, without its models.", candidates)
     size = _size({VectorCache.at(matcher.settings.cache).folder for _, matcher in loaded})
     yield gauge("cache_bytes", "Vectors on disk, all encoders together.", [(None, size)])
     lookups = CounterMetricFamily(

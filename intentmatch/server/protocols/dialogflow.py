@@ -138,7 +138,7 @@ def protocol(host: Host) -> Protocol:
         if parameters.reset_contexts:
             session = Session(stored=session.stored)
         _activate(session, parameters.contexts or ())
-        reply = await _reply(host, bot, query, session)
+        reply = await _reply(host, bot, query, session, path)
         answer: dict[str, Any] = {
             "responseId": str(uuid4()),
             "queryResult": {**_query_result(reply, path), "outputContexts": session.written(path)},
@@ -177,15 +177,17 @@ def _activate(session: Session, contexts: Iterable[_Context]) -> None:
         session.activate(context.name.rpartition("/")[2], context.lifespan_count, context.parameters)
 
 
-async def _reply(host: Host, bot: Bot, query: _Text, session: Session) -> _Reply:
+async def _reply(host: Host, bot: Bot, query: _Text, session: Session, conversation: str) -> _Reply:
     """Match a message, or read the value of the slot that was asked for; change the session accordingly."""
-    tags = session.tags(bot.matcher.registry)
+    matcher = bot.matcher_for(conversation)
+    tags = session.tags(matcher.registry)
     if session.pending is None:
         options = MatchOptions(query.language_code or None, context=tags)
-        found = _matched(await host.match(bot, query.text, options), bot.matcher, query, session)
+        result = await host.match(bot, query.text, options, conversation)
+        found = _matched(result, matcher, query, session)
     else:
         host.check_length(query.text)
-        found = await asyncio.to_thread(_answered, bot, query, session, tags)
+        found = await asyncio.to_thread(_answered, bot, query, session, tags, conversation)
     if found.complete:
         session.answered(found.intent, _parameters(found))
     return replace(found, text=_filled(found.text, found.entities))
@@ -213,18 +215,18 @@ def _matched(result: MatchResult, matcher: Matcher | Snapshot, query: _Text, ses
     return _Reply(result.message, language, intent, result.entities, text, complete, confidence=certainty)
 
 
-def _answered(bot: Bot, query: _Text, session: Session, tags: Collection[str]) -> _Reply:
+def _answered(bot: Bot, query: _Text, session: Session, tags: Collection[str], conversation: str) -> _Reply:
     """Return the reply to a message after the question for a slot, which the message may answer or not."""
 
     def choose(_intent: str, responses: Sequence[str]) -> str:
         return responses[zlib.crc32(query.text.encode("utf-8", "surrogatepass")) % len(responses)]
 
     said = UserInput(query.text, None, language_code(query.language_code), tags, None)
-    with bot.answering() as snapshot:
+    with bot.answering(conversation) as snapshot:
         found = next_turn(snapshot, DialogueOptions(_ATTEMPTS, {}), said, session.pending, choose)
     turn, result = found.turn, found.turn.result
     if result is not None and not turn.answers:
-        bot.record([result], snapshot.registry)
+        bot.record([result], snapshot.registry, MatchOptions(context=tags), conversation)
     name = turn.intent or turn.pending
     if name is None and result is not None:
         return _matched(result, snapshot, query, session)

@@ -51,10 +51,10 @@ class Host:
         """Return the bot of this name. Raises `ProblemError`: 404 for an unknown one, 403 without a key for it."""
         return await self.bot_named(request, name)
 
-    async def match(self, bot: Bot, text: str, options: MatchOptions) -> MatchResult:
+    async def match(self, bot: Bot, text: str, options: MatchOptions, conversation: str | None = None) -> MatchResult:
         """Match a text. Raises `ProblemError`: 400 if it is too long, 503 as `Bot.match` does."""
         self.check_length(text)
-        return await bot.match(text, options)
+        return await bot.match(text, options, conversation)
 
     def check_length(self, text: str) -> None:
         """Raise `ProblemError` (400) if a text is too long."""

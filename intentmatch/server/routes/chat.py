@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from intentmatch.core.types import checked_language_code
 from intentmatch.dialogue import Dialogue, Store, Turn
+from intentmatch.matching.options import MatchOptions
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.routes.json_calls import JsonCalls
 from intentmatch.server.routes.schemas.base import ResponseModel, Text
@@ -66,7 +67,7 @@ def add_calls(calls: JsonCalls, store: Store) -> None:
         """Return what to do about a message in a conversation: a reply, or a question that the next text answers."""
         if body.language is not None:
             checked_language_code(body.language)
-        with bot.answering() as snapshot:
+        with bot.answering(body.conversation) as snapshot:
             turn = Dialogue(snapshot, store=store).take(
                 body.text,
                 # Another bot, below another path, may have conversations of the same name.
@@ -77,7 +78,8 @@ def add_calls(calls: JsonCalls, store: Store) -> None:
                 now=body.now,
             )
         if turn.result is not None and not turn.answers:
-            bot.record([turn.result], snapshot.registry)
+            options = MatchOptions(context=body.context, now=body.now)  # as the dialogue matches
+            bot.record([turn.result], snapshot.registry, options, body.conversation)
         return TurnResponse.from_turn(turn)
 
     calls.add("/chat", chat, ChatRequest, TurnResponse)

@@ -24,10 +24,12 @@ async def feedback(body: FeedbackRequest, bot: Bot, request: Request) -> Feedbac
     if inbox is None:
         detail = "There is no inbox to keep the correction in; the setting `inbox` turns one on."
         raise ProblemError(ProblemDetails.for_status(503, detail))
-    registry = bot.matcher.registry
+    registry = bot.matcher_for(body.conversation).registry
     if body.intent is not None and body.intent not in registry:
         error = str(UnknownNameError("intent", body.intent, [intent.name for intent in registry]))
         item = ErrorItem(location="body.intent", message=error)
         raise ProblemError(ProblemDetails.for_status(422, error, [item]))
     inbox.correct(body.text, body.intent, body.language)
+    if bot.candidate is not None:
+        bot.candidate.corrected(body.text, body.intent, body.language, body.conversation)
     return FeedbackResponse()

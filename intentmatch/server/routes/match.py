@@ -23,13 +23,15 @@ def add_calls(calls: JsonCalls) -> None:
 
 async def match(body: MatchRequest, bot: Bot, request: Request) -> bytes:
     """Return what one message means."""
-    result = await bot.match(body.text, body.options())
+    request.state.names = {"allowed": body.allowed or ()}
+    result = await bot.match(body.text, body.options(), body.conversation)
     # Written without the model, which would check what the matcher made over and over.
     return MatchResponse.json_from_result(result)
 
 
 async def match_batch(body: BatchRequest, bot: Bot, request: Request) -> bytes:
     """Return what each of many messages means; faster than one call per message."""
+    request.state.names = {"allowed": body.allowed or ()}
     results = await bot.match_many(body.texts, body.options())
     return await asyncio.to_thread(_written, results)
 
@@ -41,7 +43,7 @@ def _written(results: Sequence[MatchResult]) -> bytes:
 def fill(body: FillRequest, bot: Bot, request: Request) -> FillResponse:
     """Return the slots of an intent that the answer to a question fills."""
     request.state.names = {"slots": body.slots or (), "others": body.others or ()}
-    entities = bot.matcher.fill(
+    entities = bot.matcher_for(body.conversation).fill(
         body.text, body.intent, body.slots, others=body.others, language=body.language, now=body.now
     )
     return FillResponse.from_entities(entities)

@@ -1,4 +1,5 @@
-// Sends the keys that a screen has listed to the server. Everything else of the pages is NiceGUI's.
+// Sends the keys that a screen has listed to the server, and loads a page anew that the server does not know any more.
+// Everything else of the pages is NiceGUI's.
 const PAUSE = 1000; // milliseconds in which the second key of a pair such as "g t" counts
 let first = "";
 let since = 0;
@@ -24,3 +25,19 @@ document.addEventListener("keydown", (event) => {
     since = event.timeStamp;
   }
 });
+
+// After a restart of the server the session is unknown, and no socket opens.
+async function loadAgain() {
+  try {
+    const answer = await fetch(new URL("../session", import.meta.url), { cache: "no-store" });
+    if (answer.ok && (await answer.text()) === "unknown") location.reload();
+  } catch {
+    // The server is still away: the socket tries again, and then this.
+  }
+}
+
+const waiting = setInterval(() => {
+  if (!window.socket) return;
+  clearInterval(waiting);
+  window.socket.on("connect_error", loadAgain);
+}, 50);

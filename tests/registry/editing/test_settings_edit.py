@@ -96,6 +96,36 @@ def test_written_setting_is_read_back(value: str, quote: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        pytest.param(
+            "settings:\n  target: {precision: 0.95, give_up: 0.02}  # ours\n  margin: 0.1\n",
+            "precision=0.9",
+            "settings:\n  target: {precision: 0.9}  # ours\n  margin: 0.1\n",
+            id="in brackets",
+        ),
+        pytest.param(
+            "settings:\n  target:\n    precision: 0.95  # agreed\n  margin: 0.1\n",
+            "precision=0.9,give_up=0.01",
+            "settings:\n  target:\n    precision: 0.9  # agreed\n    give_up: 0.01\n  margin: 0.1\n",
+            id="in lines",
+        ),
+        pytest.param(
+            "settings:\n  target: {precision: 0.95}\n  margin: 0.1\n",
+            "balance",
+            "settings:\n  target: balance\n  margin: 0.1\n",
+            id="by a word",
+        ),
+    ],
+)
+def test_mapping_is_changed_by_its_keys(before: str, value: str, after: str) -> None:
+    text = with_settings(before, {"target": Setting(value)})
+
+    assert text == after
+    assert with_settings(text, {"target": Setting(value)}) == after
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "- a\n",

@@ -117,12 +117,12 @@ def test_mark_at_the_end_excludes_the_removed_space():
 
 def test_huge_count_needs_no_expansion():
     template = " ".join(f"(a{n}|b{n}|c{n})" for n in range(100))
-    began = time.perf_counter()
+    began = time.thread_time()
 
     assert wordings(template).count == 3**100
     assert len(set(texts(template, limit=10))) == 10
     assert next(wordings(template).sentences()).text.startswith("a0 a1 a2")
-    assert time.perf_counter() - began < 10.0
+    assert time.thread_time() - began < 10.0
 
 
 def test_sample_combines_groups_of_one_size_evenly():

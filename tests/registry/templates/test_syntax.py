@@ -158,7 +158,7 @@ def test_invalid_name_makes_no_mark(name: str):
     ],
 )
 def test_parsing_takes_linear_time(text: str):
-    began = time.perf_counter()
+    began = time.thread_time()
     parse(text)
 
-    assert time.perf_counter() - began < 20.0
+    assert time.thread_time() - began < 20.0

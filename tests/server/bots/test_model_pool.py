@@ -29,6 +29,13 @@ def test_same_settings_share_models(pool: ModelPool) -> None:
     assert pool.reranker(Settings(top_k=3, fuzzy=0.5)) is reranker
 
 
+def test_encoders_may_be_made_by_the_caller(pool: ModelPool) -> None:
+    made = Model()
+    pool = ModelPool(lambda settings: made)
+
+    assert pool.encoder(Settings()) is made
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -290,6 +290,19 @@ def test_bots_with_the_same_settings_share_an_encoder(several: Path) -> None:
     assert models.reranker(Settings()) is None
 
 
+def test_bot_may_be_unloaded_until_its_next_call(several: Path) -> None:
+    with served(several) as client:
+        pool = client.app.state.served
+        assert not pool.is_loaded("bank")
+        match(client, "bank")
+        assert pool.is_loaded("bank")
+        client.portal.call(lambda: pool.unload("bank"))
+        assert states(client)["bank"] == "idle"
+        client.portal.call(lambda: pool.unload("bank"))
+        client.portal.call(lambda: pool.unload("nobody"))
+        assert match(client, "bank").json()["intent"] == "bank"
+
+
 def test_memory_of_a_bot_counts_texts_and_vectors(several: Path) -> None:
     """Without the encoder, which is shared."""
     small = Matcher.load(several / "shop", cache="off")

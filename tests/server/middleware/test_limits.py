@@ -93,7 +93,7 @@ def served(matcher: Matcher, **options: Any) -> Iterator[Callable[[bytes], bytes
     thread.start()
 
     def send(sent: bytes) -> bytes:
-        with socket.create_connection(listening.getsockname(), timeout=20) as client:
+        with socket.create_connection(listening.getsockname(), timeout=60) as client:
             client.sendall(sent)
             return b"".join(iter(lambda: client.recv(65536), b""))
 
@@ -102,7 +102,7 @@ def served(matcher: Matcher, **options: Any) -> Iterator[Callable[[bytes], bytes
         yield send
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(60)
         listening.close()
 
 
@@ -112,20 +112,20 @@ def request(body: bytes, length: int, *more: str) -> bytes:
 
 
 def test_incomplete_body_gets_408(matcher: Matcher) -> None:
-    """Other clients are answered meanwhile."""
-    with served(matcher, body_seconds=3.0) as send:
+    with served(matcher, body_seconds=0.5) as send:
         start = time.monotonic()
-        slow: list[bytes] = []
-        waiting = threading.Thread(target=lambda: slow.append(send(request(b'{"text": ', 100))))
-        waiting.start()
-        assert b" 200 OK" in send(request(b'{"text": "hello"}', 17, "Connection: close"))
-        assert time.monotonic() - start < 3.0
-        waiting.join(20)
-        assert 3.0 <= time.monotonic() - start < 15.0
-    head, _, body = slow[0].partition(b"\r\n\r\n")
+        answer = send(request(b'{"text": ', 100))
+        assert time.monotonic() - start >= 0.5
+    head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 408 ")
     assert b"application/problem+json" in head
-    assert json.loads(body)["detail"] == "The body was not complete after 3 seconds."
+    assert json.loads(body)["detail"] == "The body was not complete after 0.5 seconds."
+
+
+def test_other_clients_are_answered_while_a_body_is_incomplete(matcher: Matcher) -> None:
+    with served(matcher, body_seconds=600.0) as send, socket.create_connection(send.address) as slow:  # type: ignore[attr-defined]
+        slow.sendall(request(b'{"text": ', 100))
+        assert b" 200 OK" in send(request(b'{"text": "hello"}', 17, "Connection: close"))
 
 
 @pytest.mark.parametrize("before", [b"", request(b'{"text": "hello"}', 17)], ids=["first", "second"])
@@ -134,13 +134,13 @@ def test_endless_request_head_gets_408(matcher: Matcher, before: bytes) -> None:
     with served(matcher, body_seconds=2.0) as send:
         assert b" 200 OK" in send(request(b'{"text": "hello"}', 17, "Connection: close"))
         start = time.monotonic()
-        with socket.create_connection(send.address, timeout=20) as client:  # type: ignore[attr-defined]
+        with socket.create_connection(send.address, timeout=60) as client:  # type: ignore[attr-defined]
             client.sendall(before + b"POST /match HTTP/1.1\r\nX-Drip: ")
             for _ in range(3):
                 time.sleep(0.2)
                 client.sendall(b"x")
             received = b"".join(iter(lambda: client.recv(65536), b""))
-        assert 2.0 <= time.monotonic() - start < 10.0
+        assert time.monotonic() - start >= 2.0
     answers = received.split(b"HTTP/1.1 ")[1:]
     assert [answer[:3] for answer in answers] == [b"200"] * bool(before) + [b"408"]
     head, _, body = answers[-1].partition(b"\r\n\r\n")
@@ -154,10 +154,8 @@ def test_silent_connection_is_closed(matcher: Matcher) -> None:
 
 
 def test_request_without_key_is_refused_before_its_body(matcher: Matcher) -> None:
-    with served(matcher, keys=["one"], body_seconds=60.0) as send:
-        start = time.monotonic()
+    with served(matcher, keys=["one"], body_seconds=600.0) as send:
         assert send(request(b"", 100)).startswith(b"HTTP/1.1 401 ")
-        assert time.monotonic() - start < 10.0
 
 
 @pytest.mark.parametrize(
@@ -168,11 +166,9 @@ def test_request_without_key_is_refused_before_its_body(matcher: Matcher) -> Non
 @pytest.mark.parametrize("framing", ["Content-Length: 900000", "Transfer-Encoding: chunked"])
 def test_every_call_asks_for_a_key_before_its_body(matcher: Matcher, path: str, framing: str) -> None:
     options = {"keys": ["one"], "admin_keys": ["boss"], "protocols": ["rasa", "clu", "dialogflow", "openai"]}
-    with served(matcher, body_seconds=60.0, **options) as send:
-        start = time.monotonic()
+    with served(matcher, body_seconds=600.0, **options) as send:
         head = f"POST {path} HTTP/1.1\r\nHost: bot\r\nContent-Type: application/json\r\n{framing}\r\n\r\n"
         assert send(head.encode()).startswith(b"HTTP/1.1 401 ")
-        assert time.monotonic() - start < 10.0
 
 
 @pytest.mark.parametrize("path", ["/match", "/healthz", "/nowhere"])
@@ -205,7 +201,7 @@ def test_batch_of_a_closed_connection_stops(matcher: Matcher, monkeypatch: pytes
     with served(matcher, max_together=4) as send:
         with socket.create_connection(send.address) as client:  # type: ignore[attr-defined]
             client.sendall(request(body, len(body)).replace(b"/match", b"/match/batch"))
-            assert begun.wait(20)
+            assert begun.wait(60)
         time.sleep(2.0)
         assert 4 <= sum(parts) <= 12
         assert b"intentmatch_queue_messages 0.0" in send(b"GET /metrics HTTP/1.0\r\nHost: bot\r\n\r\n")

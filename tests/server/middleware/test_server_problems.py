@@ -67,6 +67,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "allowed is empty": ({"text": "a", "allowed": []}, "body.allowed"),
     "allowed holds a number": ({"text": "a", "allowed": ["greet", 1]}, "body.allowed.1"),
     "allowed names no intent": ({"text": "a", "allowed": ["gret"]}, "body.allowed"),
+    "previous names no intent": ({"text": "a", "allowed": ["greet"], "previous": "gret"}, "body.previous"),
+    "previous is a number": ({"text": "a", "previous": 5}, "body.previous"),
     "now is a number": ({"text": "a", "now": 5}, "body.now"),
     "now is no time": ({"text": "a", "now": "tomorrow"}, "body.now"),
     "an unknown key": ({"text": "a", "lang": "de"}, "body.lang"),

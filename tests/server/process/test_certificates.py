@@ -16,7 +16,7 @@ from uvicorn import Server
 from intentmatch.server.process import certificates
 from intentmatch.server.process.certificates import CIPHERS, CertificateConfig
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 def write_certificate(folder: Path, name: str, key: str = "ec -pkeyopt ec_paramgen_curve:prime256v1") -> None:

@@ -20,7 +20,7 @@ from intentmatch.server import create_app
 from intentmatch.server.process import connections
 from intentmatch.server.process.connections import ConnectionLimits, LimitedProtocol, possible_connections
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: bot\r\n\r\n"
 LOGGER = connections.__name__
 
@@ -74,7 +74,7 @@ def served(matcher: Matcher, limits: ConnectionLimits) -> Iterator[tuple[str, in
         yield listening.getsockname()
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(PATIENCE)
         listening.close()
 
 

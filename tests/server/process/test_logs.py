@@ -41,6 +41,28 @@ def test_request_id_of_the_caller_is_kept(client: TestClient, given: str) -> Non
     assert client.get("/healthz", headers={"X-Request-ID": given}).headers["X-Request-ID"] == given
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/match", {"text": "hello"}),
+        ("/match/batch", {"texts": ["hello", "goodbye"]}),
+        ("/chat", {"text": "hello", "conversation": "1"}),
+    ],
+)
+def test_answers_name_their_registry(matcher: Matcher, client: TestClient, path: str, body: object) -> None:
+    answer = client.post(path, json=body)
+
+    assert answer.status_code == 200
+    assert answer.headers["X-Registry-Fingerprint"] == matcher.registry.fingerprint
+
+
+def test_other_responses_name_no_registry(client: TestClient) -> None:
+    client.post("/match", json={"text": "hello"})
+
+    for response in (client.get("/healthz"), client.post("/match", json={"text": 5})):
+        assert "X-Registry-Fingerprint" not in response.headers
+
+
 @pytest.mark.parametrize("given", [None, "", " ", "a b", "a\tb", "<script>", "ü", "a" * 129, '"'])
 def test_missing_or_unsafe_request_id_is_replaced(client: TestClient, given: str | None) -> None:
     headers = {} if given is None else {"X-Request-ID": given.encode()}

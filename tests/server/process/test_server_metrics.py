@@ -205,7 +205,7 @@ with TestClient(create_app(sys.argv[1])) as client:
     for workers in (1, 2):
         done = subprocess.run(
             [sys.executable, "-c", program, str(folder)],
-            env=environment, capture_output=True, text=True, timeout=60, check=True,
+            env=environment, capture_output=True, text=True, timeout=300, check=True,
         )  # fmt: skip
         metrics = samples(json.loads(done.stdout))
         greeted = frozenset({"verdict": "matched", "intent": "greet"}.items())

@@ -25,7 +25,7 @@ from intentmatch.server.process.logs import log_config
 
 client = pytest.importorskip("websockets.sync.client", reason="the extra studio is not installed")
 HEAD_SECONDS = 0.3
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 async def echo(found: WebSocket) -> None:

@@ -46,7 +46,7 @@ def test_the_second_waits_for_the_first(builds):
     inside, order = threading.Event(), []
 
     def second() -> None:
-        inside.wait(5)
+        inside.wait(60)
         with builds.making("k"):
             order.append("second")
 
@@ -56,7 +56,7 @@ def test_the_second_waits_for_the_first(builds):
         inside.set()
         waiting.join(0.3)
         order.append("first")
-    waiting.join(5)
+    waiting.join(60)
 
     assert order == ["first", "second"]
 

@@ -51,7 +51,7 @@ def test_error_in_a_transaction_undoes_everything(postgres):
 def test_threads_have_a_connection_each(postgres):
     from intentmatch.storage.postgres.database import Database
 
-    database, seen, both = Database(postgres.url()), set(), threading.Barrier(2, timeout=10)
+    database, seen, both = Database(postgres.url()), set(), threading.Barrier(2, timeout=60)
 
     def work() -> None:
         with database.transaction() as connection:
@@ -62,7 +62,7 @@ def test_threads_have_a_connection_each(postgres):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
 
     assert len(seen) == 2
     database.close()
@@ -83,8 +83,8 @@ def test_fork_opens_connections_of_its_own(postgres):
     child = context.Process(target=_pid, args=(database, queue))
     child.start()
 
-    assert queue.get(timeout=10) != mine
-    child.join(10)
+    assert queue.get(timeout=60) != mine
+    child.join(60)
     with database.transaction() as connection:
         assert connection.info.backend_pid == mine
     database.close()

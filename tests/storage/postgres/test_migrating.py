@@ -98,7 +98,7 @@ def test_two_processes_migrate_at_once(new_database):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
 
     assert sorted(map(len, applied)) == [0, 0, len(migrations())]
 

@@ -44,7 +44,7 @@ def test_one_of_many_takes_it(store):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
 
     assert sorted(filter(None, found)) == ["text"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from intentmatch.server.routes.authoring import edits, evaluation, inbox, insight, revisions, trying
+from intentmatch.server.routes.authoring import candidate, edits, evaluation, inbox, insight, review, revisions, trying
 from intentmatch.server.routes.authoring.bots import add_pool_calls
 
 __all__ = ["add_calls", "add_pool_calls"]
@@ -16,5 +16,7 @@ def add_calls(router: APIRouter) -> None:
     revisions.add_calls(router)
     trying.add_calls(router)
     inbox.add_calls(router)
+    review.add_calls(router)
     evaluation.add_calls(router)
     insight.add_calls(router)
+    candidate.add_calls(router)

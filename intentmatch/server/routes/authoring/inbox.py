@@ -45,7 +45,7 @@ def add_calls(router: APIRouter) -> None:
         """Return the messages that were not understood, in groups of the same meaning, each with a proposal."""
         bot: Bot = request.state.bot
         with explained():
-            found = review(bot.matcher, _inbox(bot).messages())
+            found = review(bot.matcher, inbox_of(bot).messages())
             revision = digest_of(bot.workspace.files())
         clusters = [cluster.to_dict() for cluster in found.clusters]
         return InboxResponse(
@@ -87,11 +87,12 @@ def add_calls(router: APIRouter) -> None:
             what = body.note or f"Inbox: ignore {counted(len(messages), 'message')}"
             await run_in_threadpool(_note, bot, author_of(request), what)
         how: Handled = "ignored" if decision.action == "ignore" else "added"
-        await run_in_threadpool(_inbox(bot).handle, messages, how)
+        await run_in_threadpool(inbox_of(bot).handle, messages, how)
         return HandledResponse(handled=len(messages), written=written)
 
 
-def _inbox(bot: Bot) -> Inbox:
+def inbox_of(bot: Bot) -> Inbox:
+    """Return the inbox of a bot. Raises `ProblemError` (503) if it is off."""
     if bot.inbox is None:
         raise ProblemError(ProblemDetails.for_status(503, "There is no inbox; the setting `inbox` turns one on."))
     return bot.inbox
@@ -99,7 +100,7 @@ def _inbox(bot: Bot) -> Inbox:
 
 def _cluster(bot: Bot, number: int) -> Cluster:
     """Return the cluster that holds a message of this number. Raises `ProblemError` (404)."""
-    for cluster in review(bot.matcher, _inbox(bot).messages()).clusters:
+    for cluster in review(bot.matcher, inbox_of(bot).messages()).clusters:
         if any(message.id == number for message in cluster.messages):
             return cluster
     raise ProblemError(ProblemDetails.for_status(404, f"The inbox has no cluster {number}. GET /inbox lists all."))

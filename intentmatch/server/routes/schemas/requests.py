@@ -29,6 +29,7 @@ def local_time(value: Any) -> Any:
 
 Name = Annotated[str, Field(max_length=_MAX_NAME)]
 LanguageCode = Annotated[str, Field(max_length=_MAX_LANGUAGE)]
+Conversation = Annotated[str, Field(min_length=1, max_length=_MAX_CONVERSATION)]
 LocalTime = Annotated[datetime, BeforeValidator(local_time)]
 
 _MESSAGE: Any = Field(description="The message, as the user wrote it.", examples=["wo bleibt mein Paket?"])
@@ -41,6 +42,14 @@ _LANGUAGE: Any = Field(
     default=None,
     description="BCP-47 code of the message; the default is a guess among the languages of the registry.",
     examples=["de"],
+)
+
+
+_CONVERSATION: Any = Field(
+    default=None,
+    description="Id of the conversation, so that one registry answers all of it while a canary runs. Without one, the "
+    "present registry answers.",
+    examples=["telegram:42:42"],
 )
 
 
@@ -68,15 +77,22 @@ class MatchFields(RequestModel):
         description="Active tags: an intent with `when` answers only if one of them is its own.",
         examples=[["checkout"]],
     )
+    previous: Name | None = Field(
+        default=None,
+        description="The intent of the turn before. It counts only for a message that does not stand alone, such as "
+        "“and tomorrow?”.",
+        examples=["order_status"],
+    )
 
     def options(self) -> MatchOptions:
         """Return the options for the matcher."""
-        return MatchOptions(self.language, self.top_k, self.allowed, self.context, self.now)
+        return MatchOptions(self.language, self.top_k, self.allowed, self.context, self.now, self.previous)
 
 
 class MatchRequest(MatchFields):
     """One message."""
 
+    conversation: Conversation | None = _CONVERSATION
     text: str = _MESSAGE
 
 
@@ -93,6 +109,7 @@ class FillRequest(RequestModel):
 
     language: LanguageCode | None = _LANGUAGE
     now: LocalTime | None = _NOW
+    conversation: Conversation | None = _CONVERSATION
     text: str = Field(description="The answer, as the user wrote it.", examples=["tomorrow"])
     intent: Name = Field(description="The intent that was matched.")
     slots: list[Name] | None = Field(
@@ -115,6 +132,11 @@ class FeedbackRequest(RequestModel):
         description="Name of the intent that the message means; null for none of them.", examples=["order_status"]
     )
     language: LanguageCode | None = Field(default=None, description="BCP-47 code of the message.", examples=["de"])
+    conversation: Conversation | None = Field(
+        default=None,
+        description="Id of the conversation, so that the correction counts for the registry that answered it.",
+        examples=["telegram:42:42"],
+    )
     text: str = _MESSAGE
 
 
@@ -125,9 +147,7 @@ class ChatRequest(RequestModel):
         default=None, description="BCP-47 code of the user's language, for messages that do not tell theirs."
     )
     now: LocalTime | None = _NOW
-    conversation: Annotated[str, Field(min_length=1, max_length=_MAX_CONVERSATION)] = Field(
-        description="Id of this user in this channel.", examples=["telegram:42:42"]
-    )
+    conversation: Conversation = Field(description="Id of this user in this channel.", examples=["telegram:42:42"])
     text: str = Field(default="", description="The message, as the user wrote it.", examples=["wo bleibt mein Paket?"])
     chosen: Name | None = Field(
         default=None, description="The `id` of the choice that was pressed; it wins over the text."

@@ -319,6 +319,12 @@ def test_openapi_and_docs_describe_each_call(client: TestClient) -> None:
         "GET /issues",
         "POST /issues/preview",
         "POST /issues/mend",
+        "GET /review",
+        "POST /review/{question}",
+        "GET /candidate",
+        "POST /candidate",
+        "DELETE /candidate",
+        "POST /candidate/promote",
     }
     schemes = set(document["components"]["securitySchemes"])
     for name, call in calls.items():

@@ -57,6 +57,8 @@ PATHS = {
     "try_message": "/try",
     "lint_files": "/lint",
     "show_inbox": "/inbox",
+    "show_review": "/review",
+    "judge_answer": "/review/1",
     "preview_cluster": "/inbox/1/preview",
     "handle_cluster": "/inbox/1",
     "insight": "/insight/overlaps",
@@ -64,11 +66,17 @@ PATHS = {
     "issues": "/issues",
     "preview_mends": "/issues/preview",
     "mend_issues": "/issues/mend",
+    "begin_candidate": "/candidate",
+    "show_candidate": "/candidate",
+    "promote_candidate": "/candidate/promote",
+    "roll_back_candidate": "/candidate",
 }
 ORDER = [
     "registry",
     "show_intent",
     "show_inbox",
+    "show_review",
+    "judge_answer",
     "preview_cluster",
     "handle_cluster",
     "preview_edits",
@@ -84,6 +92,10 @@ ORDER = [
     "preview_mends",
     "mend_issues",
     "restore_revision",
+    "begin_candidate",
+    "show_candidate",
+    "promote_candidate",
+    "roll_back_candidate",
 ]
 """Reading comes before what changes the files."""
 
@@ -104,7 +116,7 @@ def authored(folder: Path) -> Iterator[TestClient]:
     """One bot, with a message in its inbox."""
     (folder / "shop").mkdir()
     (folder / "shop" / "shop.yaml").write_text(SHOP, encoding="utf-8")
-    matcher = Matcher.load(folder / "shop", cache="off", inbox=str(folder / "misses.sqlite"))
+    matcher = Matcher.load(folder / "shop", cache="off", inbox=str(folder / "misses.sqlite"), inbox_sample="1.0")
     options = {"authoring": True, "author_keys": ["anna=a"], "admin_keys": ["root"], "keys": ["k"]}
     with TestClient(create_app(matcher, **options), headers={"x-api-key": "a", "if-match": "*"}) as client:
         client.post("/match", json={"text": "do you ship to norway"})
@@ -114,7 +126,7 @@ def authored(folder: Path) -> Iterator[TestClient]:
 def called(client: TestClient, name: str, path: str, body: Any = None) -> Any:
     headers = {"x-api-key": "root"} if name == "audit" else {}
     verb = "POST" if body is not None or name in ("lint_files", "restore_bot") else "GET"
-    verb = "DELETE" if name == "remove_bot" else verb
+    verb = "DELETE" if name in ("remove_bot", "roll_back_candidate") else verb
     answer = client.request(verb, path, json=body, headers=headers)
     assert answer.is_success, (name, body, answer.text)
     return answer.json()
@@ -126,9 +138,13 @@ def responses(folder: Path) -> dict[str, Any]:
     with authored(folder) as client:
         for name in ORDER:
             bodies = list(examples()[name].get("requests", {}).values())
+            if name == "show_candidate":
+                compare(client)
+            elif name == "roll_back_candidate":  # the one before is promoted
+                called(client, "begin_candidate", "/candidate", {"revision": "1"})
             found[name] = called(client, name, PATHS[name], bodies[0] if bodies else None)
             if name == "show_revision":
-                end = time.monotonic() + 30
+                end = time.monotonic() + 60
                 while found[name]["evaluation"]["state"] == "pending" and time.monotonic() < end:
                     time.sleep(0.02)
                     found[name] = called(client, name, PATHS[name])
@@ -142,6 +158,14 @@ def responses(folder: Path) -> dict[str, Any]:
         found["audit_of_bots"] = called(client, "audit_of_bots", "/audit")
     text = json.dumps(found, ensure_ascii=False).replace(f"{folder}/", "")
     return dict(json.loads(text))
+
+
+def compare(client: TestClient) -> None:
+    """Have the candidate answer a message differently."""
+    client.post("/match", json={"text": "any news of my order", "conversation": "c"})
+    end = time.monotonic() + 30
+    while not client.get("/candidate").json()["comparison"]["compared"] and time.monotonic() < end:
+        time.sleep(0.02)
 
 
 def same_shape(shown: Any, real: Any, place: str = "") -> None:
@@ -158,7 +182,7 @@ def same_shape(shown: Any, real: Any, place: str = "") -> None:
         assert kinds[0] == kinds[1], place
 
 
-FREE = (".coverage", ".metadata", ".responses")
+FREE = (".coverage", ".kinds", ".metadata", ".responses")
 """Objects whose keys are names of the author."""
 
 
@@ -180,9 +204,16 @@ def test_each_request_is_accepted(tmp_path: Path) -> None:
     """Edits as a preview, so that one server is enough."""
     previewed = {"write_edits": "/edits/preview", "handle_cluster": "/inbox/1/preview"}
     with authored(tmp_path) as client:
-        for name in ("write_edits", "preview_edits", "try_message", "preview_cluster", "handle_cluster"):
+        for name in (
+            "write_edits",
+            "preview_edits",
+            "try_message",
+            "preview_cluster",
+            "handle_cluster",
+            "judge_answer",
+        ):
             for title, body in examples()[name]["requests"].items():
-                without = {"effect": False} if name != "try_message" else {}
+                without = {} if name in ("try_message", "judge_answer") else {"effect": False}
                 answer = called(client, title, previewed.get(name, PATHS[name]), {**body, **without})
                 assert answer.get("writable", True), (title, answer["problems"])
 

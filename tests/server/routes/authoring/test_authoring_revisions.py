@@ -36,7 +36,7 @@ def test_revisions_are_listed_shown_and_restored(client: TestClient, bot: Path) 
 
 
 def evaluated(client: TestClient, revision: str) -> dict[str, Any]:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while (found := client.get(f"/revisions/{revision}").json()["evaluation"])["state"] == "pending":
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -1,0 +1,194 @@
+"""Adapt an encoder to a registry, and keep the result only if it proves itself."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from intentmatch.adaptation.card import write_card
+from intentmatch.adaptation.encoder_training import Base, train_encoder
+from intentmatch.adaptation.languages import anchor_texts, found_translations, lacking
+from intentmatch.adaptation.proof import Answer, Fold, Measured, Probe, Proof, folds_of, measure, proof_of
+from intentmatch.adaptation.recipe import EncoderRecipe
+from intentmatch.adaptation.training import EXTRA, WHAT
+from intentmatch.adaptation.work_folder import digest_of, remembered
+from intentmatch.core import plugins
+from intentmatch.core.errors import InputError
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Registry, Vectors
+from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+from intentmatch.runtime import steps
+from intentmatch.storage import atomic
+
+KIND = "sentence_transformer"
+
+_HEAD = {
+    "library_name": "sentence-transformers",
+    "pipeline_tag": "sentence-similarity",
+    "tags": ["sentence-transformers", "feature-extraction", "sentence-similarity"],
+}
+_HOW = (
+    "trained by `intentmatch adapt` on {utterances:,} utterances of {intents} intents: supervised contrastive learning "
+    "(Khosla et al. 2020) with {steps} steps of AdamW."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptedEncoder:
+    """The result of an adaptation."""
+
+    proof: Proof
+    folder: Path | None
+    """The model; None if it was not kept."""
+
+
+def adapt_encoder(
+    registry: Registry,
+    settings: Settings,
+    output: Path,
+    recipe: EncoderRecipe | None = None,
+    *,
+    folds: int = 3,
+    work: Path | None = None,
+) -> AdaptedEncoder:
+    """Train the encoder of `settings` on a registry, and write it to the new folder `output` if it proves itself.
+
+    The encoder must be `sentence_transformer:NAME_OR_FOLDER`. `work`, by default `OUTPUT.work`, keeps finished folds
+    and the state of a training; a later call with the same arguments continues from there, with the same result.
+    Deterministic on one machine. Progress is reported to `runtime.steps`.
+
+    Raises `InputError` if the encoder cannot be trained, the folder exists, or the registry is too small,
+    `MissingExtraError`, `ModelUnavailableError`, and `IntentMatchError` if the training fails.
+    """
+    recipe = recipe or EncoderRecipe()
+    check_output(output)
+    base = load_base(settings)
+    work = work or output.with_name(f"{output.name}.work")
+    steps.report("encoding the registry")
+    parts = folds_of(registry, base.encoder, settings, folds, recipe.seed)
+    check_folds(parts)
+    missing = lacking(registry, base.encoder)
+    trainer = _Trainer(base, recipe, work, missing)
+    translated = found_translations(base.encoder, missing)
+    before = [measure(part, base.encoder, settings, translated) for part in parts]
+    after = []
+    for number, part in enumerate(parts):
+        after.append(trainer.fold(part, f"fold-{number + 1}", f"fold {number + 1} of {len(parts)}"))
+    proof = proof_of(parts, before, after)
+    if proof.kept:
+        model = trainer.model(registry, "all", "training on all utterances")
+        try:
+            with atomic.folder_aside(output) as folder:
+                model.save_pretrained(str(folder), create_model_card=False)
+                how = _HOW.format(utterances=len(registry.utterances), intents=len(registry), steps=recipe.steps)
+                write_card(
+                    folder,
+                    base=base.model,
+                    base_folder=base.encoder.folder,
+                    head=_HEAD,
+                    title=f"An encoder for {len(registry)} intents",
+                    what=how,
+                    proof=proof,
+                    recipe=asdict(recipe),
+                )
+        except OSError as error:
+            raise InputError(f"{output} cannot be written: {error}") from None
+    shutil.rmtree(work, ignore_errors=True)
+    return AdaptedEncoder(proof, output if proof.kept else None)
+
+
+def check_output(output: Path) -> None:
+    """Raise `InputError` if a folder is there already."""
+    if output.exists():
+        raise InputError(f"{output} exists already: name a new folder, or remove this one first")
+
+
+def check_folds(folds: Sequence[Fold]) -> None:
+    """Raise `InputError` if there is nothing to measure with."""
+    if not folds or not any(expected is not None for fold in folds for expected in fold.expected):
+        raise InputError(
+            "there are too few utterances to prove a model: two intents or more need several different utterances each"
+        )
+
+
+def load_base(settings: Settings) -> Base:
+    """Load the encoder to adapt. Raises `InputError` if it is of a kind that cannot be trained."""
+    kind, _, model = settings.encoder.partition(":")
+    if kind == "static":
+        raise InputError(
+            f"the encoder {settings.encoder} cannot be adapted: training the vectors of its tokens on a registry "
+            f"gained nothing in measurements. Name a transformer: --encoder {KIND}:NAME_OR_FOLDER"
+        )
+    if kind != KIND or not model:
+        source = " Adapt the model that it was exported from." if kind == "onnx" else ""
+        raise InputError(f"the encoder {settings.encoder} cannot be adapted, only {KIND}:NAME_OR_FOLDER.{source}")
+    plugins.check_installed("sentence_transformers", what=WHAT, extra=EXTRA)
+    encoder = SentenceTransformerEncoder(model, device=settings.device, precision="float32", prompts=settings.prompts)
+    return Base(encoder, settings)
+
+
+class _Trainer:
+    """Trains and measures the models of one adaptation."""
+
+    def __init__(self, base: Base, recipe: EncoderRecipe, work: Path, missing: frozenset[str]) -> None:
+        self._base, self._recipe, self._work, self._missing = base, recipe, work, missing
+        self._anchors = anchor_texts(missing)
+
+    def model(self, registry: Registry, name: str, shown: str, probe: Any = None) -> Any:
+        """Train a model of sentence-transformers; the state is kept under `name`, progress is reported as `shown`."""
+        work = self._work / name
+        return train_encoder(
+            registry, self._base, self._recipe, work=work, name=shown, anchors=self._anchors, probe=probe
+        )
+
+    def fold(self, fold: Fold, name: str, shown: str) -> Measured:
+        """Return what a model that is trained on a fold's registry does there; read it if it was measured before."""
+        found = remembered(self._work / f"{name}.json", self._identity(fold), lambda: self._measured(fold, name, shown))
+        shutil.rmtree(self._work / name, ignore_errors=True)
+        return Measured(tuple(Answer(*answer) for answer in found[0]), found[1])
+
+    def _measured(self, fold: Fold, name: str, shown: str) -> Measured:
+        probe = Probe(fold, self._recipe.steps, self._recipe.seed)
+        model = self.model(fold.registry, name, shown, lambda model, step: probe(_encode(model), step))
+        with _saved(model, self._work / f"{name}.model") as folder:
+            settings = self._base.settings
+            encoder = SentenceTransformerEncoder(str(folder), device=settings.device, precision="float32")
+            return measure(fold, encoder, settings, found_translations(encoder, self._missing))
+
+    def _identity(self, fold: Fold) -> str:
+        """Digest of everything that determines the measurement of a fold."""
+        return digest_of(
+            [
+                self._base.encoder.fingerprint,
+                asdict(self._recipe),
+                fold.registry.fingerprint,
+                fold.messages,
+                fold.expected,
+                self._anchors,
+                self._base.settings.to_dict(),
+            ]
+        )
+
+
+def _encode(model: Any) -> Any:
+    def encode(texts: list[str]) -> Vectors:
+        found: Vectors = model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+        return np.asarray(found, dtype=np.float32)
+
+    return encode
+
+
+@contextmanager
+def _saved(model: Any, folder: Path) -> Iterator[Path]:
+    """Save a model to a folder for the length of the block."""
+    try:
+        model.save_pretrained(str(folder), create_model_card=False)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,196 @@
+"""Prove that adaptation helps a registry: train on a part, and compare both models on what was left out.
+
+Each fold leaves out utterances, which must still find their intent, and whole intents, whose utterances must be told
+apart from the others. The model of a fold has seen neither.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from intentmatch.artefact.build import build
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Encoder, Registry, Vectors
+from intentmatch.evaluation.folds import keeping, split, without_intents
+from intentmatch.evaluation.metrics import auroc
+from intentmatch.learning.cross_validation import representative
+from intentmatch.matching.pipeline import Engine
+from intentmatch.matching.snapshot import Snapshot
+from intentmatch.storage.vector_cache import VectorCache
+
+_PARTS = 5
+"""A fold leaves out at most one of so many parts of the intents."""
+_FEWEST_INTENTS = 2
+# Decimals of a share that a report shows: a smaller loss is none.
+_DECIMALS = 3
+
+
+class Fold(NamedTuple):
+    """A registry to train on, and the messages to answer afterwards."""
+
+    registry: Registry
+    messages: tuple[str, ...]
+    expected: tuple[str | None, ...]
+    """Intent of each message; None if the registry does not have it."""
+
+
+class Answer(NamedTuple):
+    """How one message was answered."""
+
+    right: bool
+    """Whether the first candidate is the expected intent; False for messages of intents that were left out."""
+    scope: float
+    """Probability of being in scope; the score if the registry is too small to calibrate."""
+
+
+class Measured(NamedTuple):
+    """What one model does in one fold."""
+
+    answers: tuple[Answer, ...]
+    languages: float | None
+    """Share of translations that are found in languages that the registry lacks; None without such languages."""
+
+
+class Compared(NamedTuple):
+    """One number before and after, in [0, 1]."""
+
+    name: str
+    before: float
+    after: float
+    error: float | None = None
+    """Standard error of the difference, if it is known."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether the number has become lower by more than rounding."""
+        return round(self.after, _DECIMALS) < round(self.before, _DECIMALS)
+
+    @property
+    def gained(self) -> bool:
+        """Whether the number has become higher by more than rounding."""
+        return round(self.after, _DECIMALS) > round(self.before, _DECIMALS)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Comparison of a model before and after training, over all folds."""
+
+    rows: tuple[Compared, ...]
+    messages: int
+    """Messages of intents that the model has seen."""
+    out_of_scope: int
+    """Messages of intents that were left out."""
+    folds: int
+    must_gain: bool = False
+    """Whether the first number must be higher than before, too."""
+
+    @property
+    def kept(self) -> bool:
+        """Whether the model is good enough to be written: no number is lower than before."""
+        gained = not self.must_gain or (bool(self.rows) and self.rows[0].gained)
+        return gained and not any(row.lost for row in self.rows)
+
+
+def folds_of(registry: Registry, encoder: Encoder, settings: Settings, folds: int, seed: int) -> list[Fold]:
+    """Split a registry into folds; see the module. Raises `InputError` for fewer than two folds."""
+    cache = VectorCache.at(settings.cache)
+    artefact = build(registry, encoder, replace(settings, scorer="cosine"), cache=cache)
+    found = split(registry, artefact.wide_vectors, artefact.negative_vectors, folds, seed)
+    order = np.random.default_rng(seed).permutation(len(registry)).tolist()
+    parts = max(_PARTS, folds)
+    evaluated = representative(registry.lines)
+    made = []
+    for number, fold in enumerate(found.folds):
+        left_out = set(order[number::parts]) if len(registry) - len(order[number::parts]) >= _FEWEST_INTENTS else set()
+        names = frozenset(registry.intents[owner].name for owner in left_out)
+        rest = keeping(registry, set(range(len(registry.owners))) - fold.utterances, fold.negatives)
+        rows = [row for row in fold.asked if registry.owners[row] not in left_out]
+        others = [row for row, owner in enumerate(registry.owners) if owner in left_out and evaluated[row]]
+        expected = [registry.intents[registry.owners[row]].name for row in rows]
+        texts = tuple(registry.utterances[row].text for row in (*rows, *others))
+        made.append(Fold(without_intents(rest, names), texts, (*expected, *(None for _ in others))))
+    return made
+
+
+def measure(fold: Fold, encoder: Encoder, settings: Settings, languages: float | None) -> Measured:
+    """Answer the messages of a fold with a matcher that is built on its registry."""
+    artefact = build(fold.registry, encoder, settings)
+    matcher = Snapshot(Engine(artefact, encoder, None))
+    results = matcher.match_many(fold.messages, top_k=1, context=fold.registry.tags)
+    answers = [
+        Answer(
+            expected is not None and bool(result.candidates) and result.candidates[0].intent == expected,
+            result.score if result.in_scope is None else result.in_scope,
+        )
+        for result, expected in zip(results, fold.expected, strict=True)
+    ]
+    return Measured(tuple(answers), languages)
+
+
+def proof_of(folds: Sequence[Fold], before: Sequence[Measured], after: Sequence[Measured]) -> Proof:
+    """Compare the measurements of all folds. AUROC and languages are means over folds."""
+    known = [expected is not None for fold in folds for expected in fold.expected]
+    rows = [_first_candidates(known, before, after)]
+    rows += _mean("AUROC", folds, before, after, _auroc)
+    rows += _mean("languages the registry lacks", folds, before, after, lambda _, measured: measured.languages)
+    return Proof(tuple(rows), sum(known), len(known) - sum(known), len(folds))
+
+
+def _first_candidates(known: Sequence[bool], before: Sequence[Measured], after: Sequence[Measured]) -> Compared:
+    old, new = (
+        np.array([answer.right for one in measured for answer in one.answers], dtype=np.float64)[np.array(known)]
+        for measured in (before, after)
+    )
+    # Standard error under the hypothesis of no difference.
+    error = math.sqrt(float(((new - old) ** 2).sum())) / max(1, len(old))
+    return Compared("first candidate", float(old.mean()), float(new.mean()), error)
+
+
+def _mean(
+    name: str,
+    folds: Sequence[Fold],
+    before: Sequence[Measured],
+    after: Sequence[Measured],
+    number: Callable[[Fold, Measured], float | None],
+) -> list[Compared]:
+    """Return the comparison of the means; nothing if a fold does not have the number."""
+    old = [number(fold, measured) for fold, measured in zip(folds, before, strict=True)]
+    new = [number(fold, measured) for fold, measured in zip(folds, after, strict=True)]
+    pairs = [(one, other) for one, other in zip(old, new, strict=True) if one is not None and other is not None]
+    if not pairs:
+        return []
+    return [Compared(name, float(np.mean([one for one, _ in pairs])), float(np.mean([other for _, other in pairs])))]
+
+
+def _auroc(fold: Fold, measured: Measured) -> float | None:
+    return auroc([one is not None for one in fold.expected], [answer.scope for answer in measured.answers])
+
+
+class Probe:
+    """The accuracy on held-out messages while a model trains: the nearest of some utterances has the right intent."""
+
+    _MESSAGES, _UTTERANCES, _TIMES = 128, 512, 4
+
+    def __init__(self, fold: Fold, total: int, seed: int) -> None:
+        random = np.random.default_rng(seed)
+        asked = [number for number, expected in enumerate(fold.expected) if expected is not None]
+        chosen = sorted(random.permutation(asked)[: self._MESSAGES].tolist())
+        self._messages = [fold.messages[number] for number in chosen]
+        self._expected = [fold.expected[number] for number in chosen]
+        rows = sorted(random.permutation(len(fold.registry.owners))[: self._UTTERANCES].tolist())
+        self._utterances = [fold.registry.utterances[row].text for row in rows]
+        self._owners = [fold.registry.intents[fold.registry.owners[row]].name for row in rows]
+        self._every = max(1, total // self._TIMES)
+
+    def __call__(self, encode: Callable[[list[str]], Vectors], step: int) -> str:
+        """Return what to report after a step, or nothing if the model is not looked at then."""
+        if step % self._every or not self._messages:
+            return ""
+        nearest = (encode(self._messages) @ encode(self._utterances).T).argmax(axis=1).tolist()
+        right = [self._owners[row] == name for row, name in zip(nearest, self._expected, strict=True)]
+        return f", held-out accuracy {sum(right) / len(right):.0%}"

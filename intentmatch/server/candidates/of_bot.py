@@ -1,0 +1,60 @@
+"""What the candidate of a bot needs of the bot: where it is kept, how it is loaded, and who is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from intentmatch.server.candidates.candidate import BotCandidate
+from intentmatch.server.candidates.file_store import NAME, FileCandidateStore
+from intentmatch.server.candidates.records import CandidateSource, CandidateStore
+from intentmatch.server.candidates.sources import LoadedCandidate, load_candidate
+from intentmatch.server.middleware.problems import ProblemError
+
+if TYPE_CHECKING:
+    from intentmatch.authoring.workspace import Workspace
+    from intentmatch.server.bots.bot import Bot
+
+
+def candidate_of(bot: Bot) -> BotCandidate:
+    """Return the candidate of a bot, none for now."""
+
+    def load(source: CandidateSource) -> LoadedCandidate:
+        return load_candidate(source, bot.matcher, _workspace(bot))
+
+    def note(author: str, what: str) -> None:
+        workspace = _workspace(bot)
+        if workspace is not None:  # an artefact has no audit log
+            workspace.note(author, what)
+
+    bot.metrics.expect_candidates(bot.name)
+    return BotCandidate(
+        matcher=lambda: bot.matcher,
+        store=lambda: _store(bot),
+        load=load,
+        metrics=bot.metrics,
+        queue=bot.shadows,
+        note=note,
+        bot=bot.name,
+    )
+
+
+def _workspace(bot: Bot) -> Workspace | None:
+    try:
+        return bot.workspace
+    except ProblemError:
+        return None
+
+
+def _store(bot: Bot) -> CandidateStore | None:
+    """Where all workers find the candidate: in the database, with the history of the files, or beside an artefact."""
+    path, address = bot.matcher.path, bot.matcher.address
+    if address is not None:
+        from intentmatch.server.candidates.database_store import DatabaseCandidateStore  # needs psycopg
+
+        return DatabaseCandidateStore(address)
+    if path is None:
+        return None
+    workspace = _workspace(bot)
+    if workspace is not None:
+        return FileCandidateStore(workspace.private_folder / NAME)
+    return FileCandidateStore(path.with_name(f".{path.name}.{NAME}"))

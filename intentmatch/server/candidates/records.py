@@ -1,0 +1,108 @@
+"""What workers share about a candidate: its record, counts, and samples of the differences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple, Protocol
+
+from intentmatch.server.candidates.differences import Kind
+from intentmatch.server.candidates.rollback import RollbackRule
+
+Mode = Literal["shadow", "canary"]
+State = Literal["running", "rolled_back", "promoted"]
+
+SAMPLES_OF_A_KIND = 20
+"""Samples kept of each kind of difference, drawn at random from those that were compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateSource:
+    """Where a candidate comes from."""
+
+    kind: Literal["revision", "path"]
+    name: str
+    """Id of the revision, or the path as the author wrote it."""
+
+    def __str__(self) -> str:
+        return f"revision {self.name}" if self.kind == "revision" else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRecord:
+    """A candidate, as all workers know it."""
+
+    id: str
+    source: CandidateSource
+    fingerprint: str
+    """Of the loaded candidate. A worker that loads anything else takes no part."""
+    mode: Mode
+    share: float
+    """Share of the conversations that the candidate answers; 0 in a shadow."""
+    rule: RollbackRule | None
+    author: str
+    note: str
+    started: float
+    """Seconds since the epoch."""
+    digest: str = ""
+    """Digest of the files of a folder as they were loaded; empty for other sources."""
+    state: State = "running"
+    reason: str = ""
+    """Why it ended."""
+    ended: float | None = None
+
+    def to_json(self) -> str:
+        """Return the record as a JSON text."""
+        return json.dumps(asdict(self), ensure_ascii=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> CandidateRecord:
+        """Return the record of a text. Raises `ValueError`, `TypeError` or `KeyError` for another text."""
+        values: dict[str, Any] = json.loads(text)
+        values["source"] = CandidateSource(**values["source"])
+        values["rule"] = None if values["rule"] is None else RollbackRule(**values["rule"])
+        return cls(**values)
+
+
+class Sample(NamedTuple):
+    """A message that both registries answer differently."""
+
+    kind: Kind
+    text: str | None
+    """The text as the inbox would keep it; None in an inbox of hashes."""
+    language: str | None
+    present: Mapping[str, Any] | None
+    candidate: Mapping[str, Any] | None
+    time: float
+    """Seconds since the epoch."""
+
+
+class CandidateStore(Protocol):
+    """Where the workers of a bot keep its one candidate. Methods raise `InputError` or `DatabaseError`."""
+
+    def read(self) -> CandidateRecord | None:
+        """Return the record of the last candidate; None if there is none."""
+
+    def begin(self, record: CandidateRecord) -> None:
+        """Replace the record; counts and samples of a candidate with another id are removed."""
+
+    def end(self, identity: str, state: State, reason: str, ended: float) -> bool:
+        """End a running candidate; False if it does not run any more, or another one does."""
+
+    def clear(self) -> None:
+        """Remove record, counts and samples."""
+
+    def add(
+        self, identity: str, present: str, counts: Mapping[str, int], samples: Sequence[Sample], oldest: float
+    ) -> bool:
+        """Add to the counts beside the present registry with this fingerprint, and to the samples.
+
+        Samples from before `oldest` are removed. Returns False, and adds nothing, unless the candidate runs.
+        """
+
+    def counts(self, present: str) -> dict[str, int]:
+        """Return the counts beside the present registry with this fingerprint, by name."""
+
+    def samples(self, present: str, oldest: float) -> list[Sample]:
+        """Return the samples beside that registry from after `oldest`, the newest first."""

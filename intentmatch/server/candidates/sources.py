@@ -1,0 +1,84 @@
+"""Load a candidate: a revision of the bot's history, or a folder, a file or an artefact beside its own files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from intentmatch.authoring.revisions import Files, digest_of
+from intentmatch.authoring.workspace import Workspace
+from intentmatch.core.errors import InputError, Location, RegistryError
+from intentmatch.matching.matcher import Matcher
+from intentmatch.registry import is_yaml
+from intentmatch.registry.confinement import ReadLimits
+from intentmatch.server.candidates.records import CandidateSource
+
+
+class LoadedCandidate(NamedTuple):
+    """A candidate that is built, trained and self-tested."""
+
+    matcher: Matcher
+    digest: str
+    """Digest of the files of a folder, which could be promoted; empty for other sources."""
+
+
+def load_candidate(source: CandidateSource, present: Matcher, workspace: Workspace | None) -> LoadedCandidate:
+    """Load a candidate, which shares the encoder of `present` if both have the same.
+
+    `workspace` holds the revisions; None if the bot has none.
+
+    Raises `UnknownNameError` for an unknown revision, `InputError` for a source that cannot be one, and what
+    `Matcher.load` raises.
+    """
+    if source.kind == "revision":
+        if workspace is None:
+            raise InputError("this bot has no revisions: name a `path` instead")
+        return LoadedCandidate(present.trial(workspace.registry_of(source.name)), "")
+    place = place_of(source.name, present)
+    if not place.is_dir():
+        return LoadedCandidate(present.trial(place), "")
+    files = _folder(place, present)
+    digest = digest_of(files.files())
+    matcher = present.trial(place)
+    if digest_of(files.files()) != digest:
+        raise InputError(f"{source.name} is being changed: begin the candidate again")
+    return LoadedCandidate(matcher, digest)
+
+
+def place_of(name: str, present: Matcher) -> Path:
+    """Return the path that an author names, from the folder of the bot's own files.
+
+    Raises `RegistryError` if the bot is confined to its folder and the path lies outside, and `InputError` if the bot
+    has no files.
+    """
+    own = present.path
+    if own is None:
+        raise InputError("only a bot in files takes a path: name a revision instead")
+    place = (own if own.is_dir() else own.parent) / Path(name).expanduser()
+    limits = ReadLimits.from_settings(own, present.settings)
+    if not limits.allows(place):
+        raise RegistryError([limits.refused(place, Location("body.path"))])
+    return place
+
+
+def files_of(source: CandidateSource, present: Matcher) -> Files:
+    """Return the files of a candidate's folder by their names from it.
+
+    Raises `InputError` unless both the candidate and the registry in use are folders of YAML.
+    """
+    place, own = place_of(source.name, present), present.path
+    if own is None or not own.is_dir() or not place.is_dir() or not is_yaml(place):
+        raise InputError(
+            "only a folder of YAML takes the place of another: put the candidate where the server reads its registry, "
+            "and call /reload"
+        )
+    return _folder(place, present).files()
+
+
+def _folder(place: Path, present: Matcher) -> Workspace:
+    return Workspace(place, ReadLimits.from_settings(place, present.settings))
+
+
+def describe(source: CandidateSource, mode: str, share: float) -> str:
+    """Describe a candidate in a line, for the audit log."""
+    return f"Candidate {source}: {mode}" + (f", {share:.1%} of the conversations" if mode == "canary" else "")

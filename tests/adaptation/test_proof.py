@@ -1,0 +1,158 @@
+"""Folds, what is measured in them, and what keeps a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fakes import WordHashEncoder
+
+from intentmatch.adaptation.proof import Answer, Compared, Fold, Measured, Probe, folds_of, measure, proof_of
+from intentmatch.core.errors import InputError
+from intentmatch.core.settings import Settings
+from intentmatch.core.types import Intent, Registry, Utterance
+
+
+@pytest.fixture
+def settings(settings_for: Callable[..., Settings]) -> Settings:
+    return settings_for("static")
+
+
+@pytest.fixture
+def folds(frames: Registry, settings: Settings) -> list[Fold]:
+    return folds_of(frames, WordHashEncoder(), settings, 3, 0)
+
+
+def test_folds_leave_out_utterances_of_each_intent_and_whole_intents(frames: Registry, folds: list[Fold]) -> None:
+    owner_of = {line.text: intent.name for intent in frames for line in intent.utterances}
+    asked: list[str] = []
+    for fold in folds:
+        trained = {line.text for line in fold.registry.utterances}
+        here = {intent.name for intent in fold.registry}
+        inside = [text for text, name in zip(fold.messages, fold.expected, strict=True) if name is not None]
+        outside = [text for text, name in zip(fold.messages, fold.expected, strict=True) if name is None]
+        assert not trained & set(fold.messages)
+        assert {owner_of[text] for text in inside} == here
+        assert {owner_of[text] for text in outside} == set(owner_of.values()) - here
+        assert len(here) in (4, 5)
+        asked += inside
+
+    assert len(folds) == 3
+    assert len(asked) == len(set(asked))
+    assert {name for fold in folds for name in owner_of.values() if name not in fold.registry}
+
+
+def test_seed_decides_the_folds(frames: Registry, folds: list[Fold], settings: Settings) -> None:
+    assert [fold.messages for fold in folds_of(frames, WordHashEncoder(), settings, 3, 0)] == [
+        fold.messages for fold in folds
+    ]
+    assert [fold.messages for fold in folds_of(frames, WordHashEncoder(), settings, 3, 1)] != [
+        fold.messages for fold in folds
+    ]
+
+
+def test_registry_of_two_intents_leaves_out_none(frames: Registry, settings: Settings) -> None:
+    found = folds_of(Registry(frames.intents[:2]), WordHashEncoder(), settings, 2, 0)
+
+    assert all(len(fold.registry) == 2 and None not in fold.expected for fold in found)
+
+
+def test_single_fold_is_refused(frames: Registry, settings: Settings) -> None:
+    with pytest.raises(InputError, match="folds must be 2 or more"):
+        folds_of(frames, WordHashEncoder(), settings, 1, 0)
+
+
+def test_measured_are_first_candidates_and_probabilities_of_being_in_scope(
+    folds: list[Fold], settings: Settings
+) -> None:
+    """Words are shared within an intent only, so that hashed words find every intent."""
+    measured = measure(folds[0], WordHashEncoder(), settings, 0.25)
+    known = [expected is not None for expected in folds[0].expected]
+    right, scope = np.array([a.right for a in measured.answers]), np.array([a.scope for a in measured.answers])
+
+    assert measured.languages == 0.25
+    assert right[known].mean() > 0.9
+    assert not right[~np.array(known)].any()
+    assert scope[known].mean() > scope[~np.array(known)].mean()
+
+
+def measured(*answers: tuple[bool, float], languages: float | None = None) -> Measured:
+    return Measured(tuple(Answer(*answer) for answer in answers), languages)
+
+
+FOLD = Fold(Registry(()), ("m", "n", "o"), ("a", "b", None))
+GOOD = measured((True, 0.9), (True, 0.8), (False, 0.1), languages=0.8)
+
+
+def test_proof_compares_first_candidates_auroc_and_languages() -> None:
+    before = measured((True, 0.9), (False, 0.2), (False, 0.5), languages=0.6)
+
+    proof = proof_of([FOLD, FOLD], [before, before], [GOOD, GOOD])
+
+    assert [row.name for row in proof.rows] == ["first candidate", "AUROC", "languages the registry lacks"]
+    assert [(row.before, row.after) for row in proof.rows] == [
+        (0.5, 1.0),
+        (0.5, 1.0),
+        (pytest.approx(0.6), pytest.approx(0.8)),
+    ]
+    assert proof.rows[0].error == pytest.approx(2**0.5 / 4)
+    assert (proof.messages, proof.out_of_scope, proof.folds) == (4, 2, 2)
+    assert proof.kept
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        measured((True, 0.9), (False, 0.8), (False, 0.1), languages=0.8),
+        measured((True, 0.9), (True, 0.1), (False, 0.2), languages=0.8),
+        measured((True, 0.9), (True, 0.8), (False, 0.1), languages=0.7),
+    ],
+    ids=["first candidate", "AUROC", "languages"],
+)
+def test_model_that_lost_one_of_them_is_not_kept(after: Measured) -> None:
+    proof = proof_of([FOLD], [GOOD], [after])
+
+    assert not proof.kept
+    assert sum(row.lost for row in proof.rows) == 1
+
+
+def test_equal_model_is_kept() -> None:
+    assert proof_of([FOLD], [GOOD], [GOOD]).kept
+
+
+def test_number_that_was_not_measured_is_not_compared() -> None:
+    inside = FOLD._replace(messages=("m", "n"), expected=("a", "b"))
+    some = measured((True, 0.9), (True, 0.8))
+
+    assert [row.name for row in proof_of([inside], [some], [some]).rows] == ["first candidate"]
+
+
+@pytest.mark.parametrize(("after", "lost"), [(0.9004, False), (0.899, True), (0.91, False)])
+def test_loss_smaller_than_the_report_shows_is_none(after: float, lost: bool) -> None:
+    assert Compared("AUROC", 0.9005, after).lost == lost
+
+
+def test_probe_tells_the_held_out_accuracy_at_some_steps(folds: list[Fold]) -> None:
+    probe = Probe(folds[0], 20, 0)
+    encode = WordHashEncoder().encode
+    told = [probe(encode, step) for step in range(1, 21)]
+
+    assert [step for step, text in enumerate(told, 1) if text] == [5, 10, 15, 20]
+    assert told[4].startswith(", held-out accuracy ")
+    assert int(told[4].rpartition(" ")[2].rstrip("%")) > 80
+
+
+def test_probe_without_messages_says_nothing() -> None:
+    one = Registry((Intent("a", (Utterance("m"),)),))
+
+    assert Probe(Fold(one, ("n",), (None,)), 1, 0)(WordHashEncoder().encode, 1) == ""
+
+
+def test_context_tags_are_active_while_measuring(frames: Registry, settings: Settings) -> None:
+    """An intent that needs a tag must be findable."""
+    tagged = Registry(tuple(replace(intent, when=("paid",)) for intent in frames))
+    fold = folds_of(tagged, WordHashEncoder(), settings, 3, 0)[0]
+
+    assert sum(answer.right for answer in measure(fold, WordHashEncoder(), settings, None).answers) > 10

@@ -1,0 +1,116 @@
+"""Requests and responses as values, and apps that end when they have answered."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.applications import Starlette
+from starlette.requests import Request as StarletteRequest
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from intentmatch.deploy.ray.asgi import Request, Response, RunningApp, answer, ingress
+
+SCOPE = {
+    "type": "http",
+    "http_version": "1.1",
+    "method": "POST",
+    "scheme": "http",
+    "path": "/echo",
+    "raw_path": b"/echo",
+    "query_string": b"a=1",
+    "root_path": "",
+    "headers": [(b"x-one", b"1")],
+    "client": ("10.0.0.1", 1),
+    "server": ("localhost", 80),
+    "app": object(),
+    "state": object(),
+}
+
+
+async def echo(request: StarletteRequest) -> PlainTextResponse:
+    body = (await request.body()).decode()
+    return PlainTextResponse(f"{request.url.query} {request.headers['x-one']} {request.client.host} {body}", 201)
+
+
+def test_request_keeps_nothing_of_its_process():
+    request = Request.of(SCOPE, b"x")
+
+    assert {"app", "state"} & request.scope.keys() == set()
+    assert request.scope["client"] == ("10.0.0.1", 1)
+
+
+def test_answer_is_that_of_the_app():
+    app = Starlette(routes=[Route("/echo", echo, methods=["POST"])])
+
+    response = asyncio.run(answer(app, Request.of(SCOPE, b"hello")))
+
+    assert (response.status, response.body) == (201, b"a=1 1 10.0.0.1 hello")
+    assert (b"content-length", b"20") in response.headers
+
+
+def test_response_is_sent_as_asgi_messages():
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(Response(204, [(b"a", b"b")], b"")(send))
+
+    assert sent == [
+        {"type": "http.response.start", "status": 204, "headers": [(b"a", b"b")]},
+        {"type": "http.response.body", "body": b""},
+    ]
+
+
+def test_ingress_answers_the_lifespan_and_passes_requests_on():
+    passed, sent = [], []
+
+    async def app(scope, receive, send):
+        passed.append(scope["type"])
+
+    async def receive():
+        return {"type": "lifespan.startup"}
+
+    async def send(message):
+        sent.append(message["type"])
+
+    asyncio.run(ingress(app)({"type": "lifespan"}, receive, send))
+    asyncio.run(ingress(app)({"type": "http"}, receive, send))
+
+    assert (passed, sent) == (["http"], ["lifespan.startup.complete", "lifespan.shutdown.complete"])
+
+
+def test_app_ends_when_its_last_request_is_answered():
+    events = []
+
+    async def lifespan(app):
+        events.append("started")
+        yield
+        events.append("ended")
+
+    async def main():
+        opened = asyncio.Event()
+
+        async def slow(request):
+            await opened.wait()
+            events.append("answered")
+            return PlainTextResponse("")
+
+        from contextlib import asynccontextmanager
+
+        app = RunningApp(
+            Starlette(routes=[Route("/echo", slow, methods=["POST"])], lifespan=asynccontextmanager(lifespan))
+        )
+        await app.start()
+        answering = asyncio.create_task(answer(app, Request.of(SCOPE, b"")))
+        await asyncio.sleep(0)
+        stopping = asyncio.create_task(app.stop())
+        await asyncio.sleep(0)
+        opened.set()
+        await answering
+        await stopping
+
+    asyncio.run(main())
+
+    assert events == ["started", "answered", "ended"]

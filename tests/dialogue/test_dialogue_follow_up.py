@@ -1,0 +1,124 @@
+"""Turns that follow up the turn before: "and tomorrow?"."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from intentmatch import Dialogue, Matcher, MemoryStore
+
+NOW = datetime(2026, 11, 23, 9)
+REGISTRY = """
+version: 1
+slots:
+  city: {values: {Berlin: {}, Paris: {}, Rome: {}}}
+  day: {type: date}
+  order: {pattern: "[0-9]{4}"}
+intents:
+  weather:
+    response: {en: "The weather in {city} on {day}."}
+    slots: {city: {required: true, ask: {en: In which city?}}, day: {}}
+    utterances: {en: [what is the weather like, will it rain tomorrow, weather forecast for Berlin, is it sunny]}
+  order_status:
+    response: {en: Order {order} is on its way.}
+    slots: {order: {required: true, ask: {en: Which order?}}}
+    utterances: {en: [where is my order, has my parcel been shipped, when will my delivery arrive, track my package]}
+  order_cancel:
+    confirm: true
+    response: {en: Cancelled.}
+    utterances: {en: [cancel my order, I do not want the order any more, stop the shipment, please cancel it]}
+  thanks:
+    response: {en: You are welcome.}
+    utterances: {en: [thank you, thanks a lot, many thanks, cheers mate]}
+"""
+
+
+@pytest.fixture(scope="module")
+def matcher(tmp_path_factory: pytest.TempPathFactory) -> Matcher:
+    file: Path = tmp_path_factory.mktemp("bot") / "bot.yaml"
+    file.write_text(
+        REGISTRY.replace("Order {order} is on its way.", '"Order {order} is on its way."'), encoding="utf-8"
+    )
+    return Matcher.load(file, cache="off")
+
+
+def said(dialogue: Dialogue, *messages: str) -> list[tuple[str | None, dict[str, object]]]:
+    turns = [dialogue.take(message, "anna", now=NOW) for message in messages]
+    return [(turn.intent, dict(turn.slots)) for turn in turns]
+
+
+def test_slots_of_the_turn_before_stay_unless_they_are_said_again(matcher):
+    turns = said(
+        Dialogue(matcher),
+        "what is the weather like in Berlin today",
+        "and tomorrow?",
+        "what about Rome",
+        "and in Paris?",
+    )
+
+    assert turns == [
+        ("weather", {"city": "Berlin", "day": "2026-11-23"}),
+        ("weather", {"city": "Berlin", "day": "2026-11-24"}),
+        ("weather", {"city": "Rome", "day": "2026-11-24"}),
+        ("weather", {"city": "Paris", "day": "2026-11-24"}),
+    ]
+
+
+def test_a_message_that_stands_alone_begins_anew(matcher):
+    turns = said(Dialogue(matcher), "weather forecast for Berlin", "where is my order 2001", "and 2002?")
+
+    assert turns[1:] == [("order_status", {"order": "2001"}), ("order_status", {"order": "2002"})]
+
+
+def test_without_a_turn_before_nothing_is_followed(matcher):
+    assert said(Dialogue(matcher), "and 2002?") == [(None, {})]
+
+
+def test_a_message_in_between_that_is_not_understood_is_passed_over(matcher):
+    turns = said(Dialogue(matcher), "where is my order 2001", "the Eiffel tower is 330 m tall", "and 2002?")
+
+    assert turns[1:] == [(None, {}), ("order_status", {"order": "2002"})]
+
+
+def test_what_an_answer_completed_is_followed_too(matcher):
+    turns = said(Dialogue(matcher), "where is my order", "2001", "and 2002?")
+
+    assert [intent for intent, _ in turns] == [None, "order_status", "order_status"]
+    assert turns[2][1] == {"order": "2002"}
+
+
+def test_an_intent_that_must_be_confirmed_is_asked_about_again(matcher):
+    dialogue = Dialogue(matcher)
+    said(dialogue, "cancel my order", "yes")
+
+    turn = dialogue.take("and the other one?", "anna")
+
+    assert turn.intent is None
+    assert turn.pending == "order_cancel"
+    assert turn.asks
+
+
+def test_conversations_do_not_follow_each_other(matcher):
+    dialogue = Dialogue(matcher)
+    dialogue.take("where is my order 2001", "anna")
+
+    assert dialogue.take("and 2002?", "ben").intent is None
+
+
+def test_a_turn_is_followed_while_it_is_kept(matcher):
+    seconds = [0.0]
+    dialogue = Dialogue(matcher, store=MemoryStore(clock=lambda: seconds[0]), patience=60)
+    dialogue.take("where is my order 2001", "anna")
+    seconds[0] = 61.0
+
+    assert dialogue.take("and 2002?", "anna").intent is None
+
+
+def test_forget_ends_the_topic(matcher):
+    dialogue = Dialogue(matcher)
+    dialogue.take("where is my order 2001", "anna")
+    dialogue.forget("anna")
+
+    assert dialogue.take("and 2002?", "anna").intent is None

@@ -1,0 +1,121 @@
+"""Messages from speech: hypotheses with weights."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+import yaml
+from fakes import WordHashEncoder
+
+from intentmatch import Intent, Matcher, Registry, Utterance
+from intentmatch.core.errors import InputError
+from intentmatch.matching.n_best import checked_hypotheses
+
+HEARD = yaml.safe_load((Path(__file__).parent / "heard.yaml").read_text(encoding="utf-8"))
+INTENTS = Path(__file__).parents[2] / "intents"
+
+
+@pytest.fixture(scope="module")
+def matcher() -> Matcher:
+    return Matcher.load(INTENTS)
+
+
+@pytest.mark.parametrize("half", ["development", "kept"])
+def test_a_second_hypothesis_helps_against_what_was_heard_wrongly(matcher, half):
+    rows = [row for some in HEARD[half].values() for row in some]
+
+    def right(said_weight: float) -> int:
+        given = [[(heard, 1 - said_weight), (said, said_weight)] for heard, said, _ in rows]
+        return sum(matcher.match(each).intent == row[2] for each, row in zip(given, rows, strict=True))
+
+    alone = sum(matcher.match(heard).intent == intent for heard, _, intent in rows)
+    assert right(0.4) >= alone
+    assert right(0.6) > alone
+    assert right(0.6) >= 0.85 * len(rows)
+
+
+def test_one_hypothesis_is_a_message(matcher):
+    alone, heard = matcher.match("wo ist mein Paket?"), matcher.match([("wo ist mein Paket?", 0.3)])
+
+    assert (heard.verdict, heard.intent, heard.message) == (alone.verdict, alone.intent, alone.message)
+    assert heard.confidence == pytest.approx(alone.confidence)
+    assert len(heard.candidates) <= matcher.settings.top_k
+
+
+def test_confidence_is_the_mean_and_the_best_hypothesis_is_the_message(matcher):
+    first, second = matcher.match("where is my order"), matcher.match("xkqzw vvbrt")
+    mixed = matcher.match([("xkqzw vvbrt", 3), ("where is my order", 1)])
+
+    assert first.intent == mixed.candidates[0].intent == "order_status"
+    assert second.confidence is None or second.confidence < 0.1
+    assert mixed.confidence == pytest.approx(first.confidence / 4, abs=0.05)
+    assert mixed.message == "where is my order"
+    assert mixed.verdict == "out_of_scope"
+    stage = next(stage for stage in mixed.trace.stages if stage.name == "n_best")
+    assert stage.says == "“xkqzw vvbrt” 75%, “where is my order” 25%; “where is my order” says most"
+
+
+def test_two_likely_intents_are_asked_about(matcher):
+    result = matcher.match([("cancel my order", 0.5), ("cancel my appointment", 0.5)])
+
+    assert result.verdict == "ambiguous"
+    assert {rival.intent for rival in result.rivals} == {"order_cancel", "appointment_cancel"}
+    assert sum(candidate.confidence for candidate in result.candidates) <= 1.0 + 1e-9
+
+
+def test_a_negation_is_asked_about(matcher):
+    result = matcher.match([("please don't cancel my order", 0.7), ("please cancel my order", 0.3)])
+
+    assert result.verdict in ("ambiguous", "matched")
+    alone = matcher.match([("please don't cancel my order", 0.9), ("please dont cancel the order", 0.1)])
+    assert alone.verdict == "ambiguous"
+
+
+def test_slots_are_read_in_the_hypothesis_that_decides():
+    intents = (
+        Intent("order", (Utterance("a table for two"), Utterance("book a table")), slots=()),
+        Intent("bye", (Utterance("goodbye now"), Utterance("see you soon"))),
+    )
+    small = Matcher.load(Registry(intents), encoder=WordHashEncoder(), cache="off")
+
+    result = small.match([("a cable for two", 0.6), ("book a table", 0.4)])
+
+    assert result.intent == "order"
+    assert result.message in ("a cable for two", "book a table")
+
+
+def test_order_and_scale_of_the_weights_do_not_count(matcher):
+    one = matcher.match([("cancel my odor", 6), ("cancel my order", 4)])
+    other = matcher.match((("cancel my order", 0.4), ("cancel my odor", 0.6)))
+
+    assert pickle.dumps(one.to_dict()["candidates"]) == pickle.dumps(other.to_dict()["candidates"])
+
+
+def test_equal_hypotheses_are_joined():
+    assert checked_hypotheses([("a", 1), ("b", 2), ("a", 3)]) == [
+        ("a", pytest.approx(2 / 3)),
+        ("b", pytest.approx(1 / 3)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ([], "1 to 20 pairs"),
+        ([("a", 1.0)] * 21, "1 to 20 pairs"),
+        (["hello"], "hypothesis 1 must be a pair"),
+        ([("hello", 1.0), ("you",)], "hypothesis 2 must be a pair"),
+        ([(5, 1.0)], "text of hypothesis 1 must be text, not int"),
+        ([("hello", 0)], "weight of hypothesis 1 must be a finite number above 0"),
+        ([("hello", float("nan"))], "finite number"),
+        ([("hello", "0.5")], "finite number"),
+        ([("hello", True)], "finite number"),
+        (5, "a message must be text, not int"),
+        ({"hello": 1.0}, "a message must be text, not dict"),
+    ],
+)
+def test_other_messages_are_refused(matcher, given, says):
+    with pytest.raises(InputError, match=says):
+        matcher.match(given)

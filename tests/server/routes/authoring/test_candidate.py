@@ -1,0 +1,418 @@
+"""The candidate over HTTP: shadow, canary, promotion, rollback by a call and by rule, and every refusal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from server.routes.authoring.test_authoring_edits import ADMIN, KEY, OPTIONS, TEXT, add, bot, write
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.artefact.store import save_artefact
+from intentmatch.authoring.workspace import Workspace
+from intentmatch.matching.snapshot import Snapshot
+from intentmatch.registry.editing.whole_files import ReplaceFile
+from intentmatch.server import BotFolder, create_app
+from intentmatch.server.candidates import candidate, running, shadow_queue
+
+__all__ = ["bot"]
+
+ANY = {"If-Match": "*"}
+PATIENCE = 60.0
+SWAPPED = TEXT.replace("[hello, hi there]", "[goodbye]").replace("[goodbye, see you later]", "[hello, hi there]")
+"""Greetings mean goodbye; whatever else means nothing."""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare and follow without rests."""
+    monkeypatch.setattr(shadow_queue, "_SECONDS_BETWEEN_LOOKS", 0.005)
+    monkeypatch.setattr(shadow_queue.ShadowQueue.__init__, "__defaults__", (1.0, 256, time.sleep))
+    monkeypatch.setattr(running, "_SECONDS_BETWEEN_WRITES", 0.0)
+    monkeypatch.setattr(candidate, "SECONDS_BETWEEN_LOOKS", 0.02)
+
+
+def app(bot: Path, **options: Any) -> Any:
+    return create_app(Matcher.load(bot, inbox=str(bot.parent / "inbox.sqlite"), **options), **OPTIONS)
+
+
+@pytest.fixture
+def client(bot: Path) -> Iterator[TestClient]:
+    """A client of a bot with an inbox, and with the revisions 1 (as the fixture wrote it) and 2 (greetings swapped)."""
+    keep_revisions(bot)
+    with TestClient(app(bot), raise_server_exceptions=False) as client:
+        client.headers.update(KEY)
+        yield client
+
+
+def keep_revisions(bot: Path) -> None:
+    """Write the revisions that the tests try, without a server, which would evaluate them."""
+    files = Workspace(bot)
+    for text in (SWAPPED, TEXT):
+        files.write([ReplaceFile(bot / "bot.yaml", text)], author="anna", note="", expected="*")
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "timed out"
+        time.sleep(0.01)
+
+
+def begin(client: TestClient, **body: Any) -> dict[str, Any]:
+    answer = client.post("/candidate", json={"revision": "2", **body})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def match(client: TestClient, text: str, conversation: str | None = None) -> str | None:
+    body = {"text": text} if conversation is None else {"text": text, "conversation": conversation}
+    answer = client.post("/match", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["intent"]  # type: ignore[no-any-return]
+
+
+def shown(client: TestClient, messages: int = 0) -> dict[str, Any]:
+    """The candidate, once so many messages are compared."""
+    until(lambda: seen(client) >= messages)
+    return dict(client.get("/candidate").json())
+
+
+def seen(client: TestClient) -> int:
+    comparison = client.get("/candidate").json()["comparison"]
+    return int(comparison["compared"] + comparison["skipped"]) if comparison else 0
+
+
+def test_shadow_answers_unheard_and_differences_are_counted(client: TestClient) -> None:
+    assert client.get("/candidate").json() == {
+        "revision": client.get("/registry").json()["revision"],
+        "state": "none",
+        "candidate": None,
+        "comparison": None,
+    }
+    begun = begin(client)
+
+    assert (begun["state"], begun["candidate"]["mode"], begun["candidate"]["loaded"]) == ("running", "shadow", True)
+    assert (begun["candidate"]["bytes"] > 1000, begun["candidate"]["shares_encoder"]) == (True, True)
+    assert [match(client, text) for text in ("hello", "hello", "what do penguins eat")] == ["greet", "greet", None]
+    found = shown(client, 3)["comparison"]
+    assert found["kinds"] == {"same": 1, "other_intent": 2}
+    assert (found["present"]["matched"], found["candidate"]["out_of_scope"]) == (2, 1)
+    assert (found["present"]["heard"], found["candidate"]["heard"]) == (0, 0)
+    sample = found["samples"][0]
+    assert (sample["kind"], sample["text"], sample["present"]["intent"], sample["candidate"]["intent"]) == (
+        "other_intent", "hello", "greet", "bye"
+    )  # fmt: skip
+    metrics = client.get("/metrics").text
+    assert 'intentmatch_candidate_messages_total{kind="other_intent"} 2.0' in metrics
+    assert "intentmatch_candidate 1.0" in metrics
+
+
+def test_batches_and_chats_are_compared_too(client: TestClient) -> None:
+    begin(client)
+
+    client.post("/match/batch", json={"texts": ["hello", "penguins"]})
+    turn = client.post("/chat", json={"conversation": "c", "text": "hello"}).json()
+
+    assert turn["intent"] == "greet"
+    assert shown(client, 3)["comparison"]["kinds"] == {"other_intent": 2, "same": 1}
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"), [("redacted", "hello ‹email› hello"), ("hashed", None), ("plain", "hello me@x.org hello")]
+)
+def test_samples_follow_the_rules_of_the_inbox(bot: Path, mode: str, text: str | None) -> None:
+    keep_revisions(bot)
+    with TestClient(app(bot, inbox_mode=mode)) as client:
+        client.headers.update(KEY)
+        begin(client)
+        match(client, "hello me@x.org hello")
+
+        (sample,) = shown(client, 1)["comparison"]["samples"]
+
+    assert sample["text"] == text
+
+
+def test_without_an_inbox_no_message_is_kept(bot: Path) -> None:
+    keep_revisions(bot)
+    with TestClient(create_app(bot, **OPTIONS)) as client:
+        client.headers.update(KEY)
+        begin(client)
+        match(client, "hello")
+
+        found = shown(client, 1)["comparison"]
+
+    assert (found["kinds"], found["samples"]) == ({"other_intent": 1}, [])
+
+
+def test_canary_answers_its_share_of_the_conversations(client: TestClient) -> None:
+    begin(client, mode="canary", share=0.3, rollback=None)
+    names = [f"user {number}" for number in range(40)]
+
+    first = [match(client, "hello", name) for name in names]
+    again = [match(client, "hello", name) for name in names]
+
+    assert first == again
+    assert 2 < first.count("bye") < 25
+    assert match(client, "hello") == "greet"
+    begin(client, mode="canary", share=0.6, rollback=None)
+    more = [match(client, "hello", name) for name in names]
+    assert more.count("bye") > first.count("bye")
+    assert all(now == "bye" for now, before in zip(more, first, strict=True) if before == "bye")
+    found = shown(client)["comparison"]
+    assert found["candidate"]["heard"] == 2 * first.count("bye") + more.count("bye")
+    assert found["present"]["heard"] == 120 - found["candidate"]["heard"]
+
+
+def test_a_canary_holds_for_chats_slots_and_feedback(client: TestClient) -> None:
+    begin(client, mode="canary", share=1.0, rollback=None)
+
+    assert client.post("/chat", json={"conversation": "c", "text": "hello"}).json()["intent"] == "bye"
+    fill = {"text": "hello", "intent": "greet", "conversation": "c"}
+    assert client.post("/fill", json=fill).status_code == 200
+    right, wrong = ({"text": "hello", "intent": intent, "conversation": "c"} for intent in ("bye", "greet"))
+    assert {client.post("/feedback", json=body).status_code for body in (right, wrong)} == {202}
+    until(lambda: client.get("/candidate").json()["comparison"]["candidate"]["corrected"] == 1)
+
+
+def test_roll_back_by_one_call(client: TestClient) -> None:
+    begin(client, mode="canary", share=1.0, rollback=None)
+    assert match(client, "hello", "c") == "bye"
+
+    last = client.delete("/candidate").json()
+
+    assert (last["state"], last["candidate"]["reason"]) == ("rolled_back", "by anna")
+    assert match(client, "hello", "c") == "greet"
+    assert client.get("/candidate").json()["state"] == "none"
+    assert client.delete("/candidate").json()["state"] == "none"
+    whats = [entry["what"] for entry in client.get("/audit", headers=ADMIN).json()["entries"]]
+    assert whats[:2] == ["Roll back candidate revision 2", "Candidate revision 2: canary, 100.0% of the conversations"]
+
+
+def test_canary_is_rolled_back_by_rule(client: TestClient) -> None:
+    begin(client, mode="canary", share=0.5)
+    text = "see you later"  # that line is gone from the candidate
+
+    deadline = time.monotonic() + PATIENCE
+    while client.get("/candidate").json()["state"] == "running" and time.monotonic() < deadline:
+        match(client, text, "c")
+    found = client.get("/candidate").json()
+
+    assert found["state"] == "rolled_back"
+    assert found["candidate"]["reason"].startswith("refused 100.0%")
+    assert found["comparison"]["kinds"]["matched_to_out_of_scope"] < 60
+    assert {match(client, text, f"user {number}") for number in range(10)} == {"bye"}
+    entry = client.get("/audit", headers=ADMIN).json()["entries"][0]
+    assert (entry["author"], "refused 100.0%" in entry["what"]) == ("intentmatch", True)
+    assert "intentmatch_candidate_rollbacks_total 1.0" in client.get("/metrics").text
+
+
+def test_revision_is_promoted_as_a_new_revision(client: TestClient, bot: Path) -> None:
+    digest = begin(client)["revision"]
+
+    written = client.post("/candidate/promote", json={}, headers={"If-Match": digest}).json()
+
+    assert (written["recorded"]["note"], written["active"]) == ("Promote candidate revision 2", True)
+    assert (bot / "bot.yaml").read_text(encoding="utf-8") == SWAPPED
+    assert match(client, "hello") == "bye"
+    assert client.get("/candidate").json()["state"] == "promoted"
+    again = client.post("/candidate/promote", json={}, headers=ANY)
+    assert (again.status_code, again.json()["detail"][:19]) == (409, "No candidate runs: ")
+
+
+def test_promotion_does_not_overwrite_an_edit_of_the_meantime(client: TestClient, bot: Path) -> None:
+    digest = begin(client)["revision"]
+    write(client, add("good day"))
+
+    stale = client.post("/candidate/promote", json={}, headers={"If-Match": digest})
+
+    assert (stale.status_code, "good day" in stale.json()["theirs"]) == (409, True)
+    assert "good day" in (bot / "bot.yaml").read_text(encoding="utf-8")
+    assert client.get("/candidate").json()["state"] == "running"
+    assert client.post("/candidate/promote", json={}).status_code == 428
+
+
+def test_folder_and_artefact_are_confined(client: TestClient, bot: Path) -> None:
+    (bot.parent / "next").mkdir()
+    (bot.parent / "next" / "bot.yaml").write_text(SWAPPED, encoding="utf-8")
+    with TestClient(app(bot, confine=True)) as confined:
+        confined.headers.update(KEY)
+        refused = confined.post("/candidate", json={"path": "../next"})
+        assert (refused.status_code, refused.json()["errors"][0]["rule"]) == (422, "confined")
+        save_artefact(Matcher.load(bot.parent / "next").artefact, bot / "next.intentmatch")
+        begin(confined, revision=None, path="next.intentmatch")
+        match(confined, "hello")
+        assert shown(confined, 1)["comparison"]["kinds"] == {"other_intent": 1}
+        refused = confined.post("/candidate/promote", json={}, headers=ANY)
+        assert (refused.status_code, "call /reload" in refused.json()["detail"]) == (422, True)
+
+
+def test_folder_is_promoted_unless_it_has_changed(client: TestClient, bot: Path) -> None:
+    file = bot.parent / "next" / "bot.yaml"
+    file.parent.mkdir()
+    file.write_text(SWAPPED, encoding="utf-8")
+    assert begin(client, revision=None, path="../next")["candidate"]["path"] == "../next"
+
+    file.write_text(SWAPPED + "# changed\n", encoding="utf-8")
+    changed = client.post("/candidate/promote", json={}, headers=ANY)
+    assert (changed.status_code, "have changed" in changed.json()["detail"]) == (422, True)
+    file.write_text(SWAPPED, encoding="utf-8")
+    assert client.post("/candidate/promote", json={}, headers=ANY).status_code == 200
+
+    assert (bot / "bot.yaml").read_text(encoding="utf-8") == SWAPPED
+    assert match(client, "hello") == "bye"
+
+
+def test_bad_candidate_changes_nothing(client: TestClient, bot: Path) -> None:
+    begin(client, mode="canary", share=1.0, rollback=None)
+    (bot.parent / "bad").mkdir()
+    (bot.parent / "bad" / "bot.yaml").write_text("intents:\n  greet: {utterence: [hello]}\n", encoding="utf-8")
+    (bot.parent / "bad.intentmatch").write_bytes(b"nothing")
+
+    invalid = client.post("/candidate", json={"path": "../bad"})
+    answers = [client.post("/candidate", json=body) for body in ({"path": "../bad.intentmatch"}, {"path": "../none"})]
+    unknown = client.post("/candidate", json={"revision": "9"})
+
+    assert (invalid.status_code, unknown.status_code) == (422, 404)
+    assert [answer.status_code for answer in answers] == [422, 422]
+    item = invalid.json()["errors"][0]
+    assert (Path(item["path"]).name, item["line"], "stay as they are" in invalid.json()["detail"]) == (
+        "bot.yaml",
+        2,
+        True,
+    )
+    assert match(client, "hello", "c") == "bye"
+    assert match(client, "hello") == "greet"
+    assert client.get("/candidate").json()["candidate"]["revision"] == "2"
+
+
+def test_invalid_request_is_refused(client: TestClient) -> None:
+    for body in (
+        {},
+        {"revision": "1", "path": "x"},
+        {"revision": "1", "mode": "canary"},
+        {"revision": "1", "share": 0.5},
+        {"revision": "1", "mode": "canary", "share": 0.0},
+        {"revision": "1", "rollback": {"asked": 2.0}},
+        {"revision": "1", "rollback": {"error": 0.0}},
+    ):
+        assert client.post("/candidate", json=body).status_code == 422, body
+    assert client.get("/candidate").json()["state"] == "none"
+
+
+def test_calls_are_for_authors(client: TestClient, bot: Path) -> None:
+    for call in (client.get, client.delete):
+        assert call("/candidate", headers={"x-api-key": "k"}).status_code == 403
+    assert client.post("/candidate", json={"revision": "1"}, headers={"x-api-key": "k"}).status_code == 403
+    with TestClient(create_app(bot)) as plain:
+        assert plain.get("/candidate").status_code == 404
+
+
+def test_candidate_that_fails_is_not_heard(client: TestClient) -> None:
+    """An intent that only the present registry has, in `allowed`, makes the candidate fail."""
+    write(client, {"edits": [{"edit": "add_intent", "intent": "thanks", "text": "thank you"}]})
+    begin(client, mode="canary", share=1.0, rollback=None)
+
+    body = {"text": "thank you", "conversation": "c", "allowed": ["thanks"]}
+    assert client.post("/match", json=body).json()["intent"] == "thanks"
+
+    assert shown(client, 1)["comparison"]["kinds"] == {"failed": 1}
+    assert client.get("/readyz").json()["status"] == "ready"
+
+
+def test_slow_candidate_delays_no_answer(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_revisions(bot)
+    monkeypatch.setattr(shadow_queue.ShadowQueue.__init__, "__defaults__", (1.0, 8, time.sleep))
+    with TestClient(app(bot)) as client:
+        client.headers.update(KEY)
+        slow, begun = Event(), begin(client)["candidate"]["fingerprint"]
+        real = Snapshot.match_each
+
+        def wait(self: Snapshot, asked: Any) -> Any:
+            if asked and self.fingerprint == begun:
+                slow.wait(PATIENCE)
+            return real(self, asked)
+
+        monkeypatch.setattr(Snapshot, "match_each", wait)
+        assert [match(client, "see you later") for _ in range(40)] == ["bye"] * 40
+        slow.set()
+        found = shown(client, 40)["comparison"]
+
+    assert found["compared"] + found["skipped"] == 40
+    assert 8 <= found["compared"] < 40
+
+
+def test_reload_of_the_first_keeps_the_candidate_and_counts_anew(client: TestClient) -> None:
+    begin(client)
+    match(client, "hello")
+    assert shown(client, 1)["comparison"]["compared"] == 1
+
+    write(client, add("good day"))
+
+    assert client.get("/candidate").json()["comparison"]["compared"] == 0
+    assert match(client, "good day") == "greet"
+    assert shown(client, 1)["comparison"]["compared"] == 1
+
+
+def test_other_workers_follow(client: TestClient, bot: Path) -> None:
+    """Two apps share the files as two workers do; one that starts later loads what runs."""
+    begin(client, mode="canary", share=1.0, rollback=None)
+    with TestClient(app(bot)) as worker:
+        worker.headers.update(KEY)
+        until(lambda: match(worker, "hello", "c") == "bye")
+        until(lambda: seen(worker) >= 1)
+        assert seen(client) >= 1
+        begin(client)
+        until(lambda: match(worker, "hello", "c") == "greet")
+        assert worker.get("/candidate").json()["candidate"]["mode"] == "shadow"
+        begin(worker, mode="canary", share=1.0, rollback=None)
+        until(lambda: match(client, "hello", "c") == "bye")
+        worker.delete("/candidate")
+        until(lambda: match(client, "hello", "c") == "greet")
+
+
+def test_a_worker_takes_no_part_with_other_files(client: TestClient, bot: Path) -> None:
+    file = bot.parent / "next" / "bot.yaml"
+    file.parent.mkdir()
+    file.write_text(SWAPPED, encoding="utf-8")
+    begin(client, revision=None, path="../next", mode="canary", share=1.0, rollback=None)
+    file.write_text(TEXT, encoding="utf-8")
+
+    with TestClient(app(bot)) as worker:
+        worker.headers.update(KEY)
+        until(lambda: worker.get("/candidate").json()["candidate"]["problem"])
+        assert worker.get("/candidate").json()["candidate"]["loaded"] is False
+        assert match(worker, "hello", "c") == "greet"
+    assert match(client, "hello", "c") == "bye"
+
+
+def test_each_of_several_bots_has_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    for name in ("bank", "shop"):
+        folder = tmp_path / "bots" / name
+        folder.mkdir(parents=True)
+        (folder / "bot.yaml").write_text(TEXT, encoding="utf-8")
+    save_artefact(Matcher.load(_written(tmp_path / "next", SWAPPED)).artefact, tmp_path / "bots/shop/next.intentmatch")
+    options = {**OPTIONS, "author_keys": ["shop:anna=anna-key"], "admin_keys": ["*:the-admin"], "keys": ["*:k"]}
+    with TestClient(create_app(BotFolder(tmp_path / "bots", settings={"confine": True}), **options)) as client:
+        client.headers.update(KEY)
+        body = {"path": "next.intentmatch", "mode": "canary", "share": 1.0}
+        assert client.post("/bots/shop/candidate", json=body).status_code == 200
+        assert client.post("/bots/bank/candidate", json=body).status_code == 403
+        message = {"text": "hello", "conversation": "c"}
+        found = [
+            client.post(f"/bots/{name}/match", json=message, headers={"x-api-key": "k"}) for name in ("shop", "bank")
+        ]
+        assert [answer.json()["intent"] for answer in found] == ["bye", "greet"]
+        assert 'intentmatch_candidate{bot="shop"} 1.0' in client.get("/metrics", headers=ADMIN).text
+
+
+def _written(folder: Path, text: str) -> Path:
+    folder.mkdir()
+    (folder / "bot.yaml").write_text(text, encoding="utf-8")
+    return folder

@@ -1,0 +1,102 @@
+"""Pages are told about each change of the files, also one since they were begun; nothing is kept when they are gone."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from types import SimpleNamespace
+
+import pytest
+from driven_studio import PATIENCE
+
+from intentmatch.authoring.workspace import Workspace
+from intentmatch.core.errors import InputError
+
+nicegui = pytest.importorskip("nicegui", reason="the extra studio is not installed")
+
+from nicegui import core  # noqa: E402
+from nicegui.page import page  # noqa: E402
+
+from intentmatch.studio import following  # noqa: E402
+
+TEXT = "intents:\n  greet:\n    utterances: [hello]\n"
+
+
+@pytest.fixture
+def visit(tmp_path, monkeypatch):
+    monkeypatch.setattr(following, "SECONDS_BETWEEN_LOOKS", 0.005)
+    (tmp_path / "one.yaml").write_text(TEXT, encoding="utf-8")
+    workspace = Workspace(tmp_path)
+    return SimpleNamespace(bot=SimpleNamespace(workspace=workspace), digest=workspace.digest(), folder=tmp_path)
+
+
+def on_a_page(monkeypatch, scenario) -> None:
+    """Run a scenario with a page that no browser has opened."""
+
+    async def run() -> None:
+        monkeypatch.setattr(core, "loop", asyncio.get_running_loop())
+        with nicegui.Client(page("")) as client:
+            await scenario(client)
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
+
+
+async def until(condition) -> None:
+    while not condition():
+        await asyncio.sleep(0.005)
+
+
+def test_change_between_the_reading_and_the_first_look_is_told(visit, monkeypatch):
+    async def scenario(client) -> None:
+        told = asyncio.Event()
+        (visit.folder / "one.yaml").write_text(TEXT.replace("hello", "good day"), encoding="utf-8")
+        following.follow(visit, told.set)
+        await told.wait()
+        client.delete()
+
+    on_a_page(monkeypatch, scenario)
+
+
+def test_files_that_are_the_same_are_not_told(visit, monkeypatch):
+    async def scenario(client) -> None:
+        told, looks = [], []
+        digest = visit.bot.workspace.digest
+        monkeypatch.setattr(visit.bot.workspace, "digest", lambda: looks.append(1) or digest())
+        following.follow(visit, lambda: told.append(1))
+        await until(lambda: len(looks) > 2)
+        client.delete()
+        assert told == []
+
+    on_a_page(monkeypatch, scenario)
+
+
+def test_page_that_fails_leaves_the_others(visit, monkeypatch):
+    async def scenario(client) -> None:
+        told = asyncio.Event()
+
+        def fail() -> None:
+            raise InputError("the files cannot be read")
+
+        following.follow(visit, fail)
+        following.follow(visit, told.set)
+        (visit.folder / "one.yaml").write_text(TEXT.replace("hello", "good day"), encoding="utf-8")
+        await told.wait()
+        client.delete()
+
+    on_a_page(monkeypatch, scenario)
+
+
+def test_workspace_is_freed_after_the_last_page(visit, monkeypatch):
+    workspace = weakref.ref(visit.bot.workspace)
+
+    async def scenario(client) -> None:
+        following.follow(visit, lambda: None)
+        assert workspace() in following._watchers
+        client.delete()
+        await until(lambda: workspace() not in following._watchers)
+
+    on_a_page(monkeypatch, scenario)
+    visit.bot.workspace = None
+    gc.collect()
+    assert workspace() is None

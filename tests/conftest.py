@@ -31,12 +31,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full-length", action="store_true", help="run long tests at full length")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of `slow_tests.txt`, so that `pytest -m "not slow"` leaves them out."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests of `slow_tests.txt`, so that `pytest -m "not slow"` leaves them out.
+
+    Tests with the mark `full_length` run only with `--full-length`.
+    """
     slow = slow_tests.read()
     for item in items:
         if slow_tests.is_listed(item.nodeid, slow):
             item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("full_length") and not config.getoption("--full-length"):
+            item.add_marker(pytest.mark.skip(reason="takes long: run it with --full-length"))
 
 
 @pytest.hookimpl(wrapper=True)

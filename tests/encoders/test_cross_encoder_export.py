@@ -94,7 +94,7 @@ def test_model_with_several_outputs_is_refused(tiny_cross_encoder: Callable[...,
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("precision", ["float32", "int8"])
+@pytest.mark.parametrize("precision", ["float32", pytest.param("int8", marks=pytest.mark.full_length)])
 def test_export_with_different_scores_is_not_written(
     exported_cross_encoder: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precision: Any
 ) -> None:
@@ -113,6 +113,7 @@ def test_export_with_different_scores_is_not_written(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full_length
 def test_export_replaces_an_exported_encoder(
     exported_cross_encoder: tuple[Path, Path], tiny_folder: Path, tmp_path: Path
 ) -> None:

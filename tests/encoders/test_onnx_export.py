@@ -85,6 +85,7 @@ def test_folder_with_other_content_is_refused_and_unchanged(tiny_folder: Path, t
     assert (tmp_path / "photos" / "cat.jpg").read_text(encoding="utf-8") == "meow"
 
 
+@pytest.mark.full_length
 def test_older_export_is_replaced_completely(tiny_folder: Path, tmp_path: Path) -> None:
     """No old file remains, nor a temporary folder."""
     out = tmp_path / "out"
@@ -98,7 +99,7 @@ def test_older_export_is_replaced_completely(tiny_folder: Path, tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize("precision", ["float32", "int8"])
+@pytest.mark.parametrize("precision", ["float32", pytest.param("int8", marks=pytest.mark.full_length)])
 def test_export_with_different_vectors_is_not_written(
     tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precision: Any
 ) -> None:

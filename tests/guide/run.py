@@ -81,6 +81,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(AT_ONCE) as pool:
         folder = (arguments.keep or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o755)  # PostgreSQL runs as another user if this one is root
         largest_first = sorted(groups, key=lambda extras: (-len(groups[extras]), extras))
         return print_outcomes(list(pool.map(lambda extras: run(extras, groups[extras], folder), largest_first)))
 

@@ -100,6 +100,7 @@ def main() -> int:
         parser.error(f"unknown environment: {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(AT_ONCE) as pool:
         folder = (options.keep or Path(temporary)).resolve()
+        folder.chmod(0o755)  # PostgreSQL runs as another user if this one is root
         return print_outcomes(list(pool.map(lambda name: run(name, folder), names)))
 
 

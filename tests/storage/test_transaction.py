@@ -106,9 +106,11 @@ def test_interruption_at_every_step_leaves_all_or_nothing(tmp_path: Path, reader
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_interruption_of_the_recovery_leaves_all_or_nothing(tmp_path: Path) -> None:
-    for first in range(1, 1000, 4):
-        for second in range(1, 1000, 2):
+def test_interruption_of_the_recovery_leaves_all_or_nothing(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    """At each step with `--full-length`, else at some of them."""
+    strides = (1, 1) if pytestconfig.getoption("--full-length") else (10, 4)
+    for first in range(1, 1000, strides[0]):
+        for second in range(1, 1000, strides[1]):
             folder = write(tmp_path / f"{first}-{second}", OLD)
             died = die_at(first, lambda folder=folder: swap(folder))
             again = die_at(second, lambda folder=folder: recover(folders(folder)))

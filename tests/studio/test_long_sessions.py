@@ -70,7 +70,7 @@ def nodes(page) -> int:
     return int(found["Nodes"])
 
 
-@pytest.mark.rounds(6, 1000)
+@pytest.mark.rounds(3, 1000)
 def test_session_left_open_over_many_reloads_keeps_its_memory(browser, served, rounds):
     """One page stays open while the files change each round, and another page is loaded again and again."""
     text, sizes = yaml(served), []
@@ -107,7 +107,7 @@ def missed(page, served: Served, count: int) -> int:
     return found
 
 
-@pytest.mark.rounds(12, 100)
+@pytest.mark.rounds(6, 100)
 def test_inbox_is_emptied_by_keys_alone(browser, served, rounds):
     """Each group is ignored, made an intent, or added to one; no mouse is moved, and one save writes it all."""
     with watched(browser) as page:

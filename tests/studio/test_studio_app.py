@@ -90,6 +90,7 @@ def test_unknown_screen_is_an_error_page_with_a_policy(browser, served):
         assert "script-src 'self' 'nonce-" in answer.headers["content-security-policy"]
 
 
+@pytest.mark.full_length
 def test_reloads_do_not_add_up_in_memory(page, served):
     """The 1,000 reloads of a long session, in small: what a page held is given back some seconds after it is gone."""
     address = f"{served.url}/try?message=where is my order"

@@ -124,7 +124,8 @@ class _TurnLogic:
             return self._chosen(pending, pending.choices.index(chosen) + 1)
         if isinstance(pending, Confirmation) and chosen in pending.choices:
             return self._agreed(pending, chosen == pending.choices[0])
-        language = pending.language if pending else self._input.language
+        # The topic of a conversation is no question: the channel knows better who presses now.
+        language = self._input.language if pending is None or isinstance(pending, Topic) else pending.language
         return NextTurn(Turn(self._input.text, reply=self._phrases(language).too_late, language=language), pending)
 
     def _number(self, pending: WhichIntent) -> int | None:

@@ -34,7 +34,9 @@ def checked_hypotheses(given: object) -> list[tuple[str, float]]:
     weights: dict[str, float] = {}
     for number, pair in enumerate(given, 1):
         if not (isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2):
-            raise InputError(f"hypothesis {number} must be a pair of text and weight, such as ('hello', 0.6)")
+            raise InputError(
+                f"a message must be text, or a list of pairs: hypothesis {number} is no pair such as ('hello', 0.6)"
+            )
         text, weight = pair
         if not isinstance(text, str):
             raise InputError(f"the text of hypothesis {number} must be text, not {type(text).__name__}")

@@ -122,3 +122,13 @@ def test_forget_ends_the_topic(matcher):
     dialogue.forget("anna")
 
     assert dialogue.take("and 2002?", "anna").intent is None
+
+
+def test_a_late_press_is_answered_in_the_language_of_the_one_who_presses(matcher):
+    dialogue = Dialogue(matcher)
+    dialogue.take("where is my order 2001", "anna")
+
+    late = dialogue.take("", "anna", chosen="im:old:1", language="de")
+
+    assert late.language == "de"
+    assert late.reply.startswith("Diese Frage")

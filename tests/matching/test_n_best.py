@@ -105,8 +105,8 @@ def test_equal_hypotheses_are_joined():
     [
         ([], "1 to 20 pairs"),
         ([("a", 1.0)] * 21, "1 to 20 pairs"),
-        (["hello"], "hypothesis 1 must be a pair"),
-        ([("hello", 1.0), ("you",)], "hypothesis 2 must be a pair"),
+        (["hello"], "a message must be text, or a list of pairs: hypothesis 1 is no pair"),
+        ([("hello", 1.0), ("you",)], "hypothesis 2 is no pair"),
         ([(5, 1.0)], "text of hypothesis 1 must be text, not int"),
         ([("hello", 0)], "weight of hypothesis 1 must be a finite number above 0"),
         ([("hello", float("nan"))], "finite number"),

@@ -61,6 +61,7 @@ FINDERS: dict[str, Finder] = {
 }  # fmt: skip
 
 
+@pytest.mark.full_length  # the short form is tests/hardening/test_long_messages.py
 @pytest.mark.parametrize("kind", FINDERS)
 def test_time_grows_with_the_length_of_the_message(kind):
     """Ten times the text may take at most thirty times as long: quadratic work would take a hundred times."""

@@ -75,12 +75,16 @@ trap 'code=$?; case $code in 3|4) ;; *) exit $code ;; esac' ERR
 SECONDS = 300
 
 SEPARATELY = "INTENTMATCH_DOCUMENTS"
-"""A variable. With the value `separately`, pytest leaves the documents to `tests/guide/run.py`, which executes each of
-them where only the extras that it names are installed."""
-executes_documents = pytest.mark.skipif(
-    os.environ.get(SEPARATELY) == "separately",
-    reason="executed by tests/guide/run.py: INTENTMATCH_DOCUMENTS=separately",
-)
+"""A variable. With the value `separately`, pytest leaves the documents with `COMMON` extras to
+`tests/guide/run.py --common`, which executes them where only these extras are installed."""
+COMMON: tuple[tuple[str, ...], ...] = ((), ("server",))
+"""The extras that most documents need: none, and the server alone."""
+
+
+def skip_if_separate(document: Document) -> None:
+    """Skip the test if the document is executed by `tests/guide/run.py --common`."""
+    if os.environ.get(SEPARATELY) == "separately" and tuple(sorted(document.extras or ())) in COMMON:
+        pytest.skip("executed by tests/guide/run.py --common: INTENTMATCH_DOCUMENTS=separately")
 
 
 @dataclass(frozen=True)

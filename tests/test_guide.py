@@ -16,10 +16,10 @@ from documents import (
     Runner,
     check_notes,
     documents,
-    executes_documents,
     extras_known,
     missing_packages,
     pages,
+    skip_if_separate,
     why_broken,
 )
 from postgres_server import CannotRunError
@@ -45,10 +45,10 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("vectors"))
 
 
-@executes_documents
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_runs(page: Document, tmp_path: Path, vectors: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a fresh folder, with the extras that the page names."""
+    skip_if_separate(page)
     monkeypatch.setenv("INTENTMATCH_CACHE", vectors)
     if missing := missing_packages(page.extras or []):
         pytest.skip(f"needs the extras {', '.join(page.extras or [])}; not installed: {', '.join(missing)}")

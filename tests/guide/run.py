@@ -4,6 +4,7 @@ Documents with the same extras share a virtual environment. Those that need torc
 the blocks `run: transformer` and `run: distill` use.
 
     python tests/guide/run.py [--keep FOLDER] [NAME ...]     # NAME: a page, or README; FOLDER keeps the environments
+    python tests/guide/run.py --common                       # the documents without extras, and with `server` alone
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from documents import README, ROOT, SEPARATELY, Document, documents
+from documents import COMMON, README, ROOT, SEPARATELY, Document, documents
 from environments import CONSTRAINTS, Ran, install, not_installed, print_outcomes, run_pytest
 
 AT_ONCE = 2
@@ -72,12 +73,15 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", metavar="NAME", help="page or README; all of them if none is given")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the environments here for the next run")
+    parser.add_argument("--common", action="store_true", help="the documents without extras, and with `server` alone")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(known):
         parser.error(f"no page {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     groups: defaultdict[tuple[str, ...], list[Document]] = defaultdict(list)
     for name in arguments.names or known:
         groups[tuple(sorted(known[name].extras or ()))].append(known[name])
+    if arguments.common:
+        groups = defaultdict(list, {extras: groups[extras] for extras in COMMON if extras in groups})
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(AT_ONCE) as pool:
         folder = (arguments.keep or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)

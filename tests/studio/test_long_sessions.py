@@ -70,6 +70,7 @@ def nodes(page) -> int:
     return int(found["Nodes"])
 
 
+@pytest.mark.full_length
 @pytest.mark.rounds(3, 1000)
 def test_session_left_open_over_many_reloads_keeps_its_memory(browser, served, rounds):
     """One page stays open while the files change each round, and another page is loaded again and again."""

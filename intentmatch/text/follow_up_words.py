@@ -121,6 +121,8 @@ class FollowUpWords(NamedTuple):
     """What stands for something said before: "the other one", "too"."""
     fillers: tuple[str, ...]
     """What says nothing: "please", and stop words."""
+    every: tuple[str, ...]
+    """All of them."""
     spaced: bool
     """Whether the language puts spaces between words."""
 
@@ -140,7 +142,7 @@ class FollowUpWords(NamedTuple):
         around = " " if self.spaced else ""
         # Two spaces between words, so that neighbouring phrases are both found.
         left = f" {text.replace(' ', '  ')} " if self.spaced else text
-        for phrase in sorted((*self.openings, *self.stand_ins, *self.fillers), key=len, reverse=True):
+        for phrase in self.every:
             left = left.replace(f"{around}{phrase.replace(' ', '  ')}{around}", around * 2)
         return " ".join(left.split())
 
@@ -151,11 +153,13 @@ def follow_up_words(language: str | None) -> FollowUpWords | None:
     code = base_language(language or "")
     if code not in _OPENINGS:
         return None
+    openings, stand_ins = _phrases(_OPENINGS[code]), _phrases(_STAND_INS[code])
     fillers = [*_phrases(_FILLERS.get(code, "")), *STOP_WORDS.get(code, ())]
     return FollowUpWords(
-        _longest_first(_phrases(_OPENINGS[code])),
-        _longest_first(_phrases(_STAND_INS[code])),
+        _longest_first(openings),
+        _longest_first(stand_ins),
         _longest_first(fillers),
+        _longest_first([*openings, *stand_ins, *fillers]),
         spaced=code not in _UNSPACED,
     )
 

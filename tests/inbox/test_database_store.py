@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 from results import result
@@ -13,26 +12,6 @@ from intentmatch.core.settings import resolve
 from intentmatch.inbox import Inbox
 
 DAY = 86_400.0
-
-
-@pytest.fixture(params=["file", "database"])
-def place(request, tmp_path):
-    """Where the inbox is."""
-    if request.param == "file":
-        return tmp_path / "inbox.sqlite"
-    from intentmatch.storage.postgres.database import Database
-    from intentmatch.storage.postgres.registries import RegistryStore
-
-    address = request.getfixturevalue("postgres_address")
-    RegistryStore(Database(address)).write({"a.yaml": b"a"}, author=None, note="", expected=None)
-    return address
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    now = [1_700_000_000.0]
-    monkeypatch.setattr(time, "time", lambda: now[0])
-    return now
 
 
 def texts(inbox):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import sqlite3
-import time
 
 import pytest
 from results import result
@@ -16,26 +15,6 @@ from intentmatch.inbox import Inbox
 from intentmatch.inbox.sample import LEAST_PRIORITY, draw, priority_of
 
 DAY = 86_400.0
-
-
-@pytest.fixture(params=["file", "database"])
-def place(request, tmp_path):
-    """Where the inbox is."""
-    if request.param == "file":
-        return tmp_path / "inbox.sqlite"
-    from intentmatch.storage.postgres.database import Database
-    from intentmatch.storage.postgres.registries import RegistryStore
-
-    address = request.getfixturevalue("postgres_address")
-    RegistryStore(Database(address)).write({"a.yaml": b"a"}, author=None, note="", expected=None)
-    return address
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    now = [1_700_000_000.0]
-    monkeypatch.setattr(time, "time", lambda: now[0])
-    return now
 
 
 def matched(message, **other):

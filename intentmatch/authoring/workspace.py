@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -173,6 +173,16 @@ class Workspace:
     def revisions(self, most: int = 100) -> list[Revision]:
         """Return the newest revisions, the newest first."""
         return self._history.revisions(most)
+
+    def settle(self) -> None:
+        """Wait until nobody writes, for some seconds at most.
+
+        A writer changes the files first and keeps the revision then: after this, what the files say has its revision.
+        """
+        if not self._history.folder.is_dir():
+            return  # nobody has ever written
+        with suppress(InputError, ChangedMeanwhileError), self._writing():  # InputError: nobody can write here
+            pass
 
     def revision(self, identity: str) -> tuple[Revision, list[FileDiff]]:
         """Return a revision and what it changed; the beginning of a commit's id is enough.

@@ -11,7 +11,7 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.authoring.revisions import Files, Revision
 from intentmatch.authoring.scores import Scores
-from intentmatch.authoring.workspace import FileDiff
+from intentmatch.authoring.workspace import FileDiff, Workspace
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.studio.following import follow
@@ -58,7 +58,7 @@ class _HistoryPage:
 
     async def refresh(self) -> None:
         """Read the revisions anew."""
-        self._revisions = await asyncio.to_thread(self._visit.bot.workspace.revisions, _MOST)
+        self._revisions = await asyncio.to_thread(_revisions, self._visit.bot.workspace)
         self._draw()
         if self._chosen is None:
             self._right.clear()
@@ -184,6 +184,12 @@ class _HistoryPage:
 
         with self._audit:
             later(draw, "Reading the audit log …")
+
+
+def _revisions(workspace: Workspace) -> list[Revision]:
+    """Return the revisions, with that of a change which is being written. For a thread."""
+    workspace.settle()
+    return workspace.revisions(_MOST)
 
 
 def _evaluated(bot: Bot, identity: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from authoring.conftest import TEXT
 
+from intentmatch.authoring.folder_history import FolderHistory
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import ANY, StaleRevisionError, Workspace
 from intentmatch.core.errors import InputError, RegistryError, UnknownNameError
@@ -183,3 +184,32 @@ def test_files_that_a_change_includes_are_read_from_then_on(bot: Path) -> None:
     (bot / "more" / "later.yaml").write_text("intents:\n  later:\n    utterances: [later]\n", encoding="utf-8")
     assert sorted(workspace.files()) == ["bot.yaml", "more/bye.yaml", "more/later.yaml"]
     assert workspace.digest() != before
+
+
+def test_what_the_files_say_has_its_revision_after_settling(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that saw the new files and read the revisions in between would never show the new one."""
+    written, kept = threading.Event(), threading.Event()
+    record = FolderHistory.record
+
+    def slow_record(*args: object) -> object:
+        written.set()
+        assert not kept.wait(0.2)
+        kept.set()
+        return record(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FolderHistory, "record", slow_record)
+    writer = threading.Thread(target=add, args=(Workspace(bot), "good day"))
+    writer.start()
+    assert written.wait(60)
+    another = Workspace(bot)
+    another.settle()
+
+    assert kept.is_set()
+    assert another.revisions(1)[0].note == "Add good day"
+    writer.join()
+
+
+def test_settling_makes_no_folder_where_nobody_has_written(bot: Path) -> None:
+    workspace = Workspace(bot)
+    workspace.settle()
+    assert not workspace.private_folder.exists()

@@ -85,12 +85,14 @@ def test_of_many_requests_only_the_newest_wait(
     workspace: Fake, evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MOST_WAITING", 2)
-    for number in range(9):
+    evaluator.ask("0")
+    until(lambda: workspace.begun == ["0"])
+    for number in range(1, 9):
         evaluator.ask(str(number))
     workspace.go.set()
 
-    until(lambda: evaluator.evaluation("6").state == "done")
-    assert "3" not in workspace.begun
+    until(lambda: evaluator._thread is None)
+    assert workspace.begun == ["0", "8", "7", "6"]
 
 
 def test_failure_is_told_and_does_not_stop_the_others(

@@ -18,7 +18,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Vectors
 from intentmatch.evaluation.folds import keeping, split, without_intents
 from intentmatch.evaluation.metrics import auroc
-from intentmatch.learning.cross_validation import representative
+from intentmatch.learning.fold_plan import representative
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.storage.vector_cache import VectorCache

@@ -15,7 +15,7 @@ from rapidfuzz.process import cdist
 from intentmatch.core.errors import InputError
 from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Registry, Utterance, Vectors
-from intentmatch.learning.cross_validation import connected_components, representative
+from intentmatch.learning.fold_plan import connected_components, representative
 from intentmatch.learning.near_duplicates import SAME_MEANING, SAME_SPELLING
 from intentmatch.text.normalize import fold
 

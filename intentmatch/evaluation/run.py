@@ -17,7 +17,7 @@ from intentmatch.evaluation.outcomes import Negative, Outcome
 from intentmatch.evaluation.reports.report import HELD_OUT, TESTS, Part, Report
 from intentmatch.evaluation.robustness import Tried, Variant, collect, unanswerable, variants
 from intentmatch.evaluation.runner import Runner, StepProgress
-from intentmatch.learning.cross_validation import representative
+from intentmatch.learning.fold_plan import representative
 from intentmatch.matching.snapshot import Answers
 from intentmatch.runtime import steps
 

@@ -6,7 +6,7 @@ out as well, it is an out-of-scope message that the bot should refuse. Nothing i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
+from intentmatch.learning.fold_plan import Round, plan_rounds
 from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_head
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
@@ -27,12 +28,6 @@ from intentmatch.runtime.block_sizes import (
     CROSS_VALIDATION_MIN_CASES,
 )
 from intentmatch.runtime.threads import Each, one_by_one
-
-# Held-out cases determine only a handful of numbers: so many suffice.
-_MOST_CASES = 4000
-_FOLDS, _FOLDS_OF_MANY, _MANY = 5, 3, 3000
-# Utterances that are matched again at most, as if translated.
-_MOST_TRANSLATED = 1000
 
 Translate = Callable[[Vectors, NDArray[np.int64]], Vectors]
 """Returns vectors of several translations each from vectors of utterances and their owners: shapes `(utterances, dim)`,
@@ -76,37 +71,6 @@ class HeldOut:
         return right
 
 
-def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
-    """Return which utterances to ask about: the first, middle and last of each line, shape `(utterances,)`.
-
-    `lines` holds the line of each utterance. The sentences of one template line are nearly one case.
-    """
-    line = np.asarray(lines, dtype=np.int64)
-    _, number, counts = np.unique(line, return_inverse=True, return_counts=True)
-    order = np.argsort(number, kind="stable")
-    place = np.empty(len(line), dtype=np.int64)
-    place[order] = np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts)
-    last = counts[number] - 1
-    chosen: NDArray[np.bool_] = (place == 0) | (place == last // 2) | (place == last)
-    return chosen
-
-
-def connected_components(count: int, links: Iterable[tuple[int, int]]) -> list[int]:
-    """Return for each of `count` positions the first position in its connected component."""
-    leaders = list(range(count))
-
-    def leader(position: int) -> int:
-        while leaders[position] != position:
-            leaders[position] = leaders[leaders[position]]
-            position = leaders[position]
-        return position
-
-    for one, other in links:
-        first, second = sorted((leader(one), leader(other)))
-        leaders[second] = first
-    return [leader(position) for position in range(count)]
-
-
 def cross_validate(
     vectors: Vectors,
     owners: Sequence[int],
@@ -141,30 +105,12 @@ def cross_validate(
     index = ExactIndex(vectors, owners, aggregation)
     owner = np.asarray(owners, dtype=np.int64)
     line = np.arange(len(owner)) if lines is None else np.asarray(lines, dtype=np.int64)
-    chosen = np.arange(len(owner)) if sample is None else sample
     if len(index.owners) < 2:
         nothing = _held_out([], owner)
         return nothing, None if translate is None else nothing
-    _, firsts, number = np.unique(line[chosen], return_index=True, return_inverse=True)
-    line_of = firsts[number]
-    folds = _FOLDS if len(chosen) <= _MANY else _FOLDS_OF_MANY
-    worth = np.flatnonzero(representative(line_of.tolist()))
-    key = _scattered(len(owner)) if keys is None else np.asarray(keys, dtype=np.int64)
-    asked = np.zeros(len(chosen), dtype=bool)
-    asked[worth[np.argsort(key[chosen[worth]], kind="stable")[: _MOST_CASES // 2]]] = True
-    text = None if shared is None else shared.text[chosen]
-    fold_of = _folds(vectors[chosen], owner[chosen], line_of, key[chosen], folds, text=text)
-    # Neighbouring intents in a file are often similar in meaning: they are left out in different rounds.
-    group_of = owner[chosen] % folds
-    groups = folds if len(index.owners) > folds else len(index.owners)
-    rounds = [_Round(fold_of == fold, known=True) for fold in range(folds)]
-    rounds += [_Round(group_of == group, known=False) for group in range(groups)]
-    rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
-    # A subset of the cases: only few numbers are fitted to them.
-    again = np.zeros(len(chosen), dtype=bool)
-    if translate is not None:
-        candidates = np.flatnonzero(asked)
-        again[candidates[np.argsort(key[chosen[candidates]], kind="stable")[:_MOST_TRANSLATED]]] = True
+    text = None if shared is None else shared.text
+    plan = plan_rounds(vectors, owner, line, keys=keys, text=text, sample=sample, translated=translate is not None)
+    chosen, asked, again = plan.rows, plan.asked, plan.translated
     repeated = chosen[again]
     moved = vectors[None, :0] if translate is None else translate(vectors[repeated], owner[repeated])
     similarities, *of_moved = _similarities(
@@ -172,7 +118,7 @@ def cross_validate(
     )
     compare = None if words is None else _WordComparison(index, line, words, shared)
 
-    def cases(one: _Round) -> list[_Cases]:
+    def cases(one: Round) -> list[_Cases]:
         """Return the cases of a round, followed by those of each translation."""
         some, some_moved = one.left_out & asked, (one.left_out & again)[again]
         head = None if fitting is None else held_out_head(fitting, one.left_out, near)
@@ -188,20 +134,11 @@ def cross_validate(
             )
         return found
 
-    found = list(steps.counted("cross-validating", each(cases, rounds), len(rounds)))
+    found = list(steps.counted("cross-validating", each(cases, plan.rounds), len(plan.rounds)))
     held_out = _held_out([first for first, *_ in found], owner)
     if translate is None:
         return held_out, None
     return held_out, _held_out([one for _, *translations in found for one in translations], owner)
-
-
-class _Round(NamedTuple):
-    """Utterances that are left out together."""
-
-    left_out: NDArray[np.bool_]
-    """Mask over the sample."""
-    known: bool
-    """Whether their intents keep their other utterances."""
 
 
 class _Similarities(NamedTuple):
@@ -372,55 +309,3 @@ def _held_out(rounds: Sequence[_Cases], owner: NDArray[np.int64]) -> HeldOut:
         rows=rows,
         weights=np.ones(len(rows)),
     )
-
-
-def _scattered(count: int) -> NDArray[np.int64]:
-    """Return a different number for each position, in no particular order: multiples of a prime modulo 2^32."""
-    scattered: NDArray[np.int64] = np.arange(count, dtype=np.int64) * 2_654_435_761 % (1 << 32)
-    return scattered
-
-
-def _folds(
-    vectors: Vectors,
-    owner: NDArray[np.int64],
-    line: NDArray[np.int64],
-    key: NDArray[np.int64],
-    folds: int,
-    *,
-    text: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
-    """Return a fold for each utterance: evenly spread within an intent, near-duplicate lines together.
-
-    The lines of an intent take their turns in the order of their keys, so an edit does not move those of other intents.
-    Utterances with the same number of their `text` are in one fold, whatever their intents.
-    """
-    fold_of, group = np.zeros(len(owner), dtype=np.int64), np.zeros(len(owner), dtype=np.int64)
-    begins = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
-    for turn, (start, end) in enumerate(zip(begins, np.append(begins[1:], len(owner)), strict=True)):
-        numbers = np.arange(end - start)
-        near = _first_alike(vectors[start:end])
-        links = [*zip(numbers.tolist(), near.tolist(), strict=True)]
-        links += zip(numbers.tolist(), (line[start:end] - start).tolist(), strict=True)
-        first = np.array(connected_components(len(numbers), links))
-        least = np.full(len(numbers), np.iinfo(np.int64).max)
-        np.minimum.at(least, first, key[start:end])
-        leaders = np.flatnonzero(first == numbers)
-        place = np.zeros(len(numbers), dtype=np.int64)
-        place[leaders[np.argsort(least[leaders], kind="stable")]] = np.arange(len(leaders))
-        fold_of[start:end] = (place[first] + turn) % folds
-        group[start:end] = start + first
-    if text is not None:
-        _, firsts, number = np.unique(text, return_index=True, return_inverse=True)
-        links = [*zip(group.tolist(), group[firsts[number]].tolist(), strict=True)]
-        fold_of = fold_of[np.array(connected_components(len(owner), links))[group]]
-    return fold_of
-
-
-def _first_alike(vectors: Vectors) -> NDArray[np.int64]:
-    """Return for each row the first row that is the same line except for spelling; itself if there is none."""
-    firsts = np.arange(len(vectors))
-    for start in range(0, len(vectors), CROSS_VALIDATION_MAX_CASES):
-        part = slice(start, start + CROSS_VALIDATION_MAX_CASES)
-        same = vectors[part] @ vectors.T > SAME_BUT_FOR_SPELLING
-        firsts[part] = np.where(same.any(axis=1), same.argmax(axis=1), firsts[part])
-    return firsts

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as run
 from hypothesis import strategies as st
+from learning.clusters import clusters, unit_rows
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
 from intentmatch.learning import cross_validation as cross_validation_module
-from intentmatch.learning import head, lbfgs
+from intentmatch.learning import fold_plan, head, lbfgs
 from intentmatch.learning.cross_validation import RANKED, HeldOut, cross_validate
+from intentmatch.learning.fold_plan import assign_folds, scattered_keys
 from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare
 from intentmatch.learning.token_features import DIM
@@ -23,25 +25,6 @@ from intentmatch.learning.word_alignment import WordAlignment
 
 AGGREGATIONS = ["mean2", "max"]
 BY_AGGREGATION = pytest.mark.parametrize("aggregation", AGGREGATIONS)
-
-
-def unit_rows(rows: np.ndarray) -> np.ndarray:
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-
-def clusters(
-    *sizes: int, spread: float = 0.5, dim: int = 16, seed: int = 7
-) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Return vectors scattered around intent centres, token features of which some are the intent's own, and owners."""
-    random = np.random.default_rng(seed)
-    owners = [intent for intent, size in enumerate(sizes) for _ in range(size)]
-    centres = unit_rows(random.normal(size=(len(sizes), dim)))
-    vectors = unit_rows(centres[owners] + spread * random.normal(size=(len(owners), dim)))
-    words = np.zeros((len(owners), DIM))
-    for row, owner in enumerate(owners):
-        words[row, random.choice(30, 3, replace=False)] = 1.0
-        words[row, 30 + owner] = 1.0
-    return vectors, unit_rows(words), owners
 
 
 def fitting_of(vectors: np.ndarray, words: np.ndarray, owners: list[int]) -> Fitting:
@@ -115,8 +98,8 @@ def test_evidence_equals_that_of_a_head_trained_without_the_fold(aggregation, mo
 
     held_out = with_head(vectors, words, owners, aggregation)
 
-    keys = cross_validation_module._scattered(len(owner))
-    fold_of = cross_validation_module._folds(vectors, owner, np.arange(len(owner)), keys, 5)
+    keys = scattered_keys(len(owner))
+    fold_of = assign_folds(vectors, owner, np.arange(len(owner)), keys, 5)
     for known, together in ((True, fold_of), (False, owner)):
         found = by_row(held_out, known=known)
         assert sorted(found) == list(range(20))
@@ -290,72 +273,6 @@ def test_head_is_not_trained_on_held_out_utterances():
     assert held_out.right[held_out.known].mean() < 0.4
 
 
-@pytest.mark.parametrize("folds", [2, 3, 5])
-@pytest.mark.parametrize("sizes", [(7, 3, 9), (1,) * 11, (2, 2, 2), (40,)])
-def test_folds_are_balanced(sizes, folds):
-    """Within each intent, fold sizes differ by at most one utterance, and by few in total."""
-    vectors, _, owners = clusters(*sizes, spread=3.0, dim=64)
-    owner = np.array(owners)
-
-    fold_of = cross_validation_module._folds(vectors, owner, np.arange(len(owner)), np.arange(len(owner)), folds)
-
-    assert np.ptp(np.bincount(fold_of, minlength=folds)) <= len(sizes)
-    for intent in range(len(sizes)):
-        assert np.ptp(np.bincount(fold_of[owner == intent], minlength=folds)) <= 1
-
-
-@pytest.mark.parametrize("folds", [2, 3, 5])
-def test_near_duplicates_are_in_one_fold(folds):
-    """Wherever they stand in their intent."""
-    vectors, _, _ = clusters(*(1,) * 12, spread=3.0, dim=64)
-    line = [0, 1, 2, 0, 3, 1, 0, 4, 5, 6, 7, 5, 8, 9, 10, 11]
-    copies = unit_rows(vectors[line] + 0.002 * np.random.default_rng(2).normal(size=(16, 64)))
-    owner = np.repeat([0, 1], 8)
-
-    fold_of = cross_validation_module._folds(copies, owner, np.arange(16), np.arange(16), folds)
-
-    for row, other in [(0, 3), (0, 6), (1, 5), (8, 11)]:
-        assert fold_of[row] == fold_of[other]
-    assert len(set(fold_of[[0, 1, 2, 4, 7]])) == min(folds, 5)
-
-
-def test_zero_vectors_are_spread_over_folds():
-    fold_of = cross_validation_module._folds(
-        np.zeros((10, 4), dtype=np.float32), np.repeat([0, 1], 5), np.arange(10), np.arange(10), 5
-    )
-
-    assert np.bincount(fold_of).tolist() == [2] * 5
-
-
-@pytest.mark.parametrize("edited", [0, 7, 13])
-def test_edit_moves_the_folds_of_its_own_intent_only(edited):
-    """Folds follow from the texts: a line more, with a key of its own, leaves all other intents alone."""
-    random = np.random.default_rng(5)
-    owner, keys = np.repeat(np.arange(6), [3, 5, 1, 6, 2, 4]), random.integers(0, 1 << 32, 21)
-    vectors = unit_rows(random.normal(size=(21, 64)))
-    longer = [np.insert(of, edited, of[edited], axis=0) for of in (vectors, owner, keys)]
-    longer[0][edited] = unit_rows(random.normal(size=(1, 64)))[0]
-    longer[2][edited] = 77
-
-    before = cross_validation_module._folds(vectors, owner, np.arange(21), keys, 5)
-    after = cross_validation_module._folds(longer[0], longer[1], np.arange(22), longer[2], 5)
-
-    other = owner != owner[edited]
-    assert np.delete(after, edited)[other].tolist() == before[other].tolist()
-
-
-def test_folds_do_not_depend_on_the_order_of_lines_within_an_intent():
-    random = np.random.default_rng(5)
-    vectors, keys = unit_rows(random.normal(size=(12, 64))), random.integers(0, 1 << 32, 12)
-    order = np.concatenate([random.permutation(6), 6 + random.permutation(6)])
-    owner = np.repeat([0, 1], 6)
-
-    fold_of = cross_validation_module._folds(vectors, owner, np.arange(12), keys, 5)
-    shuffled = cross_validation_module._folds(vectors[order], owner, np.arange(12), keys[order], 5)
-
-    assert shuffled.tolist() == fold_of[order].tolist()
-
-
 def test_cases_of_a_large_registry_are_chosen_by_content():
     """A line more changes at most one of the chosen cases."""
     random = np.random.default_rng(5)
@@ -369,19 +286,6 @@ def test_cases_of_a_large_registry_are_chosen_by_content():
 
     assert len(asked(17)) == 2000
     assert len(asked(17) ^ asked(4000)) <= 4
-
-
-@given(st.lists(st.integers(0, 5), min_size=2, max_size=40), st.integers(0, 20))
-def test_sentences_of_a_line_are_in_one_fold(lines, seed):
-    """Wherever they stand in their intent."""
-    vectors = unit_rows(np.random.default_rng(seed).normal(size=(len(lines), 2)))
-    firsts = [lines.index(line) for line in lines]
-
-    owner = np.zeros(len(lines), dtype=np.int64)
-    fold_of = cross_validation_module._folds(vectors, owner, np.array(firsts), np.arange(len(lines)), 3)
-
-    for line in set(lines):
-        assert len({fold for fold, other in zip(fold_of.tolist(), lines, strict=True) if other == line}) == 1
 
 
 @BY_AGGREGATION
@@ -400,30 +304,6 @@ def test_sentences_of_a_line_are_held_out_together(aggregation):
         scores = index.scores(vectors[[row]])[0][0]
         assert score == pytest.approx(float(scores.max()), abs=1e-6)
         assert first == index.owners[scores.argmax()]
-
-
-@given(st.lists(st.integers(0, 8), max_size=60))
-def test_representative_takes_at_most_three_sentences_of_a_line(lines):
-    """The first, the last and one between."""
-    firsts = [lines.index(line) for line in lines]
-    chosen = cross_validation_module.representative(firsts).tolist()
-
-    for line in set(lines):
-        rows = [row for row, other in enumerate(lines) if other == line]
-        asked = [row for row in rows if chosen[row]]
-        assert len(asked) == min(3, len(rows))
-        assert {rows[0], rows[-1]} <= set(asked)
-
-
-@given(st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.tuples(*[st.integers(0, n - 1)] * 2)))))
-def test_connected_components_name_their_first_position(drawn):
-    count, links = drawn
-    near = np.eye(count, dtype=bool)
-    for one, other in links:
-        near[one, other] = near[other, one] = True
-    reached = np.linalg.matrix_power(near.astype(float), count) > 0
-
-    assert cross_validation_module.connected_components(count, links) == reached.argmax(axis=1).tolist()
 
 
 def test_every_fifth_intent_is_left_out_together():
@@ -547,7 +427,7 @@ def test_translated_cases_never_see_their_own_utterance() -> None:
 
 def test_translated_cases_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each utterance is asked about once in scope and once out of scope."""
-    monkeypatch.setattr(cross_validation_module, "_MOST_TRANSLATED", 8)
+    monkeypatch.setattr(fold_plan, "_MOST_TRANSLATED", 8)
     vectors, words, owners = clusters(8, 8, 8)
 
     held_out, translated = cross_validate(

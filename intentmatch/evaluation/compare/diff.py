@@ -16,7 +16,7 @@ from intentmatch.evaluation.folds import Folds
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.reports.number_format import percent
 from intentmatch.evaluation.runner import Runner, StepProgress
-from intentmatch.learning.cross_validation import representative
+from intentmatch.learning.fold_plan import representative
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.policy import Cut
 

@@ -14,7 +14,7 @@ from intentmatch.evaluation.curve import case_of
 from intentmatch.evaluation.folds import Fold, Folds, split, without
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.runner import CachingEncoder, Runner, StepProgress, vectors_of
-from intentmatch.learning.cross_validation import representative
+from intentmatch.learning.fold_plan import representative
 from intentmatch.matching.matcher import Matcher
 from intentmatch.text.normalize import clean
 

@@ -235,23 +235,22 @@ def _frames(times: Sequence[float]) -> dict[str, float]:
 
 
 def _starts(browser: Any, folder: Path, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Start plain `serve` and `serve --studio` in turns, until the first answer and the first screen."""
+    """Start `serve` and `studio` in turns, until the first answer and the first screen."""
     registry = _copy(folder)
-    found: dict[str, list[dict[str, float]]] = {"serve": [], "serve --studio": []}
+    found: dict[str, list[dict[str, float]]] = {"serve": [], "studio": []}
     for _ in range(options.rounds):
         for name, runs in found.items():
             runs.append(_start(browser, registry, name))
     return [{"command": name, **_medians(runs)} for name, runs in found.items()]
 
 
-def _start(browser: Any, registry: Path, name: str) -> dict[str, float]:
+def _start(browser: Any, registry: Path, command: str) -> dict[str, float]:
     began = time.perf_counter()
-    studio = name.endswith("--studio")
-    running = start(registry, *(["--studio"] if studio else []), command="serve")
+    running = start(registry, command=command)
     try:
         _ask(running, "where is my order")
         measured = {"answer": time.perf_counter() - began, "memory": _megabytes(running.process.pid)}
-        if studio:
+        if command == "studio":
             with watched(browser) as page:
                 page.goto(f"{running.url}/try?message=where is my order", wait_until="commit")
                 page.wait_for_selector(".st-verdict")

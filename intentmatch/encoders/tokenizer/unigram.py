@@ -94,6 +94,8 @@ class UnigramTokenizer:
         self._unread: UnreadPieces | None = None
         self._keys_read: set[int] = set()
         self._prefixes_read: set[str] = set()
+        self._texts: list[str] = []
+        self._texts_read = 0
         if isinstance(vocabulary, UnreadPieces):
             self._unread = vocabulary
             self._ids: dict[str, int] = {}
@@ -119,11 +121,17 @@ class UnigramTokenizer:
     def texts_of(self, ids: Sequence[int]) -> list[str]:
         """Return the texts of pieces that `encode` has returned; "▁" stands for the beginning of a word.
 
-        Takes milliseconds: the pieces are looked for one by one.
+        The first call, and one after more pieces were read, takes milliseconds.
         """
-        wanted = {*ids}
-        found = {number: piece for piece, number in [*self._ids.items()] if number in wanted}
-        return [found.get(number, "") for number in ids]
+        if len(self._ids) > self._texts_read:
+            known = [*self._ids.items()]
+            texts = [""] * self.size
+            for piece, number in known:
+                texts[number] = piece
+            self._texts = texts
+            self._texts_read = len(known)  # last: another thread that sees it finds the texts
+        found = self._texts
+        return [found[number] if number < len(found) else "" for number in ids]
 
     def _pieces(self, text: str, most: int) -> tuple[int, ...]:
         ids: list[int] = []

@@ -165,7 +165,8 @@ def test_word_without_its_prefix_may_score_less(text, asked):
 
 
 ALLOWED = {"development": 1, "kept": 2}
-"""How many messages of the lists may be matched all the same. One lies at the cut: the last bits of a processor decide."""
+"""How many messages of the lists may be matched all the same. One lies at the cut: the last bits of a processor's
+arithmetic decide."""
 
 
 @pytest.mark.parametrize("part", ["development", "kept"])

@@ -37,8 +37,10 @@ class _Watcher:
                     self.listeners[listener] = digest
                     try:
                         await listener()
-                    except (IntentMatchError, RuntimeError) as error:  # RuntimeError: its place is gone
+                    except IntentMatchError as error:
                         _log.warning("a page of the studio could not be brought up to date: %s", error)
+                    except Exception:  # noqa: BLE001  no page ends this for the others
+                        _log.exception("a page of the studio could not be brought up to date")
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         if _watchers.get(self._workspace) is self:
             del _watchers[self._workspace]  # it would keep the workspace
@@ -71,10 +73,14 @@ def follow(visit: Visit, changed: _Listener, *, registry: bool = False) -> None:
     async def listener() -> None:
         if client.is_deleted:
             return
-        with slot:
-            result = changed()
-            if inspect.isawaitable(result):
-                await result
+        try:
+            with slot:
+                result = changed()
+                if inspect.isawaitable(result):
+                    await result
+        except Exception:
+            if not client.is_deleted:  # it may have been closed while it was drawn
+                raise
 
     listeners[listener] = visit.digest
     client.on_delete(lambda: listeners.pop(listener, None))

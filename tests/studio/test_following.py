@@ -71,12 +71,13 @@ def test_files_that_are_the_same_are_not_told(visit, monkeypatch):
     on_a_page(monkeypatch, scenario)
 
 
-def test_page_that_fails_leaves_the_others(visit, monkeypatch):
+@pytest.mark.parametrize("error", [InputError("the files cannot be read"), IndexError("list index out of range")])
+def test_page_that_fails_leaves_the_others(visit, monkeypatch, caplog, error):
     async def scenario(client) -> None:
         told = asyncio.Event()
 
         def fail() -> None:
-            raise InputError("the files cannot be read")
+            raise error
 
         following.follow(visit, fail)
         following.follow(visit, told.set)
@@ -85,6 +86,26 @@ def test_page_that_fails_leaves_the_others(visit, monkeypatch):
         client.delete()
 
     on_a_page(monkeypatch, scenario)
+    assert caplog.messages[0].startswith("a page of the studio could not be brought up to date")
+
+
+def test_page_closed_while_it_is_drawn_is_no_failure(visit, monkeypatch, caplog):
+    async def scenario(client) -> None:
+        told = asyncio.Event()
+
+        async def draw() -> None:
+            closed.delete()
+            raise IndexError("its elements are gone")
+
+        with nicegui.Client(page("")) as closed:
+            following.follow(visit, draw)
+        following.follow(visit, told.set)
+        (visit.folder / "one.yaml").write_text(TEXT.replace("hello", "good day"), encoding="utf-8")
+        await told.wait()
+        client.delete()
+
+    on_a_page(monkeypatch, scenario)
+    assert caplog.messages == []
 
 
 def test_workspace_is_freed_after_the_last_page(visit, monkeypatch):

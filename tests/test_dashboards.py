@@ -28,6 +28,7 @@ from intentmatch import Matcher
 from intentmatch.cli.commands import cli
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server import BotFolder, create_app
+from intentmatch.server.bots import daily_drift
 
 DEPLOY = Path(__file__).parent.parent / "examples" / "deploy"
 ON_EVERY_TARGET = {"job", "instance"}
@@ -45,6 +46,7 @@ intents:
   greet: {utterances: {en: [hello, hi there, good morning]}}
   bye: {utterances: {en: [goodbye, see you later, until tomorrow]}}
 """
+WITH_DRIFT = 'settings: {inbox: inbox.sqlite, inbox_sample: 1, drift: "00:00"}\n'
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> list[Series]:
     """What servers give that have met everything the metrics tell of."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("INTENTMATCH_CACHE", "off")
+        patch.setattr(daily_drift, "SECONDS_BETWEEN_LOOKS", 0.02)
         texts = [single(tmp_path_factory.mktemp("one"), patch), several(tmp_path_factory.mktemp("many") / "bots")]
     return [
         Series(sample.name, sample.labels, family.type)
@@ -94,12 +97,13 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> list[Series]:
 def single(folder: Path, patch: pytest.MonkeyPatch) -> str:
     """Return the metrics of a server with one bot."""
     (folder / "bot.yaml").write_text(INTENTS, encoding="utf-8")
-    matcher = Matcher.load(folder, inbox=str(folder / "inbox.sqlite"))
+    matcher = Matcher.load(folder, inbox=str(folder / "inbox.sqlite"), inbox_sample=1, drift="00:00")
     app = create_app(matcher, max_queue=1, admin_keys=[ADMIN], authoring=True)
     with TestClient(app, raise_server_exceptions=False) as client:
         compare(client, folder)
         for text in ("hello", "what do penguins eat"):
             client.post("/match", json={"text": text})
+        check_for_drift(client)
         refuse(client, patch)
         with patch.context() as inner:
             inner.setattr(Snapshot, "match_each", fail)
@@ -118,6 +122,14 @@ def compare(client: TestClient, folder: Path) -> None:
     client.post("/match", json={"text": "hello"})
     deadline = time.monotonic() + 20
     while client.get("/candidate", headers=headers).json()["comparison"]["compared"] < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def check_for_drift(client: TestClient) -> None:
+    """Wait for the daily check."""
+    deadline = time.monotonic() + 20
+    while "intentmatch_drift_findings{" not in client.get("/metrics").text:
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
@@ -147,11 +159,12 @@ def several(folder: Path) -> str:
     """Return the metrics of a server with two bots."""
     for name in ("shop", "bank"):
         (folder / name).mkdir(parents=True)
-        (folder / name / "bot.yaml").write_text(INTENTS, encoding="utf-8")
+        (folder / name / "bot.yaml").write_text(INTENTS + WITH_DRIFT, encoding="utf-8")
     app = create_app(BotFolder(folder), admin_keys=[f"*:{ADMIN}"], authoring=True)
     with TestClient(app, raise_server_exceptions=False) as client:
         for text in ("hello", "what do penguins eat"):
             client.post("/bots/shop/match", json={"text": text})
+        check_for_drift(client)
         reload(client, folder / "shop", "/bots/shop")
         return client.get("/metrics").text
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -33,6 +34,7 @@ LOCAL = frozenset(
     {
         "device", "precision", "threads", "remote_seconds", "reranker_budget", "reranker_prompt", "cache",
         "require_signature", "confine", "max_file_bytes", "lint", "inbox", "inbox_keep", "inbox_mode", "inbox_sample",
+        "drift", "drift_webhook",
     }
 )  # fmt: skip
 """Settings of this machine or of the YAML that do not affect answers. An artefact does not contain them."""
@@ -132,6 +134,10 @@ class Settings:
     """What the inbox stores: redacted (personal data removed), hashed (no text), or plain."""
     inbox_sample: Mapping[str, float] = field(default_factory=lambda: {"share": 0.0, "messages": 1000})
     """Random sample of all answers that the inbox keeps for a review: the share of answers, and the most answers."""
+    drift: str = "off"
+    """Time of day, such as 06:30 in UTC, when a server compares the sample of the last day with the weeks before."""
+    drift_webhook: str = "off"
+    """URL that is told what has changed, as JSON, or off."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Setting name to the source of its value, in words; names that are missing have their default."""
 
@@ -375,6 +381,16 @@ def _lint(value: Any) -> dict[str, str]:
     return {str(rule).strip(): known(str(level).strip()) for rule, level in value.items()}
 
 
+def _time_of_day(value: Any) -> str:
+    """Parse `off` or a time such as `06:30`."""
+    if value is False or value == "off":
+        return "off"
+    found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", str(value))
+    if found is None:
+        raise ValueError("it must be a time of day in quotes, such as '06:30', or off")
+    return f"{found[1]:>02}:{found[2]}"
+
+
 def _off_or_path(value: Any) -> str:
     return "off" if value is False else _text(value)
 
@@ -440,6 +456,8 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "inbox_keep": _counts("inbox_keep", INBOX_BOUNDS),
     "inbox_mode": _one_of(*INBOX_MODES),
     "inbox_sample": _sample,
+    "drift": _time_of_day,
+    "drift_webhook": _off_or_path,
 }
 """Setting name to the parser of its value; the only list of setting names."""
 

@@ -127,12 +127,14 @@ def answered(matcher: Matcher, messages: Sequence[tuple[str, datetime]]) -> list
     ]
 
 
-def split_last_day(answers: Iterable[Answered], days: int = DAYS_BEFORE) -> tuple[list[Answered], list[Answered]]:
-    """Return the answers of the 24 hours up to the last one, and those of the `days` before these."""
-    answers = list(answers)
+def split_last_day(
+    answers: Iterable[Answered], days: int = DAYS_BEFORE, end: datetime | None = None
+) -> tuple[list[Answered], list[Answered]]:
+    """Return the answers of the 24 hours up to `end` or the last one, and those of the `days` before these."""
+    answers = [answer for answer in answers if end is None or answer.time <= end]
     if not answers:
         return [], []
-    start = max(answer.time for answer in answers) - timedelta(days=1)
+    start = (end or max(answer.time for answer in answers)) - timedelta(days=1)
     oldest = start - timedelta(days=days)
     last = [answer for answer in answers if answer.time > start]
     return last, [answer for answer in answers if oldest < answer.time <= start]

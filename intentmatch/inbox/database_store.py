@@ -65,6 +65,10 @@ _JUDGED = """
 UPDATE intentmatch.sample SET judged = %(judged)s, expected = %(expected)s WHERE bot = %(bot)s AND key =
     (SELECT key FROM intentmatch.sample WHERE bot = %(bot)s AND id = %(number)s)
 """
+_DRIFT_CLAIMED = """
+UPDATE intentmatch.inboxes SET drift_due = %(due)s
+WHERE bot = %(bot)s AND (drift_due IS NULL OR drift_due < %(due)s)
+"""
 _COUNT = "SELECT count(*) FROM intentmatch.messages WHERE bot = %s"
 _COUNT_DRAWN = "SELECT count(*) FROM intentmatch.sample WHERE bot = %s"
 _TOO_MANY = """
@@ -153,6 +157,26 @@ class DatabaseStore:
         values = {"bot": self._database.bot, "number": number, "judged": judged, "expected": expected}
         with self._database.rows() as connection:
             return int(connection.execute(_JUDGED, values).rowcount)
+
+    def claim_drift(self, due: float) -> bool:
+        """Whether the check for drift that was due is left to do; only one replica is told so."""
+        with self._database.rows() as connection:
+            return bool(connection.execute(_DRIFT_CLAIMED, {"bot": self._database.bot, "due": due}).rowcount)
+
+    def put_drift(self, found: str) -> None:
+        """Keep what the last check for drift has found."""
+        with self._database.rows() as connection:
+            connection.execute(
+                "UPDATE intentmatch.inboxes SET drift = %s WHERE bot = %s", [_storable(found), self._database.bot]
+            )
+
+    def drift(self) -> str | None:
+        """Return what the last check for drift has found; None if there was none."""
+        with self._database.rows() as connection:
+            row = connection.execute(
+                "SELECT drift FROM intentmatch.inboxes WHERE bot = %s", [self._database.bot]
+            ).fetchone()
+        return None if row is None else row[0]
 
     def _salt(self, connection: Connection) -> bytes:
         """Return the salt of the inbox; make the inbox if there is none."""

@@ -5,6 +5,7 @@ A background thread writes, so that no answer is delayed or broken.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import time
@@ -12,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import InputError
@@ -96,6 +98,11 @@ class Inbox:
         """The file of the inbox, or the bot in PostgreSQL."""
         return self._store.path
 
+    @property
+    def has_messages(self) -> bool:
+        """Whether anything has been recorded yet, as far as that can be seen without opening the inbox."""
+        return not isinstance(self.path, Path) or self.path.is_file()
+
     def record(self, result: MatchResult) -> None:
         """Keep the message if it was not understood, or if it is drawn for the sample. Returns at once."""
         missed, drawn = is_missed(result), draw(result, self._share)
@@ -146,6 +153,22 @@ class Inbox:
         """
         if not self._store.judge(answer, judged, expected):
             raise InputError(f"the sample has no answer {answer}: it may have been deleted for its age")
+
+    def claim_drift(self, due: float) -> bool:
+        """Whether the check for drift that was due at this time is left to do.
+
+        Of all processes that share the inbox, only the first is told so. Raises InputError if the file cannot be used.
+        """
+        return self._store.claim_drift(due)
+
+    def put_drift(self, found: Mapping[str, Any]) -> None:
+        """Keep what the last check for drift has found, as JSON. Raises InputError if the file cannot be used."""
+        self._store.put_drift(json.dumps(found, ensure_ascii=False))
+
+    def drift(self) -> dict[str, Any] | None:
+        """Return what the last check for drift has found; None if there was none. Raises InputError as `sampled`."""
+        found = self._store.drift()
+        return None if found is None else json.loads(found)
 
     def flush(self, seconds: float = 30.0) -> bool:
         """Wait until every recorded message is written or dropped; False if that takes longer than `seconds`."""

@@ -151,6 +151,26 @@ def rows(database: sqlite3.Connection, since: float) -> list[tuple[Any, ...]]:
     return database.execute(f"SELECT {COLUMNS} FROM sample WHERE time >= ? ORDER BY time, id", [since]).fetchall()  # noqa: S608
 
 
+def claim_drift(database: sqlite3.Connection, due: float) -> bool:
+    """Whether the check for drift that was due at this time is left to do; only the first caller is told so."""
+    last = database.execute("SELECT value FROM about WHERE name = 'drift_due'").fetchone()
+    if last is not None and last[0] >= due:
+        return False
+    database.execute("INSERT OR REPLACE INTO about VALUES ('drift_due', ?)", [due])
+    return True
+
+
+def put_drift(database: sqlite3.Connection, found: str) -> None:
+    """Keep what the last check for drift has found."""
+    database.execute("INSERT OR REPLACE INTO about VALUES ('drift', ?)", [found])
+
+
+def drift(database: sqlite3.Connection) -> str | None:
+    """Return what the last check for drift has found."""
+    row = database.execute("SELECT value FROM about WHERE name = 'drift'").fetchone()
+    return None if row is None else str(row[0])
+
+
 def judge(database: sqlite3.Connection, number: int, judged: Judged | None, expected: str | None) -> int:
     """Keep a judgement for all answers to the message of an answer; return how many there are."""
     if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'sample'").fetchall():

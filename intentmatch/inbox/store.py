@@ -149,6 +149,15 @@ class MessageStore(Protocol):
     def judge(self, number: int, judged: Judged | None, expected: str | None) -> int:
         """Keep a judgement for all answers to the message of an answer; return how many there are, 0 if none."""
 
+    def claim_drift(self, due: float) -> bool:
+        """Whether the check for drift that was due at this time is left to do; only the first caller is told so."""
+
+    def put_drift(self, found: str) -> None:
+        """Keep what the last check for drift has found."""
+
+    def drift(self) -> str | None:
+        """Return what the last check for drift has found; None if there was none."""
+
 
 class Store:
     """The database, which is opened for each operation."""
@@ -221,6 +230,21 @@ class Store:
         """Keep a judgement for all answers to the message of an answer. InputError if the file cannot be used."""
         with self._existing("IMMEDIATE") as database:
             return sample.judge(database, number, judged, expected)
+
+    def claim_drift(self, due: float) -> bool:
+        """Whether the check for drift that was due is left to do. InputError if the file cannot be used."""
+        with self._existing("IMMEDIATE") as database:
+            return sample.claim_drift(database, due)
+
+    def put_drift(self, found: str) -> None:
+        """Keep what the last check for drift has found. InputError if the file cannot be used."""
+        with self._existing("IMMEDIATE") as database:
+            sample.put_drift(database, found)
+
+    def drift(self) -> str | None:
+        """Return what the last check for drift has found. InputError if the file cannot be used."""
+        with self._existing("DEFERRED") as database:
+            return sample.drift(database)
 
     @contextmanager
     def _existing(self, lock: str) -> Iterator[sqlite3.Connection]:

@@ -109,6 +109,17 @@ def test_two_replicas_write_the_same_messages(place):
     assert sum(one.count for one in Inbox(place).messages()) == 21
 
 
+def test_one_of_two_replicas_checks_for_drift(place):
+    one, two = record(place, "one thing"), record(place, "one thing")
+
+    assert one.drift() is None
+    assert [one.claim_drift(100.0), two.claim_drift(100.0), two.claim_drift(200.0), one.claim_drift(100.0)] == [
+        True, False, True, False,
+    ]  # fmt: skip
+    two.put_drift({"text": "more of one thing", "findings": []})
+    assert one.drift() == {"text": "more of one thing", "findings": []}
+
+
 def test_setting_names_the_database_of_the_bot(postgres_address):
     from intentmatch.storage.postgres.address import address_of
 

@@ -1,6 +1,7 @@
 """Bots on a Ray cluster of two nodes: right answers while replicas and a node die, models are slow and bots change.
 
-Both nodes are processes of this machine. With `--full-length`, the cluster is also deployed again under load.
+Both nodes are processes of this machine. With `--full-length`, the cluster is also deployed again under load, and gets
+more replicas by itself.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ NODE = {"num_cpus": 4, "include_dashboard": False, "object_store_memory": 80_000
 BUSY, BROKEN = 503, 599
 ONE, MANY = "one", "many"
 """The applications: one bot without a gateway, and several bots with gateway and encoder."""
+SCALED = "scaled"
+"""Another with one bot, for a test."""
 
 
 @dataclass(frozen=True)
@@ -437,6 +440,21 @@ def test_deploying_again_costs_no_request(one, right, configs, cluster, request)
 
     assert_right(load.answers, right[ONE])
     assert send(f"{one.url}/match", one.key, {"text": "x" * 1001})[0] == 422
+
+
+@pytest.mark.full_length
+def test_matchers_follow_the_load(cluster, addresses, port, right):
+    """Ray adds a replica once requests have waited for 30 seconds; none is lost while it starts."""
+    matchers = {"replicas": {"min": 1, "max": 2, "ongoing": 1}, "cpus": 0.1}
+    config = {"intents": addresses["taxi"], "name": SCALED, "route-prefix": f"/{SCALED}", "matchers": matchers}
+    deploy(cluster_config({**config, "http": {"port": port}}), cluster.address)
+    place = Place(f"http://127.0.0.1:{port}/{SCALED}", f"*:{KEY}", SCALED, addresses["taxi"])
+    assert len(replicas(SCALED, "Matchers")) == 1
+    with place.load(clients=8) as load:
+        until(lambda: len(replicas(SCALED, "Matchers")) == 2)
+    serve.delete(SCALED)
+
+    assert_right(load.answers, right[ONE])
 
 
 def test_bots_with_errors_change_nothing(one, configs, cluster, tmp_path):

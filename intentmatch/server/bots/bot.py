@@ -25,6 +25,7 @@ from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.server.bots.batching import BatchQueue
+from intentmatch.server.bots.daily_drift import DailyDrift
 from intentmatch.server.bots.reloads import ReloadCounter, SharedReload
 from intentmatch.server.middleware.problems import (
     BROKEN,
@@ -105,6 +106,8 @@ class Bot:
         self.candidate = self._make_candidate() if candidates else None
         """The second registry; None if the server has no authors, who could begin one."""
         self._following_candidate: asyncio.Task[None] | None = None
+        self._drift = DailyDrift(lambda: self.matcher, lambda: self.inbox, name)
+        self._following_drift: asyncio.Task[None] | None = None
 
     def _make_candidate(self) -> BotCandidate:
         from intentmatch.server.candidates.of_bot import candidate_of  # needed by few servers
@@ -256,6 +259,7 @@ class Bot:
             self._following = asyncio.create_task(self._follow(self._reloads))
         if self.candidate is not None:
             self._following_candidate = asyncio.create_task(self.candidate.follow())
+        self._following_drift = asyncio.create_task(self._drift.follow())
 
     def _begin_to_watch(self) -> Watch | DatabaseWatch:
         return self.matcher.watch(on_reload=self._note_reload, on_error=self._note_invalid_files)
@@ -264,7 +268,7 @@ class Bot:
         """Stop watching and evaluating, and flush the inbox."""
         if self._evaluator is not None:
             await asyncio.to_thread(self._evaluator.close)
-        for task in (self._following, self._following_candidate):
+        for task in (self._following, self._following_candidate, self._following_drift):
             if task is not None:
                 task.cancel()
         if self.candidate is not None:
@@ -372,7 +376,7 @@ class Bot:
     def status(self) -> BotStatus:
         """What the metrics report about the bot."""
         candidate_bytes = None if self.candidate is None else self.candidate.bytes
-        return BotStatus(self.state, self._matcher, self._loaded_at, self._name, candidate_bytes)
+        return BotStatus(self.state, self._matcher, self._loaded_at, self._name, candidate_bytes, self._drift.last)
 
     def exposition(self) -> bytes:
         """Return the metrics in Prometheus's text format."""

@@ -7,11 +7,12 @@ are added up; metrics of the registry then come from the worker that answers.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter as Counts
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from prometheus_client import (
     CONTENT_TYPE_PLAIN_0_0_4,
@@ -27,6 +28,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from intentmatch.core.result import MatchResult
+from intentmatch.evaluation.drift import KINDS as DRIFT_KINDS
 from intentmatch.matching.matcher import Matcher
 from intentmatch.server.candidates.differences import KINDS
 from intentmatch.storage.vector_cache import LOOKUPS, VectorCache
@@ -56,6 +58,8 @@ class BotStatus:
     """Name of the bot; None if there is only one."""
     candidate_bytes: int | None = None
     """Memory of its candidate, 0 without one; None where the server has no authors to begin one."""
+    drift: Mapping[str, Any] | None = None
+    """What the last daily check for drift found, as `DailyDrift.last`."""
 
 
 class Metrics:
@@ -269,6 +273,7 @@ def _gauges(bots: Sequence[BotStatus]) -> Iterator[Metric]:
     if candidates:
         yield gauge("candidate", "Whether a candidate is loaded.", [(name, size > 0) for name, size in candidates])
         yield gauge("candidate_bytes", "Estimated memory of a candidate, without its models.", candidates)
+    yield from _drift_gauges(loaded)
     size = _size({VectorCache.at(matcher.settings.cache).folder for _, matcher in loaded})
     yield gauge("cache_bytes", "Vectors on disk, all encoders together.", [(None, size)])
     lookups = CounterMetricFamily(
@@ -277,6 +282,24 @@ def _gauges(bots: Sequence[BotStatus]) -> Iterator[Metric]:
     for result, texts in LOOKUPS.items():
         lookups.add_metric([result], texts)
     yield lookups
+
+
+def _drift_gauges(loaded: Sequence[tuple[BotStatus, Matcher]]) -> Iterator[Metric]:
+    """What the daily checks for drift have found, of the bots that have them."""
+    checked = [(bot.name, bot.drift) for bot, _ in loaded if bot.drift is not None]
+    if not checked:
+        return
+    times = [(name, drift["checked"]) for name, drift in checked]
+    yield gauge("drift_checked_timestamp_seconds", "Until when the last day of the check for drift lasted.", times)
+    messages = [(name, drift["messages"]) for name, drift in checked]
+    yield gauge("drift_messages", "Messages of the last day that were compared.", messages)
+    labels = ["bot"] * (checked[0][0] is not None) + ["kind"]
+    findings = GaugeMetricFamily("intentmatch_drift_findings", "What changed in the last day, by kind.", labels=labels)
+    for name, drift in checked:
+        kinds = Counts(finding["kind"] for finding in drift["findings"])
+        for kind in DRIFT_KINDS:
+            findings.add_metric([*_owner(name), kind], kinds[kind])
+    yield findings
 
 
 def _size(folders: Iterable[Path | None]) -> int:

@@ -209,9 +209,7 @@ class Workspace:
         from intentmatch.authoring.scoring import scores_of  # loads the matcher, which edits do not need
 
         after = self.registry_of(identity)
-        before, problems = self._registry_of(self._history.before(identity))
-        comparable = not any(problem.severity == "error" for problem in problems)
-        scores = scores_of(matcher, before if comparable else None, after, seconds=seconds)
+        scores = scores_of(matcher, self.registry_before(identity), after, seconds=seconds)
         self._scores.write(identity, scores)
         return scores
 
@@ -221,6 +219,14 @@ class Workspace:
         if errors := [problem for problem in problems if problem.severity == "error"]:
             raise RegistryError(errors)
         return registry
+
+    def registry_before(self, identity: str) -> Registry | None:
+        """Return what the files said before a revision; None if that was invalid or nothing.
+
+        Raises `UnknownNameError`.
+        """
+        registry, problems = self._registry_of(self._history.before(identity))
+        return None if any(problem.severity == "error" for problem in problems) else registry
 
     @contextmanager
     def evaluating(self) -> Iterator[bool]:

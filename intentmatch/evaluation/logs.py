@@ -57,16 +57,25 @@ def read_log(paths: Iterable[str | os.PathLike[str]], since: datetime | None = N
 
     Raises `InputError` for a file that cannot be read, and if there is no message in any file.
     """
+    return _log(((str(path), _lines(path)) for path in map(Path, paths)), since)
+
+
+def log_of_text(text: str, since: datetime | None = None, *, name: str = "log") -> Log:
+    """Return the messages of JSON lines, as `read_log` reads them from files. Raises `InputError` if there is none."""
+    return _log([(name, text.split("\n"))], since)
+
+
+def _log(sources: Iterable[tuple[str, list[str]]], since: datetime | None) -> Log:
     found: dict[str, LoggedMessage] = {}
     skipped = 0
-    for path in map(Path, paths):
-        for number, line in enumerate(_lines(path), 1):
+    for name, lines in sources:
+        for number, line in enumerate(lines, 1):
             values = _message(line)
             if values is None or not _is_recent(values, since):
                 skipped += bool(line.strip())
                 continue
             text, language = values["text"], values.get("language")
-            place = Location(str(path), number)
+            place = Location(name, number)
             case = Case(text, None, language if isinstance(language, str) else None, location=place)
             message = found.setdefault(text, LoggedMessage(case))
             message.count += 1

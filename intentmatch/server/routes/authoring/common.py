@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any
 
 from fastapi import Header, Query
+from fastapi import Path as InPath
 from starlette.concurrency import run_in_threadpool
 
 from intentmatch.authoring.bots import LastBotError
@@ -35,6 +36,8 @@ IfMatch = Annotated[
 
 Most = Annotated[int, Query(ge=1, le=1000, description="The most entries to return.")]
 
+Identity = Annotated[str, InPath(alias="id", max_length=64, description="Id of the revision.", examples=["1"])]
+
 READS: dict[str, Any] = {
     "tags": ["authoring"],
     "openapi_extra": dict(AUTHOR),
@@ -51,6 +54,12 @@ WRITES: dict[str, Any] = {
     "responses": {**responses(400, 401, 403, 408, 413, 415, 422, 428, 429, 503), **_CONFLICT},
 }
 """Arguments of a route that writes."""
+
+
+def also_404(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a route whose path names something."""
+    return {**arguments, "responses": {**arguments["responses"], **responses(404)}}
+
 
 _IN_THE_PATH = ("revision", "bot", "removed bot")
 """What the path of a call names, so that an unknown one is not found."""

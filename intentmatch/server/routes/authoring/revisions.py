@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
 from fastapi import APIRouter, Request
-from fastapi import Path as InPath
 
 from intentmatch.authoring.evaluator import Evaluation
 from intentmatch.authoring.revisions import Revision, digest_of
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.server.auth.api_keys import ADMIN, author_of
 from intentmatch.server.bots.bot import Bot
-from intentmatch.server.middleware.problems import responses
 from intentmatch.server.routes.authoring.common import (
     READS,
     WRITES,
+    Identity,
     IfMatch,
     Most,
+    also_404,
     expected_revision,
     explained,
     write,
@@ -34,17 +32,11 @@ from intentmatch.server.routes.schemas.authoring.revisions import (
     WrittenResponse,
 )
 
-_Identity = Annotated[str, InPath(alias="id", max_length=64, description="Id of the revision.", examples=["1"])]
-
 
 def _listed(workspace: Workspace, revision: Revision) -> ListedRevision:
     scores = workspace.scores(revision.id)
     evaluation = None if scores is None else EvaluationInfo.from_evaluation(Evaluation("done", scores))
     return ListedRevision(**RevisionInfo.from_revision(revision).model_dump(), evaluation=evaluation)
-
-
-def _also_404(arguments: dict[str, Any]) -> dict[str, Any]:
-    return {**arguments, "responses": {**arguments["responses"], **responses(404)}}
 
 
 def add_calls(router: APIRouter) -> None:
@@ -59,8 +51,8 @@ def add_calls(router: APIRouter) -> None:
             digest, found = digest_of(workspace.files()), workspace.revisions(most)
         return RevisionsResponse(revision=digest, revisions=[_listed(workspace, revision) for revision in found])
 
-    @router.get("/revisions/{id}", **_also_404(READS))
-    def show_revision(request: Request, identity: _Identity) -> RevisionResponse:
+    @router.get("/revisions/{id}", **also_404(READS))
+    def show_revision(request: Request, identity: Identity) -> RevisionResponse:
         """Return what a revision changed, and how many answers were right before it and after it.
 
         The server evaluates a revision in the background once it is written. A revision of another program is evaluated
@@ -76,10 +68,10 @@ def add_calls(router: APIRouter) -> None:
             evaluation=EvaluationInfo.from_evaluation(evaluation),
         )
 
-    @router.post("/revisions/{id}/restore", **_also_404(WRITES))
+    @router.post("/revisions/{id}/restore", **also_404(WRITES))
     async def restore_revision(
         request: Request,
-        identity: _Identity,
+        identity: Identity,
         body: RestoreRequest,
         if_match: IfMatch = None,
     ) -> WrittenResponse:

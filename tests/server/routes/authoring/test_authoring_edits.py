@@ -314,6 +314,7 @@ def test_openapi_and_docs_describe_each_call(client: TestClient) -> None:
         "POST /inbox/{cluster}/preview",
         "POST /inbox/{cluster}",
         "POST /evaluate",
+        "POST /revisions/{id}/replay",
         "GET /insight/target",
         "GET /insight/{view}",
         "GET /issues",

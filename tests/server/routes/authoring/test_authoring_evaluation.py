@@ -1,4 +1,4 @@
-"""`POST /evaluate`: progress as events, one at a time, and cancelled with its connection."""
+"""`POST /evaluate` and replays: progress as events, one at a time, and cancelled with their connection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from intentmatch.server.bots.bot import Bot
 from intentmatch.server.config import Batching
 from intentmatch.server.process.metrics import Metrics
 from intentmatch.server.routes.authoring import evaluation
-from intentmatch.server.routes.schemas.authoring.trying import EvaluateRequest
+from intentmatch.server.routes.authoring.events import Job
 
 __all__ = ["bot", "client"]
 
@@ -58,10 +58,10 @@ def test_failure_is_an_event(
     assert (name, problem["status"], words in problem["detail"]) == ("error", status, True)
 
 
-def test_only_one_runs_at_a_time_and_a_closed_connection_cancels_it(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_one_runs_at_a_time_and_a_closed_connection_cancels_it(bot: Path) -> None:
     begun, ended = threading.Event(), threading.Event()
 
-    def endless(*arguments: object, **options: object) -> None:
+    def endless() -> dict[str, Any]:
         try:
             while True:
                 begun.set()
@@ -69,12 +69,10 @@ def test_only_one_runs_at_a_time_and_a_closed_connection_cancels_it(bot: Path, m
         finally:
             ended.set()
 
-    monkeypatch.setattr(evaluation, "evaluate", endless)
-
     async def scenario() -> None:
         held = Bot(Matcher.load(bot), BatchQueue(Batching(), Metrics()))
         assert held.evaluating.acquire(blocking=False)
-        stream = evaluation._Evaluation(held, EvaluateRequest()).events()
+        stream = Job(held, "evaluation", endless).events()
         assert (await anext(stream)).startswith("event: progress")
         assert held.evaluating.locked()
         await stream.aclose()  # as the server does when the client has gone
@@ -105,3 +103,47 @@ def test_second_evaluation_is_told_to_wait(client: TestClient, monkeypatch: pyte
         thread.join()
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
     assert first == [200]
+
+
+LOG = "".join(json.dumps({"text": text}) + "\n" for text in ("I have to run", "I have to run", "hello"))
+
+
+def saved(client: TestClient) -> str:
+    """Save a revision that changes an answer; return its id."""
+    edit = {"edit": "add", "intent": "bye", "text": "I have to run"}
+    answer = client.post("/edits", json={"edits": [edit]}, headers={"if-match": "*"})
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["recorded"]["id"])
+
+
+def test_replay_says_what_a_revision_answers_otherwise(client: TestClient) -> None:
+    identity = saved(client)
+    for against, old in (("before", f"before revision {identity}"), ("current", "in use")):
+        answer = client.post(f"/revisions/{identity}/replay", json={"log": LOG + "no message", "against": against})
+
+        *progress, (name, result) = events(answer.text)
+        assert {one for one, _ in progress} == {"progress"}
+        assert (name, result["old"], result["candidate"]) == ("result", old, f"revision {identity}")
+        assert (result["messages"], result["distinct"], result["skipped_lines"]) == (3, 2, 1)
+        assert result["otherwise"] == sum(cause["messages"] for cause in result["causes"])
+        assert against == "before" or result["otherwise"] == 0
+
+
+@pytest.mark.parametrize(
+    ("identity", "body", "status", "words"),
+    [
+        ("99", {"log": LOG}, 404, "99"),
+        ("2", {}, 422, "inbox_sample"),
+        ("2", {"log": "nothing"}, 422, "the log has no messages"),
+        ("2", {"days": 0}, 422, "greater than or equal to 1"),
+        ("2", {"against": "tomorrow"}, 422, "before"),
+    ],
+)
+def test_replay_of_nothing_is_refused(
+    client: TestClient, identity: str, body: dict[str, Any], status: int, words: str
+) -> None:
+    saved(client)
+    answer = client.post(f"/revisions/{identity}/replay", json=body)
+
+    assert answer.status_code == status
+    assert words in answer.text

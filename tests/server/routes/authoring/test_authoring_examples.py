@@ -71,6 +71,8 @@ PATHS = {
     "promote_candidate": "/candidate/promote",
     "roll_back_candidate": "/candidate",
 }
+EVENTS = ("run_evaluation", "replay_revision")
+"""Calls that answer with events; other tests are about them."""
 ORDER = [
     "registry",
     "show_intent",
@@ -195,7 +197,7 @@ def outside_of_repositories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_examples_are_real_answers(tmp_path: Path) -> None:
     real = responses(tmp_path)
 
-    assert {name for name, one in examples().items() if "response" in one} == {*real, "run_evaluation"}
+    assert {name for name, one in examples().items() if "response" in one} == {*real, *EVENTS}
     for name, answer in real.items():
         same_shape(examples()[name]["response"], answer, name)
 
@@ -224,11 +226,27 @@ def test_each_new_bot_is_created(tmp_path: Path, title: str) -> None:
         called(client, "create_bot", "/bots", examples()["create_bot"]["requests"][title])
 
 
+def last_event(answer: str) -> Any:
+    *_, last = answer.strip().splitlines()
+    return json.loads(last.removeprefix("data: "))
+
+
 def test_events_of_an_evaluation_end_with_a_report() -> None:
-    *_, last = examples()["run_evaluation"]["response"].strip().splitlines()
-    shown = json.loads(last.removeprefix("data: "))
+    shown = last_event(examples()["run_evaluation"]["response"])
 
     assert Report.from_dict(shown).to_dict() == shown
+
+
+def test_events_of_a_replay_end_with_the_differences(tmp_path: Path) -> None:
+    example = examples()["replay_revision"]
+    with authored(tmp_path) as client:
+        for request in examples()["write_edits"]["requests"].values():
+            called(client, "write_edits", "/edits", request)
+            break
+        for body in example["requests"].values():
+            answer = client.post("/revisions/2/replay", json=body)
+            assert answer.is_success
+            same_shape(last_event(example["response"]), last_event(answer.text))
 
 
 def test_document_has_an_example_of_every_call(tmp_path: Path) -> None:
@@ -243,7 +261,7 @@ def test_document_has_an_example_of_every_call(tmp_path: Path) -> None:
             assert {title: one["value"] for title, one in shown.items()} == examples()[name]["requests"]
         (status,) = (status for status in call["responses"] if status.startswith("2"))
         (content,) = call["responses"][status]["content"].values()
-        assert content["example"] == examples()[name].get("response") or name == "run_evaluation"
+        assert content["example"] == examples()[name].get("response") or name in EVENTS
         assert content["example"]
 
 

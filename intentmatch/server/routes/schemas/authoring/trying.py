@@ -1,9 +1,10 @@
-"""A message to try, findings of lint, and how to evaluate."""
+"""A message to try, findings of lint, and how to evaluate and replay."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
+from intentmatch.authoring.revision_replay import DAYS, Against
 from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
 from intentmatch.server.routes.schemas.matches import MatchResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem
@@ -22,6 +23,19 @@ class EvaluateRequest(RequestModel):
     folds: int = Field(default=5, ge=2, le=20, description="Parts of the cross-validation.")
     seed: int = Field(default=0, ge=0, le=2**31, description="Seed of the parts.")
     robustness: bool = Field(default=True, description="Whether to try variations of the messages too.")
+
+
+class ReplayRequest(RequestModel):
+    """Which messages to replay, and what to compare with."""
+
+    days: int = Field(default=DAYS, ge=1, le=366, description="Days of sampled answers to replay.")
+    log: str | None = Field(
+        default=None,
+        description="JSON lines to replay in place of the sample, as `serve --log-format json --log-messages` writes.",
+    )
+    against: Against = Field(
+        default="before", description="`before`: the revision before this one. `current`: the registry in use."
+    )
 
 
 class OverlapInfo(ResponseModel):

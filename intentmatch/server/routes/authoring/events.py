@@ -1,0 +1,93 @@
+"""Long work of an author that reports its progress as server-sent events, and stops with its connection."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Any
+
+from starlette.responses import StreamingResponse
+
+from intentmatch.authoring.time_limit import StoppedError, stopping
+from intentmatch.core.errors import IntentMatchError
+from intentmatch.runtime.steps import Step
+from intentmatch.server.bots.bot import Bot
+from intentmatch.server.middleware.problems import ProblemError
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
+
+_log = logging.getLogger(__name__)
+
+MEDIA_TYPE = "text/event-stream"
+# A proxy closes a connection that is silent for long.
+_SECONDS_BETWEEN_EVENTS = 10.0
+
+
+def described(result: str) -> dict[int, dict[str, Any]]:
+    """Return how the document describes the events, of which the last is the `result`."""
+    says = "Events: `progress` with `step`, `done`, `total` and `seconds_left`; at the end `result` with "
+    content = {MEDIA_TYPE: {"schema": {"type": "string"}}}
+    return {200: {"description": f"{says}{result}, or `error` with problem details.", "content": content}}
+
+
+def stream(bot: Bot, name: str, work: Callable[[], dict[str, Any]]) -> StreamingResponse:
+    """Return a response that does the work in a thread and streams its events; its result is the last one.
+
+    Only one such work of a bot runs at a time: raises `ProblemError` (503) while another one does.
+    """
+    if not bot.evaluating.acquire(blocking=False):
+        detail = "An evaluation or a replay of this bot is running already."
+        raise ProblemError(ProblemDetails.for_status(503, detail), {"Retry-After": "30"})
+    return StreamingResponse(Job(bot, name, work).events(), media_type=MEDIA_TYPE)
+
+
+class Job:
+    """Work in a thread of its own, which holds `bot.evaluating` until it ends."""
+
+    def __init__(self, bot: Bot, name: str, work: Callable[[], dict[str, Any]]) -> None:
+        """Start it; the caller has acquired `bot.evaluating`."""
+        self._bot, self._name, self._work = bot, name, work
+        self._cancelled = False
+        self._events: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        self._loop.run_in_executor(None, self._run)
+
+    async def events(self) -> AsyncIterator[str]:
+        """Yield the events until it ends; cancel it if nobody listens any more."""
+        name = "progress"
+        try:
+            while name == "progress":
+                try:
+                    name, values = await asyncio.wait_for(self._events.get(), _SECONDS_BETWEEN_EVENTS)
+                except asyncio.TimeoutError:
+                    yield ": still running\n\n"
+                    continue
+                yield f"event: {name}\ndata: {json.dumps(values, ensure_ascii=False)}\n\n"
+        finally:
+            self._cancelled = True
+
+    def _run(self) -> None:
+        try:
+            with stopping(lambda: self._cancelled, self._progress):
+                result = self._work()
+            self._put("result", result)
+        except StoppedError:
+            _log.info("the %s was cancelled", self._name)
+        except IntentMatchError as error:
+            self._put("error", ProblemDetails.for_status(422, str(error)).model_dump())
+        except Exception:  # noqa: BLE001 - the caller waits for an event, whatever went wrong
+            _log.exception("the %s failed", self._name)
+            detail = f"The {self._name} failed unexpectedly, see the log."
+            self._put("error", ProblemDetails.for_status(500, detail).model_dump())
+        finally:
+            self._bot.evaluating.release()
+
+    def _progress(self, step: Step) -> None:
+        left = {"seconds_left": step.seconds_left, "detail": step.detail}
+        self._put("progress", {"step": step.name, "done": step.done, "total": step.total, **left})
+
+    def _put(self, name: str, values: dict[str, Any]) -> None:
+        with suppress(RuntimeError):  # the server has stopped
+            self._loop.call_soon_threadsafe(self._events.put_nowait, (name, values))

@@ -1,26 +1,17 @@
-"""`POST /evaluate` and replays: progress as events, one at a time, and cancelled with their connection."""
+"""`POST /evaluate` and replays: progress as events, then the report, and one at a time."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
 from server.routes.authoring.test_authoring_edits import bot, client
 from starlette.testclient import TestClient
 
-from intentmatch import Matcher
 from intentmatch.core.errors import InputError
-from intentmatch.runtime import steps
-from intentmatch.server.bots.batching import BatchQueue
-from intentmatch.server.bots.bot import Bot
-from intentmatch.server.config import Batching
-from intentmatch.server.process.metrics import Metrics
 from intentmatch.server.routes.authoring import evaluation
-from intentmatch.server.routes.authoring.events import Job
 
 __all__ = ["bot", "client"]
 
@@ -56,31 +47,6 @@ def test_failure_is_an_event(
     ((name, problem),) = events(client.post("/evaluate", json={}).text)
 
     assert (name, problem["status"], words in problem["detail"]) == ("error", status, True)
-
-
-def test_only_one_runs_at_a_time_and_a_closed_connection_cancels_it(bot: Path) -> None:
-    begun, ended = threading.Event(), threading.Event()
-
-    def endless() -> dict[str, Any]:
-        try:
-            while True:
-                begun.set()
-                steps.report("work")
-        finally:
-            ended.set()
-
-    async def scenario() -> None:
-        held = Bot(Matcher.load(bot), BatchQueue(Batching(), Metrics()))
-        assert held.evaluating.acquire(blocking=False)
-        stream = Job(held, "evaluation", endless).events()
-        assert (await anext(stream)).startswith("event: progress")
-        assert held.evaluating.locked()
-        await stream.aclose()  # as the server does when the client has gone
-        assert await asyncio.to_thread(ended.wait, 60)
-        while held.evaluating.locked():
-            await asyncio.sleep(0.01)
-
-    asyncio.run(scenario())
 
 
 def test_second_evaluation_is_told_to_wait(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from intentmatch.studio.following import follow
 from intentmatch.studio.host import Bot
 from intentmatch.studio.parts import badge, card, difference, empty, heading, later, set_current, tag, words
 from intentmatch.studio.proposal import explained, propose
+from intentmatch.studio.replay_card import ReplayCard
 from intentmatch.studio.rows import Rows
 from intentmatch.studio.visit import Visit
 
@@ -133,6 +134,7 @@ class _HistoryPage:
                 tag("p", "Right answers to held-out utterances and tests, before and after this revision.", "st-muted")
             button = ui.button("Evaluate again" if scores else "Evaluate", icon="analytics")
             button.props("outline").on_click(partial(self._evaluate, revision, box, button))
+        ReplayCard(self._visit, revision)
 
     async def _evaluate(self, revision: Revision, box: TextElement, button: ui.button) -> None:
         """Evaluate in a thread; the page stays usable meanwhile, and may show another revision when it ends."""

@@ -1,0 +1,132 @@
+"""History: which messages of the last days a revision answers otherwise, by cause, the worst first."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nicegui import ui
+
+from intentmatch.authoring.revision_replay import DAYS, Against, RevisionReplay, heard, replay_revision
+from intentmatch.authoring.revisions import Revision
+from intentmatch.authoring.time_limit import StoppedError, stopping
+from intentmatch.core.errors import IntentMatchError, counted
+from intentmatch.evaluation.compare.replay import KINDS, Cause
+from intentmatch.runtime.steps import Step
+from intentmatch.studio.host import Bot
+from intentmatch.studio.parts import badge, card, link, tag, words
+from intentmatch.studio.proposal import explained
+from intentmatch.studio.visit import Visit
+
+_SECONDS_BETWEEN_LOOKS = 0.25
+_MOST_CAUSES, _MOST_EXAMPLES = 20, 5
+_SIDES: dict[Against, str] = {"before": "the revision before", "current": "the registry in use"}
+_BAD = ("other_intent", "lost")
+
+
+class ReplayCard:
+    """The card of one revision."""
+
+    def __init__(self, visit: Visit, revision: Revision) -> None:
+        """Draw it in the present place of the page."""
+        self._visit, self._revision = visit, revision
+        self._step: Step | None = None
+        self._cancelled = False
+        with card("Replay") as self._box:
+            says = f"Messages of the last {DAYS} days that this revision answers otherwise, the worst first."
+            tag("p", says, "st-muted")
+            with tag("div", classes="st-row"):
+                self._against = ui.select(_SIDES, value="before", label="Compared with").props("outlined dense")
+                self._begin = ui.button("Replay", icon="replay", on_click=self._replay).props("outline")
+                self._cancel = ui.button("Cancel", on_click=self._stop).props("flat")
+                self._cancel.set_visibility(False)
+            self._status = tag("p", classes="st-muted st-small", role="status")
+            self._found = tag("div", classes="st-stack st-gap")
+
+    def _stop(self) -> None:
+        self._cancelled = True
+
+    async def _replay(self) -> None:
+        """Replay in a thread; the page stays usable meanwhile."""
+        self._cancelled, self._step = False, None
+        self._working(True)
+        with self._box:
+            ticking = ui.timer(_SECONDS_BETWEEN_LOOKS, self._show_step)
+        says = ""
+        try:
+            self._visit.require("author")
+            against: Against = "current" if self._against.value == "current" else "before"
+            found = await asyncio.to_thread(self._work, self._visit.bot, against)
+        except StoppedError:
+            says = "Cancelled."
+        except IntentMatchError as error:
+            says = explained(error)
+        else:
+            if found is None:
+                says = "An evaluation or a replay is running already. Try again when it has ended."
+        if self._box.is_deleted:
+            return
+        ticking.delete()
+        self._working(False)
+        self._status.set_text(says)
+        if not says and found is not None:
+            self._show(found)
+
+    def _work(self, bot: Bot, against: Against) -> RevisionReplay | None:
+        """Replay; return None if something else is being evaluated. For a thread."""
+        with (
+            bot.workspace.evaluating() as may,
+            stopping(lambda: self._cancelled or self._visit.client.is_deleted, self._note),
+        ):
+            if not may:
+                return None
+            return replay_revision(bot.workspace, bot.matcher, self._revision.id, heard(bot.inbox), against)
+
+    def _note(self, step: Step) -> None:
+        self._step = step
+
+    def _working(self, working: bool) -> None:
+        self._begin.props("loading" if working else "", remove="" if working else "loading")
+        self._cancel.set_visibility(working)
+        if working:
+            self._found.clear()
+            self._status.set_text("Answering the messages …")
+            self._visit.announce("The replay has begun.")
+
+    def _show_step(self) -> None:
+        step = self._step
+        if step is not None:
+            done = f" {step.done:,} of {step.total:,}" if step.total else ""
+            self._status.set_text(f"{step.name}{done} …")
+
+    def _show(self, found: RevisionReplay) -> None:
+        replay, of = found.found, found.heard.log
+        part = "" if len(replay.log.messages) == len(of.messages) else f", the most frequent of {of.received:,}"
+        self._status.set_text(
+            f"{replay.received:,} of {counted(replay.log.received, 'message')}{part} would be answered otherwise."
+        )
+        self._visit.announce(self._status.text)
+        with self._found:
+            if replay.causes:
+                with tag("div", classes="st-row"):
+                    for kind, title in KINDS.items():
+                        if replay.kinds[kind]:
+                            badge(f"{replay.kinds[kind]} {title}", "bad" if kind in _BAD else "plain")
+            for cause in replay.causes[:_MOST_CAUSES]:
+                self._cause(cause)
+            if len(replay.causes) > _MOST_CAUSES:
+                tag("p", f"and {counted(len(replay.causes) - _MOST_CAUSES, 'more cause')}", "st-muted")
+
+    def _cause(self, cause: Cause) -> None:
+        with tag("section", classes="st-stack st-tight", aria_label=cause.text):
+            words(cause.text[:1].upper() + cause.text[1:], "st-strong", "h3")
+            tag("p", counted(cause.received, "message"), "st-muted st-small")
+            with tag("ul", classes="st-lines"):
+                for one in cause.differences[:_MOST_EXAMPLES]:
+                    text, change = one.message.case.text, one.change
+                    with tag("li", classes="st-stack st-tight"):
+                        with tag("div", classes="st-row"):
+                            words(text)
+                            if one.message.count > 1:
+                                badge(f"{one.message.count} times")
+                            link("Try", self._visit.url("try", message=text), "st-small")
+                        tag("p", f"{change.old.answer} → {change.new.answer}", "st-muted st-small")

@@ -125,12 +125,12 @@ def _spread(sources: NDArray[np.int16], random: np.random.Generator, most: int) 
     return order[rank < most]
 
 
-def _counts(texts: Sequence[str], rows: NDArray[np.int64], tokenizer: UnigramTokenizer) -> NDArray[np.int64]:
+def _counts(texts: Sequence[str], rows: NDArray[np.int64], tokenizer: UnigramTokenizer) -> NDArray[np.intp]:
     """Return how often each piece occurs in some texts, shape `(pieces,)`."""
     ids: list[int] = []
     for row in rows.tolist():
         ids += tokenizer.encode(texts[row], MAX_PIECES)
-    return np.bincount(np.array(ids, dtype=np.int64), minlength=tokenizer.size)
+    return np.bincount(np.array(ids, dtype=np.intp), minlength=tokenizer.size)
 
 
 def _tells(tokenizer: UnigramTokenizer) -> NDArray[np.bool_]:

@@ -27,7 +27,7 @@ class Known(NamedTuple):
 
     def fill(self, texts: Sequence[str], vectors: Vectors) -> list[int]:
         """Write the vectors of known cleaned texts into `vectors`; return the positions of unknown texts."""
-        rows = np.array([self.rows.get(text, -1) for text in texts], dtype=np.int64)
+        rows = np.array([self.rows.get(text, -1) for text in texts], dtype=np.intp)
         for start in range(0, len(rows), COPY_ROWS):
             block = slice(start, start + COPY_ROWS)
             # Rows of unknown texts (-1) get an arbitrary vector here; the caller overwrites it.

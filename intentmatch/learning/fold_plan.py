@@ -29,7 +29,8 @@ def representative(lines: Sequence[int]) -> NDArray[np.bool_]:
     order = np.argsort(number, kind="stable")
     place = np.empty(len(line), dtype=np.int64)
     place[order] = np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts)
-    last = counts[number] - 1
+    # numpy 1 divides 32-bit integers wrongly on i386.
+    last = counts[number].astype(np.int64) - 1
     chosen: NDArray[np.bool_] = (place == 0) | (place == last // 2) | (place == last)
     return chosen
 
@@ -126,13 +127,13 @@ def assign_folds(
     folds: int,
     *,
     text: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
+) -> NDArray[np.intp]:
     """Return a fold for each utterance, shape `(utterances,)`: evenly spread in an intent, near duplicates together.
 
     The lines of an intent take their turns in the order of their keys, so an edit does not move those of other intents.
     Utterances with the same number of their `text` are in one fold, whatever their intents.
     """
-    fold_of, group = np.zeros(len(owner), dtype=np.int64), np.zeros(len(owner), dtype=np.int64)
+    fold_of, group = np.zeros(len(owner), dtype=np.intp), np.zeros(len(owner), dtype=np.intp)
     begins = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     for turn, (start, end) in enumerate(zip(begins, np.append(begins[1:], len(owner)), strict=True)):
         numbers = np.arange(end - start)

@@ -30,7 +30,8 @@ def sample(registry: Registry) -> NDArray[np.int64]:
     rows, begin = [], 0
     for size in _sizes(registry).tolist():
         taken = min(size, each)
-        rows.append(begin + np.arange(taken) * size // max(1, taken))
+        # The product may exceed 32 bits, which is the default of numpy 1 on Windows and of 32-bit systems.
+        rows.append(begin + np.arange(taken, dtype=np.int64) * size // max(1, taken))
         begin += size
     return np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
 

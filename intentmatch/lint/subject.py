@@ -19,7 +19,7 @@ from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import LINT_ROWS
 from intentmatch.text.normalize import fold
 
-Rows = NDArray[np.int64]
+Rows = NDArray[np.intp]
 Numbers = NDArray[np.float32]
 
 # Two lines are nearly the same if their distance is below this share of the usual distance between a line and the
@@ -67,12 +67,12 @@ class Subject:
     @cached_property
     def owners(self) -> Rows:
         """The position of the intent of each line; shape `(lines,)`."""
-        return np.asarray(self.registry.owners, dtype=np.int64)
+        return np.asarray(self.registry.owners, dtype=np.intp)
 
     @cached_property
     def per_line(self) -> Subject:
         """The same registry with one utterance per line of the author: the most typical sentence of a template."""
-        line = np.asarray(self.registry.lines, dtype=np.int64)
+        line = np.asarray(self.registry.lines, dtype=np.intp)
         kept = [
             int(rows[(self.vectors[rows] @ self.vectors[rows].sum(axis=0)).argmax()])
             for rows in np.split(np.argsort(line, kind="stable"), np.flatnonzero(np.diff(np.sort(line))) + 1)
@@ -170,7 +170,7 @@ class Subject:
     @cached_property
     def _line(self) -> Rows:
         """The number of the author's line of each utterance; shape `(lines,)`."""
-        return np.asarray(self.registry.lines, dtype=np.int64)
+        return np.asarray(self.registry.lines, dtype=np.intp)
 
     @cached_property
     def _usual_distance(self) -> float:

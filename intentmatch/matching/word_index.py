@@ -94,12 +94,13 @@ class WordIndex:
 
     def candidates(self, word: str) -> tuple[Candidate, ...]:
         """Return the known words that a folded word, unknown to the registry, may be a misspelling of."""
+        if not IN_CONTEXT.for_one <= len(word) <= _LONGEST_WORD:
+            return ()
         found = self._cache.get(word)
         if found is None:
             if len(self._cache) >= _CACHED_WORDS:
                 self._cache.clear()
-            fits = IN_CONTEXT.for_one <= len(word) <= _LONGEST_WORD and _is_alphabetic(word)
-            found = self._cache[word] = self._find(word) if fits else ()
+            found = self._cache[word] = self._find(word) if _is_alphabetic(word) else ()
         return found
 
     @staticmethod

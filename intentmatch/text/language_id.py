@@ -22,7 +22,7 @@ SMOOTHING = 0.1
 # The codes of Norwegian and of its two written forms are used interchangeably.
 _MACROLANGUAGES = {"nb": "no", "nn": "no"}
 _SCRIPTS = {"CJK": "Han"}
-_CACHED_WORDS = 4096
+_CACHED_WORDS, _LONGEST_CACHED_WORD = 4096, 40
 _NO_CODES = np.empty(0, dtype=np.uint64)
 
 
@@ -41,11 +41,14 @@ class LanguageGuess:
         counts = np.zeros((len(seen), len(self.languages)), dtype=np.float64)
         for column, (codes, frequencies) in enumerate(counted):
             counts[np.searchsorted(seen, codes), column] = frequencies
-        self._cached_rows = lru_cache(_CACHED_WORDS)(self._rows_of)
+        self._cached_rows = lru_cache(_CACHED_WORDS)(self._found_rows)
         self._log_probabilities = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum(axis=0, keepdims=True))
 
     def _rows_of(self, word: str) -> list[int]:
         """Return the rows of the known bigrams of a word; those of a text are the rows of its words."""
+        return self._cached_rows(word) if len(word) <= _LONGEST_CACHED_WORD else self._found_rows(word)
+
+    def _found_rows(self, word: str) -> list[int]:
         return [row for row in map(self._pairs.get, pairs(word)) if row is not None]
 
     def guess(
@@ -59,7 +62,7 @@ class LanguageGuess:
         languages = self.languages if among is None else [name for name in self.languages if name in among]
         if len(languages) < 2:
             return languages[0] if languages else None
-        rows = [row for word in folded.split(" ") for row in self._cached_rows(word)]
+        rows = [row for word in folded.split(" ") for row in self._rows_of(word)]
         if not rows and evidence is None:
             return None
         likelihoods = np.add.reduce(self._log_probabilities.take(rows, axis=0), axis=0)

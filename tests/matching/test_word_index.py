@@ -138,3 +138,10 @@ def test_familiarity_rises_with_known_words_and_falls_with_words_of_languages():
 
 def test_an_empty_index_has_only_common_words():
     assert likeliest(WordIndex(Vocabulary([])), "becuase") in (None, "because")
+
+
+def test_only_words_that_may_be_meant_are_kept():
+    index = WordIndex(Vocabulary(LINES))
+
+    assert index.candidates("x" * 5000) == ()
+    assert index._cache == {}

@@ -121,3 +121,10 @@ def test_evidence_from_elsewhere_is_added_to_that_of_the_bigrams() -> None:
     assert guess.guess("guten tag", evidence=np.array([0.0, 1.0])) == "de"
     assert guess.guess("guten tag", evidence=np.array([0.0, 100.0])) == "en"
     assert guess.guess("привет", evidence=np.array([0.0, 1.0])) == "en"
+
+
+def test_only_words_of_usual_length_are_kept():
+    guess = LanguageGuess(["where is my order", "wo ist meine Bestellung"], ["en", "de"])
+
+    assert guess.guess("w" + "o ist " * 20 + "meinebestellung" * 600) == "de"
+    assert guess._cached_rows.cache_info().currsize == 3

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from intentmatch.text import normalize
 from intentmatch.text.normalize import clean, fold, in_words, language_code, language_range
 
 # Every code point there is, lone surrogates included.
@@ -172,3 +173,21 @@ def test_in_words_splits_every_naming_style(name):
 
 def test_in_words_without_letters_is_empty():
     assert (in_words("__"), in_words("注文_状況"), in_words("FAQ12")) == ("", "注文 状況", "faq12")
+
+
+@pytest.mark.parametrize("text", ["where is my order", "  Where is my order? ", "wo ist meine größe"])
+def test_equal_forms_are_one_string(text):
+    """The cache keeps them, of each line and of many messages."""
+    cleaned, folded = clean(text), fold(text)
+
+    assert cleaned is text or cleaned != text
+    assert folded is cleaned or folded != cleaned
+
+
+def test_texts_longer_than_lines_are_not_kept():
+    before = normalize._cached_fold.cache_info().currsize
+    fold("Ünlike " * 20)
+    clean("Ünlike " * 20)
+
+    assert normalize._cached_fold.cache_info().currsize == before
+    assert normalize._CACHED_TEXTS * normalize._LONGEST_CACHED <= 8_000_000

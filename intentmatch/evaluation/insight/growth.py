@@ -172,8 +172,8 @@ def _measured(cases: HeldOutCases) -> Measured:
     registry, held_out = cases.registry, cases.held_out
     count = len(registry)
     known = held_out.known & cases.of_lines
-    owners = np.asarray(registry.owners, dtype=np.int64)
-    of_line = np.unique(np.asarray(registry.lines, dtype=np.int64))
+    owners = np.asarray(registry.owners, dtype=np.intp)
+    of_line = np.unique(np.asarray(registry.lines, dtype=np.intp))
     return Measured(
         np.bincount(owners[of_line], minlength=count),
         np.bincount(cases.own[known], minlength=count),

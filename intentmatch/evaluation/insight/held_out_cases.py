@@ -53,10 +53,10 @@ class HeldOutCases:
         return [intent.name for intent in self.registry]
 
     @cached_property
-    def own(self) -> NDArray[np.int64]:
+    def own(self) -> NDArray[np.intp]:
         """The position of the intent that each case expects, -1 if it should be refused or is a labelled message."""
-        owners = np.append(np.asarray(self.registry.owners, dtype=np.int64), -1)
-        found: NDArray[np.int64] = np.where(self.held_out.known, owners[self.held_out.rows], -1)
+        owners = np.append(np.asarray(self.registry.owners, dtype=np.intp), -1)
+        found: NDArray[np.intp] = np.where(self.held_out.known, owners[self.held_out.rows], -1)
         return found
 
     @cached_property

@@ -83,7 +83,7 @@ def _neighbour_edges(vectors: Vectors) -> tuple[NDArray[np.int64], NDArray[np.in
         cosines = vectors[rows] @ vectors.T
         cosines[np.arange(len(rows)), rows] = -np.inf
         nearest[rows] = np.argpartition(-cosines, each - 1, axis=1)[:, :each]
-    one, other = np.repeat(np.arange(count), each), nearest.ravel()
+    one, other = np.repeat(np.arange(count, dtype=np.int64), each), nearest.ravel()
     # Each pair as one number, so that those in both directions can be counted.
     pairs, times = np.unique(np.concatenate([one * count + other, other * count + one]), return_counts=True)
     weights: NDArray[np.float64] = times / times.sum()
@@ -135,7 +135,7 @@ def _repulsion(position: Positions) -> Positions:
     cells = next((size for size in _CELLS if span < (size - 1) * _SPACING), _CELLS[-1])
     spacing = max(_SPACING, span / (cells - 1.5))
     place = (position - low) / spacing
-    corner = place.astype(np.int64)
+    corner = place.astype(np.intp)
     part = place - corner
     corners, shares = [], []
     for right, up in ((0, 0), (0, 1), (1, 0), (1, 1)):

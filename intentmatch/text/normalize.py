@@ -56,8 +56,8 @@ class _FoldTable(dict[int, "str | None"]):
         return value
 
 
-# After an edit, the registry is cleaned and folded again, and most lines are unchanged: cache them. Messages get in too,
-# so both numbers bound the memory: 30 MB with texts of 40 characters, 110 MB at most. Lines are hardly ever longer.
+# After an edit, the registry is cleaned and folded again, and most lines are unchanged: cache them. Messages get in
+# too, so both numbers bound the memory: 30 MB with texts of 40 characters, 110 MB at most. Lines are rarely longer.
 _CACHED_TEXTS, _LONGEST_CACHED = 1 << 16, 120
 _CLEAN = _CleanTable()
 _FOLD = _FoldTable()

@@ -14,12 +14,15 @@ from embeddings_server import FakeServer, serving
 class LineServer(FakeServer):
     """Serves `/v1/chat/completions`; `lines` holds what it writes by the title of the request.
 
+    Asked which request a line makes, it names the one that it wrote the line for, or what `meant` says.
+
     An item of `script` is a whole answer instead, as in `FakeServer`.
     """
 
     def __init__(self, lines: Mapping[str, Sequence[str]]) -> None:
         super().__init__()
         self.lines = dict(lines)
+        self.meant: dict[str, str | None] = {}
 
     @property
     def model(self) -> str:
@@ -27,8 +30,8 @@ class LineServer(FakeServer):
 
     @property
     def tasks(self) -> list[dict[str, Any]]:
-        """What the model was asked for, in order."""
-        return [json.loads(body["messages"][1]["content"]) for body in self.asked]
+        """What the model was asked to write, in order."""
+        return [asked for body in self.asked if "request" in (asked := _asked(body))]
 
     def answer(self, path: str, body: dict[str, Any]) -> Any:
         scripted = self.script.pop(0) if self.script else None
@@ -36,7 +39,20 @@ class LineServer(FakeServer):
             scripted = scripted(body)
         if scripted is not None:
             return scripted
-        return said({"lines": [*self.lines.get(json.loads(body["messages"][1]["content"])["request"], ())]})
+        asked = _asked(body)
+        if "options" in asked:
+            numbers = {option["title"]: option["number"] for option in asked["options"]}
+            return said({"answers": [numbers.get(self._meaning(line), "none") for line in asked["messages"]]})
+        return said({"lines": [*self.lines.get(asked["request"], ())]})
+
+    def _meaning(self, line: str) -> str | None:
+        written = {text.strip(" \t"): title for title, texts in self.lines.items() for text in texts}
+        return self.meant.get(line, written.get(line))
+
+
+def _asked(body: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(body["messages"][1]["content"])
+    return found
 
 
 def said(content: Any) -> tuple[int, dict[str, str], Any]:

@@ -103,8 +103,8 @@ def test_model_of_the_reranker_is_the_default(shop: Path, server: LineServer) ->
     shop.write_text(YAML + f"settings: {{reranker: '{server.model}'}}\n", encoding="utf-8")
 
     assert run("--json", "--intent", "status").exit_code == 0
-    # The filter and the comparison do not ask for second opinions.
-    assert len(server.asked) == 1
+    # The filter and the comparison do not ask for second opinions, only for the lines and whose they are.
+    assert len(server.asked) == 2
 
 
 @pytest.mark.parametrize(

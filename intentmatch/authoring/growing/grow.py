@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from intentmatch.authoring.effect import Effect
+from intentmatch.authoring.growing.blind_question import confirmed
 from intentmatch.authoring.growing.line_filter import LineFilter, Proposal
 from intentmatch.authoring.growing.tasks import Task
 from intentmatch.authoring.growing.trial import tried
@@ -55,6 +56,8 @@ def grow(
 ) -> Grown:
     """Ask for at most `lines` lines for each task, and keep those that pass the filter and do no harm.
 
+    The model is asked a second time about the lines that pass the filter: which intent they belong to, see `confirmed`.
+
     `path` is the folder or file of YAML that `matcher` was loaded from. Nothing is written. `seconds` limits each
     comparison of answers. A task that the model does not answer is left out; raises `ModelUnavailableError` if it
     answers none, and `RegistryError` if a file of the registry is not valid YAML.
@@ -69,7 +72,7 @@ def grow(
         except ModelUnavailableError as error:
             unanswered.append((task, str(error)))
             continue
-        found += line_filter.filtered(task, written)
+        found += confirmed(matcher, writer, line_filter.filtered(task, written))
     if tasks and len(unanswered) == len(tasks):
         raise ModelUnavailableError(unanswered[0][1])
     steps.report("comparing the answers")

@@ -7,8 +7,8 @@ tells someone what to do is filtered like any other.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from intentmatch.authoring.growing.form import MOST_CHARACTERS
 from intentmatch.authoring.growing.tasks import Kind, Task
@@ -23,6 +23,8 @@ KEY_VARIABLE = KEY
 
 _PREFIX, _PATH = "chat:", "/chat/completions"
 _MOST_OF_A_LINE = 300
+
+_Answer = TypeVar("_Answer")
 
 _INTRODUCTION = (
     "You write example messages of users for one request that a chatbot understands. You get JSON: `request` and "
@@ -74,32 +76,49 @@ class LineWriter:
         if task.language:
             asked["language"] = task.language
         line = {"type": "string", "maxLength": MOST_CHARACTERS}
-        schema = {
-            "type": "object",
-            "properties": {"lines": {"type": "array", "items": line, "maxItems": count}},
-            "required": ["lines"],
-            "additionalProperties": False,
-        }
+        schema = {"type": "array", "items": line, "maxItems": count}
+        instructions = _INTRODUCTION + _KINDS[task.kind] + _FORM.format(count=count)
+        return self.ask(instructions, asked, "lines", schema, _lines)[:count]
+
+    def ask(
+        self,
+        instructions: str,
+        data: Mapping[str, Any],
+        name: str,
+        schema: Mapping[str, Any],
+        read: Callable[[Any], _Answer],
+    ) -> _Answer:
+        """Return what `read` makes of the model's answer: an object whose only key `name` has the form `schema`.
+
+        Raises `ModelUnavailableError` without an answer in the right form within all limits.
+        """
+        answer = {"type": "object", "properties": {name: schema}, "required": [name], "additionalProperties": False}
         body = {
             "model": self.name,
             "messages": [
-                {"role": "system", "content": _INTRODUCTION + _KINDS[task.kind] + _FORM.format(count=count)},
-                {"role": "user", "content": json.dumps(asked, ensure_ascii=False)},
+                {"role": "system", "content": instructions},
+                {"role": "user", "content": json.dumps(data, ensure_ascii=False)},
             ],
             "response_format": {
                 "type": "json_schema",
-                "json_schema": {"name": "lines", "strict": True, "schema": schema},
+                "json_schema": {"name": name, "strict": True, "schema": answer},
             },
         }
-        return self._client.ask(body, _lines)[:count]
+        return self._client.ask(body, read)
+
+
+def content_of(answer: Mapping[str, Any]) -> str:
+    """Return the text of an answer. Raises `ValueError` and others if there is none."""
+    message = answer["choices"][0]["message"]
+    if message.get("refusal") or message.get("content") is None:
+        raise ValueError("the model refuses to answer")
+    content: str = message["content"]
+    return content
 
 
 def _lines(answer: Mapping[str, Any]) -> list[str]:
     """Return the lines of an answer. Raises `ValueError` and others if it is no list of texts."""
-    message = answer["choices"][0]["message"]
-    if message.get("refusal") or message.get("content") is None:
-        raise ValueError("the model refuses to answer")
-    lines = json.loads(message["content"])["lines"]
+    lines = json.loads(content_of(answer))["lines"]
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         raise ValueError("the model did not write a list of lines")
     return list(dict.fromkeys(line.strip(" \t") for line in lines))

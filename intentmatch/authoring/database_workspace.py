@@ -117,6 +117,9 @@ class DatabaseWorkspace(Workspace):
             for one in audit_rows.entries(self._database, most)
         ]
 
+    def settle(self) -> None:
+        """Return at once: a write is one transaction, so that nobody sees new files without their revision."""
+
     def _registry_of(self, files: Files) -> tuple[Registry, list[Problem]]:
         return examine(self.path, limits=self._limits, held=held(self.path, files))
 

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Callable, Iterator
 
 import pytest
-from postgres_server import Server
+from pgbouncer import PgBouncer
+from postgres_server import CannotRunError, Server
 
 _numbers = itertools.count(1)
 
@@ -28,3 +29,21 @@ def new_database(postgres: Server) -> Iterator[Callable[[], str]]:
     with psycopg.connect(postgres.url(), autocommit=True) as connection:
         for name in made:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def pooler(postgres: Server) -> Iterator[PgBouncer]:
+    """A PgBouncer before the server, with transaction pooling. Tests are skipped, with the reason, without one."""
+    try:
+        running = PgBouncer(postgres)
+    except CannotRunError as error:
+        pytest.skip(str(error))
+    yield running
+    running.remove()
+
+
+@pytest.fixture
+def pooled(pooler: PgBouncer, postgres_address: str) -> str:
+    """The address of `postgres_address` through the pooler."""
+    bot = postgres_address.partition("?")[0].rpartition("/")[2]
+    return pooler.url(f"/{bot}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 # Several test processes share the cores (`pytest -n`): each computes with one thread. numpy reads this when imported.
@@ -95,6 +95,28 @@ def _postgres_tables(postgres: postgres_server.Server) -> str:
 def postgres_address(postgres: postgres_server.Server, _postgres_tables: str, _bot_names: Iterator[str]) -> str:
     """The address of a bot of its own, which has no files yet."""
     return postgres.url(_postgres_tables, more=f"/{next(_bot_names)}")
+
+
+@pytest.fixture
+def new_database(postgres: postgres_server.Server) -> Iterator[Callable[[], str]]:
+    """Makes empty databases; returns the address of each."""
+    import psycopg
+
+    made: list[str] = []
+
+    def make() -> str:
+        made.append(f"made_{next(_database_numbers)}")
+        with psycopg.connect(postgres.url(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {made[-1]}")
+        return postgres.url(made[-1], more="/shop")
+
+    yield make
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        for name in made:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+_database_numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")

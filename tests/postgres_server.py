@@ -46,7 +46,7 @@ class Server:
         # Short, because the path of a socket may have 107 bytes.
         self.folder = Path(tempfile.mkdtemp(prefix="pg"))
         self.data = self.folder / "data"
-        self.port = _free_port()
+        self.port = free_port()
         try:
             if self._user:
                 shutil.chown(self.folder, "nobody", "nogroup")
@@ -117,7 +117,8 @@ def _binaries() -> Path:
     return folders[0]
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody uses now."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])

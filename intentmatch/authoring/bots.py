@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -69,6 +69,19 @@ class RemovedBot:
     time: datetime
     warnings: tuple[str, ...] = ()
 
+    @classmethod
+    def now(cls, name: str) -> RemovedBot:
+        """Return a bot that is removed now, with an id of its own."""
+        now = datetime.now(timezone.utc).replace(microsecond=0)
+        return cls(f"{name}@{now.strftime(_TIME)}-{secrets.token_hex(2)}", name, now)
+
+    @classmethod
+    def from_id(cls, identity: str) -> RemovedBot | None:
+        """Return the bot that an id names; None if it is no id."""
+        match = _IDENTITY.fullmatch(identity)
+        time = match and datetime.strptime(match["time"], _TIME).replace(tzinfo=timezone.utc)
+        return None if match is None or time is None else cls(identity, match["name"], time)
+
 
 class Bots:
     """The bots of one folder, for any number of threads and processes."""
@@ -116,23 +129,21 @@ class Bots:
             path, note = found[name], note.strip() or f"Remove the bot {name}"
             workspace = Workspace(path) if is_yaml(path) else None
             before = {} if workspace is None else workspace.prepare_removal(expected)
-            now = datetime.now(timezone.utc).replace(microsecond=0)
-            identity = f"{name}@{now.strftime(_TIME)}-{secrets.token_hex(2)}"
-            self._move(path, self._aside(identity) / path.name)
+            gone = RemovedBot.now(name)
+            self._move(path, self._aside(gone.id) / path.name)
             warnings, revision = [], None
             try:
                 revision = None if workspace is None else workspace.record_departure(before, author, note)
             except InputError as error:
                 warnings.append(f"The bot is removed, but no revision is kept: {error}")
             warnings += self._note(author, note, "", revision)
-            return RemovedBot(identity, name, now, tuple(warnings))
+            return replace(gone, warnings=tuple(warnings))
 
     def removed(self) -> list[RemovedBot]:
         """Return the bots that can be restored, the newest first."""
         folder = self._folder / REMOVED
-        found = [] if not folder.is_dir() else [_IDENTITY.fullmatch(entry.name) for entry in folder.iterdir()]
-        bots = [RemovedBot(match[0], match["name"], _time(match["time"])) for match in found if match]
-        return sorted(bots, key=lambda bot: (bot.time, bot.id), reverse=True)
+        found = [] if not folder.is_dir() else [RemovedBot.from_id(entry.name) for entry in folder.iterdir()]
+        return sorted((bot for bot in found if bot), key=lambda bot: (bot.time, bot.id), reverse=True)
 
     def restore(self, identity: str, *, author: str, note: str = "") -> CreatedBot:
         """Bring a removed bot back. Raises `UnknownNameError`, `BotExistsError` if its name is taken, `InputError`."""
@@ -233,7 +244,3 @@ def _unwritable(folder: Path, error: OSError) -> InputError:
     found = InputError(unwritable(folder, error))
     found.__cause__ = error
     return found
-
-
-def _time(text: str) -> datetime:
-    return datetime.strptime(text, _TIME).replace(tzinfo=timezone.utc)

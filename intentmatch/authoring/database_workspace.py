@@ -49,7 +49,7 @@ class DatabaseHistory:
 
     def revisions(self, most: int) -> list[Revision]:
         """Return the newest revisions, the newest first. Raises `DatabaseError`."""
-        return [_revision(one) for one in self._store.revisions(most)]
+        return [revision_of(one) for one in self._store.revisions(most)]
 
     def files(self, revision: str) -> Files:
         """Return the files of a revision. Raises `UnknownNameError` if there is no such revision."""
@@ -65,7 +65,7 @@ class DatabaseHistory:
 
     def record(self, before: Files, after: Files, author: str, note: str) -> Revision:
         """Write files as a revision. Raises `ChangedMeanwhileError` if `before` is not the newest any more."""
-        return _revision(self._store.write(after, author=author, note=note, expected=digest_of(before)))
+        return revision_of(self._store.write(after, author=author, note=note, expected=digest_of(before)))
 
 
 class DatabaseWorkspace(Workspace):
@@ -112,10 +112,10 @@ class DatabaseWorkspace(Workspace):
 
     def audit(self, most: int = 100) -> list[AuditEntry]:
         """Return the newest entries of the audit log, the newest first."""
-        return [
-            AuditEntry(_iso(one), one.author, one.what, one.digest, one.revision)
-            for one in audit_rows.entries(self._database, most)
-        ]
+        return [audit_entry(one) for one in audit_rows.entries(self._database, most)]
+
+    def settle(self) -> None:
+        """Return at once: a write is one transaction, so that nobody sees new files without their revision."""
 
     def _registry_of(self, files: Files) -> tuple[Registry, list[Problem]]:
         return examine(self.path, limits=self._limits, held=held(self.path, files))
@@ -140,7 +140,7 @@ class DatabaseWorkspace(Workspace):
                 digest=stored.digest,
                 revision=str(stored.number),
             )
-        return Written(changes, stored.digest, _revision(stored))
+        return Written(changes, stored.digest, revision_of(stored))
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -153,7 +153,8 @@ class DatabaseWorkspace(Workspace):
                 self._reading.files = None
 
 
-def _revision(stored: StoredRevision) -> Revision:
+def revision_of(stored: StoredRevision) -> Revision:
+    """Return a revision as all stores of files describe it."""
     return Revision(str(stored.number), stored.author, stored.time.astimezone(timezone.utc), stored.note)
 
 
@@ -163,5 +164,7 @@ def _number(identity: str) -> int:
     return int(identity)
 
 
-def _iso(entry: audit_rows.AuditRow) -> str:
-    return entry.time.astimezone(timezone.utc).isoformat(timespec="milliseconds")
+def audit_entry(row: audit_rows.AuditRow) -> AuditEntry:
+    """Return an entry as all audit logs describe it."""
+    time = row.time.astimezone(timezone.utc).isoformat(timespec="milliseconds")
+    return AuditEntry(time, row.author, row.what, row.digest, row.revision)

@@ -28,7 +28,7 @@ SCHEMA = "intentmatch_index"
 
 # Recall at 10 among 20,000 utterances of public intent lists is 99.85%; with an expansion of 200 for the search 99.75%
 # in half the time, but recall falls with the number of rows. Where comparing all rows is cheaper, PostgreSQL does that.
-_CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 16, 128, 512
+_CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 24, 128, 768
 _ITERATIVE = ("hnsw.iterative_scan", "strict_order")
 # Number of nearest rows whose owners are candidates, and of further owners with the nearest centres.
 _ROWS, _CENTRES = 64, 8

@@ -185,6 +185,32 @@ def test_two_replicas_edit_at_once_and_one_is_refused(stored, monkeypatch):
     assert [entry.author for entry in here.audit()] == ["anna"]
 
 
+def test_settling_waits_for_nobody_and_needs_no_database(stored, monkeypatch, tmp_path):
+    """Files and revision are one transaction: whoever sees the new files sees their revision."""
+    from intentmatch.authoring.database_workspace import DatabaseWorkspace
+    from intentmatch.storage.postgres.registries import RegistryStore
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    workspace, seen = DatabaseWorkspace(stored), []
+    workspace.private_folder.mkdir(parents=True)
+    real = RegistryStore.write_in
+
+    def write_in(self, *arguments, **options):
+        revision = real(self, *arguments, **options)
+        another = DatabaseWorkspace(stored)
+        another.settle()
+        seen.append((another.files(), len(another.revisions())))
+        return revision
+
+    monkeypatch.setattr(RegistryStore, "write_in", write_in)
+    add(workspace, "good day")
+    assert seen == [({"bot.yaml": TEXT.encode()}, 1)]
+    assert len(workspace.revisions()) == 2
+
+    monkeypatch.setattr(DatabaseWorkspace, "files", lambda self: 1 / 0)
+    workspace.settle()
+
+
 _KILLED = """
 import os, signal, sys
 from intentmatch.authoring.database_workspace import DatabaseWorkspace

@@ -41,6 +41,7 @@ from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.authoring.bots import Bots
+    from intentmatch.authoring.database_bots import DatabaseBots
 
 _log = logging.getLogger(__name__)
 
@@ -173,14 +174,15 @@ class BotPool:
         return found
 
     @property
-    def folder(self) -> Bots:
-        """What creates and removes the bots of this folder, for admins. Raises `ProblemError` for a database."""
+    def folder(self) -> Bots | DatabaseBots:
+        """What creates and removes the bots of this folder or database, for admins."""
         from intentmatch.authoring.bots import Bots  # needed by few servers
 
         path = self._folder.path
         if isinstance(path, Address):
-            detail = "The bots are in PostgreSQL, where `intentmatch push` adds one."
-            raise ProblemError(ProblemDetails.for_status(409, detail))
+            from intentmatch.authoring.database_bots import DatabaseBots  # needs psycopg
+
+            return DatabaseBots(path)
         return Bots(path, lambda: self._folder.bots_in_folder(Path(path)))
 
     async def forget(self, name: str) -> None:

@@ -26,12 +26,13 @@ def note_in(connection: Connection, bot: str, *, author: str, what: str, digest:
     )
 
 
-def entries(database: Database, most: int) -> list[AuditRow]:
-    """Return the newest entries, the newest first. Raises `DatabaseError`."""
-    with database.rows() as connection:
+def entries(database: Database, most: int, bot: str | None = None) -> list[AuditRow]:
+    """Return the newest entries of a bot, by default of the address's, the newest first. Raises `DatabaseError`."""
+    bot = database.bot if bot is None else bot
+    with database.rows(bot) as connection:
         rows = connection.execute(
             "SELECT time, author, what, digest, revision FROM intentmatch.audit "
             "WHERE bot = %s ORDER BY id DESC LIMIT %s",
-            [database.bot, most],
+            [bot, most],
         ).fetchall()
     return [AuditRow(*row) for row in rows]

@@ -165,5 +165,6 @@ class Database:
     def _connect(self) -> Connection:
         known = psycopg.conninfo.conninfo_to_dict(self.address.url)
         options: dict[str, Any] = {name: value for name, value in self._options.items() if name not in known}
-        # Prepared statements do not outlive a transaction behind many poolers.
+        # Behind a pooler, the next transaction may get another connection, which does not know a prepared statement.
+        # PgBouncer keeps track of them from 1.21 on, and only if its `max_prepared_statements` allows that.
         return psycopg.connect(self.address.url, prepare_threshold=None, **options)

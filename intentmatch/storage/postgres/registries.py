@@ -9,6 +9,7 @@ from datetime import datetime
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, UnknownNameError
 from intentmatch.storage.contents import Files, checked_name, digest_of
 from intentmatch.storage.postgres.database import Connection, Database
+from intentmatch.storage.postgres.removed import MARK
 
 ANY = "*"
 """In place of a digest: whatever the files hold."""
@@ -34,19 +35,20 @@ class StoredRevision:
 class RegistryStore:
     """The files and revisions of one bot."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, bot: str | None = None) -> None:
+        """Without a name, `bot` is that of the address."""
         self.database = database
-        self.bot = database.bot
+        self.bot = database.bot if bot is None else bot
 
     def newest(self) -> StoredRevision:
         """Return the newest revision. Raises `UnknownNameError` if the database has no such bot."""
         with self.database.rows() as connection:
-            return self._newest(connection)
+            return self.newest_in(connection)
 
     def read(self, number: int | None = None) -> tuple[StoredRevision, Files]:
         """Return a revision, by default the newest, and its files, both of one moment. Raises `UnknownNameError`."""
         with self.database.rows() as connection:
-            found = self._newest(connection) if number is None else self._revision(connection, number)
+            found = self.newest_in(connection) if number is None else self._revision(connection, number)
             return found, self._files(connection, found.number)
 
     def revisions(self, most: int = 100) -> list[StoredRevision]:
@@ -106,10 +108,31 @@ class RegistryStore:
         assert row is not None  # noqa: S101 - RETURNING gives the row that was written
         return StoredRevision(*row)
 
+    def repeat_in(self, connection: Connection, *, author: str, note: str) -> StoredRevision:
+        """Add a revision with the files of the newest one, within a transaction of the caller, and return it."""
+        newest = self.newest_in(connection)
+        row = connection.execute(
+            f"{_ADD} RETURNING {_COLUMNS}",
+            [self.bot, newest.number + 1, newest.number, _storable(author), _storable(note), newest.digest],
+        ).fetchone()
+        connection.execute(
+            "INSERT INTO intentmatch.files (bot, revision, name, digest) SELECT bot, %s, name, digest "
+            "FROM intentmatch.files WHERE bot = %s AND revision = %s",
+            [newest.number + 1, self.bot, newest.number],
+        )
+        connection.execute("UPDATE intentmatch.bots SET revision = %s WHERE bot = %s", [newest.number + 1, self.bot])
+        assert row is not None  # noqa: S101 - RETURNING gives the row that was written
+        return StoredRevision(*row)
+
     def bots(self) -> list[str]:
         """Return the names of all bots that have a revision, sorted; those that this user may see."""
         with self.database.rows() as connection:
-            return self._bots(connection)
+            return self.bots_in(connection)
+
+    def exists_in(self, connection: Connection) -> bool:
+        """Whether there is the bot, within a transaction of the caller."""
+        row = connection.execute("SELECT FROM intentmatch.bots WHERE bot = %s AND revision > 0", [self.bot]).fetchone()
+        return row is not None
 
     def remove(self) -> None:
         """Remove the bot with everything that belongs to it, its revisions too. Raises `UnknownNameError`."""
@@ -120,15 +143,18 @@ class RegistryStore:
             connection.execute("DELETE FROM intentmatch.revisions WHERE bot = %s", [self.bot])
             gone = connection.execute("DELETE FROM intentmatch.bots WHERE bot = %s", [self.bot]).rowcount
             if not gone:
-                raise UnknownNameError("bot", self.bot, self._bots(connection))
+                raise UnknownNameError("bot", self.bot, self.bots_in(connection))
 
-    def _newest(self, connection: Connection) -> StoredRevision:
+    def newest_in(self, connection: Connection) -> StoredRevision:
+        """Do as `newest`, within a transaction of the caller."""
         row = connection.execute(
             f"SELECT {_COLUMNS} FROM intentmatch.revisions WHERE bot = %s ORDER BY number DESC LIMIT 1",  # noqa: S608 - constant
             [self.bot],
         ).fetchone()
         if row is None:
-            raise UnknownNameError("bot", self.bot, self._bots(connection), f"The database is {self.database.address}.")
+            raise UnknownNameError(
+                "bot", self.bot, self.bots_in(connection), f"The database is {self.database.address}."
+            )
         return StoredRevision(*row)
 
     def _revision(self, connection: Connection, number: int) -> StoredRevision:
@@ -137,7 +163,7 @@ class RegistryStore:
             [self.bot, number],
         ).fetchone()
         if row is None:
-            newest = self._newest(connection).number
+            newest = self.newest_in(connection).number
             raise UnknownNameError("revision", str(number), [], f"There are revisions 1 to {newest}.")
         return StoredRevision(*row)
 
@@ -150,8 +176,12 @@ class RegistryStore:
         # Whoever may write rows must not choose where a command writes files.
         return {checked_name(name): content for name, content in rows}
 
-    def _bots(self, connection: Connection) -> list[str]:
-        rows = connection.execute('SELECT bot FROM intentmatch.bots WHERE revision > 0 ORDER BY bot COLLATE "C"')
+    def bots_in(self, connection: Connection) -> list[str]:
+        """Do as `bots`, within a transaction of the caller."""
+        rows = connection.execute(
+            'SELECT bot FROM intentmatch.bots WHERE revision > 0 AND strpos(bot, %s) = 0 ORDER BY bot COLLATE "C"',
+            [MARK],
+        )
         return [name for (name,) in rows.fetchall()]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import APIRouter, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -24,6 +24,9 @@ from intentmatch.server.routes.schemas.authoring.bots import (
 from intentmatch.server.routes.schemas.authoring.revisions import AuditResponse
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
+if TYPE_CHECKING:
+    from intentmatch.authoring.database_bots import DatabaseBots
+
 _READS = {**READS, "openapi_extra": dict(ADMIN)}
 _WRITES = {**WRITES, "openapi_extra": dict(ADMIN)}
 _ON_404 = {**WRITES, "openapi_extra": dict(ADMIN), "responses": {**WRITES["responses"], **responses(404)}}
@@ -37,9 +40,9 @@ _Done = TypeVar("_Done")
 
 
 def add_pool_calls(router: APIRouter, pool: BotPool) -> None:
-    """Add the calls of a folder of bots."""
+    """Add the calls of a folder or a database of bots."""
 
-    async def changed(action: Callable[[Bots], _Done]) -> _Done:
+    async def changed(action: Callable[[Bots | DatabaseBots], _Done]) -> _Done:
         """Change the bots in a thread, and answer with them from now on."""
 
         def explain() -> _Done:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from server.several_bots import match, states, until, write
@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from intentmatch.server import BotFolder, create_app
 from intentmatch.server.bots import pool
+from intentmatch.storage.postgres.address import Address
 
 YAML = "language: en\nintents: {bread: {utterances: [a loaf of bread, hello baker]}}\n"
 NEW: dict[str, Any] = {"name": "bakery", "files": [{"file": "bakery.yaml", "text": YAML}]}
@@ -24,15 +25,33 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+Place: TypeAlias = "Path | Address"
+
+
+@pytest.fixture(params=["folder", "database"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """A folder or a database with two bots."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    return write(tmp_path / "bots", "shop", "pizza")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    bots = write(tmp_path / "bots", "shop", "pizza")
+    if request.param == "folder":
+        return bots
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.migrating import migrate
+    from intentmatch.storage.postgres.registries import RegistryStore
+
+    address = Address.parse(request.getfixturevalue("new_database")())
+    database = Database(address)
+    migrate(database)
+    for name in ("shop", "pizza"):
+        files = {"bot.yaml": (bots / name / "bot.yaml").read_bytes()}
+        RegistryStore(database, name).write(files, author=None, note="", expected=None)
+    return address
 
 
 @pytest.fixture
-def client(folder: Path) -> Iterator[TestClient]:
+def client(folder: Place) -> Iterator[TestClient]:
     with TestClient(create_app(BotFolder(folder), **OPTIONS), raise_server_exceptions=False, headers=ROOT) as client:
         yield client
 
@@ -80,7 +99,7 @@ def test_bot_that_cannot_be_created_is_refused(client: TestClient, body: dict[st
     assert list(states(client)) == ["pizza", "shop"]
 
 
-def test_removed_bot_is_gone_and_comes_back(client: TestClient, folder: Path) -> None:
+def test_removed_bot_is_gone_and_comes_back(client: TestClient, folder: Place) -> None:
     revision = client.get("/bots/pizza/registry").json()["revision"]
     assert client.delete("/bots/pizza").status_code == 428
     stale = client.delete("/bots/pizza", headers={"If-Match": "0" * 16})
@@ -123,7 +142,7 @@ def test_each_call_takes_an_admin_key_for_its_bot(client: TestClient) -> None:
     assert client.post(f"/removed-bots/{gone}/restore", headers=shop).status_code == 404
 
 
-def test_other_worker_processes_follow(client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_worker_processes_follow(client: TestClient, folder: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two apps of one folder, as two workers are."""
     monkeypatch.setattr(pool, "_SECONDS_BETWEEN_LOOKS", 0.05)
     with TestClient(create_app(BotFolder(folder), **OPTIONS), headers=ROOT) as other:
@@ -140,9 +159,10 @@ def test_all_methods_of_a_path_are_allowed(client: TestClient) -> None:
     assert answer.json()["detail"] == "This path does not support PUT, only GET, POST."
 
 
-def test_single_bot_is_neither_created_nor_removed(folder: Path) -> None:
+def test_single_bot_is_neither_created_nor_removed(folder: Place) -> None:
     options = {**OPTIONS, "admin_keys": ["root"], "author_keys": ["anna=anna"], "keys": ["k"]}
-    with TestClient(create_app(folder / "shop", **options), headers=ROOT) as client:
+    shop = f"{folder.url}&bot=shop" if isinstance(folder, Address) else folder / "shop"
+    with TestClient(create_app(shop, **options), headers=ROOT) as client:
         assert client.post("/bots", json=NEW).status_code == 404
         assert client.delete("/bots/shop", headers={"If-Match": "*"}).status_code == 404
     with TestClient(create_app(BotFolder(folder), **{**OPTIONS, "authoring": False}), headers=ROOT) as client:

@@ -103,6 +103,8 @@ def _vectors(data: Path | None, rows: int, queries: int) -> tuple[NDArray[np.flo
     if data is not None:
         train, valid = (sorted({clean(text) for file in data.glob(f"*/{kind}.jsonl") for text in _texts(file)})
                         for kind in ("train", "valid"))  # fmt: skip
+        if not train or not valid:
+            raise InputError(f"{data} has no folders with train.jsonl and valid.jsonl")
         chosen = [train[n] for n in sorted(random.choice(len(train), min(rows, len(train)), replace=False))]
         messages = [valid[n] for n in random.choice(len(valid), min(queries, len(valid)), replace=False)]
         encoder = load_encoder(Settings())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,11 @@ def test_counts_are_printed_as_shown(shown: str, printed: str) -> None:
     """Whole numbers are not rounded."""
     with pytest.raises(AssertionError, match="not printed"):
         check_output(f"{shown}\n", f"{printed}\n", "README.md:1")
+
+
+def test_any_day_is_shown_in_place_of_today() -> None:
+    """And of no other day."""
+    today = datetime.now(timezone.utc).date()
+    check_output("judged on 2026-11-02\n", f"judged on {today}\n", "README.md:1")
+    with pytest.raises(AssertionError, match="not printed"):
+        check_output("judged on 2026-11-02\n", f"judged on {today + timedelta(days=2)}\n", "README.md:1")

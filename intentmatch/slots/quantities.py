@@ -15,6 +15,7 @@ _NUMBERS = NumberFinder()
 _COMPACT = re.compile(r"(?<![0-9a-z.,])[0-9]{1,9}(?:[.,][0-9]{1,4})?(?=[a-z])")
 _NUMERAL_RUN = re.compile(f"[{NUMERALS}]{{1,9}}")
 _MULTIPLIERS = (1000, 1_000_000, 1_000_000_000)
+_TOO_LARGE = 10**18  # numbers in digits have as many at most
 
 
 class NumberAt(NamedTuple):
@@ -48,12 +49,16 @@ def numbers(message: Message) -> list[NumberAt]:
     joined: list[NumberAt] = []
     for number in ordered:
         before = joined[-1] if joined else None
-        if before and number.value in _MULTIPLIERS and message.text[before.end : number.start].strip() == "":
+        if before and _multiplies(number, before) and message.text[before.end : number.start].strip() == "":
             joined[-1] = NumberAt(before.start, number.end, before.value * number.value)
         else:
             joined.append(number)
     message.memo[numbers] = joined
     return joined
+
+
+def _multiplies(number: NumberAt, before: NumberAt) -> bool:
+    return number.value in _MULTIPLIERS and abs(before.value * number.value) < _TOO_LARGE
 
 
 def _numbers(message: Message) -> Iterator[NumberAt]:

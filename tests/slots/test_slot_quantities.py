@@ -27,6 +27,15 @@ def test_numbers_are_those_in_digits_in_words_and_before_letters():
     assert numbers(message) is numbers(message)
 
 
+@pytest.mark.parametrize("many", [60, 900])
+def test_a_repeated_million_is_no_number_of_any_size(many):
+    """One of 318 digits could not be made a number of hours."""
+    message = Message(f"{'million ' * many}hours", "en")
+
+    assert max(one.value for one in numbers(message)) < 10**18
+    assert all(hit.end <= len(message.text) for finder in _FINDERS.values() for hit in finder.find(message))
+
+
 def test_units_stand_behind_or_before_a_number():
     units = Units({"km": "kilometre", "kilómetros": "kilometre"}, {"€": "euro"})
 

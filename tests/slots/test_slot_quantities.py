@@ -33,7 +33,7 @@ def test_a_repeated_million_is_no_number_of_any_size(many):
     message = Message(f"{'million ' * many}hours", "en")
 
     assert max(one.value for one in numbers(message)) < 10**18
-    assert all(hit.end <= len(message.text) for finder in _FINDERS.values() for hit in finder.find(message))
+    assert all(hit.end <= len(message.text) for make in _FINDERS.values() for hit in make().find(message))
 
 
 def test_units_stand_behind_or_before_a_number():

@@ -37,11 +37,11 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     bots = write(tmp_path / "bots", "shop", "pizza")
     if request.param == "folder":
         return bots
+    address = Address.parse(request.getfixturevalue("new_database")())  # or skips
     from intentmatch.storage.postgres.database import Database
     from intentmatch.storage.postgres.migrating import migrate
     from intentmatch.storage.postgres.registries import RegistryStore
 
-    address = Address.parse(request.getfixturevalue("new_database")())
     database = Database(address)
     migrate(database)
     for name in ("shop", "pizza"):

@@ -70,19 +70,26 @@ class Job:
 
     def _run(self) -> None:
         try:
+            last = self._ended()
+        finally:
+            self._bot.evaluating.release()  # before the last event: whoever has read it may begin another one
+        if last is not None:
+            self._put(*last)
+
+    def _ended(self) -> tuple[str, dict[str, Any]] | None:
+        """Do the work; return the last event, or None if it was cancelled."""
+        try:
             with stopping(lambda: self._cancelled, self._progress):
-                result = self._work()
-            self._put("result", result)
+                return "result", self._work()
         except StoppedError:
             _log.info("the %s was cancelled", self._name)
+            return None
         except IntentMatchError as error:
-            self._put("error", ProblemDetails.for_status(422, str(error)).model_dump())
+            return "error", ProblemDetails.for_status(422, str(error)).model_dump()
         except Exception:  # noqa: BLE001 - the caller waits for an event, whatever went wrong
             _log.exception("the %s failed", self._name)
             detail = f"The {self._name} failed unexpectedly, see the log."
-            self._put("error", ProblemDetails.for_status(500, detail).model_dump())
-        finally:
-            self._bot.evaluating.release()
+            return "error", ProblemDetails.for_status(500, detail).model_dump()
 
     def _progress(self, step: Step) -> None:
         left = {"seconds_left": step.seconds_left, "detail": step.detail}

@@ -67,6 +67,21 @@ def test_result_is_the_last_event_and_frees_the_bot(held: Bot) -> None:
         assert result == ("result", {"words": "größer"})
 
 
+def test_whoever_has_read_the_last_event_may_begin_another(held: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lock was released after it, so that a second call at once was told to wait, now and then."""
+    seen: list[bool] = []
+    real = Job._put
+
+    def put(self: Job, name: str, values: dict[str, Any]) -> None:
+        seen.append(held.evaluating.locked())
+        real(self, name, values)
+
+    monkeypatch.setattr(Job, "_put", put)
+    asyncio.run(read(held, dict))
+
+    assert seen == [False]
+
+
 def test_bug_is_logged_and_not_shown(held: Bot, caplog: pytest.LogCaptureFixture) -> None:
     def work() -> dict[str, Any]:
         raise ValueError("secret")

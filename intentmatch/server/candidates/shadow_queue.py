@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 _log = logging.getLogger(__name__)
 
-SHARE = 0.02
+SHARE = 0.01
 """Share of the time that the thread may be busy; `bench_candidate.py` measures what that costs."""
 MOST_WAITING = 256
 """Messages that wait, all bots together."""

@@ -38,7 +38,8 @@ class Pieces(NamedTuple):
         """Return the concatenated tokens of the texts at `rows`, and the number of tokens of each."""
         lengths = self.starts[rows + 1] - self.starts[rows]
         ends = np.cumsum(lengths)
-        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.starts[rows] - ends + lengths, lengths)
+        before = np.repeat(self.starts[rows] - ends + lengths, lengths.astype(np.intp))
+        places = np.arange(len(before)) + before
         return self.numbers[places], lengths
 
 

@@ -12,10 +12,10 @@ def place(request, tmp_path):
     """Where the inbox is."""
     if request.param == "file":
         return tmp_path / "inbox.sqlite"
+    address = request.getfixturevalue("postgres_address")  # or skips
     from intentmatch.storage.postgres.database import Database
     from intentmatch.storage.postgres.registries import RegistryStore
 
-    address = request.getfixturevalue("postgres_address")
     RegistryStore(Database(address)).write({"a.yaml": b"a"}, author=None, note="", expected=None)
     return address
 

@@ -1,4 +1,4 @@
-"""Bots of a database come and go as those of a folder do: the same contract, in one transaction each."""
+"""Bots come and go, in a folder and in a database: nothing is lost, whoever else writes at the same time."""
 
 from __future__ import annotations
 
@@ -80,6 +80,8 @@ def test_files_outside_of_the_bot_are_refused(place, files):
     with pytest.raises(InputError):
         place.bots.create("shop", files, author="anna")
     assert place.bots.audit() == []
+    with pytest.raises(UnknownNameError):
+        place.bots.remove("shop", author="root", expected=ANY)
 
 
 def test_invalid_files_are_refused_with_their_places(place):

@@ -14,6 +14,7 @@ from intentmatch.evaluation.compare.replay import KINDS, Cause
 from intentmatch.runtime.steps import Step
 from intentmatch.studio.host import Bot
 from intentmatch.studio.parts import badge, card, link, tag, words
+from intentmatch.studio.places import with_short_names
 from intentmatch.studio.proposal import explained
 from intentmatch.studio.visit import Visit
 
@@ -118,7 +119,8 @@ class ReplayCard:
 
     def _cause(self, cause: Cause) -> None:
         with tag("section", classes="st-stack st-tight", aria_label=cause.text):
-            words(cause.text[:1].upper() + cause.text[1:], "st-strong", "h3")
+            text = with_short_names(self._visit, cause.text)
+            words(text[:1].upper() + text[1:], "st-h2", "h3")
             tag("p", counted(cause.received, "message"), "st-muted st-small")
             with tag("ul", classes="st-lines"):
                 for one in cause.differences[:_MOST_EXAMPLES]:
@@ -129,4 +131,8 @@ class ReplayCard:
                             if one.message.count > 1:
                                 badge(f"{one.message.count} times")
                             link("Try", self._visit.url("try", message=text), "st-small")
-                        tag("p", f"{change.old.answer} → {change.new.answer}", "st-muted st-small")
+                        tag("p", f"{_said(change.old.answer)} → {_said(change.new.answer)}", "st-mono st-muted")
+
+
+def _said(answer: str) -> str:
+    return "out of scope" if answer == "out_of_scope" else answer

@@ -195,11 +195,12 @@ def _verdicts(browser: Any, folder: Path, matcher: Matcher, options: argparse.Na
     return {"debounce": DEBOUNCE_MS / 1000, "p50": p50, "p90": p90, "best": min(after), "server": sum(work) / len(work)}
 
 
-# Times of the browser: of the last key, and of the first frame that shows the verdict on a message.
+# Times of the browser: of the last letter, and of the first frame that shows the verdict on a message. Letters that are
+# not on the keyboard come without an event of a key.
 _WATCH_VERDICTS = """() => {
   const shown = new Map();
   window.shownAt = (text) => shown.get(text);
-  document.addEventListener("keydown", (event) => { if (event.key !== "End") window.typedAt = event.timeStamp; }, true);
+  document.addEventListener("input", (event) => { window.typedAt = event.timeStamp; }, true);
   new MutationObserver(() => {
     const text = document.querySelector(".st-verdict .st-said")?.textContent;
     if (text && !shown.has(text)) shown.set(text, performance.now());

@@ -15,9 +15,9 @@ from pathlib import Path
 import platformdirs
 
 from intentmatch.authoring.audit import AuditEntry
+from intentmatch.authoring.revision_scores import FOLDER as EVALUATIONS
+from intentmatch.authoring.revision_scores import ScoreFolder
 from intentmatch.authoring.revisions import Files, Revision, digest_of
-from intentmatch.authoring.scores import FOLDER as EVALUATIONS
-from intentmatch.authoring.scores import ScoreFolder
 from intentmatch.authoring.summary import summary
 from intentmatch.authoring.workspace import Workspace, Written
 from intentmatch.core.errors import Problem, RegistryError, UnknownNameError

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from intentmatch.authoring.scores import SECONDS, Scores
+from intentmatch.authoring.revision_scores import SECONDS, Scores
 from intentmatch.authoring.time_limit import stopping
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import IntentMatchError

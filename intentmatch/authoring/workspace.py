@@ -15,9 +15,9 @@ from intentmatch.authoring.audit import NAME as AUDIT_NAME
 from intentmatch.authoring.audit import AuditEntry, AuditLog
 from intentmatch.authoring.folder_history import NAME, FolderHistory
 from intentmatch.authoring.git_history import GitHistory
+from intentmatch.authoring.revision_scores import FOLDER as EVALUATIONS
+from intentmatch.authoring.revision_scores import SECONDS, ScoreFolder, Scores
 from intentmatch.authoring.revisions import Files, History, Revision, digest_of
-from intentmatch.authoring.scores import FOLDER as EVALUATIONS
-from intentmatch.authoring.scores import SECONDS, ScoreFolder, Scores
 from intentmatch.authoring.summary import summary
 from intentmatch.core.errors import (
     ChangedMeanwhileError,
@@ -206,7 +206,7 @@ class Workspace:
         Takes about `seconds` at most; see `scores_of`. A revision before that is invalid counts as none. Raises
         `UnknownNameError` for an unknown revision, and `RegistryError` for an invalid one.
         """
-        from intentmatch.authoring.scoring import scores_of  # loads the matcher, which edits do not need
+        from intentmatch.authoring.score_revision import scores_of  # loads the matcher, which edits do not need
 
         after = self.registry_of(identity)
         scores = scores_of(matcher, self.registry_before(identity), after, seconds=seconds)

@@ -15,8 +15,8 @@ from intentmatch.core.errors import InputError
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
+    from intentmatch.authoring.revision_scores import Scores
     from intentmatch.authoring.revisions import Revision
-    from intentmatch.authoring.scores import Scores
     from intentmatch.authoring.workspace import Workspace
 
 _ANOTHER_PROGRAM = "another program"

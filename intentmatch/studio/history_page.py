@@ -9,8 +9,8 @@ from nicegui import ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
+from intentmatch.authoring.revision_scores import Scores
 from intentmatch.authoring.revisions import Files, Revision
-from intentmatch.authoring.scores import Scores
 from intentmatch.authoring.workspace import FileDiff, Workspace
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.registry.editing.edits import Edit

@@ -13,7 +13,7 @@ import pytest
 
 from intentmatch.authoring import evaluator as module
 from intentmatch.authoring.evaluator import Evaluation, Evaluator
-from intentmatch.authoring.scores import Scores
+from intentmatch.authoring.revision_scores import Scores
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import InputError
 from intentmatch.runtime import steps

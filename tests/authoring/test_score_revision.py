@@ -9,8 +9,8 @@ import pytest
 from authoring.conftest import TEXT
 
 from intentmatch import Matcher
-from intentmatch.authoring.scores import Scores
-from intentmatch.authoring.scoring import scores_of
+from intentmatch.authoring.revision_scores import Scores
+from intentmatch.authoring.score_revision import scores_of
 from intentmatch.authoring.workspace import ANY, Workspace
 from intentmatch.core.errors import RegistryError, UnknownNameError
 from intentmatch.registry.editing.edits import AddTest, AddUtterance, MoveUtterance

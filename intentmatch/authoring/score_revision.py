@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 
 from intentmatch.authoring.effect import Effect, effect_of
-from intentmatch.authoring.scores import SECONDS, Scores, SourceScore
+from intentmatch.authoring.revision_scores import SECONDS, Scores, SourceScore
 from intentmatch.authoring.time_limit import StoppedError, after, stopping
 from intentmatch.core.types import Registry
 from intentmatch.matching.matcher import Matcher

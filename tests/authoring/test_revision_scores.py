@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from intentmatch.authoring import scores as module
-from intentmatch.authoring.scores import ScoreFolder, Scores, SourceScore
+from intentmatch.authoring import revision_scores as module
+from intentmatch.authoring.revision_scores import ScoreFolder, Scores, SourceScore
 from intentmatch.core.errors import InputError
 
 SCORES = Scores((SourceScore("held_out", 8, 10, 6, 7), SourceScore("tests", 2, 2, None, 1)), 1, 0, sampled=True)

@@ -6,7 +6,8 @@ import numpy as np
 
 from intentmatch.artefact.store import Artefact, searched_by
 from intentmatch.core.errors import NOWHERE, Location, Problem, RegistryError
-from intentmatch.core.settings import FROM_TESTS, Settings
+from intentmatch.core.setting_values import FROM_TESTS
+from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import Known, Progress, encode_all

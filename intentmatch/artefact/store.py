@@ -29,7 +29,8 @@ from intentmatch.artefact.content_checks import check_content, check_words, stor
 from intentmatch.artefact.signing import signer, verifier
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import ArtefactError, StaleArtefactError
-from intentmatch.core.settings import FROM_TESTS, LOCAL, Settings
+from intentmatch.core.setting_values import FROM_TESTS
+from intentmatch.core.settings import LOCAL, Settings
 from intentmatch.core.types import Encoder, KeptVectors, Registry, Vectors
 from intentmatch.index.graph_check import graph_works
 from intentmatch.learning.calibration import Calibration

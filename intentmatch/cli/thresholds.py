@@ -12,7 +12,7 @@ from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output
 from intentmatch.cli.render.progress import quiet_option
-from intentmatch.core.settings import FROM_TESTS
+from intentmatch.core.setting_values import FROM_TESTS
 from intentmatch.learning.calibration import ALMOST_ALL, ASK_BELOW, ASK_FROM, RIVALS
 from intentmatch.storage.postgres.address import Address
 

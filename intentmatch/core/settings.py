@@ -5,31 +5,15 @@ Order of precedence: explicit argument, environment variable (`INTENTMATCH_*`), 
 
 from __future__ import annotations
 
-import math
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
+from intentmatch.core import setting_values
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError, SettingsError, suggest
-from intentmatch.core.threshold import parse_threshold
-from intentmatch.text.normalize import fold, language_code
 
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
-AGGREGATIONS = ("mean2", "max")
-SCORERS = ("head", "cosine")
-INDEXES = ("exact", "usearch", "torch", "pgvector")
-VECTORS = ("float32", "float16")
-TARGETS = ("precision", "false_accept", "balance")
-WITH_PRECISION = ("give_up", "confidence")
-"""Further keys of a target that has a precision."""
-PRECISIONS = ("auto", "float32", "float16", "bfloat16")
-LINT_LEVELS = ("off", "info", "warning", "error")
-INBOX_MODES = ("redacted", "hashed", "plain")
-INBOX_BOUNDS = ("messages", "days")
-SAMPLE_BOUNDS = ("share", "messages")
-BUDGET_TIMES = ("minute", "day")
 LOCAL = frozenset(
     {
         "device", "precision", "threads", "remote_seconds", "reranker_budget", "reranker_prompt", "cache",
@@ -44,12 +28,8 @@ USUAL_SHARE = 0.1
 """Default of `out_of_scope_share`, chosen on development sets: with 0.06 to 0.1, the learned thresholds come equally
 near to the best ones there. With 0.07, bots of few intents accept clearly more everyday talk.
 """
-FROM_TESTS: Final = "tests"
-"""Value of `out_of_scope_share`: learn it from `tests:`."""
 WITH_LISTS = frozenset({"fallback"})
 """Settings whose values may be lists in YAML."""
-DEFAULT_LANGUAGE = "default"
-"""Key of a threshold mapping for all languages that it does not list."""
 
 
 @dataclass(frozen=True)
@@ -211,29 +191,6 @@ def parse(name: str, value: Any) -> Any:
         raise SettingsError(f"setting {name!r} cannot be {value!r}: {error}") from None
 
 
-def fraction(value: Any) -> float:
-    """Parse a number from 0 to 1. Raises `ValueError` for anything else."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError("it must be a number from 0 to 1") from None
-    if isinstance(value, bool) or not 0.0 <= number <= 1.0:
-        raise ValueError("it must be a number from 0 to 1")
-    return number
-
-
-def _share(value: Any) -> float | Literal["tests"]:
-    if value == FROM_TESTS:
-        return FROM_TESTS
-    try:
-        number = fraction(value)
-    except ValueError:
-        number = 1.0
-    if number == 1.0:
-        raise ValueError(f"it must be a number from 0 to 1, 1 excluded, or `{FROM_TESTS}`")
-    return number
-
-
 def _parse_from(origin: str, name: str, value: Any) -> Any:
     try:
         return parse(name, value)
@@ -241,223 +198,47 @@ def _parse_from(origin: str, name: str, value: Any) -> Any:
         raise SettingsError(f"{error} (from {origin})") from None
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, (str, os.PathLike)) or not str(value).strip():
-        raise ValueError("it must be text")
-    return str(value).strip()
-
-
-def _one_of(*choices: str) -> Callable[[Any], str]:
-    def parse_choice(value: Any) -> str:
-        if value not in choices:
-            raise ValueError(f"it must be one of {', '.join(choices)}")
-        return str(value)
-
-    return parse_choice
-
-
-def _count(value: Any) -> int:
-    try:
-        number = 0 if isinstance(value, (bool, float)) else int(value)
-    except (TypeError, ValueError):
-        number = 0
-    if number < 1:
-        raise ValueError("it must be a whole number, 1 or more")
-    return number
-
-
-def _switch(value: Any) -> bool:
-    known = {"true": True, "false": False}
-    if (text := str(value).lower()) not in known:
-        raise ValueError("it must be true or false")
-    return known[text]
-
-
-def _seconds(value: Any) -> float:
-    try:
-        seconds = -1.0 if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        seconds = -1.0
-    if not 0.0 < seconds < math.inf:
-        raise ValueError("it must be a number of seconds greater than 0")
-    return seconds
-
-
-def _threshold(value: Any) -> dict[str, float | str]:
-    """Parse `0.5`, `90%`, `{default: 0.5, de: 90%}`, or the mapping as text: `0.5,de=90%`."""
-    if value is None or value == "auto":
-        return {}
-    if isinstance(value, str) and ("=" in value or "," in value):
-        pairs = [part.strip().rpartition("=") for part in value.split(",")]
-        value = {key.strip() or DEFAULT_LANGUAGE: number for key, _, number in pairs}
-    if isinstance(value, Mapping):
-        return {_language(str(code)): parse_threshold(number) for code, number in value.items()}
-    return {DEFAULT_LANGUAGE: parse_threshold(value)}
-
-
-def _target(value: Any) -> dict[str, float | bool]:
-    """Parse a mapping such as `{precision: 0.95}`, or text such as `precision=0.95,confidence=0.9` or `balance`."""
-    if isinstance(value, str):
-        pairs = [part.strip().partition("=") for part in value.split(",")]
-        value = {key.strip(): number.strip() or True for key, _, number in pairs}
-    if not isinstance(value, Mapping) or len(set(value) & set(TARGETS)) != 1:
-        raise ValueError(f"it must be one of {', '.join(TARGETS)}, as in `{{precision: 0.95}}`")
-    if unknown := set(map(str, value)) - {*TARGETS, *WITH_PRECISION}:
-        *most, last = *TARGETS, *WITH_PRECISION
-        raise ValueError(f"its keys are {', '.join(most)} and {last}, not {', '.join(sorted(unknown))}")
-    for key in WITH_PRECISION:
-        if key in value and "precision" not in value:
-            raise ValueError(f"{key} needs precision")
-    if set(WITH_PRECISION) <= set(value):
-        raise ValueError("a promise (confidence) gives nothing up: leave one of confidence and give_up out")
-    if "balance" in value:
-        if str(value["balance"]).lower() != "true":
-            raise ValueError("balance must be `true`")
-        return {"balance": True}
-    parsed: dict[str, float | bool] = {str(key): fraction(number) for key, number in value.items()}
-    if "confidence" in parsed and not (0.0 < parsed["confidence"] < 1.0 and 0.0 < parsed["precision"] < 1.0):
-        raise ValueError("precision and confidence of a promise must be between 0 and 1")
-    return parsed
-
-
-def _learned(value: Any) -> float | None:
-    """Parse a number from 0 to 1; return None for `auto`, which means learned."""
-    return None if value is None or value == "auto" else fraction(value)
-
-
-def _language(code: str) -> str:
-    language = DEFAULT_LANGUAGE if code == DEFAULT_LANGUAGE else language_code(code)
-    if language is None:
-        raise ValueError(f"{code!r} is not `default` or a language code such as en or pt-BR")
-    return language
-
-
-def _spelling(value: Any) -> dict[str, dict[str, str]]:
-    """Parse `{en: {gr8: great}}`."""
-    if not isinstance(value, Mapping) or not all(isinstance(words, Mapping) for words in value.values()):
-        raise ValueError("it must map languages to words, for example {en: {gr8: great}}")
-    parsed: dict[str, dict[str, str]] = {}
-    for code, words in value.items():
-        for short, long in words.items():
-            if len(fold(str(short)).split()) != 1:
-                raise ValueError(f"{short!r} is not one word")
-            if not isinstance(long, str) or not fold(long):
-                raise ValueError(f"{short!r} must stand for words, not {long!r}")
-        parsed[_language(str(code))] = {str(short): long.strip() for short, long in words.items()}
-    return parsed
-
-
-def _fallback(value: Any) -> dict[str, list[str]]:
-    """Parse `Sorry?`, `[Sorry?, Pardon?]`, or a mapping of languages to either."""
-    by_language = value if isinstance(value, Mapping) else {DEFAULT_LANGUAGE: value}
-    parsed: dict[str, list[str]] = {}
-    for code, texts in by_language.items():
-        listed = [texts] if isinstance(texts, str) else texts
-        if not isinstance(listed, (list, tuple)) or not listed:
-            raise ValueError("it must be a text, a list of texts, or map languages to them")
-        parsed[_language(str(code))] = list(map(_text, listed))
-    return parsed
-
-
-def _prompts(value: Any) -> dict[str, str]:
-    if not isinstance(value, Mapping):
-        raise ValueError("it must be a mapping with the keys utterance and query")
-    unknown = set(value) - {"utterance", "query"}
-    if unknown:
-        raise ValueError(f"its keys are utterance and query, not {', '.join(sorted(map(str, unknown)))}")
-    if not all(isinstance(text, str) for text in value.values()):
-        raise ValueError("each value must be text")
-    return dict(value)
-
-
-def _lint(value: Any) -> dict[str, str]:
-    """Parse `{few-utterances: off}`, or text such as `few-utterances=off,two-clusters=warning`."""
-    if isinstance(value, str):
-        pairs = [part.partition("=") for part in value.split(",")]
-        value = {rule: level for rule, _, level in pairs}
-    if not isinstance(value, Mapping):
-        raise ValueError("it must map rule ids to levels, for example few-utterances=off")
-    known = _one_of(*LINT_LEVELS)
-    return {str(rule).strip(): known(str(level).strip()) for rule, level in value.items()}
-
-
-def _time_of_day(value: Any) -> str:
-    """Parse `off` or a time such as `06:30`."""
-    if value is False or value == "off":
-        return "off"
-    found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", str(value))
-    if found is None:
-        raise ValueError("it must be a time of day in quotes, such as '06:30', or off")
-    return f"{found[1]:>02}:{found[2]}"
-
-
-def _off_or_path(value: Any) -> str:
-    return "off" if value is False else _text(value)
-
-
-def _sample(value: Any) -> dict[str, float]:
-    """Parse `{share: 0.01, messages: 1000}`, the same as text `share=0.01,messages=1000`, or the share alone."""
-    if isinstance(value, str) and "=" in value:
-        pairs = [part.partition("=") for part in value.split(",")]
-        value = {name.strip(): number.strip() for name, _, number in pairs}
-    if not isinstance(value, Mapping):
-        value = {"share": value}
-    if set(map(str, value)) - set(SAMPLE_BOUNDS):
-        raise ValueError(f"it must be a number from 0 to 1, or a mapping with the keys {' and '.join(SAMPLE_BOUNDS)}")
-    parsed = {str(name): fraction(number) if name == "share" else _count(number) for name, number in value.items()}
-    return {**Settings().inbox_sample, **parsed}
-
-
-def _counts(setting: str, keys: Sequence[str]) -> Callable[[Any], dict[str, int]]:
-    """Parse `{messages: 5000, days: 30}`, or text such as `messages=5000,days=30`. A missing key has its default."""
-
-    def parse_counts(value: Any) -> dict[str, int]:
-        if isinstance(value, str):
-            pairs = [part.partition("=") for part in value.split(",")]
-            value = {name.strip(): number.strip() for name, _, number in pairs}
-        if not isinstance(value, Mapping) or set(map(str, value)) - set(keys):
-            raise ValueError(f"it must be a mapping with the keys {' and '.join(keys)}")
-        return {**getattr(Settings(), setting), **{str(name): _count(number) for name, number in value.items()}}
-
-    return parse_counts
+def _with_defaults(name: str, parser: Callable[[Any], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
+    """Return a parser of a mapping, in which a missing key has the value of the setting's default."""
+    return lambda value: {**getattr(Settings(), name), **parser(value)}
 
 
 PARSERS: Mapping[str, Callable[[Any], Any]] = {
-    "encoder": _text,
-    "device": _text,
-    "precision": _one_of(*PRECISIONS),
-    "threads": _count,
-    "remote_seconds": _seconds,
-    "prompts": _prompts,
-    "aggregation": _one_of(*AGGREGATIONS),
-    "scorer": _one_of(*SCORERS),
-    "index": _one_of(*INDEXES),
-    "vectors": _one_of(*VECTORS),
-    "target": _target,
-    "out_of_scope_share": _share,
-    "threshold": _threshold,
-    "margin": _learned,
-    "fuzzy": fraction,
-    "spelling": _spelling,
-    "reranker": _text,
-    "band": _learned,
-    "reranker_seconds": _seconds,
-    "reranker_prompt": _switch,
-    "reranker_budget": _counts("reranker_budget", BUDGET_TIMES),
-    "several_intents": _switch,
-    "top_k": _count,
-    "fallback": _fallback,
-    "cache": _off_or_path,
-    "require_signature": _off_or_path,
-    "confine": _switch,
-    "max_file_bytes": _count,
-    "lint": _lint,
-    "inbox": _off_or_path,
-    "inbox_keep": _counts("inbox_keep", INBOX_BOUNDS),
-    "inbox_mode": _one_of(*INBOX_MODES),
-    "inbox_sample": _sample,
-    "drift": _time_of_day,
-    "drift_webhook": _off_or_path,
+    "encoder": setting_values.text,
+    "device": setting_values.text,
+    "precision": setting_values.one_of(*setting_values.PRECISIONS),
+    "threads": setting_values.count,
+    "remote_seconds": setting_values.seconds,
+    "prompts": setting_values.prompts,
+    "aggregation": setting_values.one_of(*setting_values.AGGREGATIONS),
+    "scorer": setting_values.one_of(*setting_values.SCORERS),
+    "index": setting_values.one_of(*setting_values.INDEXES),
+    "vectors": setting_values.one_of(*setting_values.VECTORS),
+    "target": setting_values.target,
+    "out_of_scope_share": setting_values.share,
+    "threshold": setting_values.threshold,
+    "margin": setting_values.learned,
+    "fuzzy": setting_values.fraction,
+    "spelling": setting_values.spelling,
+    "reranker": setting_values.text,
+    "band": setting_values.learned,
+    "reranker_seconds": setting_values.seconds,
+    "reranker_prompt": setting_values.switch,
+    "reranker_budget": _with_defaults("reranker_budget", setting_values.counts(*setting_values.BUDGET_TIMES)),
+    "several_intents": setting_values.switch,
+    "top_k": setting_values.count,
+    "fallback": setting_values.fallback,
+    "cache": setting_values.off_or_path,
+    "require_signature": setting_values.off_or_path,
+    "confine": setting_values.switch,
+    "max_file_bytes": setting_values.count,
+    "lint": setting_values.lint,
+    "inbox": setting_values.off_or_path,
+    "inbox_keep": _with_defaults("inbox_keep", setting_values.counts(*setting_values.INBOX_BOUNDS)),
+    "inbox_mode": setting_values.one_of(*setting_values.INBOX_MODES),
+    "inbox_sample": _with_defaults("inbox_sample", setting_values.sample),
+    "drift": setting_values.time_of_day,
+    "drift_webhook": setting_values.off_or_path,
 }
 """Setting name to the parser of its value; the only list of setting names."""
 

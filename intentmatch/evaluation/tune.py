@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.core.settings import AGGREGATIONS, SCORERS, Settings
+from intentmatch.core.setting_values import AGGREGATIONS, SCORERS
+from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Vectors
 from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.metrics import auroc

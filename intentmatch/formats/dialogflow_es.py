@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from intentmatch.core.errors import Location, Problem
-from intentmatch.core.settings import DEFAULT_LANGUAGE
+from intentmatch.core.setting_values import DEFAULT_LANGUAGE
 from intentmatch.core.types import Intent, Registry, Slot, Utterance
 from intentmatch.formats import dialogflow
 from intentmatch.formats.kit import by_language, losses

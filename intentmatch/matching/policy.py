@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from intentmatch.core.result import Candidate, Measure, Verdict
-from intentmatch.core.settings import DEFAULT_LANGUAGE
+from intentmatch.core.setting_values import DEFAULT_LANGUAGE
 from intentmatch.core.threshold import Threshold, value_and_measure
 from intentmatch.learning.calibration import ALMOST_ALL, ASK_BELOW, ASK_FROM, RIVALS
 from intentmatch.text.normalize import language_range

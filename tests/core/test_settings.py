@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from intentmatch.core import settings
 from intentmatch.core.errors import Location, RegistryError, SettingsError
-from intentmatch.core.settings import PARSERS, Settings, fraction, parse, resolve
+from intentmatch.core.setting_values import FROM_TESTS, fraction
+from intentmatch.core.settings import PARSERS, Settings, parse, resolve
 
 THRESHOLD = "it must be a number from 0 to 1 (on the score) or a percentage from 0% to 100% (on the confidence)"
 AIMS = "it must be one of precision, false_accept, balance, as in `{precision: 0.95}`"
@@ -377,7 +378,7 @@ def test_out_of_scope_share_is_below_one(value):
 
 
 def test_out_of_scope_share_may_be_learned_from_tests():
-    assert parse("out_of_scope_share", "tests") == settings.FROM_TESTS
+    assert parse("out_of_scope_share", "tests") == FROM_TESTS
     assert Settings(**Settings(out_of_scope_share="tests").to_dict()).out_of_scope_share == "tests"
 
 

@@ -9,7 +9,8 @@ import pytest
 from fakes import WordHashEncoder
 
 from intentmatch.artefact.build import build, labelled_messages
-from intentmatch.core.settings import FROM_TESTS, USUAL_SHARE, Settings
+from intentmatch.core.setting_values import FROM_TESTS
+from intentmatch.core.settings import USUAL_SHARE, Settings
 from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Case, Intent, Registry, Utterance
 from intentmatch.learning.cross_validation import RANKED, HeldOut

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intentmatch.core.settings import DEFAULT_LANGUAGE, PARSERS
+from intentmatch.core.setting_values import DEFAULT_LANGUAGE
+from intentmatch.core.settings import PARSERS
 from intentmatch.registry.reading.grammar import FILE_KEYS, GRAMMAR_VERSION, INTENT_KEYS, OUT_OF_SCOPE, TEST_KEYS
 from intentmatch.registry.reading.slot_grammar import KINDS, SLOT_KEYS
 

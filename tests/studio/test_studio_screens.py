@@ -250,9 +250,11 @@ class TestHistory:
         save_proposal(page)
         open_screen(page, served, "history")
         page.locator(".st-intent").nth(0).click()
-        page.locator(".st-diff .add", has_text="did you send it off").wait_for()
+        added = page.locator(".st-diff .add", has_text="did you send it off")
+        added.wait_for()
 
         page.locator(".st-intent").nth(1).click()
+        added.wait_for(state="detached")  # until then, the button restores the newest revision, which changes nothing
         page.get_by_role("button", name="Restore").click()
         save_proposal(page)
 

@@ -84,7 +84,6 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> list[Series]:
     """What servers give that have met everything the metrics tell of."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("INTENTMATCH_CACHE", "off")
-        patch.chdir(tmp_path_factory.mktemp("working"))  # the inboxes of several bots are named relative to it
         patch.setattr(daily_drift, "SECONDS_BETWEEN_LOOKS", 0.02)
         texts = [single(tmp_path_factory.mktemp("one"), patch), several(tmp_path_factory.mktemp("many") / "bots")]
     return [

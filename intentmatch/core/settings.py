@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from intentmatch.core import setting_values
@@ -28,6 +29,10 @@ USUAL_SHARE = 0.1
 """Default of `out_of_scope_share`, chosen on development sets: with 0.06 to 0.1, the learned thresholds come equally
 near to the best ones there. With 0.07, bots of few intents accept clearly more everyday talk.
 """
+FILES = frozenset({"cache", "inbox"})
+"""Settings that name a file or a folder. In YAML, a relative path begins at the folder of the file that names it."""
+NO_FILES = frozenset({"auto", "off", "database"})
+"""Values of these settings that are no paths."""
 WITH_LISTS = frozenset({"fallback"})
 """Settings whose values may be lists in YAML."""
 
@@ -162,6 +167,8 @@ def resolve(
             continue
         try:
             values[name] = parse(name, value)
+            if name in FILES:
+                values[name] = beside(place, values[name])
         except InputError as error:
             problems.append(Problem(place, "error", "setting", str(error)))
         origins[name] = place.short
@@ -189,6 +196,15 @@ def parse(name: str, value: Any) -> Any:
         return PARSERS[name](value)
     except (ValueError, TypeError) as error:
         raise SettingsError(f"setting {name!r} cannot be {value!r}: {error}") from None
+
+
+def beside(place: Location, path: str) -> str:
+    """Return a path that a YAML file names as one from its folder: in `bots/shop.yaml`, `a.sqlite` is `bots/a.sqlite`.
+
+    A file that is not on the disk, such as one in a database, has no folder.
+    """
+    folder = Path(place.path).parent
+    return path if path in NO_FILES or path.startswith("~") or not folder.is_dir() else str(folder / path)
 
 
 def _parse_from(origin: str, name: str, value: Any) -> Any:

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from intentmatch.core.errors import NOWHERE, Location, Problem
-from intentmatch.core.settings import Settings, resolve
+from intentmatch.core.settings import FILES, NO_FILES, Settings, beside, resolve
 from intentmatch.storage.regular_files import is_inside
 
 RULE = "confined"
 _HINT = "move the file into the folder, or turn `confine` off (`serve --no-confine`)"
-# Settings that name a model as `KIND:MODEL` or `MODEL`, and those that name a file or a folder.
-_MODELS, _FILES = ("encoder", "reranker"), ("cache", "inbox")
-_NO_FILES = ("auto", "off", "database")
+# Settings that name a model as `KIND:MODEL` or `MODEL`.
+_MODELS = ("encoder", "reranker")
 _SERVERS = ("remote", "chat")
 
 
@@ -49,17 +48,23 @@ class ReadLimits:
 def outside(settings: Mapping[str, Any], locations: Mapping[str, Location], limits: ReadLimits) -> list[Problem]:
     """Return a problem for each setting of the YAML that names a local model or file outside of the limits."""
     found = []
-    for name in (*_MODELS, *_FILES):
-        value = settings.get(name)
-        if not isinstance(value, str) or value in _NO_FILES:
-            continue
-        kind, separator, model = value.partition(":")
-        named = Path(model if name in _MODELS and separator else value).expanduser()
-        if name in _MODELS and (kind in _SERVERS or not _is_local(named)):
-            continue
-        if not limits.allows(named):
-            found.append(limits.refused(named, locations.get(name, NOWHERE)))
+    for name, value in settings.items():
+        place = locations.get(name, NOWHERE)
+        named = _named(name, value, place) if isinstance(value, str) else None
+        if named is not None and not limits.allows(named):
+            found.append(limits.refused(named, place))
     return found
+
+
+def _named(name: str, value: str, place: Location) -> Path | None:
+    """Return the path that a setting names; None if it names none."""
+    if name in FILES:
+        return None if value in NO_FILES else Path(beside(place, value)).expanduser()
+    if name not in _MODELS:
+        return None
+    kind, separator, model = value.partition(":")
+    path = Path(model if separator else value).expanduser()
+    return path if kind not in _SERVERS and _is_local(path) else None
 
 
 def _is_local(model: Path) -> bool:

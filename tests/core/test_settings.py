@@ -386,3 +386,31 @@ def test_out_of_scope_share_may_be_learned_from_tests():
 def test_other_out_of_scope_shares_are_errors(value):
     with pytest.raises(SettingsError, match="out_of_scope_share"):
         parse("out_of_scope_share", value)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("a.sqlite", "bots/a.sqlite"),
+        ("data/a.sqlite", "bots/data/a.sqlite"),
+        ("/var/a.sqlite", "/var/a.sqlite"),
+        ("~/a.sqlite", "~/a.sqlite"),
+        ("off", "off"),
+        ("database", "database"),
+    ],
+)
+def test_relative_file_in_yaml_begins_at_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bots").mkdir()
+    places = {"inbox": Location("bots/shop.yaml", 2, 10)}
+
+    assert resolve(registry={"inbox": value}, locations=places, environ={}).inbox == expected
+    assert resolve({"inbox": value}, registry={"inbox": "b"}, locations=places, environ={}).inbox == value
+
+
+def test_relative_file_of_yaml_that_is_not_on_the_disk_begins_at_the_current_folder() -> None:
+    places = {"inbox": Location("no-such-folder/shop.yaml", 2, 10)}
+
+    assert resolve(registry={"inbox": "a.sqlite"}, locations=places, environ={}).inbox == "a.sqlite"

@@ -31,6 +31,8 @@ near to the best ones there. With 0.07, bots of few intents accept clearly more 
 """
 FILES = frozenset({"cache", "inbox"})
 """Settings that name a file or a folder. In YAML, a relative path begins at the folder of the file that names it."""
+MODELS = frozenset({"encoder", "reranker"})
+"""Settings that name a model as `KIND:MODEL` or `MODEL`. A MODEL that begins with `./` or `../` is such a path too."""
 NO_FILES = frozenset({"auto", "off", "database"})
 """Values of these settings that are no paths."""
 WITH_LISTS = frozenset({"fallback"})
@@ -167,8 +169,8 @@ def resolve(
             continue
         try:
             values[name] = parse(name, value)
-            if name in FILES:
-                values[name] = beside(place, values[name])
+            if name in FILES | MODELS:
+                values[name] = beside(place, values[name], model=name in MODELS)
         except InputError as error:
             problems.append(Problem(place, "error", "setting", str(error)))
         origins[name] = place.short
@@ -198,13 +200,25 @@ def parse(name: str, value: Any) -> Any:
         raise SettingsError(f"setting {name!r} cannot be {value!r}: {error}") from None
 
 
-def beside(place: Location, path: str) -> str:
+def beside(place: Location, value: str, *, model: bool = False) -> str:
     """Return a path that a YAML file names as one from its folder: in `bots/shop.yaml`, `a.sqlite` is `bots/a.sqlite`.
 
-    A file that is not on the disk, such as one in a database, has no folder.
+    Of a `model`, only a path that begins with `./` or `../` is one from the folder: `onnx:./small` is
+    `onnx:bots/small`. A file that is not on the disk, such as one in a database, has no folder.
     """
     folder = Path(place.path).parent
-    return path if path in NO_FILES or path.startswith("~") or not folder.is_dir() else str(folder / path)
+    if not folder.is_dir():
+        return value
+    if model:
+        kind, separator, path = value.rpartition(":")
+        return f"{kind}{separator}{_from(folder, path)}" if path.startswith(("./", "../")) else value
+    return value if value in NO_FILES or value.startswith("~") else _from(folder, value)
+
+
+def _from(folder: Path, path: str) -> str:
+    """Return a path from a folder. A relative one still shows that it is a path, and no name of a model hub."""
+    joined = folder / path
+    return str(joined) if joined.is_absolute() or joined.parts[0] == ".." else f"./{joined}"
 
 
 def _parse_from(origin: str, name: str, value: Any) -> Any:

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from intentmatch.core.errors import NOWHERE, Location, Problem
-from intentmatch.core.settings import FILES, NO_FILES, Settings, beside, resolve
+from intentmatch.core.settings import FILES, MODELS, NO_FILES, Settings, beside, resolve
 from intentmatch.storage.regular_files import is_inside
 
 RULE = "confined"
 _HINT = "move the file into the folder, or turn `confine` off (`serve --no-confine`)"
-# Settings that name a model as `KIND:MODEL` or `MODEL`.
-_MODELS = ("encoder", "reranker")
 _SERVERS = ("remote", "chat")
 
 
@@ -60,9 +58,9 @@ def _named(name: str, value: str, place: Location) -> Path | None:
     """Return the path that a setting names; None if it names none."""
     if name in FILES:
         return None if value in NO_FILES else Path(beside(place, value)).expanduser()
-    if name not in _MODELS:
+    if name not in MODELS:
         return None
-    kind, separator, model = value.partition(":")
+    kind, separator, model = beside(place, value, model=True).partition(":")
     path = Path(model if separator else value).expanduser()
     return path if kind not in _SERVERS and _is_local(path) else None
 

@@ -391,8 +391,8 @@ def test_other_out_of_scope_shares_are_errors(value):
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("a.sqlite", "bots/a.sqlite"),
-        ("data/a.sqlite", "bots/data/a.sqlite"),
+        ("a.sqlite", "./bots/a.sqlite"),
+        ("data/a.sqlite", "./bots/data/a.sqlite"),
         ("/var/a.sqlite", "/var/a.sqlite"),
         ("~/a.sqlite", "~/a.sqlite"),
         ("off", "off"),
@@ -414,3 +414,25 @@ def test_relative_file_of_yaml_that_is_not_on_the_disk_begins_at_the_current_fol
     places = {"inbox": Location("no-such-folder/shop.yaml", 2, 10)}
 
     assert resolve(registry={"inbox": "a.sqlite"}, locations=places, environ={}).inbox == "a.sqlite"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("static:./small", "static:./bots/small"),
+        ("onnx:../small", "onnx:./bots/../small"),
+        ("sentence_transformer:org/name", "sentence_transformer:org/name"),
+        ("onnx:/models/small", "onnx:/models/small"),
+        ("remote:http://localhost:8080#./a", "remote:http://localhost:8080#./a"),
+        ("static", "static"),
+    ],
+)
+def test_relative_model_in_yaml_begins_at_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bots").mkdir()
+    places = {"encoder": Location("bots/shop.yaml", 2, 10)}
+
+    assert resolve(registry={"encoder": value}, locations=places, environ={}).encoder == expected
+    assert resolve({"encoder": value}, environ={}).encoder == value

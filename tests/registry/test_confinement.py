@@ -65,6 +65,8 @@ def test_file_is_confined_to_its_folder(tmp_path: Path) -> None:
         ("cache: /tmp/cache", True),
         ("inbox: ../misses.sqlite", True),
         ("encoder: 'sentence_transformer:org/name'", False),
+        ("encoder: 'static:./model'", False),
+        ("reranker: ./model", False),
         ("inbox: misses.sqlite", False),
         ("cache: vectors", False),
         ("cache: off", False),

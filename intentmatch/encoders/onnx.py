@@ -73,6 +73,7 @@ class OnnxEncoder:
         tokenizers = plugins.require("tokenizers", what=WHAT, extra="onnx")
         self._folder = Path(folder).expanduser()
         self.name = f"onnx:{folder}"
+        hub.refuse_special_files(self._folder)
         for name in (CONFIG, GRAPH, TOKENIZER):
             if not (self._folder / name).is_file():
                 raise self._not_a_model(f"it has no {name}")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from intentmatch.core import plugins
 from intentmatch.core.errors import IntentMatchError, ModelUnavailableError
 from intentmatch.core.settings import Settings
+from intentmatch.encoders import hub
 from intentmatch.encoders.onnx import GRAPH, TOKENIZER, open_graph, open_tokenizer
 from intentmatch.runtime.block_sizes import ONNX_ROWS
 
@@ -47,6 +48,7 @@ class OnnxCrossEncoder:
         tokenizers = plugins.require("tokenizers", what=WHAT, extra="onnx")
         self._folder = Path(folder).expanduser()
         self.name = f"onnx:{folder}"
+        hub.refuse_special_files(self._folder)
         for name in (CONFIG, GRAPH, TOKENIZER):
             if not (self._folder / name).is_file():
                 raise self._not_a_model(f"it has no {name}")

@@ -55,6 +55,8 @@ class StaticEncoder:
         self._folder = _module_folder(self._home)
         self._tokenizer: UnigramTokenizer | _OtherTokenizer
         self.name = "static" if self._home == EMBEDDED else f"static:{folder}"
+        if self._home != EMBEDDED:
+            hub.refuse_special_files(self._home)
         for name in ("model.safetensors", "tokenizer.json"):
             if not (self._folder / name).is_file():
                 raise _not_a_model(folder, f"it has no {name}")

@@ -57,8 +57,11 @@ def outside(settings: Mapping[str, Any], locations: Mapping[str, Location], limi
         named = Path(model if name in _MODELS and separator else value).expanduser()
         if name in _MODELS and (kind in _SERVERS or not _is_local(named)):
             continue
-        if not limits.allows(named):
-            found.append(limits.refused(named, locations.get(name, NOWHERE)))
+        # A link in a model's folder may lead out of it.
+        files = (named, *named.rglob("*")) if name in _MODELS and limits.folder else (named,)
+        refused = next((file for file in files if not limits.allows(file)), None)
+        if refused is not None:
+            found.append(limits.refused(refused, locations.get(name, NOWHERE)))
     return found
 
 

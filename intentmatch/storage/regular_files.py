@@ -41,6 +41,15 @@ def refuse_special(file: str | os.PathLike[str]) -> None:
         raise OSError(errno.EINVAL, "it is not a regular file, but a device or a pipe", str(file))
 
 
+def refuse_special_within(folder: str | os.PathLike[str]) -> None:
+    """Raise `OSError` for the first device, pipe or socket in a folder and its subfolders, or behind a link there."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            file = Path(parent, name)
+            if file.exists():
+                refuse_special(file)
+
+
 def is_inside(path: Path, folder: Path) -> bool:
     """Whether a path lies in a folder when all symbolic links of both are followed."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))

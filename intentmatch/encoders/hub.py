@@ -12,7 +12,7 @@ import yaml
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import ModelUnavailableError, SettingsError
-from intentmatch.storage.regular_files import read_regular, refuse_special_within
+from intentmatch.storage.regular_files import home_path, is_folder, read_regular, refuse_special_within
 from intentmatch.text.normalize import language_code
 
 ALL_GPUS = "cuda:all"
@@ -33,8 +33,8 @@ def model_folder(name: str) -> Path:
     `ModelUnavailableError` within seconds if the folder or the name does not exist, or without a network, and if the
     folder holds a device or a pipe.
     """
-    folder = Path(name).expanduser()
-    if name and folder.is_dir():
+    folder = home_path(name)
+    if name and is_folder(folder):
         refuse_special_files(folder)
         return folder
     if not name or name.startswith((".", "~")) or folder.is_absolute() or name.count("/") > 1:

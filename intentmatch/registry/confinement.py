@@ -10,7 +10,7 @@ from typing import Any
 
 from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.settings import Settings, resolve
-from intentmatch.storage.regular_files import is_inside
+from intentmatch.storage.regular_files import home_path, is_folder, is_inside, is_there
 
 RULE = "confined"
 _HINT = "move the file into the folder, or turn `confine` off (`serve --no-confine`)"
@@ -34,7 +34,7 @@ class ReadLimits:
         """Return the limits for the registry at a path; without settings, those of the environment."""
         chosen = resolve() if settings is None else settings
         root = Path(path)
-        folder = (root if root.is_dir() else root.parent) if chosen.confine else None
+        folder = (root if is_folder(root) else root.parent) if chosen.confine else None
         return cls(chosen.max_file_bytes, folder)
 
     def allows(self, path: Path) -> bool:
@@ -54,7 +54,7 @@ def outside(settings: Mapping[str, Any], locations: Mapping[str, Location], limi
         if not isinstance(value, str) or value in _NO_FILES:
             continue
         kind, separator, model = value.partition(":")
-        named = Path(model if name in _MODELS and separator else value).expanduser()
+        named = home_path(model if name in _MODELS and separator else value)
         if name in _MODELS and (kind in _SERVERS or not _is_local(named)):
             continue
         # A link in a model's folder may lead out of it.
@@ -67,4 +67,4 @@ def outside(settings: Mapping[str, Any], locations: Mapping[str, Location], limi
 
 def _is_local(model: Path) -> bool:
     """Whether a model is a path and no name of a model hub, such as `org/name`."""
-    return model.is_absolute() or model.parts[:1] in (("..",), (".",)) or model.exists()
+    return model.is_absolute() or model.parts[:1] in (("..",), (".",)) or is_there(model)

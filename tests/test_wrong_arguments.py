@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,51 @@ def test_wrong_arguments_raise_errors_of_the_library(
             asyncio.run(result)  # type: ignore[arg-type]
     except IntentMatchError:
         pass
+
+
+NAMES = {"too long": "x" * 300, "NUL": "a\0b", "surrogate": "\ud800", "circle": "circle"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("use", [
+    Matcher.load,
+    MATCHER.trial,
+    read_registry,
+    load_artefact,
+    lambda path: load_artefact("bot.intentmatch", public_key=path),
+    lambda path: save_artefact(MATCHER.artefact, f"{path}/bot.intentmatch"),
+    lambda path: save_artefact(MATCHER.artefact, "bot.intentmatch", key=path),
+    lambda path: Matcher.load(REGISTRY, encoder=f"static:{path}"),
+    lambda path: Matcher.load(REGISTRY, encoder=f"onnx:{path}"),
+    lambda path: Matcher.load(REGISTRY, encoder=f"sentence_transformer:./{path}"),
+    lambda path: Matcher.load(REGISTRY, reranker=f"onnx:{path}"),
+])  # fmt: skip
+def test_names_that_no_file_can_have_raise_errors_of_the_library(
+    use: Callable[[str], object], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("circle").symlink_to("circle")
+    with pytest.raises(IntentMatchError):
+        use(NAMES[name])
+
+
+@pytest.mark.parametrize("name", [*NAMES, "~no-such-user/x"])
+@pytest.mark.parametrize("setting", ["encoder: 'static:{}'", "reranker: 'onnx:{}'", "cache: '{}'", "inbox: '{}'"])
+def test_names_in_yaml_that_no_file_can_have_raise_errors_of_the_library(
+    setting: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cache and an inbox that cannot be used cost a warning."""
+    monkeypatch.chdir(tmp_path)
+    Path("circle").symlink_to("circle")
+    text = (
+        setting.format(NAMES.get(name, name).encode("unicode_escape").decode())
+        .replace("'", '"')
+        .replace("\\x00", "\\0")
+    )
+    text = f"settings:\n  {text}\nintents:\n  greeting:\n    utterances: [hello]\n"
+    Path("bot.yaml").write_text(text, encoding="utf-8")
+    with suppress(IntentMatchError):
+        Matcher.load("bot.yaml", confine=True)
 
 
 def test_public_functions_are_all_tested() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.arguments import check_argument
-from intentmatch.core.settings import PARSERS, Settings, parse
+from intentmatch.core.settings import Settings, parse
 from intentmatch.core.types import Registry
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.head import TrainedHead
@@ -29,9 +29,7 @@ def stored_settings(values: Mapping[str, Any], origins: Mapping[str, str]) -> Se
     """Return the settings of an artefact. Raises `SettingsError` for an unknown name or an invalid value."""
     check_argument("settings", values, Mapping[str, object])
     check_argument("origins", origins, Mapping[str, str])
-    # An empty mapping is the default of its setting, which not every parser accepts.
-    parsed = {name: value if name in PARSERS and value == {} else parse(name, value) for name, value in values.items()}
-    return Settings(**parsed, origins=origins)
+    return Settings(**{name: parse(name, value) for name, value in values.items()}, origins=origins)
 
 
 def check_words(tensors: Mapping[str, NDArray[Any]], utterances: int) -> None:
@@ -61,6 +59,8 @@ def check_content(artefact: Artefact) -> None:
     for calibration in (artefact.calibration, artefact.foreign):
         if calibration is not None:
             _check_calibration(calibration)
+            if artefact.trained_head is not None and calibration.curve is None:
+                raise ValueError("it has a head, and no curve for the confidences of the head")
     if artefact.trained_head is not None:
         _check_head(artefact.trained_head, registry, dim)
     graph = artefact.graph
@@ -86,6 +86,9 @@ def _check_registry(registry: Registry) -> None:
 def _check_line(line: Any) -> None:
     if not isinstance(line.text, str) or not {type(line.language), type(line.template)} <= {str, type(None)}:
         raise ValueError(f"an utterance is not text: {line.text!r}")
+    place = line.location
+    if place is not None and (type(place.path), type(place.line), type(place.column)) != (str, int, int):
+        raise ValueError(f"{line.text!r} is at no place of a file: {place}")
     for mark in line.marks:
         ends = (mark.start, mark.end)
         if type(mark.slot) is not str or not all(type(end) is int for end in ends):

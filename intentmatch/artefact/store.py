@@ -127,6 +127,8 @@ def save_artefact(
         write_file(target, content)
     except OSError as error:
         raise ArtefactError(unwritable(target, error)) from error
+    except ValueError as error:
+        raise ArtefactError(f"{str(target)!r} is no name of a file: {error}") from None
 
 
 def artefact_bytes(artefact: Artefact, sign: Sign | None = None) -> bytes:

@@ -61,7 +61,11 @@ def text(value: Any) -> str:
     """Parse text that is not empty, or a path."""
     if not isinstance(value, (str, os.PathLike)) or not str(value).strip():
         raise ValueError("it must be text")
-    return str(value).strip()
+    text = str(value).strip()
+    # The names of files that are not UTF-8 have such surrogates.
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" and not "\udc80" <= letter <= "\udcff" for letter in text):
+        raise ValueError("it must be text without NUL and unpaired surrogates")
+    return text
 
 
 def one_of(*choices: str) -> Callable[[Any], str]:

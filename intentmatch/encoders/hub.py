@@ -12,10 +12,12 @@ import yaml
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import ModelUnavailableError, SettingsError
+from intentmatch.storage.regular_files import home_path, is_folder, read_regular, refuse_special_within
 from intentmatch.text.normalize import language_code
 
 ALL_GPUS = "cuda:all"
 _SECONDS_TO_REACH_THE_HUB = 5.0
+_MOST_BYTES_OF_A_CARD = 1 << 24
 _FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "README.md"]
 _NOT_FILES = ["onnx/*", "openvino/*", "*.bin", "*.h5"]
 
@@ -28,10 +30,12 @@ def model_folder(name: str) -> Path:
     """Return the folder of a model, given a folder or a Hugging Face Hub name.
 
     A hub model comes from the hub's cache, or is downloaded once. Only safetensors weights are downloaded. Raises
-    `ModelUnavailableError` within seconds if the folder or the name does not exist, or without a network.
+    `ModelUnavailableError` within seconds if the folder or the name does not exist, or without a network, and if the
+    folder holds a device or a pipe.
     """
-    folder = Path(name).expanduser()
-    if name and folder.is_dir():
+    folder = home_path(name)
+    if name and is_folder(folder):
+        refuse_special_files(folder)
         return folder
     if not name or name.startswith((".", "~")) or folder.is_absolute() or name.count("/") > 1:
         raise ModelUnavailableError(
@@ -58,6 +62,14 @@ def model_folder(name: str) -> Path:
     )
 
 
+def refuse_special_files(folder: Path) -> None:
+    """Raise `ModelUnavailableError` if a model's folder holds a device, a pipe or a socket, which no reader ends."""
+    try:
+        refuse_special_within(folder)
+    except OSError as error:
+        raise ModelUnavailableError(f"the model {folder} is not read: {error.filename}: {error.strerror}") from None
+
+
 def card_languages(folder: Path) -> frozenset[str] | None:
     """Return the BCP-47 codes under `language` in the model card of a folder; None if it names none.
 
@@ -72,7 +84,8 @@ def card_entry(folder: Path, key: str) -> list[str]:
     The list is empty if the key is missing or the card cannot be read.
     """
     try:
-        head = _FRONT_MATTER.match((folder / "README.md").read_text(encoding="utf-8-sig"))
+        card = read_regular(folder / "README.md", _MOST_BYTES_OF_A_CARD).decode("utf-8-sig")
+        head = _FRONT_MATTER.match(card.replace("\r\n", "\n"))
         entry = head and re.search(_ENTRY.format(key), head[1], re.MULTILINE)
         # The base loader creates only text, lists and mappings, so that Norwegian stays "no".
         value = yaml.load(entry[0], Loader=yaml.BaseLoader)[key] if entry else []  # noqa: S506

@@ -21,6 +21,7 @@ from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import hub
 from intentmatch.encoders.translations import Translations, translations_beside
 from intentmatch.runtime.block_sizes import ONNX_ROWS
+from intentmatch.storage.regular_files import home_path, is_file
 
 GRAPH, TOKENIZER, CONFIG = "model.onnx", "tokenizer.json", "encoder.json"
 """Files of an exported model. Weights may be in a separate file whose name begins with the graph's."""
@@ -71,10 +72,11 @@ class OnnxEncoder:
     ) -> None:
         onnxruntime = plugins.require("onnxruntime", what=WHAT, extra="onnx")
         tokenizers = plugins.require("tokenizers", what=WHAT, extra="onnx")
-        self._folder = Path(folder).expanduser()
+        self._folder = home_path(folder)
         self.name = f"onnx:{folder}"
+        hub.refuse_special_files(self._folder)
         for name in (CONFIG, GRAPH, TOKENIZER):
-            if not (self._folder / name).is_file():
+            if not is_file(self._folder / name):
                 raise self._not_a_model(f"it has no {name}")
         config = self._config()
         self.dim = int(config["dim"])

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from intentmatch.core import plugins
 from intentmatch.core.errors import IntentMatchError, ModelUnavailableError
 from intentmatch.core.settings import Settings
+from intentmatch.encoders import hub
 from intentmatch.encoders.onnx import GRAPH, TOKENIZER, open_graph, open_tokenizer
 from intentmatch.runtime.block_sizes import ONNX_ROWS
+from intentmatch.storage.regular_files import home_path, is_file
 
 CONFIG = "reranker.json"
 """File that tells an exported cross-encoder from an exported encoder. Graph and tokenizer are named alike."""
@@ -45,10 +47,11 @@ class OnnxCrossEncoder:
     def __init__(self, folder: str | Path, *, threads: int = Settings.threads) -> None:
         onnxruntime = plugins.require("onnxruntime", what=WHAT, extra="onnx")
         tokenizers = plugins.require("tokenizers", what=WHAT, extra="onnx")
-        self._folder = Path(folder).expanduser()
+        self._folder = home_path(folder)
         self.name = f"onnx:{folder}"
+        hub.refuse_special_files(self._folder)
         for name in (CONFIG, GRAPH, TOKENIZER):
-            if not (self._folder / name).is_file():
+            if not is_file(self._folder / name):
                 raise self._not_a_model(f"it has no {name}")
         try:
             self.precision = str(json.loads((self._folder / CONFIG).read_text(encoding="utf-8"))["precision"])

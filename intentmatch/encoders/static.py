@@ -29,6 +29,7 @@ from intentmatch.encoders.piece_vectors import embedded_content
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
 from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
 from intentmatch.encoders.translations import Translations, read_translations
+from intentmatch.storage.regular_files import is_file, is_there
 from intentmatch.storage.safetensors import tensors_within
 
 # Part of the fingerprint. Change it together with any code below or in the tokenizer that changes vectors.
@@ -55,8 +56,10 @@ class StaticEncoder:
         self._folder = _module_folder(self._home)
         self._tokenizer: UnigramTokenizer | _OtherTokenizer
         self.name = "static" if self._home == EMBEDDED else f"static:{folder}"
+        if self._home != EMBEDDED:
+            hub.refuse_special_files(self._home)
         for name in ("model.safetensors", "tokenizer.json"):
-            if not (self._folder / name).is_file():
+            if not is_file(self._folder / name):
                 raise _not_a_model(folder, f"it has no {name}")
         try:
             content = embedded_content() if self._home == EMBEDDED else _read(self._folder / "model.safetensors")
@@ -194,7 +197,7 @@ def _other(file: Path) -> _OtherTokenizer:
 def _module_folder(folder: Path) -> Path:
     """Return the folder of the model's files. sentence-transformers may use a subfolder, named in modules.json."""
     modules = folder / "modules.json"
-    if (folder / "model.safetensors").exists() or not modules.is_file():
+    if is_there(folder / "model.safetensors") or not is_file(modules):
         return folder
     try:
         listed = json.loads(modules.read_text(encoding="utf-8"))

@@ -39,7 +39,7 @@ from intentmatch.text.normalize import TEXT_VERSION, clean
 _log = logging.getLogger(__name__)
 
 # Raise with any change that trains something else from the same registry.
-_VERSION = 17
+_VERSION = 18
 # Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
 # Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
@@ -356,6 +356,8 @@ def _file(
 def _read(file: Path) -> Trained | None:
     try:
         stored = read_sealed(file)
+        if stored.metadata["name"] != file.name:
+            raise ValueError(f"it is a copy of {stored.metadata['name']}")
         calibration = Calibration.from_dict(json.loads(stored.metadata["calibration"]))
         foreign = (
             Calibration.from_dict(json.loads(stored.metadata["foreign"])) if "foreign" in stored.metadata else None
@@ -372,7 +374,8 @@ def _write(file: Path, found: Trained) -> None:
     tensors = {} if found.trained_head is None else found.trained_head.to_tensors()
     calibrations = {"calibration": found.calibration} | ({} if found.foreign is None else {"foreign": found.foreign})
     try:
-        write_file(file, seal(tensors, {name: json.dumps(one.to_dict()) for name, one in calibrations.items()}))
+        metadata = {"name": file.name, **{name: json.dumps(one.to_dict()) for name, one in calibrations.items()}}
+        write_file(file, seal(tensors, metadata))
         newest = sorted(file.parent.glob("*.safetensors"), key=lambda one: one.stat().st_mtime, reverse=True)
         for old in newest[_MOST_FILES:]:
             old.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.settings import FILES, MODELS, NO_FILES, Settings, beside, resolve
-from intentmatch.storage.regular_files import is_inside
+from intentmatch.storage.regular_files import home_path, is_folder, is_inside, is_there
 
 RULE = "confined"
 _HINT = "move the file into the folder, or turn `confine` off (`serve --no-confine`)"
@@ -31,7 +31,7 @@ class ReadLimits:
         """Return the limits for the registry at a path; without settings, those of the environment."""
         chosen = resolve() if settings is None else settings
         root = Path(path)
-        folder = (root if root.is_dir() else root.parent) if chosen.confine else None
+        folder = (root if is_folder(root) else root.parent) if chosen.confine else None
         return cls(chosen.max_file_bytes, folder)
 
     def allows(self, path: Path) -> bool:
@@ -49,22 +49,28 @@ def outside(settings: Mapping[str, Any], locations: Mapping[str, Location], limi
     for name, value in settings.items():
         place = locations.get(name, NOWHERE)
         named = _named(name, value, place) if isinstance(value, str) else None
-        if named is not None and not limits.allows(named):
-            found.append(limits.refused(named, place))
+        if named is None:
+            continue
+        # A link in a model's folder may lead out of it.
+        files = (named, *named.rglob("*")) if name in MODELS and limits.folder else (named,)
+        refused = next((file for file in files if not limits.allows(file)), None)
+        if refused is not None:
+            found.append(limits.refused(refused, place))
     return found
 
 
 def _named(name: str, value: str, place: Location) -> Path | None:
     """Return the path that a setting names; None if it names none."""
     if name in FILES:
-        return None if value in NO_FILES else Path(beside(place, value)).expanduser()
+        return None if value in NO_FILES else home_path(beside(place, value))
     if name not in MODELS:
         return None
-    kind, separator, model = beside(place, value, model=True).partition(":")
-    path = Path(model if separator else value).expanduser()
+    named = beside(place, value, model=True)
+    kind, separator, model = named.partition(":")
+    path = home_path(model if separator else named)
     return path if kind not in _SERVERS and _is_local(path) else None
 
 
 def _is_local(model: Path) -> bool:
     """Whether a model is a path and no name of a model hub, such as `org/name`."""
-    return model.is_absolute() or model.parts[:1] in (("..",), (".",)) or model.exists()
+    return model.is_absolute() or model.parts[:1] in (("..",), (".",)) or is_there(model)

@@ -41,6 +41,38 @@ def refuse_special(file: str | os.PathLike[str]) -> None:
         raise OSError(errno.EINVAL, "it is not a regular file, but a device or a pipe", str(file))
 
 
+def refuse_special_within(folder: str | os.PathLike[str]) -> None:
+    """Raise `OSError` for the first device, pipe or socket in a folder and its subfolders, or behind a link there."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            file = Path(parent, name)
+            if file.exists():
+                refuse_special(file)
+
+
+def home_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path with the home folder in place of `~`. Other than `Path.expanduser`, it leaves unknown users."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - the other raises for them
+
+
+# Other than those of `Path`, these do not raise for a name that is too long, or in a folder that may not be entered.
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a regular file at a path; False for a path that cannot be followed."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a folder at a path; False for a path that cannot be followed."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Whether there is anything at a path; False for a path that cannot be followed."""
+    return os.path.exists(path)  # noqa: PTH110
+
+
 def is_inside(path: Path, folder: Path) -> bool:
     """Whether a path lies in a folder when all symbolic links of both are followed."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))

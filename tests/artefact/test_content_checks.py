@@ -95,6 +95,9 @@ CRAFTED = {
     "sharpness NaN": set_in("manifest", "calibration", "sharpness", value=float("nan")),
     "cut without value": set_in("manifest", "calibration", "cut", value={}),
     "cut of text": set_in("manifest", "calibration", "by_language", value={"en": "low"}),
+    "reranker as mapping": set_in("manifest", "settings", "reranker", value={}),
+    "head without a curve": set_in("manifest", "calibration", "curve", value=None),
+    "head without a foreign curve": set_in("manifest", "foreign", "curve", value=None),
     "no calibration": set_in("manifest", "calibration", value=None),
     "deep manifest": set_in("manifest", "foreign", value=json.loads("[" * 500 + "]" * 500)),
     "no intents": set_in("registry", "intents", value=[]),
@@ -115,6 +118,8 @@ CRAFTED = {
     "slot of no kind": set_in("registry", "all_slots", 0, 1, value="colour"),
     "unknown field": set_in("registry", "intents", 0, "colour", value="red"),
     "location of text": set_in("registry", "intents", 0, "location", value=["a", "b", "c"]),
+    "line of a list": set_in("registry", "intents", 1, "utterances", 0, 2, value=["bot.yaml", [], 3]),
+    "column of text": set_in("registry", "intents", 0, "negatives", 0, 2, value=["bot.yaml", 1, "3"]),
     "mark outside": set_in(
         "registry", "intents", 0, "utterances", 0, value=["t {size}", "en", None, [["t small", "size", 2, 99]]]
     ),

@@ -173,6 +173,8 @@ def test_target_parses_text_and_mappings(written, expected):
         ("encoder", 5, "it must be text"),
         ("encoder", None, "it must be text"),
         ("device", [], "it must be text"),
+        ("cache", "a\0b", "it must be text without NUL and unpaired surrogates"),
+        ("encoder", "static:\ud800", "it must be text without NUL and unpaired surrogates"),
         ("precision", "double", "it must be one of auto, float32, float16, bfloat16"),
         ("precision", ["auto"], "it must be one of auto, float32, float16, bfloat16"),
         ("spelling", "gr8=great", "it must map languages to words, for example {en: {gr8: great}}"),

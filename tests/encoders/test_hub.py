@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,9 @@ import pytest
 from intentmatch.core.errors import ModelUnavailableError, SettingsError
 from intentmatch.core.settings import Settings
 from intentmatch.encoders import hub, load_encoder
+from intentmatch.encoders.onnx import OnnxEncoder
+from intentmatch.encoders.onnx_cross_encoder import OnnxCrossEncoder
+from intentmatch.encoders.static import StaticEncoder
 
 NAME = "some-team/no-such-model"
 
@@ -155,3 +160,29 @@ def test_card_with_bom_and_windows_line_ends_is_read(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_bytes(b"\xef\xbb\xbf---\r\nlanguage:\r\n- en\r\n---\r\n")
 
     assert hub.card_languages(tmp_path) == {"en"}
+
+
+def test_huge_card_names_no_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "_MOST_BYTES_OF_A_CARD", 100)
+    (tmp_path / "README.md").write_text("---\nlanguage: en\n---\n" + "x" * 100, encoding="utf-8")
+
+    assert hub.card_languages(tmp_path) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["README.md", "translations.safetensors", "sub/config.json"])
+@pytest.mark.parametrize("kind", ["pipe", "link to a device"])
+@pytest.mark.parametrize("load", [StaticEncoder, OnnxEncoder, OnnxCrossEncoder, hub.model_folder])
+def test_model_with_a_device_or_a_pipe_is_refused_at_once(
+    tmp_path: Path, name: str, kind: str, load: Callable[[Path], object]
+) -> None:
+    """A pipe would be waited for, and a device fill the memory."""
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    if kind == "pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to("/dev/zero")
+
+    with pytest.raises(ModelUnavailableError, match=rf"{name}: it is not a regular file, but a device or a pipe"):
+        load(tmp_path)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import shutil
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -86,13 +89,41 @@ class Line:
             target.close()
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[tuple[str, int]]:
+@pytest.fixture(scope="module", params=["fakeredis", "redis-server"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    """An imitation in Python, and a real server where one is installed."""
+    if request.param == "redis-server":
+        yield from real_server(tmp_path_factory.mktemp("redis"))
+        return
     running = fakeredis.TcpFakeServer(("127.0.0.1", 0))
     threading.Thread(target=running.serve_forever, daemon=True).start()
     yield running.server_address
     running.shutdown()
     running.server_close()
+
+
+def real_server(folder: Path) -> Iterator[tuple[str, int]]:
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("needs `redis-server`")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = free.getsockname()
+    words = ["--port", str(address[1]), "--bind", address[0], "--save", "", "--dir", str(folder)]
+    process = subprocess.Popen([program, *words], stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 30.0
+        while True:
+            try:
+                socket.create_connection(address).close()
+                break
+            except OSError:
+                assert process.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(30.0)
 
 
 @pytest.fixture

@@ -191,6 +191,21 @@ def test_flipped_bits_of_the_cache_are_noticed(
         assert "training again" in caplog.text
 
 
+def test_file_of_another_registry_in_the_cache_is_noticed(
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its digest is right, but it was copied over the file of this registry, as by a repair of a file system."""
+    first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
+    (file,) = (tmp_path / "learned").iterdir()
+    load_or_train(registry, vectors[::-1].copy(), labels, Settings(), tmp_path)
+    (other,) = set((tmp_path / "learned").iterdir()) - {file}
+    file.write_bytes(other.read_bytes())
+
+    with caplog.at_level(logging.WARNING):
+        assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
+    assert f"it is a copy of {other.name}" in caplog.text
+
+
 def test_cache_folder_that_cannot_be_written_is_a_warning(
     registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -47,6 +47,20 @@ def test_links_out_of_the_folder_are_refused(tmp_path: Path) -> None:
     assert refused(bot) == [("confined", f"{bot / 'linked.yaml'}:1")]
 
 
+@pytest.mark.parametrize("setting", ["encoder: 'static:{}'", "reranker: 'onnx:{}'"])
+def test_links_in_a_model_that_lead_out_of_the_folder_are_refused(tmp_path: Path, setting: str) -> None:
+    bot = tmp_path / "bot"
+    model = bot / "models" / "mine" / "part"
+    model.mkdir(parents=True)
+    write(bot, f"settings:\n  {setting.format(model.parent)}\n{BOT}")
+    (model / "model.safetensors").write_bytes(b"weights")
+    assert refused(bot) == []
+    (tmp_path / "secret").write_bytes(b"of another bot")
+    (model / "tokenizer.json").symlink_to(tmp_path / "secret")
+
+    assert refused(bot) == [("confined", f"{bot / 'bot.yaml'}:2")]
+
+
 def test_file_is_confined_to_its_folder(tmp_path: Path) -> None:
     bot = write(tmp_path / "bot", f"include: sub/more.yaml\n{BOT}")
     write(bot / "sub", "include: ../../bot/third.yaml", "more.yaml")

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from intentmatch.storage.regular_files import is_inside, read_regular, refuse_special
+from intentmatch.storage.regular_files import (
+    home_path,
+    is_file,
+    is_folder,
+    is_inside,
+    is_there,
+    read_regular,
+    refuse_special,
+)
 
 
 def test_regular_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
@@ -54,3 +62,16 @@ def test_links_and_dots_lead_outside(tmp_path: Path) -> None:
     assert not is_inside(inside / "link" / "a.yaml", inside)
     assert not is_inside(inside / ".." / "other" / "a.yaml", inside)
     assert not is_inside(tmp_path / "bottom", inside)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "\ud800"])
+def test_path_that_cannot_be_followed_is_nothing(tmp_path: Path, name: str) -> None:
+    """`Path.is_file` and others raise for some of them, depending on Python's version."""
+    assert not is_file(tmp_path / name)
+    assert not is_folder(tmp_path / name)
+    assert not is_there(tmp_path / name)
+
+
+def test_home_of_an_unknown_user_stays_as_written() -> None:
+    assert home_path("~/models") == Path.home() / "models"
+    assert home_path("~no-such-user/models") == Path("~no-such-user/models")

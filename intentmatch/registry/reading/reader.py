@@ -21,7 +21,7 @@ from intentmatch.registry.reading.merge import merge_files
 from intentmatch.registry.templates.expansion import expand as expanded
 from intentmatch.storage.atomic import real_path
 from intentmatch.storage.file_lock import NAME as LOCK
-from intentmatch.storage.regular_files import read_regular, too_large
+from intentmatch.storage.regular_files import is_file, read_regular, too_large
 from intentmatch.storage.transaction import recover
 
 SUFFIXES = (".yaml", ".yml")
@@ -161,7 +161,7 @@ def read_text(file: Path, raw: bytes | None = None) -> str:
 
 def is_yaml(path: str | os.PathLike[str]) -> bool:
     """Return whether this reader handles a path: a folder, a YAML file, or a missing path (which it reports)."""
-    return not Path(path).is_file() or Path(path).suffix.lower() in SUFFIXES
+    return not is_file(path) or Path(path).suffix.lower() in SUFFIXES
 
 
 def _files(path: Path) -> tuple[list[Path], list[Problem]]:

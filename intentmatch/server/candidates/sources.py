@@ -12,6 +12,7 @@ from intentmatch.matching.matcher import Matcher
 from intentmatch.registry import is_yaml
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.server.candidates.records import CandidateSource
+from intentmatch.storage.regular_files import home_path
 
 
 class LoadedCandidate(NamedTuple):
@@ -54,7 +55,7 @@ def place_of(name: str, present: Matcher) -> Path:
     own = present.path
     if own is None:
         raise InputError("only a bot in files takes a path: name a revision instead")
-    place = (own if own.is_dir() else own.parent) / Path(name).expanduser()
+    place = (own if own.is_dir() else own.parent) / home_path(name)
     limits = ReadLimits.from_settings(own, present.settings)
     if not limits.allows(place):
         raise RegistryError([limits.refused(place, Location("body.path"))])

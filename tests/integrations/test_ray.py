@@ -87,13 +87,11 @@ class Load:
 
     url: str
     key: str
-    texts: Callable[[], Iterator[str]] = lambda: itertools.cycle(MESSAGES)
-    """What a client asks."""
     answers: list[Answer] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
 
     def run(self, stopped: threading.Event) -> None:
-        for text in self.texts():
+        for text in itertools.cycle(MESSAGES):
             if stopped.is_set():
                 return
             try:
@@ -124,9 +122,9 @@ class Place:
         return ask(self.url, self.key, text)
 
     @contextmanager
-    def load(self, clients: int = 3, **options: Any) -> Iterator[Load]:
+    def load(self, clients: int = 3) -> Iterator[Load]:
         """Ask within the block. No request may be lost."""
-        asking, stopped = Load(self.url, self.key, **options), threading.Event()
+        asking, stopped = Load(self.url, self.key), threading.Event()
         threads = [threading.Thread(target=asking.run, args=(stopped,)) for _ in range(clients)]
         for thread in threads:
             thread.start()
@@ -487,18 +485,15 @@ def test_replicas_of_a_transformer_follow_the_load(cluster, addresses, port, tmp
     deploy(cluster_config({**config, "http": {"port": port}}), cluster.address)
     place = Place(f"http://127.0.0.1:{port}/{TRANSFORMER}", f"*:{KEY}", TRANSFORMER, addresses["taxi"])
     assert len(replicas(TRANSFORMER, "Encoder")) == 1
-    # No text twice: the matchers keep the vectors of what they were asked.
-    texts = map(lambda number: f"{MESSAGES[number % len(MESSAGES)]} {number}", itertools.count())  # noqa: C417 - threads share it
-    with place.load(clients=12, texts=lambda: texts) as load:
+    with place.load(clients=12) as load:
         until(lambda: len(replicas(TRANSFORMER, "Encoder")) == 2)
         load.goes_on(40)
     serve.delete(TRANSFORMER)
 
     (tmp_path / "a.yaml").write_text(OLD, encoding="utf-8")
     matcher = Matcher.load(tmp_path, encoder=model, cache="off")
-    assert load.fingerprints == {matcher.registry.fingerprint}
-    newest = load.answers[-100:]
-    assert [answer.intent for answer in newest] == [matcher.match(answer.text).intent for answer in newest]
+    fingerprint = matcher.registry.fingerprint
+    assert_right(load.answers, {(fingerprint, text): matcher.match(text).intent for text in MESSAGES})
 
 
 def test_bots_with_errors_change_nothing(one, configs, cluster, tmp_path):

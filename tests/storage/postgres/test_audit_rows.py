@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from postgres_server import make_tenant
 
 from intentmatch.core.errors import DatabaseError
 
@@ -21,8 +22,7 @@ def test_entries_are_newest_first_and_cannot_be_changed_by_the_bot(postgres_addr
 
     assert [(one.author, one.what, one.revision) for one in found] == [("ann", "edit 2", "2"), ("ann", "edit 1", "1")]
     with database.transaction() as connection:
-        connection.execute("DROP ROLE IF EXISTS writer")
-        connection.execute("CREATE ROLE writer LOGIN IN ROLE intentmatch_bot")
+        make_tenant(connection, "writer", database.bot)
     writer = Database(postgres.url(user="writer", more=f"/{database.bot}"))
     with pytest.raises(DatabaseError, match="permission denied"), writer.rows() as connection:
         connection.execute("DELETE FROM intentmatch.audit")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from postgres_server import make_tenant
 
 FILES = {"a.yaml": b"a"}
 
@@ -46,8 +47,7 @@ def test_role_with_row_level_security_hears_of_its_bot(subscribed, postgres):
 
     store, _ = subscribed
     with store.database.transaction() as connection:
-        connection.execute("DROP ROLE IF EXISTS listener")
-        connection.execute("CREATE ROLE listener LOGIN IN ROLE intentmatch_bot")
+        make_tenant(connection, "listener", store.bot)
     mine = Notices.subscribe(Address.parse(postgres.url(user="listener", more=f"/{store.bot}")), store.bot)
     assert mine.wait(60)
     store.write({"a.yaml": b"c"}, author="ann", note="", expected="*")

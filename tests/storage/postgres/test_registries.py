@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from postgres_server import make_tenant
 
 from intentmatch.core.errors import ChangedMeanwhileError, DatabaseError, InputError, UnknownNameError
 
@@ -213,8 +214,7 @@ def test_role_sees_the_bot_of_its_setting_only(store, postgres, postgres_address
 
     store.write(FILES, author="ann", note="first", expected=None)
     with store.database.transaction() as connection:
-        connection.execute("DROP ROLE IF EXISTS tenant")
-        connection.execute("CREATE ROLE tenant LOGIN IN ROLE intentmatch_bot")
+        make_tenant(connection, "tenant", store.bot)
     mine, other = (Database(postgres.url(user="tenant", more=f"/{bot}")) for bot in (store.bot, "other"))
 
     assert RegistryStore(mine).read()[1] == FILES
@@ -232,3 +232,67 @@ def test_role_sees_the_bot_of_its_setting_only(store, postgres, postgres_address
         connection.execute("DELETE FROM intentmatch.revisions")
     mine.close()
     other.close()
+
+
+@pytest.mark.parametrize("becomes", ["", "SET ROLE intentmatch_bot", "SET SESSION AUTHORIZATION tenant"])
+def test_role_cannot_choose_the_bot_of_another_tenant(store, postgres, becomes):
+    """Neither by the address nor by SQL of its own, whichever table it looks into."""
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.keys import KeyStore
+    from intentmatch.storage.postgres.registries import RegistryStore
+
+    store.write(FILES, author="ann", note="first", expected=None)
+    KeyStore(store.database).add(f"key of {store.bot}", "match")
+    with store.database.transaction() as connection:
+        make_tenant(connection, "tenant", f"{store.bot}-2")
+        tables = [
+            name
+            for (name,) in connection.execute(
+                "SELECT table_name FROM information_schema.columns WHERE table_schema = 'intentmatch' "
+                "AND column_name = 'bot'"
+            ).fetchall()
+        ]
+    thief = Database(postgres.url(user="tenant", more=f"/{store.bot}"))
+
+    with pytest.raises(UnknownNameError):
+        RegistryStore(thief).read()
+    with thief.transaction() as connection:
+        connection.execute(becomes)
+        connection.execute("SELECT set_config('app.bot', %s, false)", [store.bot])
+        for table in tables:
+            rows = connection.execute(f"SELECT * FROM intentmatch.{table} WHERE bot = %s", [store.bot]).fetchall()
+            assert (table, rows) == (table, [])
+        connection.rollback()
+    assert {"bots", "contents", "files", "keys", "messages", "questions", "sample", "tenants", "vectors"} <= {*tables}
+    for statement in (
+        "INSERT INTO intentmatch.tenants VALUES (current_user, '*')",
+        f"INSERT INTO intentmatch.revisions (bot, number, note, digest) VALUES ('{store.bot}', 2, '', 'd')",
+        f"INSERT INTO intentmatch.questions VALUES ('{store.bot}', 'c', 't', now())",
+    ):
+        with pytest.raises(DatabaseError, match=r"permission denied|row-level security"), thief.rows() as connection:
+            connection.execute(statement)
+    thief.close()
+
+
+def test_role_of_all_bots_sees_each(store, postgres):
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.registries import RegistryStore
+
+    store.write(FILES, author="ann", note="first", expected=None)
+    with store.database.transaction() as connection:
+        make_tenant(connection, "tenant", "*")
+    server = Database(postgres.url(user="tenant", more=f"/{store.bot}"))
+
+    assert RegistryStore(server).read()[1] == FILES
+    assert RegistryStore(server).write({"b.yaml": b"b"}, author="bob", note="", expected="*").number == 2
+    server.close()
+
+
+def test_every_table_is_under_row_level_security(store):
+    with store.database.transaction() as connection:
+        rows = connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'intentmatch'::regnamespace AND relkind = 'r' "
+            "AND NOT relrowsecurity"
+        ).fetchall()
+
+    assert rows == [("migrations",)]

@@ -1,7 +1,7 @@
-"""Numbers that a slot of kind "number" does not take: hours ("at 8") and the numbers of houses ("12 Baker Street").
+"""Numbers that a slot of kind "number" does not take: hours ("at 8"), the numbers of houses ("12 Baker Street"), "one".
 
-Such a number counts after all if the words beside it are those of the slot in an utterance: with "set the heating at
-{degrees} degrees", "at 8 degrees" is no hour.
+An hour or the number of a house counts after all if the words beside it are those of the slot in an utterance: with
+"set the heating at {degrees} degrees", "at 8 degrees" is no hour. "One" is a pronoun in "the large one".
 """
 
 from __future__ import annotations
@@ -9,12 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from intentmatch.core.result import Entity
 from intentmatch.slots.addresses import house_numbers
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.neighbours import Neighbours
+from intentmatch.text.language_id import base_language
 
 _TIMES = TimeFinder()
+_BEFORE_PRONOUN = frozenset(["the", "this", "that", "which", "another", "other"])
+
+
+def is_pronoun(number: Entity, before: Entity | None, message: Message) -> bool:
+    """Return whether "one" stands for a thing and is no number: in "the large one", `before` is "large"."""
+    if number.text.casefold() != "one" or base_language(message.language or "en") != "en":
+        return False
+    if before is not None and not message.text[before.end : number.start].strip():
+        return True
+    return any(token.bare in _BEFORE_PRONOUN for token in message.tokens_before(number.start, 1))
 
 
 class _Taken(NamedTuple):

@@ -9,7 +9,7 @@ side, or the right side if the left one is empty.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from intentmatch.core.result import Entity
@@ -17,6 +17,7 @@ from intentmatch.core.types import Utterance
 from intentmatch.slots.function_words import elisions, function_words, leading_words, particles, polite_phrases
 from intentmatch.slots.message import Message, Token
 from intentmatch.slots.neighbours import bare_words, sides
+from intentmatch.text.language_id import base_language
 from intentmatch.text.normalize import bare
 from intentmatch.text.typos import only_typos
 
@@ -74,6 +75,21 @@ def frames(slot: str, utterances: Iterable[Utterance]) -> list[Frame]:
                 left, right = bare_words(before)[-_MOST_WORDS:], bare_words(after)[:_MOST_WORDS]
                 found.setdefault(Frame(slots[number], left, right, slots[number + 2]))
     return list(found)
+
+
+def frames_by_language(slot: str, utterances: Collection[Utterance]) -> Mapping[str | None, list[Frame]]:
+    """Return the frames of a slot for each language that marks it, with those of lines without a language.
+
+    The key None has the frames of all lines: for a language of which no line marks the slot. Words of two languages
+    may look alike: French "à" is no English "a".
+    """
+    marking = [line for line in utterances if any(mark.slot == slot for mark in line.marks)]
+    languages = {base_language(line.language) for line in marking if line.language}
+    by_language: dict[str | None, list[Frame]] = {None: frames(slot, marking)}
+    for language in languages:
+        own = [line for line in marking if not line.language or base_language(line.language) == language]
+        by_language[language] = frames(slot, own)
+    return by_language
 
 
 class _Fit(NamedTuple):

@@ -18,10 +18,10 @@ from intentmatch.core.result import Entity, Missing
 from intentmatch.core.types import Intent, Registry, Slot, Value
 from intentmatch.slots.alternatives import alternatives, joined_by_or
 from intentmatch.slots.clock import TimeFinder
-from intentmatch.slots.counts import without_hours_and_houses
+from intentmatch.slots.counts import is_pronoun, without_hours_and_houses
 from intentmatch.slots.days import DateFinder
 from intentmatch.slots.durations import DurationFinder
-from intentmatch.slots.free import EVERYTHING, EVERYTHING_BUT_MANNERS, frames, free_text, trimmed
+from intentmatch.slots.free import EVERYTHING, EVERYTHING_BUT_MANNERS, frames_by_language, free_text, trimmed
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.internet import EmailFinder, UrlFinder
 from intentmatch.slots.lists import ListFinder, names_of
@@ -35,6 +35,7 @@ from intentmatch.slots.patterns import PatternFinder
 from intentmatch.slots.phones import PhoneFinder
 from intentmatch.slots.quantities import numbers
 from intentmatch.slots.temperatures import TemperatureFinder
+from intentmatch.text.language_id import base_language
 from intentmatch.text.regexes import ExpressionError
 
 _BY_DECLARATION = frozenset(["list", "pattern", "number"])
@@ -92,7 +93,8 @@ class SlotReader:
         self._kinds = {slot.name: slot.kind for slot in intent.slots}
         self._finders = finders
         self._neighbours = Neighbours(intent.utterances)
-        self._frames = {slot.name: frames(slot.name, intent.utterances) for slot in intent.slots if slot.kind == "any"}
+        free = [slot.name for slot in intent.slots if slot.kind == "any"]
+        self._frames = {name: frames_by_language(name, intent.utterances) for name in free}
 
     def read(self, text: str, language: str | None = None, now: datetime | None = None) -> Reading:
         """Return the entities and missing slots of a message that matched the intent."""
@@ -145,12 +147,18 @@ class SlotReader:
         asked = answer.asked if answer else frozenset()
         entities = self._resolve_overlaps(message, [slot for slot in slots if slot.kind != "any"], asked)
         entities = _with_bare_answer(message, slots, asked, entities)
+        entities = [
+            entity
+            for before, entity in zip((None, *entities), entities, strict=False)
+            if entity.slot in asked or self._kinds[entity.slot] != "number" or not is_pronoun(entity, before, message)
+        ]
         weak = self._weak_numbers(message, entities)
         if answer and weak and not _says_nothing_else(message, entities):
             entities = [entity for entity in entities if entity.slot in asked or entity.start not in weak]
         for slot in slots:
             if slot.kind == "any":
-                among = self._frames[slot.name]
+                by_language = self._frames[slot.name]
+                among = by_language.get(base_language(message.language or ""), by_language[None])
                 firm = [entity for entity in entities if entity.start not in weak]
                 if slot.name in asked:
                     among = [*among, EVERYTHING if answer and answer.is_whole else EVERYTHING_BUT_MANNERS]

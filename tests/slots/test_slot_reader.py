@@ -226,3 +226,45 @@ def test_guide_lists_the_languages_of_numbers_and_times():
 
     assert languages.replace(" and ", ", ").split(", ") == sorted({*number_words._WORDS, "ja", "zh"})
     assert f"words in {len(CLOCK_WORDS)} languages" in page
+
+
+def test_free_text_follows_the_utterances_of_its_language():
+    """French "à" without its accent is the English article, but no place begins after the article."""
+    slots = reader(
+        Slot("address", "any"),
+        utterances=(
+            marked("deliver a pizza to {address=Main Street 5}"),
+            marked("une pizza à {address=12 rue de Rivoli}", "fr"),
+            marked("address: {address=12 rue de Rivoli}", None),
+        ),
+    )
+
+    assert values(slots, "I want a pizza, a large one") == []
+    assert values(slots, "deliver a pizza to my office") == [("address", "my office")]
+    assert values(slots, "une pizza à la gare", "fr-CA") == [("address", "la gare")]
+    assert values(slots, "address: Main Street 7") == [("address", "Main Street 7")]
+    assert values(slots, "una pizza à mia casa", "it") == [("address", "mia casa")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I want the large one", [("size", "large")]),
+        ("a small one please", [("size", "small")]),
+        ("this one", []),
+        ("one large pizza", [("count", 1), ("size", "large")]),
+        ("large, one", [("size", "large"), ("count", 1)]),
+        ("I want one", [("count", 1)]),
+    ],
+)
+def test_pronoun_one_is_no_number(text, expected):
+    slots = reader(list_slot("size", "small", "large"), Slot("count", "number"))
+
+    assert values(slots, text) == expected
+
+
+def test_pronoun_in_an_answer_fills_no_other_slot():
+    slots = reader(list_slot("size", "small", "large"), Slot("count", "number"))
+
+    assert [entity.slot for entity in slots.fill("the small one please", ["size"], "en", others=["count"])] == ["size"]
+    assert [entity.value for entity in slots.fill("the one", ["count"], "en", others=["size"])] == [1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -84,6 +85,8 @@ def add(
     edits = additions(
         intent, utterances, language=language, negative=negative, template=template, new=new, file=checkout.place(file)
     )
+    if not file:
+        require(intents)
     try:
         _show_and_write(intents, edits, dry_run=dry_run, yes=yes)
     except UnknownNameError as error:
@@ -119,6 +122,7 @@ def move(
     if len(names) > 2:
         raise click.UsageError("Name one intent (TO) or two (FROM TO).")
     source = names[0] if len(names) == 2 else None
+    require(intents)
     _show_and_write(
         intents, [MoveUtterance(utterance, names[-1], source, language, negative)], dry_run=dry_run, yes=yes
     )
@@ -139,6 +143,7 @@ def rename(old: str, new: str, intents: str, dry_run: bool, yes: bool) -> None:
     """
     from intentmatch.registry.editing.edits import RenameIntent
 
+    require(intents)
     _show_and_write(intents, [RenameIntent(old, new)], dry_run=dry_run, yes=yes)
 
 
@@ -178,6 +183,7 @@ def remove(
     only_utterance = source is not None or language is not None or negative
     if whole and only_utterance:
         raise click.UsageError("--intent removes a whole intent; --from, --lang and --not select an utterance.")
+    require(intents)
     registry, _ = examine(intents, expand=False)
     places = [line.location for line in registry.utterances if what in (line.text, line.template) and line.location]
     is_intent = what in registry and not only_utterance
@@ -217,6 +223,14 @@ def format_(intents: str, check: bool) -> None:
         sys.exit(UNFORMATTED_EXIT_CODE)
     else:
         write(changes, yes=True)
+
+
+def require(intents: str | os.PathLike[str]) -> None:
+    """Raise `RegistryError` with what to do if there is no file or folder at a path."""
+    from intentmatch.registry import not_found
+
+    if not Path(intents).exists():
+        raise RegistryError([not_found(Path(intents))])
 
 
 def planned(intents: str, edits: Sequence[Edit]) -> Changes:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from intentmatch.cli.commands import cli
-from intentmatch.cli.edit import SHOWN_DIGITS, dry_run_option, planned_changes, write, yes_option
+from intentmatch.cli.edit import SHOWN_DIGITS, dry_run_option, planned_changes, require, write, yes_option
 from intentmatch.cli.options import json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
-from intentmatch.core.errors import InputError
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def restore(revision: str, intents: str | Address, note: str, dry_run: bool, yes
 
 
 def _opened(intents: str | Address) -> Workspace:
-    """Return the files of a registry. InputError if there is nothing at this path."""
+    """Return the files of a registry. RegistryError if there is nothing at this path."""
     if isinstance(intents, Address):
         from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
 
@@ -115,8 +114,7 @@ def _opened(intents: str | Address) -> Workspace:
     from intentmatch.authoring.workspace import Workspace
 
     workspace = Workspace(intents)
-    if not workspace.path.exists():
-        raise InputError(f"there is no folder or file {intents}")
+    require(workspace.path)
     return workspace
 
 

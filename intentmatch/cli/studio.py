@@ -9,6 +9,7 @@ from threading import Timer
 import click
 
 from intentmatch.cli.commands import cli
+from intentmatch.cli.edit import require
 from intentmatch.cli.options import set_option, takes_intents
 from intentmatch.cli.serve import run_server, source_of
 from intentmatch.core import plugins
@@ -35,6 +36,7 @@ def studio(intents: str, port: int, open_browser: bool, settings: tuple[str, ...
       intentmatch studio intents/ --open --set inbox=misses.sqlite
     """
     plugins.check_installed("nicegui", what="The studio", extra="studio")
+    require(intents)
     config = ServerConfig().with_options(
         host=_HOST,
         port=port,

@@ -4,6 +4,7 @@ from intentmatch.registry.checks import check, check_tests
 from intentmatch.registry.reading.reader import (
     examine,
     is_yaml,
+    not_found,
     read_comments,
     read_registry,
     read_tests,
@@ -18,6 +19,7 @@ __all__ = [
     "examine",
     "expand",
     "is_yaml",
+    "not_found",
     "read_comments",
     "read_registry",
     "read_tests",

@@ -1,9 +1,7 @@
-"""Numbers that a slot of kind "number" does not take: hours ("at 8") and the numbers of houses ("12 Baker Street").
+"""Numbers that a slot of kind "number" does not take: hours ("at 8"), the numbers of houses ("12 Baker Street"), "one".
 
-Neither is the pronoun "one" ("the large one").
-
-An hour or the number of a house counts after all if the words beside it are those of the slot in an utterance: with "set the heating at
-{degrees} degrees", "at 8 degrees" is no hour.
+An hour or the number of a house counts after all if the words beside it are those of the slot in an utterance: with
+"set the heating at {degrees} degrees", "at 8 degrees" is no hour. "One" is a pronoun in "the large one".
 """
 
 from __future__ import annotations

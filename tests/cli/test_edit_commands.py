@@ -182,7 +182,7 @@ def test_change_with_a_warning_is_written(shop: Path) -> None:
             "a.yaml is not part of the registry: choose a .yaml file in intents",
         ),
         (("add", "status"), "Missing argument 'UTTERANCES...'"),
-        (("add", "status", "x", "-i", "nowhere"), "unknown intent 'status'"),
+        (("add", "status", "x", "-i", "nowhere"), "nowhere:1:1: error [not-found] there is no such file or folder"),
         (("move", "x", "a", "b", "c"), "Name one intent (TO) or two (FROM TO)."),
         (("move", "stornieren", "statu"), "unknown intent 'statu'"),
         (

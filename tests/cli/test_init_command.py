@@ -86,12 +86,29 @@ def test_a_language_without_a_starting_set_is_said(tmp_path: Path):
     assert "# Add lines in sv, nb beside `en:`" in (tmp_path / "bot" / "x.yaml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", [["match", "hi"], ["lint"], ["validate"], ["build", "-o", "x"], ["eval"], ["chat"]])
-def test_every_command_without_intents_names_init_import_and_i(tmp_path: Path, monkeypatch, command: list[str]):
+WITHOUT_INTENTS = (
+    "match hi", "lint", "validate", "build -o x", "eval", "chat", "format", "tune", "explain-thresholds", "inbox",
+    "review", "export -f luis -o x.json", "add a hello", "add a hello --new -l en", "move hello a b",
+    "rename a b", "remove a", "revisions", "restore 1", "grow --yes", "diff intents", "adapt -o x",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", WITHOUT_INTENTS)
+def test_every_command_without_intents_names_init_import_and_i(tmp_path: Path, monkeypatch, command: str):
     monkeypatch.chdir(tmp_path)
 
-    done = run(*command)
+    done = run(*command.split())
 
     assert done.exit_code in (1, 2)
     for way in ("intentmatch init", "intentmatch import", "`-i`"):
         assert way in done.output
+
+
+@pytest.mark.parametrize(("command", "package"), [("serve", "fastapi"), ("studio", "nicegui")])
+def test_servers_without_intents_name_init_before_any_address(tmp_path: Path, monkeypatch, command, package):
+    pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+
+    done = run(command)
+
+    assert (done.exit_code, "intentmatch init" in done.output, "127.0.0.1" in done.output) == (2, True, False)

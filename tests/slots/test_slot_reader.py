@@ -235,13 +235,14 @@ def test_free_text_follows_the_utterances_of_its_language():
         utterances=(
             marked("deliver a pizza to {address=Main Street 5}"),
             marked("une pizza à {address=12 rue de Rivoli}", "fr"),
-            marked("pizza {address=12 rue de Rivoli}", None),
+            marked("address: {address=12 rue de Rivoli}", None),
         ),
     )
 
     assert values(slots, "I want a pizza, a large one") == []
     assert values(slots, "deliver a pizza to my office") == [("address", "my office")]
     assert values(slots, "une pizza à la gare", "fr-CA") == [("address", "la gare")]
+    assert values(slots, "address: Main Street 7") == [("address", "Main Street 7")]
     assert values(slots, "una pizza à mia casa", "it") == [("address", "mia casa")]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from intentmatch.core.errors import InputError, UnavailableError
-from intentmatch.registry.reading.reader import SUFFIXES, included
+from intentmatch.registry.reading.reader import NO_INTENTS_HINT, SUFFIXES, included
 
 _SECONDS = 60
 # Maximum total size of an export; a registry is text and never reaches it.
@@ -132,7 +132,9 @@ def _in_repository(what: GitRef) -> tuple[str, str]:
     found = _git(str(base), "rev-parse", "--show-toplevel", "--show-prefix")
     if found.returncode:
         reason = found.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise InputError(f"{what}: no such file or folder, and {base} is not in a git repository ({reason})")
+        raise InputError(
+            f"{what}: no such file or folder, and {base} is not in a git repository ({reason}); {NO_INTENTS_HINT}"
+        )
     root, prefix = os.fsdecode(found.stdout).split("\n")[:2]
     inside = PurePosixPath(prefix, target.relative_to(base).as_posix())
     return root, "" if str(inside) == "." else str(inside)

@@ -80,7 +80,7 @@ def examine(
         in_memory = {file: raw for file, raw in merged.items() if raw is not None}
         contents, problems = _read_held(in_memory, remembered, limits)
     if not contents and not problems:
-        problems.append(_not_found(Path(path)))
+        problems.append(not_found(Path(path)))
     unexpanded, found = merge_files(contents)
     problems += found
     problems += outside(unexpanded.settings, unexpanded.setting_locations, limits)
@@ -206,17 +206,18 @@ def _unreadable(path: str | os.PathLike[str], error: OSError) -> Problem:
     return Problem(Location(str(path)), "error", "unreadable", error.strerror or str(error))
 
 
-_NO_INTENTS = (
+NO_INTENTS_HINT = (
     "`intentmatch init` writes a folder of intents, `intentmatch import` makes one from another program's files, and "
     "`-i` names one that exists"
 )
 
 
-def _not_found(path: Path) -> Problem:
+def not_found(path: Path) -> Problem:
+    """Return the problem of a path at which there are no intents, with what to do."""
     place = Location(str(path))
     if path.is_dir():
-        return Problem(place, "error", "no-files", "there is no .yaml or .yml file here", _NO_INTENTS)
-    return Problem(place, "error", "not-found", "there is no such file or folder", _NO_INTENTS)
+        return Problem(place, "error", "no-files", "there is no .yaml or .yml file here", NO_INTENTS_HINT)
+    return Problem(place, "error", "not-found", "there is no such file or folder", NO_INTENTS_HINT)
 
 
 def _read_files(
@@ -295,7 +296,7 @@ def _included(path: Path, place: Location, limits: ReadLimits) -> tuple[list[Pat
         return [], [limits.refused(path, place)]
     files, problems = _files(path)
     if not files and not problems:
-        problems = [_not_found(path)]
+        problems = [replace(not_found(path), hint="check the path: it starts at the folder of this file")]
     return files, [replace(p, location=place, message=f"{path}: {p.message}") for p in problems]
 
 

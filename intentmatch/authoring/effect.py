@@ -35,12 +35,20 @@ class Effect:
         """Whether some messages were not compared, for lack of time or because there are too many."""
         return self.diff is None or any(done < total for done, total in self.compared.values())
 
+    @property
+    def summary(self) -> str | None:
+        """The comparison in one sentence; None if not even the changed registry could be built in time."""
+        if self.diff is None:
+            return None
+        done, total = (sum(part) for part in zip(*self.compared.values(), strict=True))
+        return f"none of {total:,} messages could be compared in time" if total and not done else self.diff.summary
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {
             "sampled": self.sampled,
             "compared": {source: {"messages": n, "of": total} for source, (n, total) in self.compared.items()},
-            "summary": None if self.diff is None else self.diff.summary,
+            "summary": self.summary,
             "fixed": 0 if self.diff is None else self.diff.count("better"),
             "broken": 0 if self.diff is None else self.diff.count("worse"),
             "changes": [] if self.diff is None else [change.to_dict() for change in self.diff.changes],

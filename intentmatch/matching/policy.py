@@ -19,6 +19,7 @@ _BAND = 0.05
 _LIKELY_TOGETHER = 0.8
 # Without a second intent as likely as this there is nothing to ask.
 _LEAST_OF_SECOND = 0.1
+_MOST_EXTRA = 3  # digits
 
 LEAST_OFFERED = 0.05
 """A less likely intent is not offered in a question. With 0.1 instead, 88% of the messages of development sets that are
@@ -34,11 +35,15 @@ class Cut:
     on: Measure = "score"
 
     def __str__(self) -> str:
-        return f"{self.in_words(self.value)} ({self.origin})"
+        return self.named()
 
-    def in_words(self, value: float) -> str:
+    def named(self, extra: int = 0) -> str:
+        """Return the threshold with its origin, with `extra` more digits."""
+        return f"{self.in_words(self.value, extra)} ({self.origin})"
+
+    def in_words(self, value: float, extra: int = 0) -> str:
         """Return a value of the measure for display: a score as a number, a probability as a percentage."""
-        return f"{value:.2f}" if self.on == "score" else f"{value:.0%}"
+        return f"{value:.{2 + extra}f}" if self.on == "score" else f"{value:.{extra}%}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +142,16 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
     if len(rivals) > 1:
         return Decision("ambiguous", tuple(ranked), rivals, cut, True, _asks(rivals, policy))
     doubtful = _doubtful(best, cut, total, policy.band, passes=passes)
-    compared = _compared(best, cut, total)
     if not passes:
+        extra = _digits_apart(best, cut, total)
+        compared = _compared(best, cut, total, extra)
         nearest = f"{best.intent} comes nearest" + (
             " with" if cut.on != "in_scope" else "; the message is in scope with"
         )
-        return Decision(
-            "out_of_scope", tuple(ranked), (), cut, doubtful, f"{nearest} {compared}, below the threshold {cut}."
-        )
+        reason = f"{nearest} {compared}, below the threshold {cut.named(extra)}."
+        return Decision("out_of_scope", tuple(ranked), (), cut, doubtful, reason)
     subject = "the message is in scope with" if cut.on == "in_scope" else f"{best.intent} has"
-    reason = f"{subject} {compared}, at or above the threshold {cut}{_lead(ranked, cut)}."
+    reason = f"{subject} {_compared(best, cut, total)}, at or above the threshold {cut}{_lead(ranked, cut)}."
     return Decision("matched", tuple(ranked), (), cut, doubtful, reason)
 
 
@@ -195,12 +200,18 @@ def _doubtful(candidate: Candidate, cut: Cut, total: float | None, band: float |
     return abs(_measured(candidate, cut, total) - cut.value) < (_BAND if band is None else band)
 
 
-def _compared(candidate: Candidate, cut: Cut, total: float | None) -> str:
+def _digits_apart(candidate: Candidate, cut: Cut, total: float | None) -> int:
+    """Return how many more digits show a value below its threshold as below it, as in 68.6% and 69.1%."""
+    value = _measured(candidate, cut, total)
+    return next((n for n in range(_MOST_EXTRA) if cut.in_words(value, n) != cut.in_words(cut.value, n)), _MOST_EXTRA)
+
+
+def _compared(candidate: Candidate, cut: Cut, total: float | None, extra: int = 0) -> str:
     """Return the measured value with the name of its measure, as in "a score of 0.53"."""
     value = _measured(candidate, cut, total)
     if cut.on == "score" or candidate.confidence is None:
-        return f"a score of {value:.2f}"
-    return f"a {'probability' if cut.on == 'in_scope' else 'confidence'} of {value:.0%}"
+        return f"a score of {value:.{2 + extra}f}"
+    return f"a {'probability' if cut.on == 'in_scope' else 'confidence'} of {value:.{extra}%}"
 
 
 def _lead(ranked: Sequence[Candidate], cut: Cut) -> str:

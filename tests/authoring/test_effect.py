@@ -8,7 +8,7 @@ import pytest
 
 from intentmatch import Matcher
 from intentmatch.authoring import effect
-from intentmatch.authoring.effect import effect_of
+from intentmatch.authoring.effect import Effect, effect_of
 from intentmatch.core.types import Case
 from intentmatch.registry.editing.edits import Edit, MoveUtterance, RemoveUtterance
 from intentmatch.registry.editing.plan import plan
@@ -95,3 +95,14 @@ def test_only_the_newest_messages_are_compared(shop: Path, monkeypatch: pytest.M
 
     assert found.compared["messages"] == (2, 3)
     assert found.sampled
+
+
+def test_summary_does_not_count_messages_that_were_not_compared(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zero broken answers of zero would read as an edit without effect."""
+    monkeypatch.setattr(effect, "paired_rounds", lambda *_: iter(()))
+    matcher = Matcher.load(shop)
+    found = effect_of(matcher, matcher.registry)
+    nothing = Effect(found.diff, {"held_out": (0, 8), "tests": (0, 0), "messages": (0, 0)})
+
+    assert nothing.summary == nothing.to_dict()["summary"] == "none of 8 messages could be compared in time"
+    assert found.summary == "0 fixed, 0 broken, 0 answered differently"

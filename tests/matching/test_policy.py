@@ -27,6 +27,25 @@ def verdict(scores: dict[str, float], policy: Policy) -> tuple[str, str | None]:
 
 
 @pytest.mark.parametrize(
+    ("score", "cut", "says"),
+    [
+        (0.4961, 0.5, "a score of 0.496, below the threshold 0.500"),
+        (0.49996, 0.5, "a score of 0.49996, below the threshold 0.50000"),
+        (0.48, 0.5, "a score of 0.48, below the threshold 0.50"),
+    ],
+)
+def test_value_just_below_its_threshold_is_shown_as_below_it(score, cut, says):
+    decision = decide(candidates_of(a=score), Policy(Cut(cut, "test")))
+    assert decision.reason == f"a comes nearest with {says} (test)."
+
+
+def test_probability_just_below_its_threshold_is_shown_as_below_it():
+    candidate = Candidate("a", 0.5, confidence=0.6864)
+    decision = decide([candidate], Policy(Cut(0.6911, "test", "in_scope")))
+    assert "a probability of 68.6%, below the threshold 69.1% (test)" in decision.reason
+
+
+@pytest.mark.parametrize(
     ("scores", "cut", "margin", "expected"),
     [
         ({}, 0.5, 0.1, ("out_of_scope", None)),

@@ -9,8 +9,8 @@ from fastapi import Path as InPath
 from starlette.concurrency import run_in_threadpool
 
 from intentmatch.authoring.revisions import digest_of
-from intentmatch.core.errors import counted
-from intentmatch.inbox import Cluster, Decision, Handled, Inbox, edits_of, review
+from intentmatch.core.errors import InputError, counted
+from intentmatch.inbox import Cluster, Decision, Handled, Inbox, Missed, edits_of, review
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.api_keys import author_of
 from intentmatch.server.bots.bot import Bot
@@ -45,7 +45,7 @@ def add_calls(router: APIRouter) -> None:
         """Return the messages that were not understood, in groups of the same meaning, each with a proposal."""
         bot: Bot = request.state.bot
         with explained():
-            found = review(bot.matcher, inbox_of(bot).messages())
+            found = review(bot.matcher, _messages(bot))
             revision = digest_of(bot.workspace.files())
         clusters = [cluster.to_dict() for cluster in found.clusters]
         return InboxResponse(
@@ -98,9 +98,20 @@ def inbox_of(bot: Bot) -> Inbox:
     return bot.inbox
 
 
+def _messages(bot: Bot) -> list[Missed]:
+    """Return the messages of the bot's inbox; none if it has no file, since nothing was missed yet."""
+    inbox = inbox_of(bot)
+    try:
+        return inbox.messages()
+    except InputError:
+        if inbox.has_messages:
+            raise
+        return []
+
+
 def _cluster(bot: Bot, number: int) -> Cluster:
     """Return the cluster that holds a message of this number. Raises `ProblemError` (404)."""
-    for cluster in review(bot.matcher, inbox_of(bot).messages()).clusters:
+    for cluster in review(bot.matcher, _messages(bot)).clusters:
         if any(message.id == number for message in cluster.messages):
             return cluster
     raise ProblemError(ProblemDetails.for_status(404, f"The inbox has no cluster {number}. GET /inbox lists all."))

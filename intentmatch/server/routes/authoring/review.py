@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
 
-from intentmatch.core.errors import UnknownNameError
+from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.inbox.sample import Judged, SampledAnswer
 from intentmatch.review import Question, all_questions, quality_of, questions_of
 from intentmatch.server.bots.bot import Bot
@@ -41,7 +41,13 @@ def add_calls(router: APIRouter) -> None:
 
 
 def _sampled(bot: Bot) -> list[SampledAnswer]:
-    return inbox_of(bot).sampled()
+    inbox = inbox_of(bot)
+    try:
+        return inbox.sampled()
+    except InputError:
+        if inbox.has_messages:
+            raise
+        return []  # nothing was kept yet
 
 
 def _response(answers: list[SampledAnswer], most: int) -> ReviewResponse:

@@ -28,6 +28,13 @@ def client(bot: Path, tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
+def test_inbox_without_a_message_is_empty(bot: Path, tmp_path: Path) -> None:
+    matcher = Matcher.load(bot, inbox=str(tmp_path / "misses.sqlite"))
+    with TestClient(create_app(matcher, **OPTIONS), headers=dict(KEY)) as client:
+        assert client.get("/inbox").json()["clusters"] == []
+        assert client.post("/inbox/1", json={"action": "ignore"}).status_code == 404
+
+
 def clusters(client: TestClient) -> dict[str, dict[str, Any]]:
     return {cluster["name"]: cluster for cluster in client.get("/inbox").json()["clusters"]}
 

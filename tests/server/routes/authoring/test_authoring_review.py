@@ -26,6 +26,14 @@ def client(bot: Path, tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
+def test_sample_without_an_answer_is_empty(bot: Path, tmp_path: Path) -> None:
+    matcher = Matcher.load(bot, inbox=str(tmp_path / "misses.sqlite"), inbox_sample="1.0")
+    with TestClient(create_app(matcher, **OPTIONS), headers=dict(KEY)) as client:
+        found = client.get("/review").json()
+
+    assert (found["questions"], found["open"]) == ([], 0)
+
+
 def questions(client: TestClient) -> dict[str, dict[str, Any]]:
     return {question["text"]: question for question in client.get("/review").json()["questions"]}
 

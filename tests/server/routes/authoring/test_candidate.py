@@ -252,6 +252,23 @@ def test_folder_and_artefact_are_confined(client: TestClient, bot: Path) -> None
         assert (refused.status_code, "call /reload" in refused.json()["detail"]) == (422, True)
 
 
+def test_folder_of_a_confined_bot_may_name_the_inbox_of_the_bot(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The settings of a candidate are those of the bot as a rule, and its inbox lies in the folder of the bot."""
+    monkeypatch.chdir(bot.parent)
+    settings = f"settings: {{inbox: {bot.name}/misses.sqlite}}\n"
+    (bot / "settings.yaml").write_text(settings, encoding="utf-8")
+    (bot / ".next").mkdir()
+    (bot / ".next" / "bot.yaml").write_text(settings + SWAPPED, encoding="utf-8")
+    with TestClient(create_app(Matcher.load(bot, confine=True), **OPTIONS)) as client:
+        client.headers.update(KEY)
+        answer = client.post("/candidate", json={"path": ".next"})
+        (bot / ".next" / "bot.yaml").write_text(SWAPPED + "include: [../../more.yaml]\n", encoding="utf-8")
+        outside = client.post("/candidate", json={"path": ".next"})
+
+    assert answer.json()["state"] == "running", answer.text
+    assert outside.json()["errors"][0]["rule"] == "confined", outside.text
+
+
 def test_folder_is_promoted_unless_it_has_changed(client: TestClient, bot: Path) -> None:
     file = bot.parent / "next" / "bot.yaml"
     file.parent.mkdir()

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from intentmatch.artefact.build import build, known_vectors, labelled_messages, uncovered
@@ -30,7 +29,6 @@ from intentmatch.registry.reading.reader import Remembered
 from intentmatch.registry.reading.snapshot import Content, steadily
 from intentmatch.runtime import steps
 from intentmatch.storage.postgres.address import Address
-from intentmatch.storage.regular_files import is_inside
 from intentmatch.storage.vector_cache import VectorCache
 
 if TYPE_CHECKING:
@@ -62,8 +60,6 @@ class Source:
     load_reranker: Callable[[Settings], Reranker | None] = load_reranker
     remembered: Remembered = field(default_factory=dict)
     """Parsed files by path, so that a reload reads only what changed."""
-    within: Path | None = None
-    """The folder whose files may be read, if registries are confined; None for that of `path`."""
 
     def engine(self, old: Engine | None, progress: Progress | None = None, *, provisional: bool = False) -> Loaded:
         """Read, build and self-test; return the engine and the content of the files.
@@ -125,7 +121,7 @@ class Source:
                 read_registry,
                 path,
                 remembered=self.remembered,
-                limits=ReadLimits.from_settings(self.within or path, by_operator),
+                limits=ReadLimits.from_settings(path, by_operator),
             )
             if is_yaml(path)
             else partial(load_artefact, path, public_key=public_key)
@@ -245,22 +241,12 @@ class Reloader:
         return copied
 
     def trial(self, registry: Registry | str | os.PathLike[str]) -> Reloader:
-        """Return another one of this registry or path, built with the models and vectors of the engine in use.
-
-        Files inside the folder of this one may name what lies there, such as the same inbox.
-        """
+        """Return another one of this registry or path, built with the models and vectors of the engine in use."""
         tried = Reloader.__new__(Reloader)
-        tried.source = replace(self.source, path=registry, remembered={}, within=self._folder_around(registry))
+        tried.source = replace(self.source, path=registry, remembered={})
         tried.engine, tried.content, _ = tried.source.engine(self.engine)
         tried._reloading, tried._training, tried._provisional = threading.Lock(), threading.Lock(), False
         return tried
-
-    def _folder_around(self, registry: Registry | str | os.PathLike[str]) -> Path | None:
-        """Return the folder of this one if the files of another registry lie in it."""
-        own = self.source.path
-        if isinstance(registry, Registry) or not isinstance(own, str | os.PathLike) or not Path(own).is_dir():
-            return None
-        return Path(own) if is_inside(Path(registry), Path(own)) else None
 
     def reload(self, progress: Progress | None = None) -> None:
         """Read, build and train anew. Raises what loading raises; the engine in use then stays."""

@@ -252,10 +252,10 @@ def test_folder_and_artefact_are_confined(client: TestClient, bot: Path) -> None
         assert (refused.status_code, "call /reload" in refused.json()["detail"]) == (422, True)
 
 
-def test_folder_of_a_confined_bot_may_name_the_inbox_of_the_bot(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The settings of a candidate are those of the bot as a rule, and its inbox lies in the folder of the bot."""
+def test_folder_of_a_confined_bot_may_name_an_inbox(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The settings of a candidate are those of the bot as a rule."""
     monkeypatch.chdir(bot.parent)
-    settings = f"settings: {{inbox: {bot.name}/misses.sqlite}}\n"
+    settings = "settings: {inbox: misses.sqlite}\n"
     (bot / "settings.yaml").write_text(settings, encoding="utf-8")
     (bot / ".next").mkdir()
     (bot / ".next" / "bot.yaml").write_text(settings + SWAPPED, encoding="utf-8")

@@ -109,6 +109,21 @@ def test_ray_service_serves_the_bots_of_the_database(ray_service):
     assert callable(getattr(importlib.import_module(module), name))
 
 
+def test_ray_service_has_room_for_all_replicas(ray_service):
+    """KubeRay adds workers only with its autoscaler: without one, the workers of the start must do."""
+    (application,) = yaml.safe_load(ray_service["spec"]["serveConfigV2"])["applications"]
+    config, cluster = cluster_config(application["args"]), ray_service["spec"]["rayClusterConfig"]
+    (group,) = cluster["workerGroupSpecs"]
+    (container,) = group["template"]["spec"]["containers"]
+    workers = group["maxReplicas" if cluster.get("enableInTreeAutoscaling") else "replicas"]
+    gateways = config.gateway.replicas.most * config.gateway.cpus
+
+    assert group["minReplicas"] <= group["replicas"] <= group["maxReplicas"]
+    assert config.matchers.replicas.most * config.matchers.cpus + gateways <= workers * int(
+        container["resources"]["limits"]["cpu"]
+    )
+
+
 def test_ray_has_the_release_that_is_tested(ray_service):
     (pinned,) = re.findall(r"^ray\[serve\]==(.+)$", (ROOT / "tests/integrations/ray.txt").read_text(), re.MULTILINE)
     cluster = ray_service["spec"]["rayClusterConfig"]

@@ -33,11 +33,17 @@ _ITERATIVE = ("hnsw.iterative_scan", "strict_order")
 # Number of nearest rows whose owners are candidates, and of further owners with the nearest centres.
 _ROWS, _CENTRES = 64, 8
 _COPIED = 4096
+# Tables of a bot and a role: of the newest registry, of the one before, and of a candidate.
+_MOST_KEPT = 3
+_COMMENT = "bot "
 _NEAREST = "ORDER BY vector <#> %(query)s::halfvec LIMIT %(count)s"
 
 
 class PgvectorIndex(ExactIndex):
     """Index whose rows are searched by a database, which gets them once for all replicas.
+
+    The rows of a registry are a table of their own, which belongs to the role that made it: no other tenant reads it.
+    The oldest tables of a bot are dropped; a replica that still uses one of them searches exactly.
 
     Raises `MissingExtraError` without pgvector's package, and `DatabaseError` if the database cannot hold the rows.
     """
@@ -49,11 +55,15 @@ class PgvectorIndex(ExactIndex):
         self._column_of_row = np.repeat(np.arange(len(self.owners)), self._sizes)
         self._centres = self.centres()
         self._database = Database(address)
-        self._table = f"{SCHEMA}.rows_{_digest(self.vectors, self._column_of_row)}"
-        self._select = f"SELECT row FROM {self._table}"  # noqa: S608 - a digest
         self._failing = False
         with self._database.transaction() as connection:
-            self._prepare(connection)
+            (role,) = connection.execute("SELECT current_user").fetchone() or ("",)
+            # The role and the bot are a part of it: whoever reads a table may also drop it.
+            self._table = f"{SCHEMA}.rows_{_digest(f'{role} {address.bot}', self.vectors, self._column_of_row)}"
+            self._select = f"SELECT row FROM {self._table}"  # noqa: S608 - a digest
+            made = self._prepare(connection)
+        if made:
+            self._drop_old_tables()
 
     def search(self, query: NDArray[np.float32], count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return the `count` nearest of the rows that the database finds, best first, and their cosines."""
@@ -105,15 +115,21 @@ class PgvectorIndex(ExactIndex):
             [str(_EXPANSION_SEARCH), *_ITERATIVE],
         )
 
-    def _prepare(self, connection: Connection) -> None:
-        """Have the database hold the rows and their graph; of several replicas, one writes them."""
+    def _prepare(self, connection: Connection) -> bool:
+        """Have the database hold the rows and their graph; of several replicas, one writes them.
+
+        Returns whether it was this one.
+        """
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [self._table])
         check_pgvector(connection)
         (there,) = connection.execute("SELECT to_regclass(%s) IS NOT NULL", [self._table]).fetchone() or (False,)
         if there or not len(self.vectors):
-            return
+            return False
         self._register.register_vector(connection)
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        # `IF NOT EXISTS` takes the right to create schemas, even if it is there.
+        (schema,) = connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", [SCHEMA]).fetchone() or (False,)
+        if not schema:
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         dim = self.vectors.shape[1]
         connection.execute(
             f"CREATE TABLE {self._table} "
@@ -135,6 +151,28 @@ class PgvectorIndex(ExactIndex):
         )
         connection.execute(f"CREATE INDEX ON {self._table} (owner)")
         connection.execute(f"ANALYZE {self._table}")
+        # The name of a bot needs no quoting.
+        connection.execute(f"COMMENT ON TABLE {self._table} IS '{_COMMENT}{self._database.bot}'")
+        return True
+
+    def _drop_old_tables(self) -> None:
+        """Drop all but the newest tables that this role has made for the bot."""
+        try:
+            with self._database.transaction() as connection:
+                connection.execute("SET LOCAL lock_timeout = '5s'")
+                connection.execute(
+                    "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{SCHEMA} {self._database.bot}"]
+                )
+                tables = connection.execute(
+                    "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r' "
+                    "AND relowner = current_user::regrole AND obj_description(oid, 'pg_class') = %s "
+                    "ORDER BY oid DESC OFFSET %s",
+                    [SCHEMA, f"{_COMMENT}{self._database.bot}", _MOST_KEPT],
+                ).fetchall()
+                for (name,) in tables:
+                    connection.execute(f"DROP TABLE IF EXISTS {SCHEMA}.{name}")
+        except DatabaseError as error:  # the next revision tries again
+            _log.warning("old rows of the index were not dropped: %s", error)
 
 
 def check_pgvector(connection: Connection) -> None:
@@ -151,8 +189,8 @@ def check_pgvector(connection: Connection) -> None:
         raise DatabaseError(f"its pgvector has no setting {name} = {value}: it must be 0.8 or newer")
 
 
-def _digest(vectors: KeptVectors, columns: NDArray[np.int64]) -> str:
-    digest = hashlib.sha256(f"{vectors.shape} {_CONNECTIVITY} {_EXPANSION_ADD}".encode())
+def _digest(whose: str, vectors: KeptVectors, columns: NDArray[np.int64]) -> str:
+    digest = hashlib.sha256(f"{whose} {vectors.shape} {_CONNECTIVITY} {_EXPANSION_ADD}".encode())
     for start in range(0, len(vectors), _COPIED):
         digest.update(np.ascontiguousarray(vectors[start : start + _COPIED]).tobytes())
     digest.update(columns.tobytes())

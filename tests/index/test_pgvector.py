@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from postgres_server import make_tenant
 
 from intentmatch.core.errors import DatabaseError
 from intentmatch.index import ExactIndex, load_index
@@ -90,6 +91,64 @@ def test_rows_are_written_once(index, address):
 
     assert again._table == index._table != other._table
     assert count == (100,)
+
+
+def tables_of(address):
+    from intentmatch.storage.postgres.database import Database
+
+    with Database(address).transaction() as connection:
+        rows = connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('intentmatch_index') "
+            "AND relkind = 'r' AND obj_description(oid, 'pg_class') = %s",
+            [f"bot {address.bot}"],
+        ).fetchall()
+    return {f"intentmatch_index.{name}" for (name,) in rows}
+
+
+def test_tables_of_earlier_registries_are_dropped(address, caplog):
+    mine, other = address.of("growing"), address.of("other")
+    kept = load_index("pgvector", VECTORS[:50], OWNER_OF_ROW[:50], "mean2", database=other)
+    made = [
+        load_index("pgvector", VECTORS[:count], OWNER_OF_ROW[:count], "mean2", database=mine) for count in range(60, 66)
+    ]
+
+    assert tables_of(mine) == {one._table for one in made[-3:]}
+    assert tables_of(other) == {kept._table}
+    assert made[-1].search(VECTORS[7], 1)[0].tolist() == [7]
+    with caplog.at_level(logging.WARNING, "intentmatch"):
+        assert made[0].search(VECTORS[7], 1)[0].tolist() == [7]
+    assert "the search is exact" in caplog.text
+
+
+def test_role_of_a_tenant_makes_a_table_of_its_own(address, postgres):
+    from intentmatch.storage.postgres.address import Address
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.migrating import migrate
+
+    migrate(Database(address))
+    mine = load_index("pgvector", VECTORS[:80], OWNER_OF_ROW[:80], "mean2", database=address.of("shared"))
+    with Database(address).transaction() as connection:
+        for role in ("indexer", "stranger"):
+            make_tenant(connection, role, "shared")
+            connection.execute(f"GRANT USAGE, CREATE ON SCHEMA intentmatch_index TO {role}")
+    theirs, others = (
+        load_index(
+            "pgvector",
+            VECTORS[:80],
+            OWNER_OF_ROW[:80],
+            "mean2",
+            database=Address.parse(postgres.url(user=role, more="/shared")),
+        )
+        for role in ("indexer", "stranger")
+    )
+
+    assert len({mine._table, theirs._table, others._table}) == 3
+    assert theirs.search(VECTORS[7], 1)[0].tolist() == [7]
+    with pytest.raises(DatabaseError, match="permission denied"), others._database.transaction() as connection:
+        connection.execute(f"SELECT * FROM {theirs._table}")
+    with Database(address).transaction() as connection:
+        for role in ("indexer", "stranger"):
+            connection.execute(f"DROP OWNED BY {role}")
 
 
 def test_concurrent_searches_agree(index):

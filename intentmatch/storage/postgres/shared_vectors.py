@@ -52,7 +52,8 @@ class SharedVectors(VectorCache):
         super().put(encoder, texts, vectors, kind)
         name, bot = _name(encoder), self._database.bot
         keys = [row_key(text, kind) for text in texts]
-        rows = [(bot, name, key, pack_row(key, vector)) for key, vector in zip(keys, vectors, strict=True)]
+        # In the order of the keys: two replicas that write the same rows would otherwise wait for each other.
+        rows = sorted((bot, name, key, pack_row(key, vector)) for key, vector in zip(keys, vectors, strict=True))
         try:
             with self._database.rows() as connection, connection.cursor() as cursor:
                 cursor.executemany(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 
 import numpy as np
 import pytest
@@ -47,6 +48,32 @@ def test_damaged_row_is_not_used(database, tmp_path):
         connection.execute("UPDATE intentmatch.vectors SET vector = vector || 'x' WHERE bot = %s", [database.bot])
 
     assert SharedVectors(tmp_path / "two", database).get(encoder, TEXTS) == {}
+
+
+def test_replicas_that_encode_the_same_texts_do_not_block_each_other(database, tmp_path, caplog):
+    """Rows are written in one order, so that no two writers wait for each other."""
+    from intentmatch.storage.postgres.shared_vectors import SharedVectors
+
+    encoder = WordHashEncoder()
+    texts = [f"text {number}" for number in range(2000)]
+    start = threading.Barrier(4)
+
+    def write(number: int) -> None:
+        own = texts if number % 2 else texts[::-1]
+        vectors = encoder.encode(own)
+        cache = SharedVectors(tmp_path / str(number), database)
+        start.wait(60)
+        cache.put(encoder, own, vectors)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    with caplog.at_level(logging.WARNING):
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert caplog.text == ""
+    assert len(SharedVectors(tmp_path / "other", database).get(encoder, texts)) == len(texts)
 
 
 def test_lost_database_is_only_logged(tmp_path, caplog):

@@ -160,7 +160,7 @@ def revision_of(stored: StoredRevision) -> Revision:
 
 def _number(identity: str) -> int:
     if not (identity.isascii() and identity.isdigit() and len(identity) < 18):
-        raise UnknownNameError("revision", identity, [], "Revisions of a bot in PostgreSQL are numbers.")
+        raise UnknownNameError("revision", identity, None, "Revisions of a bot in PostgreSQL are numbers.")
     return int(identity)
 
 

@@ -193,7 +193,7 @@ class Workspace:
         kept = self._history.revisions(_MOST_SEARCHED)
         found = [one for one in kept if one.id == identity] or [one for one in kept if one.id.startswith(identity)]
         if not found:
-            raise UnknownNameError("revision", identity, [])
+            raise UnknownNameError("revision", identity, None)
         return found[0], diffs(self._history.before(identity), after)
 
     def scores(self, identity: str) -> Scores | None:

@@ -62,6 +62,7 @@ def push(folder: Path, address: Address, note: str, who: str | None, force: bool
     database = _database(address)
     _make_tables(database)
     store = RegistryStore(database)
+    before = store.revisions(1)
     try:
         revision = store.write(
             files,
@@ -74,7 +75,8 @@ def push(folder: Path, address: Address, note: str, who: str | None, force: bool
             f"{error}: pull into another folder and compare, or overwrite with --force"
         ) from None
     _mark(folder, address, revision)
-    output.say(f"{address}: revision {revision.number}, {counted(len(files), 'file')}")
+    state = " is the same already" if revision in before else f", {counted(len(files), 'file')}"
+    output.say(f"{address}: revision {revision.number}{state}")
 
 
 @cli.command()

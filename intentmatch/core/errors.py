@@ -93,11 +93,13 @@ class SettingsError(InputError):
 class UnknownNameError(InputError):
     """A name is unknown. The text lists the known names and suggests the most similar one."""
 
-    def __init__(self, kind: str, name: str, known: Sequence[str], hint: str = "") -> None:
+    def __init__(self, kind: str, name: str, known: Sequence[str] | None, hint: str = "") -> None:
+        """Without `known`, the text lists no names: there are too many, or they mean nothing."""
         self.kind = kind
         self.name = name
-        parts = [f"unknown {kind} {name!r}: known are {', '.join(sorted(known)) or 'none'}."]
-        nearest = suggest(name, known)
+        listed = "" if known is None else f": known are {', '.join(sorted(known)) or 'none'}"
+        parts = [f"unknown {kind} {name!r}{listed}."]
+        nearest = suggest(name, known or ())
         if nearest is not None:
             parts.append(f"Did you mean {nearest!r}?")
         if hint:

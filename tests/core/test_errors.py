@@ -76,6 +76,9 @@ def test_unknown_name_lists_and_suggests_known_names():
 
 def test_unknown_name_without_known_names_says_none():
     assert str(UnknownNameError("encoder", "x", [])) == "unknown encoder 'x': known are none."
+    assert str(UnknownNameError("revision", "x", None, "Revisions are numbers.")) == (
+        "unknown revision 'x'. Revisions are numbers."
+    )
 
 
 def test_missing_extra_names_the_pip_command():

@@ -164,7 +164,7 @@ class RegistryStore:
         ).fetchone()
         if row is None:
             newest = self.newest_in(connection).number
-            raise UnknownNameError("revision", str(number), [], f"There are revisions 1 to {newest}.")
+            raise UnknownNameError("revision", str(number), None, f"There are revisions 1 to {newest}.")
         return StoredRevision(*row)
 
     def _files(self, connection: Connection, number: int) -> Files:

@@ -89,7 +89,7 @@ def add_pool_calls(router: APIRouter, pool: BotPool) -> None:
         """Bring a removed bot back, with its history. 409 if its name is taken."""
         removed = await run_in_threadpool(lambda: {bot.id: bot for bot in pool.folder.removed()})
         if identity not in removed or not admin_of(request, removed[identity].name):
-            error = UnknownNameError("removed bot", identity, [])
+            error = UnknownNameError("removed bot", identity, None)
             raise ProblemError(ProblemDetails.for_status(404, str(error)))
         back = await changed(lambda bots: bots.restore(identity, author=ADMIN_NAME))
         return CreatedBotResponse.from_bot(back)

@@ -53,8 +53,11 @@ class BuildStore:
 
     def get_in(self, connection: Connection, key: str) -> StoredBuild | None:
         """Do as `get`, within a transaction of the caller."""
+        # As text, PostgreSQL makes two characters of a byte, and refuses more than 1 GB of them.
         row = connection.execute(
-            "SELECT content, provisional FROM intentmatch.artefacts WHERE bot = %s AND key = %s", [self._bot, key]
+            "SELECT content, provisional FROM intentmatch.artefacts WHERE bot = %s AND key = %s",
+            [self._bot, key],
+            binary=True,
         ).fetchone()
         return None if row is None else StoredBuild(*row)
 

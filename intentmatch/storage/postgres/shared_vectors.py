@@ -69,6 +69,7 @@ class SharedVectors(VectorCache):
             found: list[tuple[bytes, bytes]] = connection.execute(
                 "SELECT key, vector FROM intentmatch.vectors WHERE bot = %s AND encoder = %s AND key = ANY(%s)",
                 [self._database.bot, _name(encoder), keys],
+                binary=True,
             ).fetchall()
         return found
 

@@ -70,3 +70,24 @@ def test_failed_build_releases_the_lock(builds):
         fail()
     put(builds, "k")
     assert builds.get("k") is not None
+
+
+def test_builds_are_read_in_binary(builds):
+    """As text, a build of more than 512 MB cannot be read: PostgreSQL refuses to make 1 GB of characters of it."""
+    formats = []
+
+    class Watched:
+        def __init__(self, connection):
+            self._connection = connection
+
+        def execute(self, *arguments, **options):
+            cursor = self._connection.execute(*arguments, **options)
+            formats.append(cursor.pgresult.fformat(0))
+            return cursor
+
+    put(builds, "k", b"\0\xff")
+    with builds._database.rows() as connection:
+        found = builds.get_in(Watched(connection), "k")
+
+    assert (found.content, found.provisional) == (b"\0\xff", False)
+    assert formats == [1]

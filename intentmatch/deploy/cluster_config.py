@@ -9,6 +9,7 @@ import os
 import typing
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,6 +30,9 @@ SECRETS: Mapping[str, str] = {
 
 _ONE_PROCESS = ("authoring", "studio", "open_studio")
 _LOCAL_ENCODER = "static"
+# A request to the encoder is a batch, and a replica of the matchers has one for each bot in progress. With two for each
+# of its replicas, the encoder is busy all the time.
+_ONGOING_BATCHES = 2
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class SharedEncoder:
 
     model: str
     """As the setting `encoder`, such as `sentence_transformer:MODEL`."""
-    replicas: Replicas = field(default_factory=Replicas)
+    replicas: Replicas = field(default_factory=lambda: Replicas(ongoing=_ONGOING_BATCHES))
     cpus: float = 1.0
     gpus: float = 0.0
     """GPUs of a replica; 0.25 lets four replicas share one."""
@@ -281,7 +285,7 @@ def _encoder(section: _Section) -> SharedEncoder:
         section.report((), "name the `model`, such as sentence_transformer:NAME")
     found = SharedEncoder(
         section.take("model", _model, ""),
-        section.take("replicas", _replicas, Replicas()),
+        section.take("replicas", partial(_replicas, ongoing=_ONGOING_BATCHES), Replicas(ongoing=_ONGOING_BATCHES)),
         section.take("cpus", _number, SharedEncoder.cpus),
         section.take("gpus", _gpus, SharedEncoder.gpus),
         section.take("batch", _whole(1), SharedEncoder.batch),
@@ -374,11 +378,11 @@ def _model(value: Any) -> str:
     return text
 
 
-def _replicas(value: Any) -> Replicas:
-    """Read a number, or a mapping with `min`, `max` and `ongoing`."""
+def _replicas(value: Any, *, ongoing: int = Replicas.ongoing) -> Replicas:
+    """Read a number, or a mapping with `min`, `max` and `ongoing`, whose default is given."""
     if not isinstance(value, Mapping):
         number = _whole(1)(value)
-        return Replicas(number, number)
+        return Replicas(number, number, ongoing)
     unknown = value.keys() - {"min", "max", "ongoing"}
     if unknown:
         raise ValueError(f"there is no {', '.join(sorted(map(str, unknown)))} here: known are min, max, ongoing")
@@ -386,7 +390,7 @@ def _replicas(value: Any) -> Replicas:
     most = _whole(1)(value.get("max", least))
     if most < least:
         raise ValueError(f"max is {most}, and min is {least}")
-    return Replicas(least, most, _whole(1)(value.get("ongoing", Replicas.ongoing)))
+    return Replicas(least, most, _whole(1)(value.get("ongoing", ongoing)))
 
 
 def _whole(least: int, most: int | None = None) -> Callable[[Any], int]:

@@ -70,7 +70,7 @@ def test_every_key_is_read(tmp_path):
         },
         store="redis://cache:6379/0",
         matchers=Matchers(Replicas(2, 8, 16), 0.5, 50),
-        encoder=SharedEncoder("onnx:/models/small", Replicas(2, 2), 0.0, 0.25, 64, 5.0),
+        encoder=SharedEncoder("onnx:/models/small", Replicas(2, 2, 2), 0.0, 0.25, 64, 5.0),
         gateway=Gateway(Replicas(2, 2), 0.25),
         http=Http("0.0.0.0", 80),
     )
@@ -81,6 +81,14 @@ def test_one_bot_has_no_gateway_unless_asked_for(tmp_path):
 
     assert one == ClusterConfig(source="/bots/shop")
     assert read(tmp_path, "intents: /bots/shop\ngateway:\n") == dataclasses.replace(one, gateway=Gateway())
+
+
+@pytest.mark.parametrize(("replicas", "ongoing"), [("{max: 4}", 2), ("{max: 4, ongoing: 5}", 5)])
+def test_encoder_gets_replicas_for_two_batches_each(tmp_path, replicas, ongoing):
+    """With one bot, a replica of the matchers has one batch in progress at the encoder."""
+    found = read(tmp_path, f"intents: /bots/shop\nencoder: {{model: onnx:/models/small, replicas: {replicas}}}\n")
+
+    assert found.encoder == SharedEncoder("onnx:/models/small", Replicas(1, 4, ongoing))
 
 
 def test_several_bots_have_a_gateway(tmp_path):

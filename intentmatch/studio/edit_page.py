@@ -11,7 +11,7 @@ from intentmatch.studio.following import follow
 from intentmatch.studio.held import Held, held
 from intentmatch.studio.intent_cards import IntentCards, new_intent
 from intentmatch.studio.intent_list import IntentList
-from intentmatch.studio.parts import card, empty, heading, tag, words
+from intentmatch.studio.parts import bring_into_view, card, empty, heading, tag, words
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 from intentmatch.studio.yaml_editor import YamlEditor
@@ -40,7 +40,7 @@ class _EditPage:
             self._undo.disable()
         with tag("div", classes="st-split"):
             self._list = IntentList(visit, self._open_intent, self._open_file)
-            self._right = tag("div", classes="st-stack st-gap")
+            self._right = tag("div", classes="st-stack st-gap st-opened")
 
     async def begin(self, intent: str | None, file: str | None, line: str | None) -> None:
         """Open what the address of the page names."""
@@ -78,6 +78,7 @@ class _EditPage:
         self._intent, self._editor, self._cards = name, None, None
         self._list.mark(name)
         self._draw()
+        bring_into_view(self._right)
         self._remember(intent=name)
         self._visit.announce(f"{name} is open")
 
@@ -92,6 +93,7 @@ class _EditPage:
         await self._editor.check()
         if line is not None:
             await self._editor.reveal(line)
+        bring_into_view(self._right)
         self._remember(file=name)
 
     async def _may_leave(self) -> bool:

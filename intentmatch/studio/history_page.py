@@ -16,7 +16,18 @@ from intentmatch.core.errors import IntentMatchError
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.studio.following import follow
 from intentmatch.studio.host import Bot
-from intentmatch.studio.parts import badge, card, difference, empty, heading, later, set_current, tag, words
+from intentmatch.studio.parts import (
+    badge,
+    bring_into_view,
+    card,
+    difference,
+    empty,
+    heading,
+    later,
+    set_current,
+    tag,
+    words,
+)
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.replay_card import ReplayCard
 from intentmatch.studio.rows import Rows
@@ -49,12 +60,12 @@ class _HistoryPage:
         self._page = 1
         self._buttons: dict[str, Element] = {}
         heading("History", "Every save is a revision that can be restored.")
-        with tag("div", classes="st-split"):
-            with tag("aside", classes="st-card st-intents", aria_label="Revisions"):
+        with tag("div", classes="st-split") as self._split:
+            with tag("aside", classes="st-card st-intents", aria_label="Revisions") as self._aside:
                 self._rows = Rows(tag("ul", classes="st-plain st-list-of-intents"), self._row)
                 self._pages = ui.pagination(1, 1, direction_links=True, on_change=self._turn).props("dense max-pages=5")
             with tag("div", classes="st-stack st-gap"):
-                self._right = tag("div", classes="st-stack st-gap")
+                self._right = tag("div", classes="st-stack st-gap st-opened")
                 self._audit = tag("div", classes="st-stack")
 
     async def refresh(self) -> None:
@@ -80,6 +91,7 @@ class _HistoryPage:
         self._right.clear()
         with self._right:
             self._revision(revision, files)
+        bring_into_view(self._right)
         self._visit.show_address("history", revision=revision.id)
         self._visit.announce(f"{revision.note} is open")
 
@@ -93,6 +105,8 @@ class _HistoryPage:
         self._pages.props["max"] = pages
         self._pages.set_visibility(pages > 1)
         shown = self._revisions[(self._page - 1) * PER_PAGE : self._page * PER_PAGE]
+        self._aside.set_visibility(bool(shown))
+        self._split.classes(**{"remove" if shown else "add": "st-one"})
         self._rows.show(shown)
         self._buttons = {revision.id: self._buttons[revision.id] for revision in shown}
         for identity, button in self._buttons.items():

@@ -15,6 +15,7 @@ from intentmatch.core.errors import InputError, IntentMatchError, counted
 from intentmatch.inbox import Action, Cluster, Decision, Inbox, Missed, Review, edits_of, review
 from intentmatch.inbox.proposals import times
 from intentmatch.studio.cursor import Cursor
+from intentmatch.studio.host import BotUnavailableError
 from intentmatch.studio.parts import badge, empty, heading, later, tag, words
 from intentmatch.studio.places import intent_link
 from intentmatch.studio.proposal import propose
@@ -279,6 +280,10 @@ class _InboxPage:
                 title = f"Add {counted(sum(len(one.cluster.messages) for one in added), 'message')} of the inbox"
                 if await propose(self._visit, edits, title=title, note=f"Inbox: {groups}"[:200]) is None:
                     return
+            ignored = sum(len(one.cluster.messages) for one in made if one.action == "ignore")
+            if ignored:
+                note = f"Inbox: ignore {counted(ignored, 'message')}"
+                await asyncio.to_thread(_note, self._visit, note)
             for how in ("added", "ignored"):
                 some = [one for one in made if (one.action == "ignore") == (how == "ignored")]
                 messages = [message for one in some for message in one.cluster.messages]
@@ -327,10 +332,19 @@ def _review(visit: Visit, inbox: Inbox) -> Review:
     try:
         messages = inbox.messages()
     except InputError:
-        if not isinstance(inbox.path, Path) or inbox.path.exists():
+        if inbox.has_messages:
             raise
         messages = []  # nothing was missed yet
     return review(visit.bot.matcher, messages)
+
+
+def _note(visit: Visit, what: str) -> None:
+    """Note in the audit log what changes no file. A bot without YAML has no audit log."""
+    try:
+        workspace = visit.bot.workspace
+    except BotUnavailableError:
+        return
+    workspace.note(visit.author, what)
 
 
 def _messages(some: Sequence[Missed]) -> None:
@@ -339,7 +353,7 @@ def _messages(some: Sequence[Missed]) -> None:
     with tag("ul", classes="st-lines st-muted"):
         for message in some[:_SHOWN_MESSAGES]:
             with tag("li", classes="st-row"):
-                words(message.text or "")
+                words(message.text or "", "st-grow")
                 if message.count > 1:
                     tag("span", f"{message.count} ×", "st-small st-push")
         if len(some) > _SHOWN_MESSAGES:

@@ -14,7 +14,7 @@ from intentmatch.core.result import Candidate, Entity, MatchResult, Stage, WordM
 from intentmatch.registry.editing.edits import AddTest, AddUtterance, Edit
 from intentmatch.studio.drawing import Drawing, Node, badge, bar, node, region, table, words
 from intentmatch.studio.host import Bot
-from intentmatch.studio.parts import BadgeKind, card, tag
+from intentmatch.studio.parts import BadgeKind, card, isolated, tag
 from intentmatch.studio.places import intent_node, place_node, with_short_names
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit
@@ -122,7 +122,7 @@ class OneMessage:
         first += [intent_node(self._visit, rival.intent) for rival in result.rivals]
         took = f"{milliseconds:.1f} ms"
         first.append(node("span", took, classes="st-muted st-small st-push", title="Time of the match"))
-        sentences = with_short_names(self._visit, explanation).splitlines()
+        sentences = isolated(with_short_names(self._visit, explanation)).splitlines()
         more = [node("li", sentence, classes="st-words", dir="auto") for sentence in sentences[1:]]
         answers = []
         if result.response:

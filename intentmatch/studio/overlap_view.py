@@ -9,7 +9,7 @@ from nicegui import ui
 
 from intentmatch.evaluation.insight.closest_lines import ClosePair, OverlappingIntents, Side
 from intentmatch.studio.map_view import move_button
-from intentmatch.studio.parts import badge, card, empty, tag, words
+from intentmatch.studio.parts import badge, bring_into_view, card, empty, tag, words
 from intentmatch.studio.places import intent_link, place
 from intentmatch.studio.visit import Visit
 
@@ -29,7 +29,7 @@ class OverlapView:
             with card("Pairs, the most overlapping first"):
                 self._list = tag("div", classes="st-stack st-choices")
                 self._more = ui.button("Show more", on_click=self._show_more).props("flat")
-            self._detail = tag("div", classes="st-stack", aria_live="polite")
+            self._detail = tag("div", classes="st-stack st-opened", aria_live="polite")
         self._show_more()
         self._open(0)
 
@@ -41,7 +41,7 @@ class OverlapView:
         self._more.set_visibility(len(self._buttons) < len(self._found))
 
     def _choice(self, number: int, pair: OverlappingIntents) -> ui.button:
-        button = ui.button(on_click=partial(self._open, number)).props("flat no-caps align=left").classes("st-choice")
+        button = ui.button(on_click=partial(self._choose, number)).props("flat no-caps align=left").classes("st-choice")
         with button, tag("div", classes="st-stack st-tight st-wide"):
             tag("span", f"{pair.first} · {pair.second}", "st-mono", dir="auto")
             with tag("div", classes="st-bar-row"):
@@ -49,6 +49,10 @@ class OverlapView:
                     tag("div", classes="st-fill bad", style=f"width: {pair.share:.1%}")
                 tag("span", f"{sum(pair.errors)} of {sum(pair.lines)}", "st-small st-muted")
         return button
+
+    def _choose(self, number: int) -> None:
+        self._open(number)
+        bring_into_view(self._detail)
 
     def _open(self, number: int) -> None:
         for place_of, button in enumerate(self._buttons):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
@@ -13,6 +14,11 @@ from intentmatch.core.errors import IntentMatchError
 
 BadgeKind = Literal["plain", "primary", "good", "warn", "bad"]
 _DIFF_CLASSES = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]").search
+_QUOTED_OR_WORD = re.compile("(?<=“)[^”]*(?=”)|[^\\s“”,.;:()=]+")
+_ISOLATE, _END = "\u2068", "\u2069"  # first strong isolate, pop directional isolate
+NARROW = 860
+"""Pixels up to which the style puts columns below each other."""
 MOST_DIFF_LINES = 400
 """Lines of a difference that are drawn; a page with more would be slow."""
 
@@ -52,6 +58,16 @@ def words(text: str, classes: str = "", name: str = "span") -> TextElement:
     return tag(name, text, f"st-words {classes}", dir="auto")
 
 
+def isolated(text: str) -> str:
+    """Keep the order of a sentence from left to right that quotes words from right to left.
+
+    Without isolates, everything between two such words is read with them: numbers and commas change their places.
+    """
+    return _QUOTED_OR_WORD.sub(
+        lambda found: f"{_ISOLATE}{found[0]}{_END}" if _RIGHT_TO_LEFT(found[0]) else found[0], text
+    )
+
+
 def link(text: str, url: str, classes: str = "") -> TextElement:
     """Draw a link, such as one to another screen (`Visit.url`)."""
     return tag("a", text, f"st-link {classes}", href=url)
@@ -73,6 +89,14 @@ def set_current(element: Element, *, current: bool) -> None:
         element.props["aria-current"] = "true"
     elif not current:
         element.props.pop("aria-current", None)
+
+
+def bring_into_view(element: Element) -> None:
+    """Scroll to what a choice has opened where it lies below the list, as on phones."""
+    element.client.run_javascript(
+        f"setTimeout(() => window.matchMedia('(max-width: {NARROW}px)').matches && "
+        f"getHtmlElement({element.id})?.scrollIntoView({{block: 'start'}}), 50)"
+    )
 
 
 def difference(diff: str) -> None:

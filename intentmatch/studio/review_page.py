@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from nicegui import ui
 
@@ -87,6 +86,8 @@ class _ReviewPage:
             with tag("div", classes="st-row"):
                 kind = {"matched": "matched", "ambiguous": "asked"}.get(asked.verdict, "out of scope")
                 badge(kind, "good" if asked.verdict == "matched" else "plain")
+                if asked.verdict == "out_of_scope" and asked.nearest:
+                    tag("span", "nearest:", "st-muted st-small")
                 for name in [asked.intent] if asked.intent else asked.nearest:
                     intent_link(self._visit, name)
                 if asked.confidence is not None:
@@ -159,7 +160,7 @@ def _read(inbox: Inbox) -> Questions:
     try:
         answers = inbox.sampled()
     except InputError:
-        if not isinstance(inbox.path, Path) or inbox.path.exists():
+        if inbox.has_messages:
             raise
         answers = []  # nothing was kept yet
     return questions_of(answers)
@@ -168,7 +169,7 @@ def _read(inbox: Inbox) -> Questions:
 def _numbers(questions: Questions, found: Quality) -> None:
     with card("How good are the answers?"):
         if found.overall is None:
-            tag("p", f"Numbers come from 30 judged messages on: {found.more} more.", "st-muted")
+            tag("p", f"Numbers appear once 30 messages are judged: {found.more} to go.", "st-muted")
             return
         rows = [("All messages", found.overall), *((f"Language {row.name}", row) for row in found.languages)]
         rows += [(row.name, row) for row in found.intents]

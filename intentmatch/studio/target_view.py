@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,7 @@ class TargetView:
             self._chart.props["role"] = "img"
             self._chart.props["aria-label"] = "Precision against coverage; the slider below moves the target."
             with tag("div", classes="st-row st-gap"):
-                now = float(cases.artefact.settings.target.get("precision", verdicts.before.precision)) * 100
-                start = min(_MOST, max(_LEAST, round(now / _STEP) * _STEP))
+                start = slider_start(cases.artefact.settings.target, verdicts)
                 self._percent = start
                 self._label = tag("span", f"Precision wanted: {start:.1f}%", "st-strong st-target")
                 # A native control: Quasar's slider tells screen readers nothing while it has the focus.
@@ -84,6 +84,8 @@ class TargetView:
         with self._place:
             text = "Drag the point or move the slider to see which held-out utterances change their answer."
             tag("p", text, "st-muted")
+            if verdicts.note:
+                tag("p", f"In use: {verdicts.note}.", "st-muted")
         ui.on("studio_target", lambda event: self._dragged(event.args))
         ui.timer(0.4, self._make_draggable, once=True)
 
@@ -253,3 +255,10 @@ class TargetView:
         edit = ChangeSettings(file, {"target": Setting(written)})
         title = f"Set the target to a precision of {self._target:.1%}"
         await propose(self._visit, [edit], title=title, note=f"Target: precision {self._target:.1%}")
+
+
+def slider_start(target: Mapping[str, float], verdicts: Moved) -> float:
+    """Return the percentage at which the slider begins: that of the point where the target is not reached."""
+    reached = verdicts.before.precision
+    wanted = reached if verdicts.note else float(target.get("precision", reached))
+    return min(_MOST, max(_LEAST, round(100 * wanted / _STEP) * _STEP))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
 from nicegui import ui
@@ -123,13 +123,7 @@ class YamlEditor:
         by_line: dict[int, list[Problem]] = {}
         for problem in problems:
             by_line.setdefault(min(problem.location.line, lines), []).append(problem)
-        self._editor.decorations = [
-            {"kind": "line", "line": line, "class": f"st-line-{_worst(found)}"}
-            for line, found in sorted(by_line.items())
-        ]
-        self._editor.props["line-tooltips"] = {
-            line: "\n".join(problem.message for problem in found) for line, found in by_line.items()
-        }
+        self._mark(by_line)
         self._problems.clear()
         with self._problems:
             for problem in problems[:_MOST_SHOWN]:
@@ -144,6 +138,21 @@ class YamlEditor:
                         tag("span", problem.hint, "st-muted st-small")
             if len(problems) > _MOST_SHOWN:
                 tag("p", f"… and {len(problems) - _MOST_SHOWN} more", "st-muted")
+
+    def _mark(self, by_line: Mapping[int, Sequence[Problem]]) -> None:
+        marks = [
+            {"kind": "line", "line": line, "class": f"st-line-{_worst(found)}"}
+            for line, found in sorted(by_line.items())
+        ]
+        hints = {line: "\n".join(problem.message for problem in found) for line, found in by_line.items()}
+        if self._typed:
+            # A changed property would be sent with the text that the server knows, in place of the one in the browser:
+            # letters that are on their way would be lost, and the cursor would jump.
+            self._editor.run_method("setDecorations", marks)
+            self._editor.run_method("setLineTooltips", hints)
+        else:  # the editor may not be there yet, and takes them with its text
+            self._editor.decorations = marks
+            self._editor.props["line-tooltips"] = hints
 
     def _reveal(self, line: int) -> None:
         self._editor.reveal_line(min(line, self._text.count("\n") + 1))

@@ -1,6 +1,6 @@
 """Make the pictures of the guide page `studio` anew: each screen, in headless Chromium.
 
-python tests/studio/screenshots.py [NAME ...]     # NAME: try, edit, yaml, see, target, inbox, issues or history
+python tests/studio/screenshots.py [NAME ...]     # NAME: try, edit, yaml, see, target, inbox, issues, history, review
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ from driven_studio import CHROMIUM, Served, open_screen, save_proposal, start, s
 
 ROOT = Path(__file__).parents[2]
 TARGET = ROOT / "intentmatch" / "guide" / "studio"
+UNDERSTOOD = tuple(
+    message.format(thing)
+    for message in ("where is my {}", "please cancel the {}", "the {} has arrived damaged", "I want to return the {}")
+    for thing in ("parcel", "order", "package", "jacket", "lamp", "table", "shoes", "camera")
+)
 MISSED = ("do you ship to norway", "is shipping to norway possible", "can I pay with bitcoin", "do you take crypto")
 
 
@@ -32,7 +37,6 @@ def shot_yaml(page, served: Served) -> None:
     open_screen(page, served, "edit?file=orders.yaml")
     page.locator('.cm-content[aria-label="YAML of orders.yaml"]').click()
     page.keyboard.press("Control+Home")
-    page.keyboard.press("ArrowDown")
     page.keyboard.type("langage: en\n")
     page.locator(".st-line-error").first.wait_for()
 
@@ -46,9 +50,10 @@ def shot_target(page, served: Served) -> None:
     open_screen(page, served, "see?view=target")
     page.get_by_role("slider").focus()
     for _ in range(10):
-        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowRight")
     page.get_by_role("heading", name="What changes").wait_for()
     page.wait_for_timeout(1500)
+    page.locator(".st-curve").evaluate("(e) => scrollTo(0, e.getBoundingClientRect().top + scrollY - 130)")
 
 
 def shot_inbox(page, served: Served) -> None:
@@ -64,8 +69,11 @@ def shot_inbox(page, served: Served) -> None:
 def shot_issues(page, served: Served) -> None:
     open_screen(page, served, "issues")
     page.locator("article").first.wait_for()
-    page.keyboard.press("j")
-    page.keyboard.press("j")
+    for _ in range(3):
+        page.keyboard.press("j")
+    page.wait_for_timeout(800)
+    # Few computers have fonts for all scripts of the registry.
+    page.locator("article").nth(2).evaluate("(e) => scrollTo(0, e.getBoundingClientRect().top + scrollY - 90)")
 
 
 def shot_history(page, served: Served) -> None:
@@ -76,6 +84,18 @@ def shot_history(page, served: Served) -> None:
     open_screen(page, served, "history")
     page.locator(".st-intent").first.click()
     page.locator(".st-diff").wait_for()
+
+
+def shot_review(page, served: Served) -> None:
+    open_screen(page, served, "try")
+    for message in (*UNDERSTOOD, *MISSED):
+        page.request.post(f"{served.url.removesuffix('/studio')}/match", data={"text": message})
+    page.wait_for_timeout(2000)
+    open_screen(page, served, "review")
+    for left in range(len(UNDERSTOOD) + len(MISSED), 4, -1):
+        page.get_by_text(f"{left} questions open").wait_for()
+        page.keyboard.press("y")
+    page.get_by_text("4 questions open").wait_for()
 
 
 SHOTS = {name.removeprefix("shot_"): shot for name, shot in list(globals().items()) if name.startswith("shot_")}
@@ -107,7 +127,11 @@ def main(names: list[str]) -> None:
     TARGET.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         served = start(
-            Path(shutil.copytree(ROOT / "intents", Path(folder) / "intents")), "--set", "inbox=misses.sqlite"
+            Path(shutil.copytree(ROOT / "intents", Path(folder) / "intents")),
+            "--set",
+            "inbox=misses.sqlite",
+            "--set",
+            "inbox_sample=1",
         )
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         try:

@@ -35,4 +35,4 @@ def test_answers_are_judged_by_keys_alone(page, served):
     page.get_by_role("button", name="Choose").click()
 
     page.get_by_text("Every message of the sample is judged").wait_for()
-    page.get_by_text("28 more").wait_for()
+    page.get_by_text("28 to go").wait_for()

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from driven_studio import Served, copied, open_screen, save_proposal, serious_findings, start, stop, watched
 
+from intentmatch.authoring.workspace import Workspace
+
 READY = {
     "see": ".st-map canvas",
     "see?view=overlaps": ".st-two, .st-empty",
@@ -27,6 +29,17 @@ MISSED = ("do you ship to norway", "is shipping to norway possible", "هل تش�
 
 def yaml(served) -> str:
     return (served.folder / "orders.yaml").read_text(encoding="utf-8")
+
+
+TOP_OF_OPENED = """() => {
+  const {top, height} = document.querySelector('.st-opened').getBoundingClientRect();
+  return height > 0 && top > 0 && top < innerHeight / 2;
+}"""
+
+
+def in_view(page) -> bool:
+    """Whether what a list has opened is shown in the upper half of the window."""
+    return page.evaluate(f"({TOP_OF_OPENED})()")
 
 
 def opened(page, served, path: str) -> None:
@@ -136,6 +149,23 @@ class TestSee:
         assert row.locator("td").all_inner_texts()[1:3] == ["3", "5"]
         assert row.get_by_role("link").get_attribute("href").endswith("/edit?intent=refund")
 
+    def test_choice_on_a_phone_shows_what_it_opens(self, browser, served):
+        with watched(browser, 390) as page:
+            opened(page, served, "see?view=overlaps")
+            assert not in_view(page)
+            page.locator(".st-choice").last.click()
+            page.wait_for_function(TOP_OF_OPENED)
+
+    def test_matrix_on_a_phone_has_cells_that_can_be_read(self, browser, served):
+        with watched(browser, 390) as page:
+            opened(page, served, "see?view=confusion")
+            page.locator(".st-matrix canvas").first.wait_for()
+            width = page.locator(".st-matrix").evaluate("(e) => e.getBoundingClientRect().width")
+
+            # Half of the names are out of sight on a screen that is as narrow.
+            assert width >= 170 + 30 * 4
+            assert page.locator(".st-scroll").evaluate("(e) => getComputedStyle(e).overflowX") == "auto"
+
 
 class TestInbox:
     def test_triage_by_keys_alone_becomes_one_revision(self, page, served):
@@ -159,6 +189,9 @@ class TestInbox:
 
         page.get_by_text("The inbox is empty").wait_for()
         assert "shipping_abroad:" in yaml(served)
+        written = [entry.what for entry in Workspace(served.folder).audit(2)]
+        assert written[0].startswith("Inbox: ignore ")
+        assert written[1] == "Inbox: shipping_abroad"
 
     def test_decision_is_undone(self, page, served):
         miss(page, served, "can I bring my dog")

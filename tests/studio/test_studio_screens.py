@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from driven_studio import open_screen, save_proposal, serious_findings, watched
+from driven_studio import copied, open_screen, save_proposal, serious_findings, start, stop, watched
 
 PAGES = ("try?message=أين طلبي", "edit?intent=refund", "edit?file=orders.yaml&line=5", "history")
 
@@ -137,6 +137,17 @@ class TestEdit:
             assert first.get_by_label("Add lines, one per row").first.input_value() == "half a sen"
             assert first.get_by_label("Title", exact=True).input_value() == "Money back"
 
+    def test_choice_on_a_phone_shows_the_intent(self, browser, served):
+        with watched(browser, 390) as page:
+            open_screen(page, served, "edit")
+            page.get_by_role("button", name="refund", exact=False).first.click()
+            page.get_by_role("heading", name="refund", exact=True).wait_for()
+
+            page.wait_for_function(
+                "() => { const {top} = document.querySelector('.st-opened').getBoundingClientRect();"
+                " return top > 0 && top < innerHeight / 2; }"
+            )
+
     def test_search_by_text_finds_a_line(self, page, served):
         open_screen(page, served, "edit")
         page.get_by_label("Search").fill("ساعات")
@@ -181,6 +192,31 @@ class TestEdit:
         assert page.get_by_text("unknown key 'intnts'").is_visible()
         page.get_by_role("button", name="Discard").click()
         page.locator(".st-line-error").wait_for(state="detached")
+
+    def test_letters_on_their_way_stay_when_problems_are_shown(self, page, served):
+        open_screen(page, served, "edit?file=orders.yaml")
+        page.locator('.cm-content[aria-label="YAML of orders.yaml"]').click()
+        page.keyboard.press("Control+Home")
+        page.evaluate(
+            """() => {
+              const emit = socket.emit.bind(socket), held = [];
+              let holding = false;
+              socket.emit = (...said) => holding ? held.push(said) : emit(...said);
+              document.addEventListener("keydown", (event) => { holding ||= event.key === "#"; }, true);
+              window.release = () => { holding = false; socket.emit = emit; held.forEach((said) => emit(...said)); };
+            }"""
+        )
+        page.keyboard.type("intnts: 3\n# on")
+        page.locator(".st-line-error", has_text="intnts").wait_for()
+        page.keyboard.type(" the way")
+        page.evaluate("release()")
+        page.keyboard.type(" here\n")
+        page.keyboard.press("Control+s")
+
+        page.locator(".st-diff .add", has_text="+# on the way here").wait_for()
+        assert "intnts: 3\n# on the way here\n" in page.locator(".cm-content").inner_text()
+        page.get_by_role("button", name="Cancel", exact=True).click()
+        page.get_by_role("button", name="Discard").click()
 
     def test_keys_are_completed(self, page, served):
         open_screen(page, served, "edit?file=orders.yaml")
@@ -239,6 +275,18 @@ class TestEdit:
         assert "# left" in shown
         assert "# right" in shown
         assert "# left" not in yaml(served)
+
+
+def test_history_without_a_revision_says_so_without_an_empty_list(browser, tmp_path):
+    running = start(copied(tmp_path))
+    try:
+        with watched(browser) as page:
+            open_screen(page, running, "history")
+            page.get_by_text("There is no revision yet").wait_for()
+
+            assert not page.get_by_label("Revisions", exact=True).is_visible()
+    finally:
+        stop(running)
 
 
 class TestHistory:

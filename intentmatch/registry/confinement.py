@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from intentmatch.core.settings import Settings, resolve
 from intentmatch.storage.regular_files import is_inside
 
 RULE = "confined"
-_HINT = "move the file into the folder, or turn `confine` off (`serve --no-confine`)"
+_ADVICE = "or turn `confine` off (`serve --no-confine`)"
 # Settings that name a model as `KIND:MODEL` or `MODEL`, and those that name a file or a folder.
 _MODELS, _FILES = ("encoder", "reranker"), ("cache", "inbox")
 _NO_FILES = ("auto", "off", "database")
@@ -43,7 +43,16 @@ class ReadLimits:
 
     def refused(self, path: Path, place: Location) -> Problem:
         """Return the problem of a path that is not allowed."""
-        return Problem(place, "error", RULE, f"{path} lies outside of {self.folder}, to which it is confined", _HINT)
+        text = f"{path} lies outside of {self.folder}, to which it is confined"
+        return Problem(place, "error", RULE, text, f"move the file into the folder, {_ADVICE}")
+
+    def named_outside(self, path: Path, place: Location) -> Problem:
+        """Return the problem of a path in a setting, which counts from where the program was started."""
+        problem = self.refused(path, place)
+        if path.is_absolute() or self.folder is None:
+            return problem
+        inside = self.folder / path.name
+        return replace(problem, hint=f"paths count from where the program was started: write {inside}, {_ADVICE}")
 
 
 def outside(settings: Mapping[str, Any], locations: Mapping[str, Location], limits: ReadLimits) -> list[Problem]:
@@ -58,7 +67,7 @@ def outside(settings: Mapping[str, Any], locations: Mapping[str, Location], limi
         if name in _MODELS and (kind in _SERVERS or not _is_local(named)):
             continue
         if not limits.allows(named):
-            found.append(limits.refused(named, locations.get(name, NOWHERE)))
+            found.append(limits.named_outside(named, locations.get(name, NOWHERE)))
     return found
 
 

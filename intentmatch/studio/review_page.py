@@ -17,7 +17,9 @@ from intentmatch.studio.parts import badge, card, empty, heading, later, tag, wo
 from intentmatch.studio.places import intent_link
 from intentmatch.studio.visit import Visit
 
-_OFF = "The inbox is off. Write `inbox: misses.sqlite` and `inbox_sample: 0.05` below `settings:`."
+_OFF = (
+    "The inbox is off. Start with --set inbox=misses.sqlite --set inbox_sample=0.05, or write both below `settings:`."
+)
 _EMPTY = "The sample is empty. The setting `inbox_sample: 0.05` keeps a twentieth of all answers for a review."
 _DONE = "Every message of the sample is judged. New ones come with new messages."
 

@@ -76,6 +76,18 @@ def test_models_and_files_of_the_settings_are_confined(tmp_path: Path, setting: 
     assert "confined" not in {problem.rule for problem in examine(bot)[1]}
 
 
+def test_hint_about_a_setting_says_what_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An author who writes `inbox: misses.sqlite` means a file in the folder, and paths count from elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    write(Path("shop"), f"settings: {{inbox: misses.sqlite}}\n{BOT}")
+    limits = ReadLimits.from_settings("shop", resolve({"confine": "true"}))
+    (problem,) = examine(Path("shop"), limits=limits)[1]
+
+    assert f"write {Path('shop', 'misses.sqlite')}," in problem.hint
+    write(Path("shop"), f"settings: {{inbox: {Path('shop', 'misses.sqlite').as_posix()}}}\n{BOT}")
+    assert refused(Path("shop")) == []
+
+
 def test_settings_of_the_operator_may_name_any_file(tmp_path: Path) -> None:
     bot = write(tmp_path / "bot", BOT)
     matcher = Matcher.load(bot, confine=True, cache=str(tmp_path / "cache"))

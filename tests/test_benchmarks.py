@@ -714,6 +714,19 @@ def test_best_test_has_the_power_that_its_errors_allow(monkeypatch):
     assert powers[-1] > 0.99
 
 
+def test_message_is_heard_wrongly_in_two_words_at_most(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    n_best = load("bench_n_best")
+    confusions = {"where": ["wear"], "order": ["ordre"], "two": ["too"]}
+
+    assert n_best.confused("Where is my order", confusions, Random(1)) == "wear is my ordre"
+    assert (
+        n_best.confused("Where are two of my two orders", {"two": ["too"]}, Random(1))
+        == "where are too of my too orders"
+    )
+    assert n_best.confused("Hello", confusions, Random(1)) == "Hello"
+
+
 def test_draw_has_the_requested_utterances_per_intent(monkeypatch, lights):
     monkeypatch.syspath_prepend(FOLDER)
     heads = load("bench_heads")

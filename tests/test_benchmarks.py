@@ -696,9 +696,35 @@ def test_promises_are_counted_over_splits(run, lights, tmp_path):
     (row,) = json.loads(out.read_text(encoding="utf-8"))["rows"]
     assert (row["set"], row["train"], row["rows"], row["labelled"]) == ("toy", "train", 9, 6)
     assert 0 <= row["coverage"] <= row["oracle"] + 1e-9 <= 1 + 1e-9
+    assert row["coverage"] <= row["limit"] <= 1 + 1e-9
     assert row["below oracle"] == pytest.approx(row["oracle"] - row["coverage"])
     assert 0 <= row["kept"] <= 1
     assert "toy train" in done.stderr
+
+
+def test_best_test_has_the_power_that_its_errors_allow(monkeypatch):
+    """Of 45 answers, none may be wrong in a test of 5% whose error is 0.95**45; more errors buy more power."""
+    monkeypatch.syspath_prepend(FOLDER)
+    promise = load("bench_promise")
+
+    assert promise._best_power(45, 1.0, 0.01, 0.05, 0.95**45) == pytest.approx(0.99**45, abs=1e-6)
+    assert promise._best_power(300, 0.8, 0.05, 0.05, 0.1) == pytest.approx(0.1, abs=1e-6)
+    powers = [promise._best_power(count, 0.8, 0.02, 0.05, 0.1) for count in (50, 200, 800)]
+    assert powers == sorted(powers)
+    assert powers[-1] > 0.99
+
+
+def test_message_is_heard_wrongly_in_two_words_at_most(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    n_best = load("bench_n_best")
+    confusions = {"where": ["wear"], "order": ["ordre"], "two": ["too"]}
+
+    assert n_best.confused("Where is my order", confusions, Random(1)) == "wear is my ordre"
+    assert (
+        n_best.confused("Where are two of my two orders", {"two": ["too"]}, Random(1))
+        == "where are too of my too orders"
+    )
+    assert n_best.confused("Hello", confusions, Random(1)) == "Hello"
 
 
 def test_draw_has_the_requested_utterances_per_intent(monkeypatch, lights):

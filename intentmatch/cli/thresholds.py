@@ -157,7 +157,7 @@ def _rows(matcher: Matcher) -> list[dict[str, Any]]:
 
 def _row(scope: str, cut: Cut, learned: LearnedCut | None) -> dict[str, Any]:
     """Return a threshold with its measured effect, which is unknown for an author's threshold."""
-    known = learned if cut.on == "in_scope" else None
+    known = learned if learned is not None and (cut.value, cut.on) == (learned.value, learned.on) else None
     return {
         "for": scope,
         "threshold": cut.value,

@@ -64,9 +64,10 @@ class Promise(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Messages with the probability by which they are answered; arrays of shape `(messages,)`."""
+    """Messages with the confidence by which they are answered; arrays of shape `(messages,)`."""
 
-    in_scope: Numbers
+    confidence: Numbers
+    """Confidence of the first intent."""
     right: NDArray[np.bool_]
     """Whether the answer is right, if one is given."""
     asked: NDArray[np.bool_]
@@ -75,13 +76,13 @@ class Answers(NamedTuple):
 
     def select(self, some: NDArray[np.int64]) -> Answers:
         """Return some of the messages."""
-        return Answers(self.in_scope[some], self.right[some], self.asked[some], self.weights[some])
+        return Answers(self.confidence[some], self.right[some], self.asked[some], self.weights[some])
 
     def at(self, thresholds: Numbers) -> tuple[Numbers, Numbers]:
         """Return the weight of the answers given, and that of the wrong ones, at each threshold."""
-        order = np.argsort(-self.in_scope, kind="stable")
+        order = np.argsort(-self.confidence, kind="stable")
         given = np.where(self.asked, 0.0, self.weights)[order]
-        passing = np.searchsorted(-self.in_scope[order], -thresholds, side="right")
+        passing = np.searchsorted(-self.confidence[order], -thresholds, side="right")
         sums = [np.append(0.0, np.cumsum(some))[passing] for some in (given, given * ~self.right[order])]
         return sums[0], sums[1]
 
@@ -136,7 +137,7 @@ def sequence(held_out: Answers, cases: int, precision: float, chance: float) -> 
 
 
 def _grid(held_out: Answers) -> Numbers:
-    some = np.unique(np.quantile(held_out.in_scope, np.linspace(0.0, 1.0, STEPS + 1)[1:]))[::-1]
+    some = np.unique(np.quantile(held_out.confidence, np.linspace(0.0, 1.0, STEPS + 1)[1:]))[::-1]
     return np.append(some, 0.0)
 
 

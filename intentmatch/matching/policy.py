@@ -8,15 +8,13 @@ from dataclasses import dataclass, field, replace
 from intentmatch.core.result import Candidate, Measure, Verdict
 from intentmatch.core.setting_values import DEFAULT_LANGUAGE
 from intentmatch.core.threshold import Threshold, value_and_measure
-from intentmatch.learning.calibration import ALMOST_ALL, ASK_BELOW, ASK_FROM, RIVALS
+from intentmatch.learning.calibration import ALMOST_ALL, ASK_BELOW, ASK_FROM, LIKELY_TOGETHER, RIVALS
 from intentmatch.text.normalize import language_range
 
 # A verdict whose expected error is above this is doubtful. Scores have no error rate: there, being near the cut counts.
 _DOUBTFUL_ERROR = 0.25
 _BAND = 0.05
 
-# Under an author's threshold, the bot asks only if the rivals are as likely as this together.
-_LIKELY_TOGETHER = 0.8
 # Without a second intent as likely as this there is nothing to ask.
 _LEAST_OF_SECOND = 0.1
 _MOST_EXTRA = 3  # digits
@@ -129,8 +127,8 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
     """Decide what the candidates of a message mean.
 
     Only the first candidate can win: a threshold never hands the message to the runner-up. Below its threshold the
-    message is out of scope, or the bot asks if the author wrote that threshold and the first intents are likely enough
-    together. A candidate equal to its threshold passes.
+    message is out of scope, or the bot asks if that threshold is on the score or the confidence and the first intents
+    are likely enough together. A candidate equal to its threshold passes.
     """
     ranked = sorted(candidates, key=lambda c: (-c.rank, c.intent))
     if not ranked:
@@ -173,13 +171,12 @@ def _rivals(
     if policy.margin is not None:
         near = policy.near(ranked) if passes else []
         return tuple(c for c in near if _passes(c, policy.cut(c, language), total))
-    by_author = policy.cut(ranked[0], language).on != "in_scope"
+    on_scope = policy.cut(ranked[0], language).on == "in_scope"
     likely = [(c, c.confidence) for c in ranked[:RIVALS] if c.confidence is not None]
-    if len(likely) < 2 or likely[1][1] < _LEAST_OF_SECOND or not (passes or by_author):
+    if len(likely) < 2 or likely[1][1] < _LEAST_OF_SECOND or (on_scope and not passes):
         return ()
     together = sum(of for _, of in likely)
-    # An author's threshold says nothing about the probability that the message is in scope.
-    enough = _LIKELY_TOGETHER if by_author else min(ASK_FROM, ALMOST_ALL * (total or 0.0))
+    enough = min(ASK_FROM, ALMOST_ALL * (total or 0.0)) if on_scope else LIKELY_TOGETHER
     if together < enough or (passes and likely[0][1] >= policy.ask_below * together):
         return ()
     return tuple(c for c, of in likely if of >= LEAST_OFFERED)

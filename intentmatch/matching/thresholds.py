@@ -69,4 +69,4 @@ def _on_score(cut: Cut) -> Cut:
 
 
 def _learned(cut: LearnedCut, scope: str) -> Cut:
-    return Cut(cut.value, f"learned {scope}", "in_scope")
+    return Cut(cut.value, f"learned {scope}", cut.on)

@@ -29,7 +29,7 @@ from intentmatch.core.types import Case
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.insight.held_out_cases import held_out_cases
-from intentmatch.learning.calibration import Calibration, asked_about, calibrate, shares_of
+from intentmatch.learning.calibration import Calibration, answers_of, calibrate, shares_of
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_cases import Labelled, labelled_cases, usable_cases
 from intentmatch.learning.promise import Answers, last_kept, most_wrong, sequence
@@ -45,9 +45,14 @@ WITH_STRANGERS = (
 )
 """Sets with out-of-scope messages and at least 50 valid rows."""
 HEADER = (
-    "set", "train", "rows", "labelled", "promised", "kept", "kept, rest", "coverage", "one test", "oracle",
+    "set", "train", "rows", "labelled", "promised", "kept", "kept, rest", "coverage", "one test", "limit", "oracle",
     "below oracle",
 )  # fmt: skip
+
+# Thresholds at which the limit is worked out, and probabilities that are left out of it.
+_STEPS, _LEAST = 60, 1e-10
+_MOST = 100_000
+_LOG_FACTORIALS = np.append(0.0, np.cumsum(np.log(np.arange(1, _MOST + 1))))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -112,7 +117,7 @@ def _recorded(data: Path, choice: Choice) -> tuple[Answers, Answers, NDArray[np.
 def _answers(calibration: Calibration, cases: HeldOut, weights: NDArray[np.float64]) -> Answers:
     confidences = calibration.confidences_many(cases.ranked)
     assert confidences is not None
-    return Answers(confidences.sum(axis=1), cases.right, asked_about(confidences), weights)
+    return answers_of(confidences, cases.right, weights)
 
 
 def _measured(
@@ -146,6 +151,7 @@ def _measured(
         "kept, rest": kept_by_rest / options.splits,
         "coverage": mean,
         "one test": _one_test(everyone, known, cases, precision, chance),
+        "limit": _limit(everyone, known, cases, precision, chance),
         "oracle": best,
         "below oracle": best - mean,
     }
@@ -159,7 +165,7 @@ def _coverage(everyone: Answers, known: NDArray[np.bool_], thresholds: NDArray[n
 
 def _oracle(everyone: Answers, known: NDArray[np.bool_], precision: float) -> float:
     """Return the coverage of the lowest threshold at which all rows have the precision."""
-    thresholds = np.unique(everyone.in_scope)
+    thresholds = np.unique(everyone.confidence)
     given, wrong = everyone.at(thresholds)
     precise = (given > 0) & (wrong <= (1.0 - precision) * given)
     return float(_coverage(everyone, known, thresholds)[precise].max(initial=0.0))
@@ -167,7 +173,7 @@ def _oracle(everyone: Answers, known: NDArray[np.bool_], precision: float) -> fl
 
 def _one_test(everyone: Answers, known: NDArray[np.bool_], cases: int, precision: float, chance: float) -> float:
     """Return the most coverage to expect of one threshold that is chosen by all rows and tested with so many."""
-    thresholds = np.unique(np.quantile(everyone.in_scope, np.linspace(0.0, 1.0, 101)))
+    thresholds = np.unique(np.quantile(everyone.confidence, np.linspace(0.0, 1.0, 101)))
     given, wrong = everyone.at(thresholds)
     found = 0.0
     for covered, answered, missed in zip(_coverage(everyone, known, thresholds), given, wrong, strict=True):
@@ -175,6 +181,65 @@ def _one_test(everyone: Answers, known: NDArray[np.bool_], cases: int, precision
         power = binomial_tail(most_wrong(expected, precision, chance), expected, missed / answered) if answered else 0.0
         found = max(found, float(covered) * power)
     return found
+
+
+def _limit(everyone: Answers, known: NDArray[np.bool_], cases: int, precision: float, chance: float) -> float:
+    """Return a coverage that no procedure can expect to exceed, even one that knows all rows, if it keeps its promises.
+
+    Let the wrong rows among those answered at a threshold be a little more frequent, until the precision is too low
+    there and below. Whoever keeps the promise chooses such a threshold with the `chance` at most; by the lemma of
+    Neyman and Pearson (1933), it is then chosen in truth with the power of the best test at most. The mean coverage is
+    the sum of these bounds over the steps of coverage.
+    """
+    thresholds = np.unique(everyone.confidence)[::-1]
+    given, wrong = everyone.at(thresholds)
+    covered = _coverage(everyone, known, thresholds)
+    # Strict thresholds at which nothing is answered, as the bot asks, say nothing.
+    places = np.flatnonzero((given > 0) & (wrong <= (1.0 - precision) * given))
+    if not len(places):
+        return chance * float(covered[-1])
+    found, bound, before = 0.0, 1.0, 0.0
+    for place in places[np.unique(np.linspace(0, len(places) - 1, _STEPS).astype(int))].tolist():
+        found += bound * (covered[place] - before)
+        before = covered[place]
+        # So many of the rows answered here must be wrong for every lower threshold to be too low as well.
+        needed = (1.0 - precision) * given[place:] - (wrong[place:] - wrong[place])
+        rate, too_high = wrong[place] / given[place], max(1.0 - precision, float(needed.max() / given[place]))
+        if too_high <= 1.0:
+            bound = min(bound, _best_power(cases, given[place] / len(known), rate, too_high, chance))
+    return float(found + min(bound, chance) * (covered[-1] - before))
+
+
+def _best_power(cases: int, answered: float, rate: float, too_high: float, chance: float) -> float:
+    """Return the power of the best test that a share of wrong answers is `rate` and not `too_high`.
+
+    Of so many messages, each is answered with the probability `answered`.
+    """
+    ratios, truths, errors = [], [], []
+    for count, likely in enumerate(_binomial(cases, answered)):
+        if likely < _LEAST:
+            continue
+        truth, error = likely * _binomial(count, rate), likely * _binomial(count, too_high)
+        some = (truth > _LEAST) | (error > _LEAST)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios.append((truth / error)[some])
+        truths.append(truth[some])
+        errors.append(error[some])
+    order = np.argsort(-np.nan_to_num(np.concatenate(ratios), nan=0.0, posinf=np.inf), kind="stable")
+    truth, error = np.concatenate(truths)[order], np.concatenate(errors)[order]
+    # The test takes the outcomes that speak most for the truth, and a part of the last one, up to the chance.
+    part = np.clip((chance - (np.cumsum(error) - error)) / np.maximum(error, 1e-300), 0.0, 1.0)
+    return min(1.0, float(truth @ part) + cases * _LEAST)
+
+
+def _binomial(count: int, share: float) -> NDArray[np.float64]:
+    """Return the probability of each number of hits among at most `_MOST`."""
+    share = min(max(share, 1e-300), 1.0 - 1e-16)
+    hits, ways = np.arange(count + 1), _LOG_FACTORIALS[: count + 1]
+    chances: NDArray[np.float64] = np.exp(
+        ways[-1] - ways - ways[::-1] + hits * np.log(share) + hits[::-1] * np.log1p(-share)
+    )
+    return chances
 
 
 def _print(numbers: dict[str, Any]) -> None:

@@ -12,14 +12,14 @@ PRECISION, CONFIDENCE = 0.95, 0.9
 
 
 def messages(rng: np.random.Generator, count: int, *, harder: float = 0.0, asked: float = 0.03) -> Answers:
-    """Draw messages whose answers are right the more often the higher their in-scope probability."""
-    in_scope = rng.beta(3.0, 1.0, count)
-    right = rng.random(count) < np.clip(0.3 + 0.72 * in_scope - harder, 0.0, 0.995)
-    return Answers(in_scope, right, rng.random(count) < asked, np.ones(count))
+    """Draw messages whose answers are right the more often the higher their confidence."""
+    sure = rng.beta(3.0, 1.0, count)
+    right = rng.random(count) < np.clip(0.3 + 0.72 * sure - harder, 0.0, 0.995)
+    return Answers(sure, right, rng.random(count) < asked, np.ones(count))
 
 
 def precision_of(population: Answers, threshold: float) -> float:
-    given = (population.in_scope >= threshold) & ~population.asked
+    given = (population.confidence >= threshold) & ~population.asked
     return float(population.right[given].mean())
 
 
@@ -61,7 +61,7 @@ def test_more_messages_answer_more(population: Answers) -> None:
     held_out, answered = messages(rng, 1000), []
     for count in (150, 500, 5000):
         thresholds = sequence(held_out, count, PRECISION, 0.1)
-        shares = [(population.in_scope >= one).mean() for one in thresholds]
+        shares = [(population.confidence >= one).mean() for one in thresholds]
         found = [last_kept(*messages(rng, count).at(thresholds), PRECISION, 0.1) for _ in range(30)]
         answered.append(np.mean([0.0 if one is None else shares[one] for one in found]))
 
@@ -102,7 +102,7 @@ def test_estimate_of_the_missing_messages_is_about_right() -> None:
     rng = np.random.default_rng(6)
     held_out = messages(rng, 1000)
     first = messages(rng, 60)
-    _, promise = promised_threshold(first._replace(right=first.in_scope > 0.3), held_out, PRECISION, CONFIDENCE)
+    _, promise = promised_threshold(first._replace(right=first.confidence > 0.3), held_out, PRECISION, CONFIDENCE)
     more = promise.more or 0
     made = [
         promised_threshold(messages(rng, 60 + 2 * more), held_out, PRECISION, CONFIDENCE)[1].kept for _ in range(20)

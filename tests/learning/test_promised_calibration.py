@@ -9,9 +9,9 @@ import pytest
 
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Intent, Registry
-from intentmatch.learning.calibration import Calibration, calibrate
+from intentmatch.learning.calibration import Calibration, asked_about, calibrate
 from intentmatch.learning.cross_validation import RANKED, HeldOut
-from intentmatch.learning.promise import Promise
+from intentmatch.learning.promise import Answers, Promise, promised_threshold
 from intentmatch.matching.thresholds import policy_of
 
 TARGET = {"precision": 0.95, "confidence": 0.9}
@@ -70,6 +70,41 @@ def test_no_message_at_all_and_no_test_at_all(cases: HeldOut) -> None:
     assert calibrated(cases, None).promise is None
 
 
+def shared(cases: HeldOut, share: float) -> HeldOut:
+    """Let a second intent be nearly as likely as the first in some cases, and right in half of them."""
+    rng = np.random.default_rng(5)
+    some = cases.known & (rng.random(len(cases.first)) < share)
+    ranked = cases.ranked.copy()
+    ranked[some, 1] = ranked[some, 0] - 0.1
+    place = np.where(some, rng.integers(0, 2, len(some)), cases.place)
+    return replace(cases, ranked=ranked, place=place)
+
+
+def test_promised_threshold_on_the_confidence_answers_more() -> None:
+    """Messages that two intents share are surely in scope, and yet their answers are wrong every second time."""
+    cases, messages = shared(held_out(1500, seed=1), 0.15), shared(held_out(600, seed=2, labelled=True), 0.15)
+    found = calibrated(cases, messages)
+    by_scope = []
+    for some in (messages, cases):
+        confidences = found.confidences_many(some.ranked)
+        asked = asked_about(confidences)
+        by_scope.append(Answers(confidences.sum(axis=1), some.right, asked, some.weights))
+    other = promised_threshold(by_scope[0], by_scope[1], **TARGET)[1]
+
+    assert found.promise is not None
+    assert found.promise.kept
+    assert found.cut is not None
+    assert found.cut.on == "confidence"
+    assert found.promise.answered > 200 > other.answered * other.kept
+
+
+def test_threshold_of_an_older_artefact_stays_on_the_in_scope_probability(cases: HeldOut) -> None:
+    values = calibrated(cases, held_out(600, seed=2, labelled=True)).to_dict()
+    del values["cut"]["on"]
+
+    assert Calibration.from_dict(values).cut.on == "in_scope"
+
+
 def test_tested_messages_do_not_shape_the_confidences(cases: HeldOut) -> None:
     some, others = (calibrated(cases, held_out(600, seed=seed, labelled=True)) for seed in (2, 4))
 
@@ -89,6 +124,7 @@ def test_policy_says_where_a_promised_threshold_comes_from(cases: HeldOut) -> No
     policy = policy_of(registry, Settings(target=TARGET), found)
 
     assert policy.default.value == found.cut.value
+    assert policy.default.on == "confidence"
     assert policy.default.origin == "learned as the promise of 600 labelled messages"
     tiny = replace(found, cut=replace(found.cut, refused=0.0, cases=40))
     assert policy_of(registry, Settings(target=TARGET), tiny).default.value == found.cut.value

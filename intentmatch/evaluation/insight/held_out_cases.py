@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from intentmatch.artefact.build import labelled_messages
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.types import Encoder, Registry, Utterance
-from intentmatch.learning.calibration import Calibration, asked_about, shares_of
+from intentmatch.learning.calibration import LIKELY_TOGETHER, Calibration, asked_about, shares_of
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.training import cases_of, cross_validate_registry
 from intentmatch.matching.policy import Policy
@@ -75,9 +75,16 @@ class HeldOutCases:
         total: NDArray[np.float64] = self._confidences(calibration).sum(axis=1)
         return total
 
+    def measured(self, calibration: Calibration) -> NDArray[np.float64]:
+        """Return what is compared with the learned threshold. Raises `ValueError` without a confidence curve."""
+        if calibration.cut is not None and calibration.cut.on == "confidence":
+            return self._confidences(calibration)[:, 0]
+        return self.in_scope(calibration)
+
     def asked(self, calibration: Calibration) -> NDArray[np.bool_]:
         """Return which cases the bot asks about if they pass their threshold."""
-        return asked_about(self._confidences(calibration), calibration.ask_below)
+        likely = LIKELY_TOGETHER if calibration.cut is not None and calibration.cut.on == "confidence" else None
+        return asked_about(self._confidences(calibration), calibration.ask_below, likely)
 
     def verdicts(self, calibration: Calibration) -> Verdicts:
         """Return what the bot says to each case with the thresholds of a calibration.
@@ -134,13 +141,13 @@ class HeldOutCases:
 
     def _cuts(self, policy: Policy, calibration: Calibration) -> list[tuple[float, str]]:
         """Return the threshold of each case, and what it is compared with."""
-        learned = 0.0 if calibration.cut is None else calibration.cut.value
+        learned = (0.0, "in_scope") if calibration.cut is None else (calibration.cut.value, calibration.cut.on)
         by_intent = [policy.by_intent.get(name) for name in self.names]
         found = []
         for case, first in enumerate(self.held_out.first.tolist()):
             line = self.line(case)
             cut = by_intent[first] or policy.by_language.get((line and line.language) or "") or policy.default
-            found.append((learned, "in_scope") if cut.on == "score" else (cut.value, cut.on))
+            found.append(learned if cut.on == "score" else (cut.value, cut.on))
         return found
 
 

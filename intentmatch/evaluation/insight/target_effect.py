@@ -86,11 +86,11 @@ def coverage_curve(cases: HeldOutCases, calibration: Calibration, points: int = 
     """Return the rates of common thresholds, from the highest to none; empty without a confidence curve."""
     if calibration.curve is None:
         return []
-    in_scope, asked = cases.in_scope(calibration), cases.asked(calibration)
+    measured, asked = cases.measured(calibration), cases.asked(calibration)
     said = np.where(asked, ASKED, cases.held_out.first)
-    thresholds = np.unique(np.quantile(in_scope, np.linspace(0.0, 1.0, points)))[::-1]
+    thresholds = np.unique(np.quantile(measured, np.linspace(0.0, 1.0, points)))[::-1]
     return [
-        CurvePoint(float(threshold), rates(cases, np.where(in_scope >= threshold, said, REFUSED)))
+        CurvePoint(float(threshold), rates(cases, np.where(measured >= threshold, said, REFUSED)))
         for threshold in thresholds
     ]
 

@@ -107,7 +107,7 @@ def _show(rows: Sequence[Compared], registry: Registry) -> None:
             percent(row.overall),
             _or_dash(row.refused, percent),
             decimal(row.auroc),
-            "–" if row.covered is None else f"{len(row.covered)} of {len(codes)}",
+            "–" if row.covered is None or not codes else f"{len(row.covered)} of {len(codes)}",
             f"{row.milliseconds:.2f} ms",
             _or_dash(row.memory_megabytes, lambda size: f"{size:,.0f} MB"),
             _or_dash(row.size_megabytes, lambda size: f"{size:,.1f} MB"),

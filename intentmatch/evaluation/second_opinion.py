@@ -41,6 +41,8 @@ class SecondOpinion:
     """Different messages that the reranker was asked about."""
     unanswered: int
     """Calls without an answer, for which the verdict stood: faults, time limits and budgets."""
+    reason: str | None
+    """Why the first of these calls had no answer."""
     seconds: float
     """Mean time of a call."""
     requests: int | None
@@ -78,6 +80,7 @@ def measure_reranker(
         messages=len({outcome.case.text for part in after.parts for outcome in part.outcomes}),
         asked=len(counted.messages),
         unanswered=counted.unanswered,
+        reason=counted.reason,
         seconds=counted.seconds / max(1, counted.calls),
         requests=usage.requests if usage else None,
         tokens=usage.tokens if usage else 0,
@@ -93,6 +96,7 @@ class _Counted:
         self.messages: set[str] = set()
         self.calls = self.unanswered = 0
         self.seconds = 0.0
+        self.reason: str | None = None
         self._lock = threading.Lock()
 
     def score(self, message: str, utterances: Sequence[str]) -> NDArray[Any]:
@@ -102,17 +106,19 @@ class _Counted:
 
     def _timed(self, message: str, call: Any, argument: Any) -> Any:
         began = perf_counter()
-        failed = False
+        failure: UnavailableError | None = None
         try:
             return call(message, argument)
-        except UnavailableError:
-            failed = True
+        except UnavailableError as error:
+            failure = error
             raise
         finally:
             with self._lock:
                 self.messages.add(message)
                 self.calls += 1
-                self.unanswered += failed
+                if failure is not None:
+                    self.unanswered += 1
+                    self.reason = self.reason or str(failure)
                 self.seconds += perf_counter() - began
 
 

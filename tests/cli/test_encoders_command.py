@@ -76,6 +76,14 @@ def test_encoders_are_compared_on_the_registry(shop: Path) -> None:
     assert set(row["agreement"]) == {"spearman", "pearson"}
 
 
+def test_languages_of_a_registry_that_names_none_are_not_counted(shop: Path) -> None:
+    (shop / "shop.yaml").write_text(SHOP.replace("language: en\n", ""), encoding="utf-8")
+    table = run("encoders", "--compare", "static", "-i", str(shop / "shop.yaml"), "--set", "cache=off")
+
+    assert table.exit_code == 0, table.output
+    assert "0 of 0" not in table.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

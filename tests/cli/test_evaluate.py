@@ -266,6 +266,18 @@ def test_eval_prints_gain_share_and_cost(tmp_path: Path) -> None:
     assert " ms a call" in done.stdout
 
 
+def test_reranker_without_an_answer_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("urllib3", reason="needs the extra [remote]")
+    monkeypatch.setenv("no_proxy", "*")
+    bot = tmp_path / "bot.yaml"
+    bot.write_text(_DOUBTFUL, encoding="utf-8")
+    done = run(str(bot), "--reranker", "remote:http://127.0.0.1:1/rerank", "--no-robustness", "--folds", "2")
+
+    assert done.exit_code == 0
+    assert "without an answer: there the verdict stood" in done.stdout
+    assert "at http://127.0.0.1:1/rerank gives no answer: it cannot be reached" in done.stdout
+
+
 def test_missing_reranker_is_an_error(tmp_path: Path) -> None:
     bot = tmp_path / "bot.yaml"
     bot.write_text(_DOUBTFUL, encoding="utf-8")

@@ -55,7 +55,7 @@ def test_gain_is_the_difference_of_two_evaluations(bot: Path) -> None:
     assert (gain.without, gain.with_it) == (before.parts[0].numbers.overall, after.parts[0].numbers.overall)
     assert found.messages == len(TESTS)
     assert 0 < found.asked <= len(TESTS)
-    assert (found.requests, found.tokens, found.unanswered) == (None, 0, 0)
+    assert (found.requests, found.tokens, found.unanswered, found.reason) == (None, 0, 0, None)
     assert found.seconds > 0.0
 
 
@@ -71,3 +71,4 @@ def test_requests_and_tokens_of_a_chat_model_are_counted(bot: Path, server: Opin
     assert found.requests == len(server.asked) >= found.asked > 0
     assert found.tokens == 95 * (len(server.asked) - 1)
     assert found.unanswered == 1
+    assert (found.reason or "").endswith("gives no answer: it answered with status 500")

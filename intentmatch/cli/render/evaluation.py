@@ -55,6 +55,7 @@ def second_opinion(found: SecondOpinion) -> None:
     output.say(f"  asked about {found.asked:,} of {counted(found.messages, 'message')} ({share:.1%})")
     if found.unanswered:
         output.say(f"  {counted(found.unanswered, 'call')} without an answer: there the verdict stood")
+        output.say(click.style(f"    {found.reason}", dim=True))
     cost = f"  {found.seconds * 1000:.1f} ms a call"
     if found.requests is not None:
         cost += f", {counted(found.requests, 'request')}"

@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -24,6 +25,8 @@ KEY = "INTENTMATCH_RERANKER_KEY"
 """Environment variable with the API key. The same name with `_FILE` appended names a file that holds the key."""
 
 _CONNECTIONS = 16
+# Requests that wait for the server at once, those that nobody waits for any more included.
+_MOST_REQUESTS = 64
 _CACHED = 1024
 # An answer is a few numbers or a short object; more than this is no answer.
 _MOST_BYTES = 1 << 20
@@ -44,9 +47,9 @@ class Usage:
 class OpinionClient:
     """Asks the server at `url` with JSON. Safe to use from many threads.
 
-    `seconds` limits one request, connecting included; `budget` holds the most requests per `minute` and `day`. Answers
-    to the last 1,024 different requests are cached. Raises `SettingsError` if the URL or the key is invalid, and
-    `MissingExtraError` without urllib3.
+    `seconds` limits one request, looking up the host and connecting included; `budget` holds the most requests per
+    `minute` and `day`. Answers to the last 1,024 different requests are cached. Raises `SettingsError` if the URL or
+    the key is invalid, and `MissingExtraError` without urllib3.
     """
 
     def __init__(
@@ -75,7 +78,7 @@ class OpinionClient:
         except self._http.exceptions.HTTPError:
             # The original text would show the proxy's password.
             raise SettingsError(f"the environment names an invalid proxy for {scheme}") from None
-        self._lock = threading.Lock()
+        self._lock, self._slots = threading.Lock(), threading.BoundedSemaphore(_MOST_REQUESTS)
         self._budget, self._breaker = Budget(budget, clock), CircuitBreaker(clock)
         self._answers: OrderedDict[bytes, Any] = OrderedDict()
         self.usage = Usage()
@@ -121,6 +124,38 @@ class OpinionClient:
             raise self._unavailable(why) from None
 
     def _post(self, body: bytes) -> bytes:
+        """Return the content of the answer, waiting no longer than the time limit.
+
+        The limits of a socket start anew with each byte, and looking up a host has none: a thread waits for the server.
+        """
+        if not self._slots.acquire(blocking=False):
+            raise self._unavailable(f"{_MOST_REQUESTS} requests are still without an answer")
+        found: SimpleQueue[bytes | Exception] = SimpleQueue()
+
+        def wait() -> None:
+            answer: bytes | Exception
+            try:
+                answer = self._answer(body)
+            except Exception as error:  # noqa: BLE001 - raised again below
+                answer = error
+            self._slots.release()
+            found.put(answer)
+
+        threading.Thread(target=wait, name="intentmatch-opinion", daemon=True).start()
+        try:
+            answer = found.get(timeout=self._seconds)
+        except Empty:
+            raise self._unavailable(self._late) from None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    @property
+    def _late(self) -> str:
+        return f"it took more than {self._seconds:g} s"
+
+    def _answer(self, body: bytes) -> bytes:
+        """Send the request and read the answer; if nobody waits for it any more, stop reading."""
         deadline = self._clock() + self._seconds
         try:
             answer = self._pool.request(
@@ -128,21 +163,22 @@ class OpinionClient:
             )
             content = b""
             try:
-                # The time limit of the socket starts anew with each block.
                 while block := answer.read1(_BLOCK):
                     content += block
                     if self._clock() > deadline or len(content) > _MOST_BYTES:
                         answer.close()
                         raise self._unavailable(
-                            f"it took more than {self._seconds:g} s"
+                            self._late
                             if len(content) <= _MOST_BYTES
                             else f"its answer has more than {_MOST_BYTES:,} bytes"
                         )
             finally:
                 answer.release_conn()
-        except self._http.exceptions.TimeoutError:
-            raise self._unavailable(f"it took more than {self._seconds:g} s") from None
         except self._http.exceptions.HTTPError as error:
+            # A refused connection or an unknown host is a timeout to urllib3, too.
+            late = isinstance(error, self._http.exceptions.TimeoutError)
+            if late and not isinstance(error, self._http.exceptions.NewConnectionError):
+                raise self._unavailable(self._late) from None
             raise self._unavailable(f"it cannot be reached ({type(error).__name__})") from None
         if answer.status != 200:
             raise self._unavailable(f"it answered with status {answer.status}{error_text(content, self._key)}")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -14,6 +17,33 @@ from intentmatch.core.errors import MissingExtraError, ModelUnavailableError, Se
 from intentmatch.matching.opinions.client import KEY, OpinionClient
 
 BODY = {"query": "a", "texts": ["a", "b"]}
+_DRIPS_SECONDS = 20.0
+
+
+@contextmanager
+def dripping(beginning: bytes) -> Iterator[str]:
+    """Run a server that sends the beginning of an answer, and then a byte every 0.05 s until the block ends."""
+    over = threading.Event()
+
+    def drip() -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(65536)
+            try:
+                connection.sendall(beginning)
+                for _ in range(int(_DRIPS_SECONDS / 0.05)):
+                    connection.sendall(b"1")
+                    if over.wait(0.05):
+                        return
+            except OSError:
+                pass
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+        over.set()
+        thread.join()
 
 
 @pytest.fixture
@@ -67,6 +97,15 @@ def test_fault_is_one_request_and_one_error(
     assert len(server.asked) == 1
 
 
+def test_refused_connection_is_not_called_slow() -> None:
+    pytest.importorskip("urllib3", reason="needs the extra [remote]")
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}/rerank"
+
+    with pytest.raises(ModelUnavailableError, match=r"cannot be reached \(NewConnectionError\)"):
+        ask(OpinionClient(url, what="the test", seconds=30.0, budget={}, paths=("/rerank",)))
+
+
 def test_slow_server_is_left_after_the_time_limit(client: Callable[..., OpinionClient], server: OpinionServer) -> None:
     given_up = threading.Event()
     server.script.append(when(given_up))
@@ -74,6 +113,41 @@ def test_slow_server_is_left_after_the_time_limit(client: Callable[..., OpinionC
     with pytest.raises(ModelUnavailableError, match=r"took more than 0\.2 s"):
         ask(client(seconds=0.2))
     given_up.set()
+
+
+@pytest.mark.parametrize(
+    "beginning", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n["]
+)
+def test_server_that_sends_a_byte_at_a_time_is_left_after_the_time_limit(beginning: bytes) -> None:
+    """Each byte comes sooner than a time limit of the socket, which starts anew with it."""
+    pytest.importorskip("urllib3", reason="needs the extra [remote]")
+    with dripping(beginning) as host:
+        asking = OpinionClient(
+            f"http://{host}/rerank", what="the test", paths=("/rerank",), seconds=0.5, budget={"day": 9}
+        )
+        began = monotonic()
+        with pytest.raises(ModelUnavailableError, match=r"took more than 0\.5 s"):
+            ask(asking)
+        assert monotonic() - began < _DRIPS_SECONDS / 2
+
+
+def test_requests_that_nobody_waits_for_are_limited(
+    client: Callable[..., OpinionClient], server: OpinionServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("intentmatch.matching.opinions.client._MOST_REQUESTS", 1)
+    given_up = threading.Event()
+    server.script.append(when(given_up))
+    asking = client(seconds=30.0)
+    waiting = threading.Thread(target=ask, args=(asking,))
+    waiting.start()
+    while not server.asked:
+        sleep(0.01)
+
+    with pytest.raises(ModelUnavailableError, match="1 requests are still without an answer"):
+        ask(asking, {**BODY, "query": "other"})
+    given_up.set()
+    waiting.join()
+    assert ask(asking, {**BODY, "query": "b"}) == 1
 
 
 def test_server_that_fails_is_left_alone(client: Callable[..., OpinionClient], server: OpinionServer) -> None:

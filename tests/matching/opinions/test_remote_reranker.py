@@ -22,7 +22,7 @@ LINES = ["cancel my order", "hello", "my order is late"]
 @pytest.mark.parametrize("path", ["/rerank", "/v1/rerank#m", "/score#m"])
 def test_scores_come_back_in_the_order_of_the_utterances(server: OpinionServer, path: str) -> None:
     """The server sorts them by score."""
-    reranker = load_reranker(Settings(reranker=f"remote:{server.url(path)}"))
+    reranker = load_reranker(Settings(reranker=f"remote:{server.url(path)}", reranker_seconds=30.0))
     assert isinstance(reranker, Reranker)
 
     scores = reranker.score("my order", LINES)
@@ -51,7 +51,9 @@ def test_wrong_answers_are_errors(server: OpinionServer, answer: Any, message: s
     server.script.append((200, {}, answer))
 
     with pytest.raises(ModelUnavailableError, match=message):
-        load_reranker(Settings(reranker=f"remote:{server.url('/rerank')}")).score("my order", LINES)
+        load_reranker(Settings(reranker=f"remote:{server.url('/rerank')}", reranker_seconds=30.0)).score(
+            "my order", LINES
+        )
 
 
 def test_personal_data_is_redacted_before_it_leaves(server: OpinionServer, bot: Callable[..., Matcher]) -> None:

@@ -995,14 +995,15 @@ def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registr
     assert done.returncode == 0, done.stderr
     tables = {table["title"]: table for table in json.loads(out.read_text(encoding="utf-8"))["tables"]}
     assert set(tables) >= {
-        "Typing mistakes", "Accents", "Shorthand", "Out-of-scope messages", "Noise", "Everyday talk", "Confidence",
-        "Asking", "Stability", "Foreign languages", "Own languages", "Negated requests", "Harmless negations",
-        "Time of a match",
+        "Typing mistakes", "Clean text", "Accents", "Shorthand", "Out-of-scope messages", "Noise", "Everyday talk",
+        "Confidence", "Asking", "Stability", "Foreign languages", "Own languages", "Negated requests",
+        "Harmless negations", "Time of a match",
     }  # fmt: skip
     for table in tables.values():
         assert f"**{table['title']}.** {table['about']}" in done.stdout
         assert all(len(row) == len(table["header"]) == len(table["digits"]) for row in table["rows"])
     assert tables["Typing mistakes"]["rows"][0][:3] == ["tiny:train", 5, 80.0]
+    assert tables["Clean text"]["rows"] == [["tiny:train", 5, 80.0, 80.0, 0.0, 0, 0]]
     assert tables["Shorthand"]["rows"][0][1] == 3, "where, forgot, please"
     assert [row[1] for row in tables["Everyday talk"]["rows"]] == [100, 100]
     assert "\n![Typing mistakes](messages-typos.svg)\n" in done.stdout

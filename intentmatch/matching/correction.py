@@ -7,6 +7,7 @@ that are written as such, and words of scripts without letters.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from intentmatch.text.shorthand import SHORTHAND, shorthand_of
 _LEAST_SHARE, _LEAST_OF_BEST = 0.02, 0.5
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "؟", "।")
 _LONGEST_ABBREVIATION = 2
+_APOSTROPHE = re.compile("['’]")
 _APOSTROPHES = dict.fromkeys(map(ord, "'’"))
 _CACHED_WORDS, _CACHED_TABLES = 4096, 64
 
@@ -68,10 +70,11 @@ class Corrector:
         self._tables: dict[str | None, Mapping[str, str]] = {}
         self._surfaces: dict[str, str] = {}
 
-    def read(self, text: str, key: str, language: str | None) -> Correction | None:
+    def read(self, text: str, key: str, language: str | None, *, foreign: bool = False) -> Correction | None:
         """Return a cleaned message as it is read, or None if it is read as it is written.
 
-        `key` is the folded message, and `language` its language if that is known.
+        `key` is the folded message, and `language` its language if that is known. Of a message in a `foreign` language,
+        which the registry does not have, words are read as words of the registry only: the others need not be mistyped.
         """
         known = self._known
         if known.issuperset(key.split(" ")):
@@ -85,7 +88,7 @@ class Corrector:
             word = words[number] = _word(written[number])
             if (long := shorthand.get(folded[number])) and not _is_initial_or_unit(word, number, message):
                 read[number] = long
-            elif _is_plain(word.core) and (candidates := self._index.candidates(folded[number])):
+            elif _is_plain(word.core) and (candidates := self._candidates(folded[number], foreign)):
                 found[number] = candidates
         for number, long in read.items():
             message.read(number, fold(long))
@@ -99,6 +102,11 @@ class Corrector:
         said = dict.fromkeys(f'"{words[number].core}" as "{new}"' for number, new in sorted(read.items()))
         return Correction(" ".join(written), f"read {', '.join(said)}")
 
+    def _candidates(self, word: str, foreign: bool) -> Sequence[Candidate]:
+        """Return the words that a word may be a misspelling of; those of the registry alone in a `foreign` message."""
+        candidates = self._index.candidates(word)
+        return [one for one in candidates if one.word in self._known] if foreign else candidates
+
     def _meant(self, message: _Message, found: Mapping[int, Sequence[Candidate]]) -> Iterator[tuple[int, str]]:
         """Yield the place of each mistyped word with the word that was meant, as the registry writes it."""
         # A corrected word is evidence for its neighbours, so that words in doubt are looked at twice.
@@ -107,6 +115,8 @@ class Corrector:
                 continue
             score, meant = max(message.rated(number, candidate) for candidate in found[number])
             surface = self._surface(meant) if score > 0.0 else ""
+            if message.is_contraction(number) and _APOSTROPHE.search(surface) is None:
+                continue
             if surface and (surface[0].isupper() or not message.stands_out(number)):
                 message.read(number, meant)
                 message.mistyped = True
@@ -192,6 +202,12 @@ class _Message:
         careless = CARELESS if self.mistyped and number not in common else 0.0
         in_a_language = len(common) - (number in common)
         return familiarity(len(self._folded) - 1 - others, in_a_language, others - in_a_language) + careless
+
+    def is_contraction(self, number: int) -> bool:
+        """Return whether a word has an apostrophe within, as "aren't" has; not before a last "s" ("the phone's")."""
+        core = _word(self._written[number]).core
+        found = _APOSTROPHE.search(core)
+        return found is not None and core[found.end() :].lower() != "s"
 
     def stands_out(self, number: int) -> bool:
         """Return whether a word has a capital that no beginning of a sentence explains, among words that have none."""

@@ -200,6 +200,28 @@ def typos(subject: Subject) -> list[Table]:
     return [Table("typos", "Typing mistakes", about, header, (None, 0, 1, 1, 1, 1, 1), rows, ("clean", *header[3:5]))]
 
 
+def clean_text(subject: Subject) -> list[Table]:
+    """Messages as they are written, with spelling correction and without."""
+    rows: list[list[Cell]] = []
+    for choice in subject.chosen():
+        artefact, found = subject.matcher(choice).artefact, subject.results(choice)
+        plain = Snapshot(Engine(replace(artefact, settings=replace(artefact.settings, fuzzy=1.0)), subject.encoder))
+        without = plain.match_many([row.text for row, _ in found], top_k=1)
+        off = [_is_right(result, row.intent) for (row, _), result in zip(found, without, strict=True)]
+        on = [_is_right(result, row.intent) for row, result in found]
+        counts = Counter(zip(off, on, strict=True))
+        lost, won = counts[True, False], counts[False, True]
+        shares = [_percent(share(off)), _percent(share(on))]
+        rows.append([label(choice), len(found), *shares, 100 * (lost - won) / len(found), lost, won])
+    about = (
+        "Percent right (out-of-scope messages: refused) of the valid rows as they are written, with the setting "
+        "`fuzzy: 1.0`, which turns spelling correction off, and with it on; the last columns are points lost, and "
+        "messages that are no longer right, or newly right."
+    )
+    header = ("set", "messages", "off", "on", "lost", "no longer right", "newly right")
+    return [Table("clean", "Clean text", about, header, (None, 0, 2, 2, 2, 0, 0), rows)]
+
+
 def accents(subject: Subject) -> list[Table]:
     """Accented lines of the shipped registry, typed without accents."""
     matcher = subject.shipped()
@@ -533,6 +555,7 @@ def _outside(subject: Subject, choice: Choice) -> bool:
 
 PARTS: dict[str, Callable[[Subject], list[Table]]] = {
     "typos": typos,
+    "clean": clean_text,
     "accents": accents,
     "shorthand": shorthand,
     "foreign": foreign,

@@ -89,6 +89,30 @@ def test_missing_accents_are_restored():
     assert read("ich mochte kundigen", "de", corrector(("de",))) == "ich möchte kündigen"
 
 
+@pytest.mark.parametrize(
+    ("message", "corrected"),
+    [
+        ("i an't find the order", "i an't find the order"),
+        ("i an’t find the order", "i an’t find the order"),
+        ("i dno't want it please", "i don't want it please"),
+        ("where is my ordar's card", "where is my order card"),
+    ],
+)
+def test_contraction_is_only_read_as_a_contraction(message, corrected):
+    """ "an't" is not "want"; the "'s" of an owner may be left out."""
+    assert read(message) == corrected
+
+
+def test_message_in_a_foreign_language_has_mistakes_in_words_of_the_registry_only():
+    message = "cancle my goodmornign order"
+
+    def corrected(foreign):
+        return corrector().read(message, fold(message), "en", foreign=foreign).text
+
+    assert corrected(False) == "cancel my goodmorning order"
+    assert corrected(True) == "cancel my goodmornign order"
+
+
 def test_correction_says_what_was_read_as_what():
     correction = corrector().read("plz cancle my order, plz", "plz cancle my order plz", "en")
 

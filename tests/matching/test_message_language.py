@@ -115,6 +115,14 @@ def test_words_of_utterances_count_for_the_registry() -> None:
     assert spoken(registry(de=(*GERMAN, *without)), "home delivery").foreign
 
 
+@pytest.mark.parametrize("message", ["i'll take bob miller", "where was john denver born"])
+def test_message_about_something_else_is_not_foreign(message: str) -> None:
+    """A registry that has nearly all words of its own users lacks the words of other subjects."""
+    begun = [f"{words} {line}" for line in ENGLISH for words in ("where was", "i'll take", "what year", "some of")]
+
+    assert not spoken(registry(en=(*begun, *ENGLISH)), message).foreign
+
+
 def test_title_in_a_language_of_the_registry_does_not_hide_the_language_around_it() -> None:
     bot = registry(
         en=(*(f"play {song} now" for song in ENGLISH * 3), "find the film", "show the film to me", "find me")

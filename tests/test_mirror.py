@@ -59,6 +59,8 @@ TESTED_IN: dict[str, str] = {
     "registry/reading/country_codes.py": "registry/reading/test_mistakes.py",
     "registry/reading/line_parts.py": "registry/reading/test_mistakes.py",
     "registry/reading/misplaced.py": "registry/reading/test_mistakes.py",
+    "registry/reading/repair.py": "registry/reading/test_mistakes.py",
+    "registry/reading/sign_repairs.py": "registry/reading/test_mistakes.py",
     "registry/reading/syntax_repairs.py": "registry/reading/test_mistakes.py",
     # What dialects share is tested by the contract of a format, which every dialect runs.
     "formats/dialogflow.py": "formats/test_dialogflow_es.py",

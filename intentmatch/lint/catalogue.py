@@ -42,6 +42,7 @@ BY_FORM = (
     Rule("not-found", "error", "a file or folder does not exist"),
     Rule("no-files", "error", "a folder has no YAML file"),
     Rule("empty-file", "warning", "a file is empty"),
+    Rule("foreign-file", "error", "a file belongs to another program, such as Rasa"),
     Rule("version", "error", "a file has an unknown version of the grammar"),
     Rule("unknown-key", "error", "a key is unknown"),
     Rule("duplicate-key", "error", "a mapping has the same key twice"),

@@ -17,7 +17,7 @@ from intentmatch.core.errors import InputError, Location, Problem
 from intentmatch.core.threshold import Threshold, parse_threshold
 from intentmatch.core.types import Case, Intent, Rule, Utterance
 from intentmatch.registry.reading.line_parts import columns, quoted, shown
-from intentmatch.registry.reading.misplaced import is_intent, keys_below, keys_below_last, languages_below
+from intentmatch.registry.reading.misplaced import is_intent, keys_above, keys_below, keys_below_last, languages_below
 from intentmatch.registry.reading.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
 from intentmatch.registry.reading.nodes import Sequence as ListNode
 from intentmatch.registry.reading.page import ALIAS_HINT, NAME_HINT, Page, is_empty
@@ -30,6 +30,7 @@ INTENT_KEYS = (
     "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when", "confirm",
 )  # fmt: skip
 TEST_KEYS = ("text", "intent", "language")
+_OF_RASA = ("nlu", "stories")
 _BY_LANGUAGE = ("title", "utterances", "not", "response")
 OUT_OF_SCOPE = "out_of_scope"
 """The value of a test's `intent:` that expects no intent."""
@@ -95,15 +96,11 @@ class FileGrammar:
         page, content = self._page, self._content
         if root is None:
             page.warn(Location(page.path), "empty-file", "the file is empty", "add an `intents:` block or delete it")
+        if root is None or self._is_foreign(root):
             return content
         root, stray = self._stray_intents(root)
         entries = {key.text: value for key, value in page.entries(root, "a file", FILE_KEYS)}
-        if "version" in entries:
-            self._version(entries["version"])
-        if "language" in entries:
-            page.language = page.language_code(entries["language"])
-        if "include" in entries:
-            content.includes = [(node.text, node.location) for node in page.texts(entries["include"], "`include`")]
+        self._head(entries)
         if "settings" in entries:
             content.settings = self._settings(entries["settings"])
         if "rules" in entries:
@@ -111,14 +108,32 @@ class FileGrammar:
         if "slots" in entries:
             content.slots = list(self._slots.read(entries["slots"]))
         if "intents" in entries:
-            intents, misplaced = keys_below(entries["intents"], INTENT_KEYS)
-            page.problems += misplaced
-            content.intents = [self._intent(*entry) for entry in page.entries(intents, "`intents`")]
+            content.intents = self._intents(entries["intents"])
         content.intents += [self._intent(*entry) for entry in stray]
         if "tests" in entries:
             content.tests = list(self._tests(entries["tests"]))
         page.warn_of_lost_text()
         return content
+
+    def _head(self, entries: dict[str, Node]) -> None:
+        page = self._page
+        if "version" in entries:
+            self._version(entries["version"])
+        if "language" in entries:
+            page.language = page.language_code(entries["language"])
+        if "include" in entries:
+            named = page.texts(entries["include"], "`include`")
+            self._content.includes = [(node.text, node.location) for node in named]
+
+    def _is_foreign(self, root: Node) -> bool:
+        """Report a file of Rasa; return whether it is one."""
+        keys = [key for key, _ in root.entries if isinstance(key, Scalar)] if isinstance(root, Mapping) else []
+        foreign = next((key for key in keys if key.text in _OF_RASA), None)
+        if foreign is None or any(key.text == "intents" for key in keys):
+            return False
+        hint = "convert the bot with `intentmatch import FOLDER -o intents/`, and load what it writes"
+        self._page.error(foreign.location, "foreign-file", f"this is a file of Rasa: `{foreign.text}`", hint)
+        return True
 
     def _stray_intents(self, root: Node) -> tuple[Node, list[tuple[Scalar, Node]]]:
         """Report intents at the top level of a file; return the file without them, and them."""
@@ -192,10 +207,17 @@ class FileGrammar:
                 self._content.rule_references += self._references(parsed, template, name, language or None)
             yield Rule(name, {language: template.text for language, template in templates.items()}, key.location)
 
+    def _intents(self, node: Node) -> list[Intent]:
+        node, misplaced = keys_below(node, INTENT_KEYS)
+        self._page.problems += misplaced
+        return [self._intent(*entry) for entry in self._page.entries(node, "`intents`")]
+
     def _intent(self, key: Scalar, node: Node) -> Intent:
         page, name = self._page, key.text.strip()
         before = len(page.problems)
         node, misplaced = languages_below(node, _BY_LANGUAGE, INTENT_KEYS)
+        page.problems += misplaced
+        node, misplaced = keys_above(node, _BY_LANGUAGE, INTENT_KEYS)
         page.problems += misplaced
         entries = {inner.text: value for inner, value in page.entries(node, f"intent {key.text!r}", INTENT_KEYS)}
 

@@ -50,6 +50,34 @@ def keys_below(node: Node, known: Collection[str]) -> tuple[Node, list[Problem]]
     return _moved(node, is_parent, is_misplaced)
 
 
+def keys_above(node: Node, keys: Collection[str], known: Collection[str]) -> tuple[Node, list[Problem]]:
+    """Move keys of an intent that stand among the languages below one of its keys out to the intent.
+
+    `keys` are the keys that take texts by language, `known` all keys of the intent. Returns the same as
+    `languages_below`.
+    """
+    if not isinstance(node, Mapping):
+        return node, []
+    entries: list[_Entry] = []
+    moved: list[_Entry] = []
+    problems: list[Problem] = []
+    for key, value in node.entries:
+        among = value.entries if isinstance(value, Mapping) and _text(key) in keys else ()
+        stray = [entry for entry in among if _text(entry[0]) in known and language_code(_text(entry[0])) is None]
+        if stray and isinstance(value, Mapping):
+            first = stray[0][0]
+            shift = key.location.column - first.location.column
+            where = f"`{_text(key)}`"
+            message = f"`{_text(first)}` stands below {where}, not beside it"
+            hint = f"`{_text(first)}` belongs {columns(shift)}, beside {where}"
+            problems.append(Problem(first.location, "error", "wrong-indentation", message, hint))
+            moved += stray
+            entries.append((key, replace(value, entries=tuple(entry for entry in among if entry not in stray))))
+        else:
+            entries.append((key, value))
+    return (replace(node, entries=(*entries, *moved)) if problems else node), problems
+
+
 def keys_below_last(root: Node, parent: str, known: Collection[str]) -> tuple[Node, list[Problem]]:
     """Move keys of an intent that stand beside `intents:` below the last intent, if it is empty.
 

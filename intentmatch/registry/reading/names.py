@@ -9,7 +9,7 @@ from intentmatch.core.errors import Location, Problem, Severity, suggest
 from intentmatch.core.types import Rule, Slot
 from intentmatch.registry.reading.grammar import FileContent, Reference
 from intentmatch.registry.reading.scope import Scope, path_of
-from intentmatch.registry.reading.slot_grammar import SlotEntry
+from intentmatch.registry.reading.slot_grammar import KINDS, SlotEntry
 from intentmatch.registry.templates.rules import key_of
 
 _UNUSED = "use it in a template, or remove it"
@@ -43,10 +43,13 @@ class Names:
         """Return the slots that an intent declares, then the file slots that its lines or their rules name."""
         own = self._declared(intent)
         refined = [entry for entry in self._entries.get(intent, ()) if own[entry.name].kind is None]
+        open_ = self._without_type(refined)
         named = [Reference("slot", entry.name, entry.location, intent, None) for entry in refined]
         shared: dict[str, Slot] = {}
         for reference in (*named, *self._named_in_lines(intent)):
             entry = own.get(reference.name)
+            if reference.name in open_:
+                continue
             slot = None if entry and entry.kind else self._slot(reference)
             if slot is not None:
                 first = shared.setdefault(slot.name, slot)
@@ -88,6 +91,16 @@ class Names:
                 self._note(entry.location, "error", "slot-redefined", message, hint)
             own[entry.name] = replace(known, **{**entry.fields, **known.fields})
         return own
+
+    def _without_type(self, refined: Iterable[SlotEntry]) -> set[str]:
+        """Report slots of an intent that have no type and refine no slot of a file; return their names."""
+        found = set()
+        for entry in refined:
+            if not self._slots.definitions(entry.name) and suggest(entry.name, self._slots.names) is None:
+                hint = f"add `values`, a `pattern`, or a `type`: {', '.join(KINDS)}"
+                self._note(entry.location, "error", "bad-slot", f"slot {entry.name!r} has no type", hint)
+                found.add(entry.name)
+        return found
 
     def _named_in_lines(self, intent: str) -> Iterator[Reference]:
         """Yield every slot that an intent's lines name, directly or through rules."""

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from intentmatch.core.errors import Location, Problem, suggest
 from intentmatch.registry.reading.comments import split_lines
-from intentmatch.registry.reading.country_codes import LANGUAGE_OF
+from intentmatch.registry.reading.country_codes import LANGUAGE_NAMED, LANGUAGE_OF
 from intentmatch.registry.reading.lost_text import Lost, lost_text
 from intentmatch.registry.reading.nodes import Mapping, Node, NodeError, Scalar
 from intentmatch.registry.reading.nodes import Sequence as ListNode
@@ -34,9 +34,17 @@ _OTHER_WORDS = {
     "entities": "slots",
     "parameters": "slots",
     "contexts": "when",
+    "kind": "type",
+    "options": "values",
+    "choices": "values",
+    "regex": "pattern",
+    "question": "ask",
+    "prompt": "ask",
 }
 # Keys whose value is a list or a mapping.
 _COLLECTIONS = frozenset({"utterances", "not", "slots", "intents", "rules", "tests", "settings", "metadata", "values"})
+# Keys of a file that authors write into an intent.
+_OF_FILES = frozenset({"tests", "settings", "rules", "include", "version", "intents"})
 ALIAS_HINT = "write the lines out instead of using aliases"
 
 
@@ -72,6 +80,11 @@ class Page:
     def items(self, node: Node, what: str, hint: str = "start each line with `- `") -> Iterator[Node]:
         """Yield the items of a list node; report anything else."""
         if not isinstance(node, ListNode):
+            if (without_colon := self._without_colon(node)) is not None:
+                place = replace(node.location, column=node.location.column + len(without_colon))
+                message, hint = f"the colon after `{without_colon}` is missing", f"write `{without_colon}:`"
+                self.error(place, "wrong-type", message, hint)
+                return
             if isinstance(node, Scalar) and re.match(r"-\S", node.text):
                 hint = "write a space after each dash"
             self.error(node.location, "wrong-type", f"{what} must be a list", hint)
@@ -79,6 +92,14 @@ class Page:
         for item in node.items:
             self.visit(item)
             yield item
+
+    def _without_colon(self, node: Node) -> str | None:
+        """Return the word on the first line of a text if a list follows below: it is a key without its colon."""
+        if not (isinstance(node, Scalar) and node.plain) or self.is_verbatim(node):
+            return None
+        word, following = self.source(node)[1].strip(), self.next_line(node)
+        is_key = re.fullmatch(r"[\w-]+", word) and not self.source(node)[0].strip()
+        return word if is_key and following is not None and following[1].startswith("- ") else None
 
     def texts(self, node: Node, what: str) -> list[Scalar]:
         """Return the texts of a node that is one text or a list of texts."""
@@ -113,7 +134,9 @@ class Page:
     def _no_mapping(self, node: Node, what: str, known: Sequence[str]) -> None:
         """Report a node that is not a mapping, with the likely reason."""
         message, hint, place = f"{what} must be a mapping", "write `key: value` lines", node.location
-        if isinstance(node, ListNode) and "utterances" in known:
+        if isinstance(node, ListNode) and what == "`slots`":
+            hint = "write the name of each slot and a colon, and its keys below, without dashes"
+        elif isinstance(node, ListNode) and "utterances" in known:
             hint = "write `utterances:` above the list"
         elif isinstance(node, ListNode) and what == "`intents`":
             hint = "write the name of each intent and a colon, and its keys below, without dashes"
@@ -134,10 +157,12 @@ class Page:
         word = key.text.lower()
         if _OTHER_WORDS.get(word) in known:
             nearest = _OTHER_WORDS[word]
-        elif language_code(key.text) is not None and "utterances" in known:
+        elif "utterances" in known and (language_code(key.text) is not None or word in _OF_FILES):
             nearest = None
         if nearest is not None:
             hint = f"did you mean `{nearest}`?"
+        elif "utterances" in known and word in _OF_FILES:
+            hint = f"`{word}` belongs at the top level of a file, without indentation"
         elif "utterances" in known and language_code(key.text) is not None:
             hint = f"a language belongs below `utterances:`, `not:`, `title:` or `response:`; indent `{key.text}` there"
         else:
@@ -198,6 +223,8 @@ class Page:
         code = language_code(node.text)
         if code is None or "_" in node.text:
             hint = f"write {code}" if code else "use a BCP-47 code such as en, pt-BR or zh-Hant"
+            if (named := LANGUAGE_NAMED.get(node.text.casefold())) is not None:
+                hint = f"did you mean `{named}`?"
             self.error(node.location, "language-code", f"{node.text!r} is not a language code", hint)
             return None
         if (language := LANGUAGE_OF.get(code)) is not None:

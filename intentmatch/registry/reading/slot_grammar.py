@@ -10,6 +10,7 @@ from intentmatch.core.errors import Location, suggest
 from intentmatch.core.types import Slot, SlotKind, SlotValue, Utterance
 from intentmatch.registry.reading.nodes import Mapping as MappingNode
 from intentmatch.registry.reading.nodes import Node, Scalar
+from intentmatch.registry.reading.nodes import Sequence as ListNode
 from intentmatch.registry.reading.page import NAME_HINT, Page, found, is_empty
 from intentmatch.registry.templates.syntax import is_name
 from intentmatch.text.normalize import fold
@@ -19,6 +20,25 @@ SLOT_KEYS = ("type", "values", "pattern", "examples", "required", "ask")
 KINDS: tuple[SlotKind, ...] = get_args(SlotKind)
 # Keys that imply a type and that the type requires.
 _KIND_KEYS: Mapping[str, SlotKind] = {"values": "list", "pattern": "pattern"}
+
+
+# Names of types in other programs and languages.
+_OTHER_KINDS: Mapping[str, SlotKind] = {
+    "text": "any",
+    "string": "any",
+    "str": "any",
+    "free": "any",
+    "free_text": "any",
+    "int": "number",
+    "integer": "number",
+    "float": "number",
+    "categorical": "list",
+    "choice": "list",
+    "enum": "list",
+    "regex": "pattern",
+    "currency": "money",
+    "link": "url",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +88,12 @@ class SlotGrammar:
 
     def _entry(self, name: str, key: Scalar, node: Node) -> SlotEntry:
         page = self._page
+        if isinstance(node, ListNode):
+            message, hint = f"slot {name!r} must be a mapping, not a list", "write `values:` above the list"
+            if node.location.line == key.location.line:
+                hint = f"write `values:` before the list: `{name}: {{values: [...]}}`"
+            page.error(node.location, "wrong-type", message, hint)
+            return SlotEntry(name, key.location, "list", values=tuple(self._values(node)))
         entries = {inner.text: (inner, value) for inner, value in page.entries(node, f"slot {name!r}", SLOT_KEYS)}
         fields = {text: value for text, (_, value) in entries.items()}
         kind = self._kind(fields)
@@ -92,7 +118,7 @@ class SlotGrammar:
             return next((kind for key, kind in _KIND_KEYS.items() if key in fields), None)
         text = self._page.text(fields["type"], "`type`")
         if text is not None and text not in KINDS:
-            nearest = suggest(text, KINDS)
+            nearest = _OTHER_KINDS.get(text.lower()) or suggest(text, KINDS)
             hint = f"did you mean `{nearest}`?" if nearest else f"known types: {', '.join(KINDS)}"
             self._page.error(fields["type"].location, "bad-slot", f"unknown slot type {text!r}", hint)
         return next((kind for kind in KINDS if kind == text), "any")

@@ -13,7 +13,8 @@ from intentmatch.core.errors import Location, Problem
 from intentmatch.registry.reading import nodes
 from intentmatch.registry.reading.comments import split_lines
 from intentmatch.registry.reading.line_parts import take_apart
-from intentmatch.registry.reading.syntax_repairs import FINDERS, Repair, indentation, opens_quote, tab
+from intentmatch.registry.reading.repair import Repair
+from intentmatch.registry.reading.syntax_repairs import FINDERS, indentation, opens_quote, tab
 
 # Each attempt parses the file again.
 _LONGEST_FILE = 200_000

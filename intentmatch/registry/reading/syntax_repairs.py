@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 from intentmatch.registry.reading.grammar import FILE_KEYS, INTENT_KEYS, TEST_KEYS
-from intentmatch.registry.reading.line_parts import columns, quoted, shown, take_apart
+from intentmatch.registry.reading.line_parts import Line, columns, quoted, shown, take_apart
+from intentmatch.registry.reading.repair import Finder, Repair
+from intentmatch.registry.reading.sign_repairs import SIGN_FINDERS
 from intentmatch.registry.reading.slot_grammar import SLOT_KEYS
 from intentmatch.text.normalize import language_code
 
@@ -41,22 +42,6 @@ _STARTS = {
     "}": "a text cannot begin with `}` in YAML",
     "?": "a text that begins with `? ` is a key in YAML",
 }
-
-
-class Repair(NamedTuple):
-    """A guess at a mistake, with the lines that would be right."""
-
-    first: int
-    """0-based number of the first line that changes."""
-    lines: Sequence[str]
-    """What stands there instead, line for line."""
-    column: int
-    """0-based column of the mistake."""
-    message: str
-    hint: str
-
-
-_Finder = Callable[[Sequence[str], int], Iterator[Repair]]
 
 
 def opens_quote(value: str) -> bool:
@@ -92,7 +77,16 @@ def tab(lines: Sequence[str], number: int, column: int) -> Iterator[Repair]:
 def _two_keys(lines: Sequence[str], number: int) -> Iterator[Repair]:
     """A second key on the line of the first."""
     line = take_apart(lines[number])
-    if line.key is None or not (line.key in _KEYS or language_code(line.key)):
+    if line.key is None:
+        return
+    if line.value.endswith(":") and line.value[:-1] in INTENT_KEYS and line.key not in _KEYS:
+        second = line.value[:-1]
+        message = f"two keys are on one line: `{line.key}` and `{second}`"
+        hint = f"begin a new line before `{second}`, indented two columns further right than `{line.key}`"
+        # Without the first key, so that the lines below stay at their depth.
+        repaired = f"{' ' * (line.indent + _STEP)}{line.value}{line.comment}"
+        yield Repair(number, [repaired], line.start, message, hint)
+    if not (line.key in _KEYS or language_code(line.key)):
         return
     for found in re.finditer(r"(?<=\s)([\w-]+):(?=\s|$)", line.value):
         second = found[1]
@@ -182,11 +176,18 @@ def _dash(lines: Sequence[str], number: int) -> Iterator[Repair]:
         repaired = f"{indent}- {line.value[1:]}{line.comment}"
         hint = f"write a space after the dash{shown(repaired)}"
         yield Repair(number, [repaired], line.indent + 1, "a space is missing after the dash", hint)
-    elif line.value not in _KEYS:
+    elif line.value not in _KEYS and not _opens_block(line, lines[number + 1 :]):
         for depth in dict.fromkeys(each.indent for each in around[:_LINES_AROUND] if each.dashes):
             repaired = f"{' ' * depth}- {line.value}{line.comment}"
             hint = f"begin the line with a dash and a space{shown(repaired)}"
             yield Repair(number, [repaired], line.indent, "the dash of this line is missing", hint)
+
+
+def _opens_block(line: Line, below: Sequence[str]) -> bool:
+    """Whether a line of one word is followed by a key further right, so that it is a key without its colon."""
+    following = next((take_apart(each) for each in below if each.strip()), None)
+    deeper = following is not None and following.key is not None and following.indent > line.indent
+    return deeper and re.fullmatch(r"[\w.-]+", line.value) is not None
 
 
 def _colon(lines: Sequence[str], number: int) -> Iterator[Repair]:
@@ -316,7 +317,8 @@ def _open_bracket(lines: Sequence[str], number: int) -> Iterator[Repair]:
         yield Repair(number, [repaired], line.start, message, f"write a `{closing}` at the end of the list")
 
 
-FINDERS: tuple[_Finder, ...] = (
+FINDERS: tuple[Finder, ...] = (
+    *SIGN_FINDERS,
     _comment_in_brackets,
     _two_keys,
     _stray,

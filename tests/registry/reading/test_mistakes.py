@@ -11,7 +11,7 @@ from registry_files import in_file
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import Problem
 from intentmatch.registry import examine
-from intentmatch.registry.reading.country_codes import LANGUAGE_OF
+from intentmatch.registry.reading.country_codes import LANGUAGE_NAMED, LANGUAGE_OF
 from intentmatch.text.normalize import language_code
 
 MISTAKES = sorted((Path(__file__).parents[1] / "mistakes").glob("*.yaml"))
@@ -42,7 +42,7 @@ def test_mistake_gives_one_problem_with_cause_place_and_advice(file: Path, monke
 
 
 def test_there_are_mistakes_of_all_kinds():
-    assert len(MISTAKES) >= 60
+    assert len(MISTAKES) >= 80
 
 
 @pytest.mark.parametrize("file", MISTAKES, ids=lambda file: file.stem)
@@ -64,6 +64,26 @@ def test_country_code_names_its_language(tmp_path: Path, country, language):
 def test_country_codes_are_well_formed_and_no_other_country_names_their_language_twice():
     assert all(language_code(code) == code for pair in LANGUAGE_OF.items() for code in pair)
     assert not set(LANGUAGE_OF) & set(LANGUAGE_OF.values())
+
+
+def test_names_of_languages_are_no_codes_and_name_one():
+    assert all(language_code(code) == code for code in LANGUAGE_NAMED.values())
+    assert not set(LANGUAGE_NAMED) & set(LANGUAGE_NAMED.values())
+
+
+def test_slot_that_resembles_one_of_the_file_gets_its_name(tmp_path: Path):
+    text = "slots: {size: {values: [big]}}\nintents: {a: {slots: {siez: {required: true}}, utterances: ['{size} x']}}"
+
+    found = problems_of(tmp_path, text)
+
+    assert [(p.rule, p.hint) for p in found] == [("unknown-slot", "did you mean `size`?")]
+
+
+def test_language_of_three_letters_that_is_a_key_stays_a_language(tmp_path: Path):
+    """`not` is a key and could be a code."""
+    found = problems_of(tmp_path, "intents: {a: {utterances: {en: [hi], not: [ho]}}}")
+
+    assert "wrong-indentation" not in [p.rule for p in found]
 
 
 @pytest.mark.parametrize("code", ["ja", "zh-Hant", "pt-BR", "en-GB", "uk", "br", "sl", "de-AT"])

@@ -18,7 +18,15 @@ from intentmatch.registry.templates.syntax import is_name
 DATA = Path(__file__).parents[1] / "data"
 SHIPPED = Path(__file__).parents[3] / "intents"
 # Rules that the schema covers; the others concern names, texts, other files, or YAML syntax.
-STRUCTURAL = {"unknown-key", "wrong-type", "version", "language-code", "incomplete-test", "wrong-indentation"}
+STRUCTURAL = {
+    "unknown-key",
+    "wrong-type",
+    "version",
+    "language-code",
+    "incomplete-test",
+    "wrong-indentation",
+    "foreign-file",
+}
 VALIDATOR = Draft7Validator(schema())
 
 

@@ -34,6 +34,7 @@ from intentmatch.storage.safetensors import tensors_within
 
 # Part of the fingerprint. Change it together with any code below or in the tokenizer that changes vectors.
 _ALGORITHM = b"static/1 unigram/2"
+_EMBEDDED_FINGERPRINT = "3338e37e28d9cb3d"
 
 
 def load(model: str, settings: Settings) -> StaticEncoder:
@@ -73,6 +74,8 @@ class StaticEncoder:
             raise _not_a_model(folder, f"tokenizer.json cannot be read ({error})") from None
         self.fingerprint = _digest(_ALGORITHM, content.data, file.read_bytes())
         """Digest of model.safetensors and tokenizer.json."""
+        if self._home == EMBEDDED and self.fingerprint != _EMBEDDED_FINGERPRINT:
+            raise ModelUnavailableError(f"{EMBEDDED} differs from what was released; reinstall intentmatch")
         rows = tensors.get("embeddings", tensors.get("embedding.weight"))
         if rows is None or rows.ndim != 2:
             raise _not_a_model(folder, "model.safetensors holds no table of embeddings")

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
 
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.types import Encoder, Vectors
 from intentmatch.storage.atomic import write_file
+from intentmatch.storage.sealed import read_sealed, seal
 
 FILE = "translations.safetensors"
 """Name of the file in the folder of an encoder."""
@@ -82,10 +82,10 @@ class Translations(NamedTuple):
         return hashlib.sha256(self.cosines.tobytes() + self.residuals.tobytes()).hexdigest()[:16]
 
     def save(self, folder: Path) -> None:
-        """Write the pairs to `FILE` in the folder of their encoder, rounded to a byte a number. Raises `OSError`."""
+        """Write the pairs to `FILE` in their encoder's folder, a byte a number, with a digest. Raises `OSError`."""
         scaled = self.residuals * (_LARGEST / np.abs(self.residuals).max(axis=1, keepdims=True).clip(1e-9))
         tensors = {"cosines": self.cosines.astype(np.float16), "residuals": np.rint(scaled).astype(np.int8)}
-        write_file(folder / FILE, save(tensors))
+        write_file(folder / FILE, seal(tensors, {}))
 
 
 def read_translations(folder: Path, dim: int) -> Translations | None:
@@ -94,11 +94,11 @@ def read_translations(folder: Path, dim: int) -> Translations | None:
     Raises `ValueError` if the file is damaged.
     """
     try:
-        tensors = load_file(folder / FILE)
+        tensors = read_sealed(folder / FILE).tensors
         cosines, residuals = (tensors[name].astype(np.float32) for name in Translations._fields)
     except FileNotFoundError:
         return None
-    except (SafetensorError, KeyError) as error:
+    except (SafetensorError, KeyError, ValueError) as error:
         raise ValueError(f"{FILE} is damaged ({error})") from None
     if residuals.ndim != 2 or residuals.shape != (len(cosines), dim) or not len(cosines):
         return None

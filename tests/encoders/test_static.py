@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from intentmatch.core.errors import MissingExtraError, ModelUnavailableError
 from intentmatch.core.settings import Settings
-from intentmatch.encoders import load_encoder
+from intentmatch.encoders import load_encoder, static
 from intentmatch.encoders.static import StaticEncoder
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 
@@ -220,3 +220,11 @@ def test_text_of_too_many_pieces_is_counted() -> None:
     assert encoder.beyond("x y " * 100) is None
     assert encoder.beyond("a" * 600) is None or most == 512
     assert pieces > most == 512
+
+
+def test_embedded_model_is_the_released_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A damaged installation would answer otherwise without a word."""
+    monkeypatch.setattr(static, "_EMBEDDED_FINGERPRINT", "0" * 16)
+
+    with pytest.raises(ModelUnavailableError, match="differs from what was released; reinstall intentmatch"):
+        StaticEncoder(EMBEDDED)

@@ -121,6 +121,17 @@ def test_damaged_pairs_are_refused(tmp_path: Path) -> None:
         read_translations(tmp_path, 64)
 
 
+def test_one_changed_byte_is_noticed(measured: Translations, tmp_path: Path) -> None:
+    """Otherwise a bot would be calibrated with other numbers, without a word."""
+    measured.save(tmp_path)
+    content = bytearray((tmp_path / FILE).read_bytes())
+    content[-1] ^= 1
+    (tmp_path / FILE).write_bytes(content)
+
+    with pytest.raises(ValueError, match=f"{FILE} is damaged"):
+        read_translations(tmp_path, 64)
+
+
 def test_damaged_pairs_beside_a_model_name_the_remedy(measured: Translations, tmp_path: Path) -> None:
     measured.save(tmp_path)
     assert len(translations_beside(tmp_path, 64).cosines) == 40

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from safetensors import SafetensorError
 
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
 from intentmatch.storage.atomic import write_file
+from intentmatch.storage.sealed import read_sealed, seal
 
 FILE = "languages.safetensors"
 """Name of the file in the folder of the embedded model."""
@@ -105,9 +105,9 @@ class PieceLanguages:
         return max(levels.values()) - levels.get(language, 0) if levels else 0
 
     def save(self, folder: Path) -> None:
-        """Write `FILE` into the folder of the tokenizer. Raises `OSError`."""
+        """Write `FILE` into the folder of the tokenizer, with a digest. Raises `OSError`."""
         tensors: dict[str, NDArray[Any]] = {"languages": self.languages, "levels": self.levels, "prior": self.prior}
-        write_file(folder / FILE, save(tensors, {_KEY: json.dumps(self.codes)}))
+        write_file(folder / FILE, seal(tensors, {_KEY: json.dumps(self.codes)}))
 
 
 def pieces_of(text: str) -> list[int]:
@@ -118,9 +118,9 @@ def pieces_of(text: str) -> list[int]:
 def read_piece_languages(folder: Path) -> PieceLanguages:
     """Read `FILE` from a folder. Raises `ModelUnavailableError` if it is missing or damaged."""
     try:
-        with safe_open(folder / FILE, framework="numpy") as stored:
-            codes = json.loads((stored.metadata() or {})[_KEY])
-            languages, levels, prior = (stored.get_tensor(name) for name in ("languages", "levels", "prior"))
+        stored = read_sealed(folder / FILE)
+        codes = json.loads(stored.metadata[_KEY])
+        languages, levels, prior = (stored.tensors[name] for name in ("languages", "levels", "prior"))
         found = PieceLanguages(codes, languages, levels, prior)
         whole = languages.shape == (len(levels), EACH) and prior.shape == (len(codes),)
         if not whole or int(languages.max(initial=0)) >= len(codes):

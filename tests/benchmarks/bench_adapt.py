@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -72,7 +72,7 @@ def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
         for seed in options.seed or [0]:
             work = options.work / f"{choice.name}-{choice.train}-{seed}"
             began = perf_counter()
-            with steps.listening(lambda step: _show(step, progress)):
+            with steps.listening(shows_progress(progress)):
                 recipe = EncoderRecipe(seed=seed, steps=options.steps)
                 model = train_encoder(registry, base, recipe, work=work, anchors=anchors)
             seconds = perf_counter() - began
@@ -82,9 +82,14 @@ def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
     return provenance([Path(sys.executable).name, *sys.argv], base.encoder) | {"rows": rows}
 
 
-def _show(step: steps.Step, progress: Console) -> None:
-    if step.done % _STEPS_BETWEEN_LINES == 0:
-        progress.print(f"{step.name}: {step.done} of {step.total}")
+def shows_progress(progress: Console) -> Callable[[steps.Step], None]:
+    """Return a listener that prints every 25th step of a training."""
+
+    def show(step: steps.Step) -> None:
+        if step.done % _STEPS_BETWEEN_LINES == 0:
+            progress.print(f"{step.name}: {step.done} of {step.total}")
+
+    return show
 
 
 def _measured(registry: Registry, encoder: Encoder, valid: Path) -> dict[str, Any]:

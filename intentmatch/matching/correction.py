@@ -22,6 +22,8 @@ from intentmatch.text.shorthand import SHORTHAND, shorthand_of
 _LEAST_SHARE, _LEAST_OF_BEST = 0.02, 0.5
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "؟", "।")
 _LONGEST_ABBREVIATION = 2
+# A shorter word of another language is near a word of the registry by chance: German "wo" and "who", Spanish "tío".
+_LETTERS_OF_FOREIGN = 4
 _APOSTROPHE = re.compile("['’]")
 _APOSTROPHES = dict.fromkeys(map(ord, "'’"))
 _CACHED_WORDS, _CACHED_TABLES = 4096, 64
@@ -74,7 +76,7 @@ class Corrector:
         """Return a cleaned message as it is read, or None if it is read as it is written.
 
         `key` is the folded message, and `language` its language if that is known. Of a message in a `foreign` language,
-        which the registry does not have, words are read as words of the registry only: the others need not be mistyped.
+        which the registry does not have, longer words may be words of the registry; the others need not be mistyped.
         """
         known = self._known
         if known.issuperset(key.split(" ")):
@@ -104,8 +106,11 @@ class Corrector:
 
     def _candidates(self, word: str, foreign: bool) -> Sequence[Candidate]:
         """Return the words that a word may be a misspelling of; those of the registry alone in a `foreign` message."""
-        candidates = self._index.candidates(word)
-        return [one for one in candidates if one.word in self._known] if foreign else candidates
+        if not foreign:
+            return self._index.candidates(word)
+        if len(word) < _LETTERS_OF_FOREIGN:
+            return ()
+        return [one for one in self._index.candidates(word) if one.word in self._known]
 
     def _meant(self, message: _Message, found: Mapping[int, Sequence[Candidate]]) -> Iterator[tuple[int, str]]:
         """Yield the place of each mistyped word with the word that was meant, as the registry writes it."""

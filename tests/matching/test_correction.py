@@ -104,13 +104,13 @@ def test_contraction_is_only_read_as_a_contraction(message, corrected):
 
 
 def test_message_in_a_foreign_language_has_mistakes_in_words_of_the_registry_only():
-    message = "cancle my goodmornign order"
+    message = "cancle yuo goodmornign order"
 
     def corrected(foreign):
         return corrector().read(message, fold(message), "en", foreign=foreign).text
 
-    assert corrected(False) == "cancel my goodmorning order"
-    assert corrected(True) == "cancel my goodmornign order"
+    assert corrected(False) == "cancel you goodmorning order"
+    assert corrected(True) == "cancel yuo goodmornign order"
 
 
 def test_correction_says_what_was_read_as_what():

@@ -71,7 +71,7 @@ _MOST_GUESSED, _LEAST_SHARE = 300, 0.1
 
 
 # Languages that share so many words that none is foreign to another.
-_FAMILIES = {"yue": "zh", "bs": "hr", "sr": "hr", "ms": "id"}
+_FAMILIES = {"yue": "zh", "bs": "hr", "sr": "hr", "ms": "id", "gl": "pt"}
 
 
 class Spoken(NamedTuple):

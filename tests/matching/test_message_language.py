@@ -62,10 +62,17 @@ def test_message_in_a_language_of_the_registry_is_not_foreign(bot: Registry, mes
     assert spoken(bot, message) == Spoken(language, False, f"guessed {language}")
 
 
-@pytest.mark.parametrize(("language", "message"), [("zh", "呢個酒店喺邊度呀"), ("hr", "gde je moja porudžbina")])
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [("zh", "呢個酒店喺邊度呀"), ("hr", "gde je moja porudžbina"), ("pt", "meu namorado terminou comigo")],
+)
 def test_near_relative_of_a_language_of_the_registry_is_not_foreign(language: str, message: str) -> None:
-    """Cantonese and Chinese; Serbian, Bosnian and Croatian."""
-    lines = {"zh": ("我的订单在哪里", "取消我的订单"), "hr": ("gdje je moja narudžba", "otkaži moju narudžbu")}
+    """Cantonese and Chinese; Serbian, Bosnian and Croatian; Galician and Portuguese, which this line reads like."""
+    lines = {
+        "zh": ("我的订单在哪里", "取消我的订单"),
+        "hr": ("gdje je moja narudžba", "otkaži moju narudžbu"),
+        "pt": ("onde está o pedido", "cancelar o pedido"),
+    }
 
     assert spoken(registry(**{language: lines[language]}), message) == Spoken(language, False, f"guessed {language}")
 

@@ -616,7 +616,7 @@ def test_author_margin_is_on_the_score(trained: Matcher) -> None:
 
 def test_spelling_hit_raises_evidence_by_as_much_as_score_and_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other candidates keep theirs. The message is encoded as it is written, so that only the hit differs."""
-    monkeypatch.setattr(Corrector, "read", lambda *_: None)
+    monkeypatch.setattr(Corrector, "read", lambda *_, **__: None)
     message = "waht about my parcel then"
     intolerant, tolerant = (
         trained_matcher(fuzzy=1.0).match(message, top_k=10),

@@ -35,7 +35,8 @@ def test_screens_fit_the_width_and_axe_finds_nothing_serious(browser, served, wi
     with watched(browser, width, dark=dark) as page:
         for path in PAGES:
             open_screen(page, served, path)
-            page.locator(".cm-content[aria-label]" if "file=" in path else ".st-card:visible").first.wait_for()
+            drawn = ".cm-content[aria-label]" if "file=" in path else ":is(.st-card, .st-empty):visible"
+            page.locator(drawn).first.wait_for()
 
             assert serious_findings(page) == [], path
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path

@@ -35,6 +35,32 @@ def bench(monkeypatch):
 
 
 metrics = load("metrics")
+entry = load("entry")
+
+
+@pytest.mark.parametrize("named", [None, "elsewhere"])
+def test_benchmark_has_an_empty_cache_of_its_own_unless_one_is_named(monkeypatch, named):
+    """The user's cache may hold what other code learned."""
+    monkeypatch.delenv("INTENTMATCH_CACHE", raising=False)
+    if named:
+        monkeypatch.setenv("INTENTMATCH_CACHE", named)
+    seen = []
+
+    entry.run_benchmark(lambda: seen.append(os.environ["INTENTMATCH_CACHE"]))
+
+    assert (seen == [named]) if named else (seen[0] != named and not Path(seen[0]).exists())
+    assert os.environ.get("INTENTMATCH_CACHE") == named
+
+
+def test_benchmark_that_fails_leaves_no_cache_behind(monkeypatch, capsys):
+    monkeypatch.delenv("INTENTMATCH_CACHE", raising=False)
+
+    def fail():
+        raise InputError("no such set")
+
+    assert entry.run_benchmark(fail) == 2
+    assert "INTENTMATCH_CACHE" not in os.environ
+    assert capsys.readouterr().err == "error: no such set\n"
 
 
 def answer(verdict, *names, confidence=0.5, decided_by="dense"):

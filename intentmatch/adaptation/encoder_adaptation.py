@@ -22,6 +22,7 @@ from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry, Vectors
+from intentmatch.encoders.checksums import write_checksums
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.runtime import steps
 from intentmatch.storage import atomic
@@ -97,6 +98,7 @@ def adapt_encoder(
                     proof=proof,
                     recipe=asdict(recipe),
                 )
+                write_checksums(folder)
         except OSError as error:
             raise InputError(f"{output} cannot be written: {error}") from None
     shutil.rmtree(work, ignore_errors=True)

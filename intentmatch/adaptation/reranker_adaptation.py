@@ -21,6 +21,7 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Vectors
 from intentmatch.encoders import hub, load_encoder
+from intentmatch.encoders.checksums import write_checksums
 from intentmatch.encoders.encode import encode_all
 from intentmatch.matching.reranker import CrossEncoderReranker
 from intentmatch.runtime import steps
@@ -104,6 +105,7 @@ def adapt_reranker(
                     proof=proof,
                     recipe=asdict(recipe),
                 )
+                write_checksums(folder)
         except OSError as error:
             raise InputError(f"{output} cannot be written: {error}") from None
     shutil.rmtree(work, ignore_errors=True)

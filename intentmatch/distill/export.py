@@ -12,6 +12,7 @@ from safetensors.numpy import save_file
 
 from intentmatch.distill.student import Table
 from intentmatch.distill.teacher import principal_axes
+from intentmatch.encoders.checksums import write_checksums
 
 _CONFIG = {"model_type": "model2vec", "normalize": True, "max_length": 512, "embedding_dtype": "int8"}
 _MODULES = [
@@ -38,6 +39,7 @@ def save_model(folder: Path, table: Table, tokenizer: dict[str, Any], silent: se
     _write(folder / "tokenizer.json", tokenizer, (",", ":"))
     _write(folder / "config.json", _CONFIG)
     _write(folder / "modules.json", _MODULES)
+    write_checksums(folder)
 
 
 def flatten(table: NDArray[np.float32], vectors: NDArray[np.float32], power: float) -> NDArray[np.float32]:

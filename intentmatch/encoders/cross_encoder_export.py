@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.encoders import hub
+from intentmatch.encoders.checksums import write_checksums
 from intentmatch.encoders.onnx import GRAPH, TOKENIZER
 from intentmatch.encoders.onnx_cross_encoder import CONFIG, OnnxCrossEncoder
 from intentmatch.encoders.onnx_graph import (
@@ -87,6 +88,7 @@ def export_cross_encoder(model: str, output: Path, precision: Precision = "float
                     f"{model} cannot be exported: in {precision} its scores differ from those of "
                     f"sentence-transformers (largest difference {difference:.2g}). Nothing was written."
                 )
+            write_checksums(folder)
             size = megabytes(folder)
     except OSError as error:
         raise InputError(unwritable(output, error)) from None

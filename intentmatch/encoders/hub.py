@@ -12,6 +12,7 @@ import yaml
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import ModelUnavailableError, SettingsError
+from intentmatch.encoders.checksums import check_checksums
 from intentmatch.storage.regular_files import home_path, is_folder, read_regular, refuse_special_within
 from intentmatch.text.normalize import language_code
 
@@ -31,11 +32,11 @@ def model_folder(name: str) -> Path:
 
     A hub model comes from the hub's cache, or is downloaded once. Only safetensors weights are downloaded. Raises
     `ModelUnavailableError` within seconds if the folder or the name does not exist, or without a network, and if the
-    folder holds a device or a pipe.
+    folder holds a device, a pipe or a damaged file.
     """
     folder = home_path(name)
     if name and is_folder(folder):
-        refuse_special_files(folder)
+        check_files(folder)
         return folder
     if not name or name.startswith((".", "~")) or folder.is_absolute() or name.count("/") > 1:
         raise ModelUnavailableError(
@@ -62,12 +63,16 @@ def model_folder(name: str) -> Path:
     )
 
 
-def refuse_special_files(folder: Path) -> None:
-    """Raise `ModelUnavailableError` if a model's folder holds a device, a pipe or a socket, which no reader ends."""
+def check_files(folder: Path) -> None:
+    """Raise `ModelUnavailableError` if a model's folder holds a device, a pipe or a socket, or a damaged file.
+
+    No reader of a special file ends. Damage is noticed in folders with `SHA256SUMS`; see `check_checksums`.
+    """
     try:
         refuse_special_within(folder)
     except OSError as error:
         raise ModelUnavailableError(f"the model {folder} is not read: {error.filename}: {error.strerror}") from None
+    check_checksums(folder)
 
 
 def card_languages(folder: Path) -> frozenset[str] | None:

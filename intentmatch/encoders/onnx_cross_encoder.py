@@ -49,7 +49,7 @@ class OnnxCrossEncoder:
         tokenizers = plugins.require("tokenizers", what=WHAT, extra="onnx")
         self._folder = home_path(folder)
         self.name = f"onnx:{folder}"
-        hub.refuse_special_files(self._folder)
+        hub.check_files(self._folder)
         for name in (CONFIG, GRAPH, TOKENIZER):
             if not is_file(self._folder / name):
                 raise self._not_a_model(f"it has no {name}")

@@ -12,6 +12,7 @@ import numpy as np
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.encoders import onnx_cross_encoder
+from intentmatch.encoders.checksums import write_checksums
 from intentmatch.encoders.cross_encoder_export import ExportedReranker, export_cross_encoder, is_cross_encoder
 from intentmatch.encoders.onnx import CONFIG, GRAPH, TOKENIZER, OnnxEncoder
 from intentmatch.encoders.onnx_graph import (
@@ -82,6 +83,7 @@ def export_onnx(model: str, output: Path, precision: Precision = "float32") -> E
                     f"sentence-transformers (largest difference {difference:.2g}, smallest cosine {similarity:.4f}). "
                     "Nothing was written."
                 )
+            write_checksums(folder)
             size = megabytes(folder)
     except OSError as error:
         raise InputError(unwritable(output, error)) from None

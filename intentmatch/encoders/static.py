@@ -58,7 +58,7 @@ class StaticEncoder:
         self._tokenizer: UnigramTokenizer | _OtherTokenizer
         self.name = "static" if self._home == EMBEDDED else f"static:{folder}"
         if self._home != EMBEDDED:
-            hub.refuse_special_files(self._home)
+            hub.check_files(self._home)
         for name in ("model.safetensors", "tokenizer.json"):
             if not is_file(self._folder / name):
                 raise _not_a_model(folder, f"it has no {name}")

@@ -22,8 +22,6 @@ from intentmatch.text.shorthand import SHORTHAND, shorthand_of
 _LEAST_SHARE, _LEAST_OF_BEST = 0.02, 0.5
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "؟", "।")
 _LONGEST_ABBREVIATION = 2
-# A shorter word of another language is near a word of the registry by chance: German "wo" and "who", Spanish "tío".
-_LETTERS_OF_FOREIGN = 4
 _APOSTROPHE = re.compile("['’]")
 _APOSTROPHES = dict.fromkeys(map(ord, "'’"))
 _CACHED_WORDS, _CACHED_TABLES = 4096, 64
@@ -72,11 +70,10 @@ class Corrector:
         self._tables: dict[str | None, Mapping[str, str]] = {}
         self._surfaces: dict[str, str] = {}
 
-    def read(self, text: str, key: str, language: str | None, *, foreign: bool = False) -> Correction | None:
+    def read(self, text: str, key: str, language: str | None) -> Correction | None:
         """Return a cleaned message as it is read, or None if it is read as it is written.
 
-        `key` is the folded message, and `language` its language if that is known. Of a message in a `foreign` language,
-        which the registry does not have, longer words may be words of the registry; the others need not be mistyped.
+        `key` is the folded message, and `language` its language if that is known.
         """
         known = self._known
         if known.issuperset(key.split(" ")):
@@ -90,7 +87,7 @@ class Corrector:
             word = words[number] = _word(written[number])
             if (long := shorthand.get(folded[number])) and not _is_initial_or_unit(word, number, message):
                 read[number] = long
-            elif _is_plain(word.core) and (candidates := self._candidates(folded[number], foreign)):
+            elif _is_plain(word.core) and (candidates := self._index.candidates(folded[number])):
                 found[number] = candidates
         for number, long in read.items():
             message.read(number, fold(long))
@@ -103,14 +100,6 @@ class Corrector:
             written[number] = word.written[: word.start] + new + word.written[word.end :]
         said = dict.fromkeys(f'"{words[number].core}" as "{new}"' for number, new in sorted(read.items()))
         return Correction(" ".join(written), f"read {', '.join(said)}")
-
-    def _candidates(self, word: str, foreign: bool) -> Sequence[Candidate]:
-        """Return the words that a word may be a misspelling of; those of the registry alone in a `foreign` message."""
-        if not foreign:
-            return self._index.candidates(word)
-        if len(word) < _LETTERS_OF_FOREIGN:
-            return ()
-        return [one for one in self._index.candidates(word) if one.word in self._known]
 
     def _meant(self, message: _Message, found: Mapping[int, Sequence[Candidate]]) -> Iterator[tuple[int, str]]:
         """Yield the place of each mistyped word with the word that was meant, as the registry writes it."""

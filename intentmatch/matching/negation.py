@@ -42,11 +42,15 @@ def check_negation(
     - is of the same intent, whose utterance nearest to the message has no such negation; other utterances may have one.
     - If it is of another intent, nothing but the negation speaks for the first one: the clause is the whole message, or
       the utterance nearest to the message refuses as well ("please don't ship it" for "please don't refund me").
+
+    A message out of scope refuses an intent only if the clause would be matched.
     """
-    if decision.verdict != "matched" or (found := refusal(text, language)) is None:
+    if decision.verdict == "ambiguous" or not decision.ranked or (found := refusal(text, language)) is None:
         return Checked(decision, None)
     best = decision.ranked[0]
     without = read(found.without)
+    if decision.verdict == "out_of_scope" and without.verdict != "matched":
+        return Checked(decision, None)
     refused = _refused(best, without, found, language)
     if refused is None:
         if _refuses(best, language):

@@ -119,9 +119,7 @@ class Reader:
 
     def corrected(self, text: str, language: str | None) -> str:
         """Return a cleaned message as it is encoded: without typing mistakes and shorthand."""
-        key = fold(text)
-        spoken = self._languages.find(text, key, self._rows(key), language)
-        return self._corrected(text, key, spoken.language, foreign=spoken.foreign)[0]
+        return self._corrected(text, fold(text), language)[0]
 
     def _rows(self, key: str) -> Sequence[int]:
         """Return the rows that equal a folded message; those that equal it but for accents if there are none."""
@@ -151,16 +149,16 @@ class Reader:
         hits = self._lexical.fuzzy(key)
         allowed = only(hits, question)
         stages.add("fuzzy", _typing_mistakes(len(allowed)))
-        corrected, says = self._corrected(text, key, question.language, foreign=question.foreign)
+        corrected, says = self._corrected(text, key, question.language)
         if says:
             stages.add("spelling", says)
         if corrected != text and not allowed:
             hits = self._lexical.alike(key, self._rows(fold(corrected))) or hits
         return corrected, hits
 
-    def _corrected(self, text: str, key: str, language: str | None, *, foreign: bool = False) -> tuple[str, str]:
+    def _corrected(self, text: str, key: str, language: str | None) -> tuple[str, str]:
         """Return a cleaned message without typing mistakes and shorthand, and what was read as what, for the trace."""
-        correction = self._corrector.read(text, key, language, foreign=foreign) if self._corrector else None
+        correction = self._corrector.read(text, key, language) if self._corrector else None
         return (text, "") if correction is None else (correction.text, correction.says)
 
 

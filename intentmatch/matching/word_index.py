@@ -137,7 +137,8 @@ class WordIndex:
         near, further = self._in_registry(word, prefixed)
         mistakes = near | further
         probabilities: dict[str, float] = {}
-        if not near and pieces > 1 and units == (typed,):
+        # A word in a script that the registry does not have is unknown without being mistyped.
+        if not near and pieces > 1 and units == (typed,) and self._counted.has_script(word[0]):
             edits = _edits(typed, self._counted.letters(word[0])) | _without_repeats(typed)
             whole = tokenizer.whole(edits - {typed})
             if not mistakes and not whole and len(word) >= _LETTERS_WITH_SLIP:
@@ -218,6 +219,10 @@ class _Counted:
     def letters(self, letter: str) -> str:
         """Return the most frequent letters of the registry in the script of a letter."""
         return self._alphabets.get(script(letter), letter)
+
+    def has_script(self, letter: str) -> bool:
+        """Return whether a word of the registry is in the script of a letter."""
+        return script(letter) in self._alphabets
 
     @cached_property
     def _alphabets(self) -> dict[str, str]:

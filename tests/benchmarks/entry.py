@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,13 +31,19 @@ def run_benchmark(
 ) -> int:
     """Measure, show the numbers and write them to `json_file`; return the exit code.
 
-    An `IntentMatchError` while measuring goes to standard error as one line, and its exit code is returned.
+    An `IntentMatchError` while measuring goes to standard error as one line, and its exit code is returned. The cache
+    is empty at first, unless `INTENTMATCH_CACHE` names one: the user's may hold what other code learned.
     """
-    try:
-        numbers = measure()
-    except IntentMatchError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return error.exit_code
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = os.environ.setdefault("INTENTMATCH_CACHE", folder)
+        try:
+            numbers = measure()
+        except IntentMatchError as error:
+            sys.stderr.write(f"error: {error}\n")
+            return error.exit_code
+        finally:
+            if chosen == folder:
+                del os.environ["INTENTMATCH_CACHE"]
     if show is not None:
         show(numbers)
     write_json(json_file, numbers)

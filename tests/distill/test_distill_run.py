@@ -86,7 +86,7 @@ def test_distill_writes_a_folder_for_the_static_encoder(
     assert done.exit_code == 0, done.stderr
     assert done.stdout.startswith(f"{tmp_path}/model: 0.0 MB. Use it with the setting encoder=static:{tmp_path}/model")
     assert sorted(contents(tmp_path / "model")) == [
-        "README.md", "config.json", "model.safetensors", "modules.json", "recipe.yaml", "tokenizer.json",
+        "README.md", "SHA256SUMS", "config.json", "model.safetensors", "modules.json", "recipe.yaml", "tokenizer.json",
     ]  # fmt: skip
     student = StaticEncoder(tmp_path / "model")
     assert (student.dim, student.languages) == (24, {"en", "de", "el"})

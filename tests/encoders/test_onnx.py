@@ -17,6 +17,7 @@ from intentmatch.core import plugins
 from intentmatch.core.errors import IntentMatchError, MissingExtraError, ModelUnavailableError, SettingsError
 from intentmatch.core.settings import Settings
 from intentmatch.encoders import load_encoder
+from intentmatch.encoders.checksums import CHECKSUMS
 from intentmatch.encoders.onnx import OnnxEncoder
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.encoders.translations import Translations
@@ -33,7 +34,7 @@ TEXTS = [
 
 @pytest.fixture
 def copied(exported_folder: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(exported_folder, tmp_path / "copy"))
+    return Path(shutil.copytree(exported_folder, tmp_path / "copy", ignore=shutil.ignore_patterns(CHECKSUMS)))
 
 
 def test_float32_vectors_equal_sentence_transformers(

@@ -16,14 +16,15 @@ from intentmatch import Matcher
 from intentmatch.core.errors import IntentMatchError, MissingExtraError, ModelUnavailableError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Reranker
+from intentmatch.encoders.checksums import CHECKSUMS
 from intentmatch.encoders.onnx_cross_encoder import OnnxCrossEncoder
 from intentmatch.matching.reranker import load_reranker
 
 
 @pytest.fixture
 def folder(exported_cross_encoder: tuple[Path, Path], tmp_path: Path) -> Path:
-    """A copy of the export, to be damaged."""
-    return Path(shutil.copytree(exported_cross_encoder[1], tmp_path / "copy"))
+    """A copy of the export without its digests, to be damaged."""
+    return Path(shutil.copytree(exported_cross_encoder[1], tmp_path / "copy", ignore=shutil.ignore_patterns(CHECKSUMS)))
 
 
 def test_setting_loads_the_reranker(exported_cross_encoder: tuple[Path, Path]) -> None:

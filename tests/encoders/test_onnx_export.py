@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from intentmatch.core.errors import InputError, IntentMatchError, MissingExtraError, ModelUnavailableError
 from intentmatch.encoders import onnx_export
-from intentmatch.encoders.onnx import OnnxEncoder
+from intentmatch.encoders.onnx import GRAPH, OnnxEncoder
 from intentmatch.encoders.onnx_export import export_onnx
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED
@@ -185,3 +186,14 @@ def test_missing_model_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("onnxscript", reason="needs the extra [onnx-export]")
     with pytest.raises(ModelUnavailableError, match="there is no folder"):
         export_onnx("./nowhere", tmp_path / "out")
+
+
+def test_damaged_export_is_refused(exported_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(exported_folder, tmp_path / "damaged")
+    weights = max((tmp_path / "damaged").glob(f"{GRAPH}*"), key=lambda file: file.stat().st_size)
+    content = bytearray(weights.read_bytes())
+    content[len(content) // 2] ^= 1
+    weights.write_bytes(content)
+
+    with pytest.raises(ModelUnavailableError, match="differs from its digest in SHA256SUMS"):
+        OnnxEncoder(tmp_path / "damaged")

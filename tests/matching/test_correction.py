@@ -103,14 +103,13 @@ def test_contraction_is_only_read_as_a_contraction(message, corrected):
     assert read(message) == corrected
 
 
-def test_message_in_a_foreign_language_has_mistakes_in_words_of_the_registry_only():
-    message = "cancle yuo goodmornign order"
+def test_word_in_a_script_that_the_registry_does_not_have_is_read_as_written():
+    """Its words are unknown without being mistyped."""
+    lines = [*LINES["en"], "где мой заказ"]
+    both = Corrector(Vocabulary([fold(line) for line in lines]), lines.__getitem__, ("en", "ru"))
 
-    def corrected(foreign):
-        return corrector().read(message, fold(message), "en", foreign=foreign).text
-
-    assert corrected(False) == "cancel you goodmorning order"
-    assert corrected(True) == "cancel yuo goodmornign order"
+    assert read("where is my спасибоо", using=both) == "where is my спасибо"
+    assert read("where is my спасибоо") == "where is my спасибоо"
 
 
 def test_correction_says_what_was_read_as_what():

@@ -164,6 +164,20 @@ def test_word_without_its_prefix_may_score_less(text, asked):
     assert (checked.decision.verdict == "ambiguous") is asked
 
 
+@pytest.mark.parametrize(
+    ("without", "verdict"),
+    [(decision(ORDER), "ambiguous"), (decision(ORDER, verdict="out_of_scope"), "out_of_scope")],
+)
+def test_refused_message_is_asked_about_if_its_clause_would_be_matched(without, verdict):
+    """A negation lowers the confidence, but the message is about the intent all the same."""
+    far = decision(("cancel", 0.4, "cancel my order"), verdict="out_of_scope")
+
+    checked = check_negation(far, "please don't cancel my order", "en", lambda _: without)
+
+    assert checked.decision.verdict == verdict
+    assert [rival.intent for rival in checked.decision.rivals] == (["cancel"] if verdict == "ambiguous" else [])
+
+
 ALLOWED = {"development": 1, "kept": 2}
 """How many messages of the lists may be matched all the same. One lies at the cut: the last bits of a processor's
 arithmetic decide."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nicegui import ui
 
-from intentmatch.authoring.effect import Effect, effect_of
+from intentmatch.authoring.effect import Comparison, Effect
 from intentmatch.authoring.revisions import Files, digest_of
 from intentmatch.authoring.time_limit import StoppedError, stopping
 from intentmatch.authoring.workspace import StaleRevisionError, Workspace, Written
@@ -25,6 +25,8 @@ from intentmatch.studio.visit import Visit
 
 EFFECT_SECONDS = 20.0
 """Time that the effect of an edit may take; what is not compared by then is said to be sampled."""
+MORE_SECONDS = 60.0
+"""Time that each press of *Compare more* adds."""
 _MOST_SHOWN = 30
 _MOST_PROBLEMS = 20
 
@@ -169,28 +171,51 @@ class _Proposal:
         self._effect.clear()
         if self._changes.errors:
             return
-        with self._effect, tag("div", classes="st-row st-muted"):
-            ui.spinner(size="18px").props('aria-hidden="true"')
-            tag("span", "Working out which answers change …")
+        with self._effect:
+            _working()
+        bot, changes = self._visit.bot, self._changes
         try:
-            found = await asyncio.to_thread(self._work_out_effect)
+            comparison = await asyncio.to_thread(
+                lambda: Comparison(bot.matcher, changes.registry, logged_messages(bot))
+            )
+        except IntentMatchError as error:
+            self._show_effect_error(error)
+            return
+        await self._compare(comparison, EFFECT_SECONDS)
+
+    async def _compare(self, comparison: Comparison, seconds: float) -> None:
+        """Show what the comparison finds in so many more seconds."""
+        changes = self._changes
+
+        def work() -> Effect:
+            with stopping(self._closed.is_set):
+                return comparison.go_on(seconds)
+
+        try:
+            found = await asyncio.to_thread(work)
         except StoppedError:
             return
         except IntentMatchError as error:
-            self._effect.clear()
-            with self._effect:
-                tag("p", explained(error), "st-problem")
+            self._show_effect_error(error)
             return
-        if self._effect.is_deleted:
+        if self._effect.is_deleted or changes is not self._changes:
             return
         self._effect.clear()
         with self._effect:
             effect_view(found)
+            if found.sampled and not comparison.finished:
+                more = ui.button("Compare more", on_click=lambda: self._compare_more(comparison)).props("flat dense")
+                more.tooltip(f"Goes on for up to {MORE_SECONDS:.0f} seconds")
 
-    def _work_out_effect(self) -> Effect:
-        bot = self._visit.bot
-        with stopping(self._closed.is_set):
-            return effect_of(bot.matcher, self._changes.registry, logged_messages(bot), seconds=EFFECT_SECONDS)
+    async def _compare_more(self, comparison: Comparison) -> None:
+        with self._effect:
+            _working()
+        await self._compare(comparison, MORE_SECONDS)
+
+    def _show_effect_error(self, error: Exception) -> None:
+        self._effect.clear()
+        with self._effect:
+            tag("p", explained(error), "st-problem")
 
     async def _write(self) -> None:
         self._save.disable()
@@ -224,6 +249,12 @@ class _Proposal:
     def _say(self, text: str) -> None:
         self._conflict.set_text(text)
         self._conflict.set_visibility(True)
+
+
+def _working() -> None:
+    with tag("div", classes="st-row st-muted"):
+        ui.spinner(size="18px").props('aria-hidden="true"')
+        tag("span", "Working out which answers change …")
 
 
 def problem_line(problem: Problem) -> None:

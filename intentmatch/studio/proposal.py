@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from nicegui import ui
@@ -41,7 +41,7 @@ async def propose(
     *,
     title: str,
     note: str,
-    failed: Callable[[Exception], None] | None = None,
+    failed: Callable[[Exception], Awaitable[None]] | None = None,
 ) -> Written | None:
     """Show what edits would do, and write them if the visitor says so. Returns None if nothing was written.
 
@@ -55,7 +55,7 @@ async def propose(
     except IntentMatchError as error:
         visit.tell(explained(error), "negative")
         if failed is not None:
-            failed(error)
+            await failed(error)
         return None
     if not plan.changes.files:
         visit.tell("The files say this already: there is nothing to change.")
@@ -122,7 +122,7 @@ class _Proposal:
         *,
         title: str,
         note: str,
-        failed: Callable[[Exception], None] | None,
+        failed: Callable[[Exception], Awaitable[None]] | None,
     ) -> None:
         self._visit, self._edits, self._plan, self._failed = visit, edits, plan, failed
         self._closed = threading.Event()
@@ -240,7 +240,7 @@ class _Proposal:
             self._say(f"Somebody else has changed the files, and this edit does not fit any more: {explained(error)}")
             self._save.disable()
             if self._failed is not None:
-                self._failed(error)
+                await self._failed(error)
             return
         self._say("Somebody else has changed the files. This is your edit of the files as they are now.")
         self._show()

@@ -138,7 +138,6 @@ TESTED_IN: dict[str, str] = {
     "studio/many_messages.py": "studio/test_studio_screens.py",
     "studio/overlap_view.py": "studio/test_studio_insight.py",
     "studio/places.py": "studio/test_studio_screens.py",
-    "studio/proposal.py": "studio/test_studio_screens.py",
     "studio/see_page.py": "studio/test_studio_insight.py",
     "studio/try_page.py": "studio/test_studio_screens.py",
     "studio/visit.py": "studio/test_studio_app.py",

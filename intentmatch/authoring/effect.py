@@ -11,9 +11,10 @@ from intentmatch.authoring.time_limit import StoppedError, after, stopping
 from intentmatch.core.types import Case, Registry
 from intentmatch.evaluation.compare.changes import Edit, SourceName
 from intentmatch.evaluation.compare.diff import TITLES, Asked, Diff
-from intentmatch.evaluation.compare.paired import Paired, paired_rounds
+from intentmatch.evaluation.compare.rounds import Rounds
 from intentmatch.evaluation.runner import Runner
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.snapshot import Snapshot
 
 MOST_MESSAGES = 500
 """Logged messages that are compared, the newest."""
@@ -55,41 +56,85 @@ class Effect:
         }
 
 
-def effect_of(matcher: Matcher, registry: Registry, messages: Sequence[Case] = (), *, seconds: float = 10.0) -> Effect:
+def effect_of(
+    matcher: Matcher,
+    registry: Registry,
+    messages: Sequence[Case] = (),
+    *,
+    seconds: float = 10.0,
+    likely_first: bool = True,
+) -> Effect:
     """Compare a matcher with one of the edited registry, on tests, logged messages and held-out utterances.
 
-    Held-out utterances come last and take most of the time: they are compared fold by fold, until the time is up. Both
-    registries are trained anew in each fold. The limit is checked between the steps of the work.
-
-    Raises what `Matcher.load` raises for the edited registry, such as for a setting that names an unknown model.
+    See `Comparison`. Raises what `Matcher.load` raises for the edited registry, such as for a setting that names an
+    unknown model.
     """
-    logged = list(messages)[-MOST_MESSAGES:]
-    edit = Edit.between(matcher.registry, registry)
-    asked: list[Asked] = []
-    compared: dict[SourceName, tuple[int, int]] = {
-        "held_out": (0, len(matcher.registry.utterances)),
-        "tests": (0, len(registry.tests)),
-        "messages": (0, len(messages)),
-    }
-    edited: Matcher | None = None
-    with suppress(StoppedError), stopping(after(seconds)):
-        edited = matcher.trial(registry)
-        sets: tuple[tuple[SourceName, Sequence[Case]], ...] = (("tests", registry.tests), ("messages", logged))
-        for source, cases in sets:
+    return Comparison(matcher, registry, messages, likely_first=likely_first).go_on(seconds)
+
+
+class Comparison:
+    """Compares a matcher with one of the edited registry, on tests, logged messages and held-out utterances.
+
+    Held-out utterances come last and take most of the time: they are compared round by round, see `Rounds`, until the
+    time is up. The limit is checked between the steps of the work. Not for several threads at a time.
+    """
+
+    def __init__(
+        self, matcher: Matcher, registry: Registry, messages: Sequence[Case] = (), *, likely_first: bool = True
+    ) -> None:
+        """With `likely_first`, utterances near the edited ones come first: a part of all is then no random sample."""
+        self._matcher, self._before = matcher, matcher.snapshot()
+        self._registry, self._likely_first = registry, likely_first
+        self._edit = Edit.between(self._before.registry, registry)
+        logged = list(messages)[-MOST_MESSAGES:]
+        self._sets: list[tuple[SourceName, Sequence[Case]]] = [("tests", registry.tests), ("messages", logged)]
+        self._asked: list[Asked] = []
+        self._compared: dict[SourceName, tuple[int, int]] = {
+            "held_out": (0, len(self._before.registry.utterances)),
+            "tests": (0, len(registry.tests)),
+            "messages": (0, len(messages)),
+        }
+        self._edited: Snapshot | None = None
+        self._rounds: Rounds | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether more time would compare nothing more."""
+        return self._rounds is not None and self._rounds.finished
+
+    def go_on(self, seconds: float) -> Effect:
+        """Return the effect after at most so many more seconds; what was compared before is not compared again.
+
+        Raises what `Matcher.load` raises for the edited registry.
+        """
+        with suppress(StoppedError), stopping(after(seconds)):
+            self._work()
+        return self._effect()
+
+    def _work(self) -> None:
+        if self._edited is None:
+            self._edited = self._matcher.trial(self._registry).snapshot()
+        while self._sets:
+            source, cases = self._sets[0]
             if cases:
-                sides = (matcher, edited)
+                sides = (self._before, self._edited)
                 before, now = (tuple(Runner(side, TITLES[source], len(cases)).run_all(cases)) for side in sides)
-                asked.append(Asked(source, before, now))
-                compared[source] = len(cases), compared[source][1]
-        held_out = Paired((), ())
-        for fold, total in paired_rounds(matcher, edited, edit.renamed):
-            held_out = Paired(held_out.old + fold.old, held_out.new + fold.new)
-            compared["held_out"] = len(held_out.new), total
-            asked = [*(one for one in asked if one.source != "held_out"), Asked("held_out", *held_out)]
-        # Utterances that cannot be held out, such as the only one of an intent, are not missing.
-        compared["held_out"] = len(held_out.new), len(held_out.new)
-    if edited is None:
-        return Effect(None, compared)
-    order: tuple[SourceName, ...] = ("held_out", "tests", "messages")
-    asked.sort(key=lambda one: order.index(one.source))
-    return Effect(Diff(_NAMES, edit, tuple(asked), (), (0, 0)), compared)
+                self._asked.append(Asked(source, before, now))
+                self._compared[source] = len(cases), self._compared[source][1]
+            del self._sets[0]
+        if self._rounds is None:
+            likely_first = self._likely_first
+            self._rounds = Rounds(self._before, self._edited, self._edit.renamed, likely_first=likely_first)
+        while not self._rounds.finished:
+            self._rounds.go_on()
+
+    def _effect(self) -> Effect:
+        if self._edited is None:
+            return Effect(None, self._compared)
+        asked, compared = [*self._asked], {**self._compared}
+        if self._rounds is not None:
+            before, now = self._rounds.outcomes
+            asked.insert(0, Asked("held_out", before, now))
+            # Utterances that cannot be held out, such as the only one of an intent, are not missing.
+            compared["held_out"] = len(now), len(now) if self._rounds.finished else self._rounds.total
+        return Effect(Diff(_NAMES, self._edit, tuple(asked), (), (0, 0)), compared)

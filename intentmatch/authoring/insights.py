@@ -199,8 +199,18 @@ def _of_artefact(
     return shared.ask((kind, *_content(artefact)), lambda: work(artefact), lane=lane, seconds=seconds)
 
 
+_subjects: dict[int, Subject] = {}
+
+
 def _subject(artefact: Artefact) -> Subject:
-    return Subject(artefact.registry, artefact.wide_vectors, artefact.settings.aggregation)
+    """Return what map and overlaps share while the registry is in use: each line is compared with all others once."""
+    number = id(artefact)
+    subject = _subjects.get(number)
+    if subject is None:
+        subject = Subject(artefact.registry, artefact.wide_vectors, artefact.settings.aggregation)
+        _subjects[number] = subject
+        weakref.finalize(artefact, _subjects.pop, number, None)
+    return subject
 
 
 _contents: weakref.WeakValueDictionary[int, Artefact] = weakref.WeakValueDictionary()

@@ -24,7 +24,9 @@ def scores_of(matcher: Matcher, old: Registry | None, new: Registry, *, seconds:
         before = matcher.trial(new if old is None else old)
     if before is None:
         return Scores((), 0, 0, sampled=True)
-    return _counted(effect_of(before, new, seconds=end - time.monotonic()), first=old is None)
+    # Without the likely changes first: a share of right answers needs a random sample if the time is up early.
+    effect = effect_of(before, new, seconds=end - time.monotonic(), likely_first=False)
+    return _counted(effect, first=old is None)
 
 
 def _counted(effect: Effect, *, first: bool) -> Scores:

@@ -18,6 +18,7 @@ from intentmatch.core.types import Case, Encoder, Kind, Registry, Vectors
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.pace import Pace
+from intentmatch.learning.training import PreviousTraining
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine, Precomputed
 from intentmatch.matching.question import Question
@@ -48,12 +49,22 @@ class Runner:
     """Builds parts of a matcher's registry and runs cases through them. Each text is encoded once."""
 
     def __init__(
-        self, matcher: Answers, step: str, total: int, progress: StepProgress | None = None, *, to_build: int = 0
+        self,
+        matcher: Answers,
+        step: str,
+        total: int,
+        progress: StepProgress | None = None,
+        *,
+        to_build: int = 0,
+        encoder: CachingEncoder | None = None,
     ) -> None:
-        """Run `total` messages in all; `to_build` is the sum of the utterances of all registries for `run`."""
+        """Run `total` messages in all; `to_build` is the sum of the utterances of all registries for `run`.
+
+        Runners may share an `encoder`, so that a text is encoded once for all of them.
+        """
         self._matcher = matcher
         self._pace = Pace(total, to_build)
-        self._encoder = CachingEncoder(matcher.encoder, vectors_of(matcher))
+        self._encoder = encoder or CachingEncoder(matcher.encoder, vectors_of(matcher))
         # What the tests taught about the whole registry does not hold for its parts, except for the share.
         self._settings = replace(matcher.settings, out_of_scope_share=matcher.artefact.out_of_scope_share)
         self._question = Question(top_k=matcher.settings.top_k)
@@ -69,14 +80,17 @@ class Runner:
         *,
         untimed: Sequence[Case] = (),
         meant: Sequence[str] | None = None,
+        provisional: PreviousTraining | None = None,
     ) -> list[Outcome]:
         """Run cases through an engine that is trained and calibrated on this registry alone.
+
+        With `provisional`, only its head is trained, and that of a whole registry lends its calibration.
 
         The outcomes of the `untimed` cases follow those of `cases`; their latency is not measured. Where intents share
         lines, each case is said in the context of the intent that is `meant`, by default the expected one.
         """
         with self._inside_step(), self._pace.building(len(registry.utterances)):
-            artefact = build(registry, self._encoder, self._settings)
+            artefact = build(registry, self._encoder, self._settings, provisional=provisional)
             engine = Engine(artefact, self._encoder, self._matcher.reranker)
         encoder = self._matcher.encoder
 

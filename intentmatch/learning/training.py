@@ -145,6 +145,8 @@ class PreviousTraining(NamedTuple):
     trained_head: TrainedHead | None
     foreign: Calibration | None
     registry: Registry
+    keeps_head: bool = True
+    """Whether a large registry with the same intents keeps the head, which training would delay for too long."""
 
 
 class Features(NamedTuple):
@@ -255,7 +257,7 @@ def _provisional_head(
         return None
     intents = [intent.name for intent in before.registry]
     same = intents == [intent.name for intent in registry]
-    if same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
+    if before.keeps_head and same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
         if before.trained_head.words is None:
             return before.trained_head
         return replace(before.trained_head, words=WordAlignment.fit(_texts(registry)))

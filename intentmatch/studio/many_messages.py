@@ -143,7 +143,10 @@ class ManyMessages:
 
     def _draw(self, page: int) -> None:
         start = (page - 1) * ROWS_PER_PAGE
-        self._table.rows = [{**asdict(row), "right": row.right} for row in self._shown[start : start + ROWS_PER_PAGE]]
+        self._table.rows = [
+            {**asdict(row), "verdict": _said(row.verdict), "expected": _said(row.expected), "right": row.right}
+            for row in self._shown[start : start + ROWS_PER_PAGE]
+        ]
         self._table.props["pagination"] = {
             "page": page, "rowsPerPage": ROWS_PER_PAGE, "rowsNumber": len(self._shown),
             "sortBy": self._sort, "descending": self._descending,
@@ -163,6 +166,11 @@ class ManyMessages:
         done = await propose(self._visit, edits, title=f"Pin {len(rows)} tests", note=f"Add {len(rows)} tests")
         if done is not None:
             self._table.selected = []
+
+
+def _said(verdict: str) -> str:
+    """Return a verdict in the words of the other screens; the exported file keeps the names of the API."""
+    return _VERDICTS.get(verdict, verdict) if verdict else ""
 
 
 def _expected(row: Row) -> str | None:

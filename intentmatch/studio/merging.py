@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 MINE, BETWEEN, THEIRS = "<<<<<<< mine", "=======", ">>>>>>> theirs"
 """Lines around a conflict, as git writes them."""
@@ -42,6 +43,21 @@ def merge(base: str, mine: str, theirs: str) -> Merged:
         lines += old[b_end:b_next]
         done = (b_next, m_next, t_next)
     return Merged("".join(lines), conflicts)
+
+
+class Replaced(NamedTuple):
+    """Lines of a text, counted from 0, and what stands in their place."""
+
+    start: int
+    end: int
+    lines: list[str]
+
+
+def replacements(old: str, new: str) -> list[Replaced]:
+    """Return which lines make one text of another one; lines end at line feeds, as in the editor."""
+    before, after = old.split("\n"), new.split("\n")
+    opcodes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return [Replaced(start, end, after[first:last]) for kind, start, end, first, last in opcodes if kind != "equal"]
 
 
 _Span = tuple[int, int]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from nicegui import ui
 
-from intentmatch.authoring.effect import Effect, effect_of
+from intentmatch.authoring.effect import Comparison, Effect
 from intentmatch.authoring.revisions import Files, digest_of
 from intentmatch.authoring.time_limit import StoppedError, stopping
 from intentmatch.authoring.workspace import StaleRevisionError, Workspace, Written
@@ -25,6 +25,8 @@ from intentmatch.studio.visit import Visit
 
 EFFECT_SECONDS = 20.0
 """Time that the effect of an edit may take; what is not compared by then is said to be sampled."""
+MORE_SECONDS = 60.0
+"""Time that each press of *Compare more* adds."""
 _MOST_SHOWN = 30
 _MOST_PROBLEMS = 20
 
@@ -39,7 +41,7 @@ async def propose(
     *,
     title: str,
     note: str,
-    failed: Callable[[Exception], None] | None = None,
+    failed: Callable[[Exception], Awaitable[None]] | None = None,
 ) -> Written | None:
     """Show what edits would do, and write them if the visitor says so. Returns None if nothing was written.
 
@@ -53,7 +55,7 @@ async def propose(
     except IntentMatchError as error:
         visit.tell(explained(error), "negative")
         if failed is not None:
-            failed(error)
+            await failed(error)
         return None
     if not plan.changes.files:
         visit.tell("The files say this already: there is nothing to change.")
@@ -120,7 +122,7 @@ class _Proposal:
         *,
         title: str,
         note: str,
-        failed: Callable[[Exception], None] | None,
+        failed: Callable[[Exception], Awaitable[None]] | None,
     ) -> None:
         self._visit, self._edits, self._plan, self._failed = visit, edits, plan, failed
         self._closed = threading.Event()
@@ -169,28 +171,51 @@ class _Proposal:
         self._effect.clear()
         if self._changes.errors:
             return
-        with self._effect, tag("div", classes="st-row st-muted"):
-            ui.spinner(size="18px").props('aria-hidden="true"')
-            tag("span", "Working out which answers change …")
+        with self._effect:
+            _working()
+        bot, changes = self._visit.bot, self._changes
         try:
-            found = await asyncio.to_thread(self._work_out_effect)
+            comparison = await asyncio.to_thread(
+                lambda: Comparison(bot.matcher, changes.registry, logged_messages(bot))
+            )
+        except IntentMatchError as error:
+            self._show_effect_error(error)
+            return
+        await self._compare(comparison, EFFECT_SECONDS)
+
+    async def _compare(self, comparison: Comparison, seconds: float) -> None:
+        """Show what the comparison finds in so many more seconds."""
+        changes = self._changes
+
+        def work() -> Effect:
+            with stopping(self._closed.is_set):
+                return comparison.go_on(seconds)
+
+        try:
+            found = await asyncio.to_thread(work)
         except StoppedError:
             return
         except IntentMatchError as error:
-            self._effect.clear()
-            with self._effect:
-                tag("p", explained(error), "st-problem")
+            self._show_effect_error(error)
             return
-        if self._effect.is_deleted:
+        if self._effect.is_deleted or changes is not self._changes:
             return
         self._effect.clear()
         with self._effect:
             effect_view(found)
+            if found.sampled and not comparison.finished:
+                more = ui.button("Compare more", on_click=lambda: self._compare_more(comparison)).props("flat dense")
+                more.tooltip(f"Goes on for up to {MORE_SECONDS:.0f} seconds")
 
-    def _work_out_effect(self) -> Effect:
-        bot = self._visit.bot
-        with stopping(self._closed.is_set):
-            return effect_of(bot.matcher, self._changes.registry, logged_messages(bot), seconds=EFFECT_SECONDS)
+    async def _compare_more(self, comparison: Comparison) -> None:
+        with self._effect:
+            _working()
+        await self._compare(comparison, MORE_SECONDS)
+
+    def _show_effect_error(self, error: Exception) -> None:
+        self._effect.clear()
+        with self._effect:
+            tag("p", explained(error), "st-problem")
 
     async def _write(self) -> None:
         self._save.disable()
@@ -215,7 +240,7 @@ class _Proposal:
             self._say(f"Somebody else has changed the files, and this edit does not fit any more: {explained(error)}")
             self._save.disable()
             if self._failed is not None:
-                self._failed(error)
+                await self._failed(error)
             return
         self._say("Somebody else has changed the files. This is your edit of the files as they are now.")
         self._show()
@@ -224,6 +249,12 @@ class _Proposal:
     def _say(self, text: str) -> None:
         self._conflict.set_text(text)
         self._conflict.set_visibility(True)
+
+
+def _working() -> None:
+    with tag("div", classes="st-row st-muted"):
+        ui.spinner(size="18px").props('aria-hidden="true"')
+        tag("span", "Working out which answers change …")
 
 
 def problem_line(problem: Problem) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
-from nicegui import ui
+from nicegui import background_tasks, ui
 
 from intentmatch.authoring.revisions import Files
 from intentmatch.core.errors import InputError, Problem
@@ -16,13 +16,17 @@ from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.registry.reading.grammar import FILE_KEYS, INTENT_KEYS, TEST_KEYS
 from intentmatch.registry.reading.slot_grammar import KINDS, SLOT_KEYS
 from intentmatch.studio.held import Held
-from intentmatch.studio.merging import merge
+from intentmatch.studio.merging import merge, replacements
 from intentmatch.studio.parts import badge, card, tag, words
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 
 SECONDS_BEFORE_A_CHECK = 0.25
 _MOST_SHOWN = 20
+# A browser that is away may come back for 30 seconds.
+_SECONDS_TO_ANSWER = 40.0
+_SECONDS_BETWEEN_TRIES = 0.1
+_MOST_TRIES = 400
 
 
 class ConflictError(InputError):
@@ -34,7 +38,7 @@ class YamlEditor:
 
     def __init__(self, visit: Visit, held: Held, name: str, saved: Callable[[], Awaitable[None]]) -> None:
         self._visit, self.name, self._saved = visit, name, saved
-        self._base = _text(held.files, name)
+        self._base = self._planned = _text(held.files, name)
         self._typed = 0
         with card(classes="st-editor"):
             with tag("div", classes="st-row"):
@@ -56,8 +60,9 @@ class YamlEditor:
             "intents": [intent.name for intent in held.registry][:2000],
             "languages": sorted({line.language for line in held.registry.utterances if line.language}),
         }
-        module = json.dumps(f"{visit.root}/assets/editor.js")
-        ui.run_javascript(f"import({module}).then((one) => one.complete({self._editor.id}, {json.dumps(lists)}))")
+        self._module = json.dumps(f"{visit.root}/assets/editor.js")
+        self._replacing = asyncio.Lock()
+        ui.run_javascript(f"import({self._module}).then((one) => one.complete({self._editor.id}, {json.dumps(lists)}))")
 
     @property
     def dirty(self) -> bool:
@@ -89,26 +94,57 @@ class YamlEditor:
         if theirs is None:
             self._warn("Somebody else has removed this file. Saving adds it again.")
             return
-        text = theirs.decode("utf-8", "replace")
+        # In a task of its own: the browser may be away, and other pages wait for this.
+        background_tasks.create(self._take_in(_text(held.files, self.name)), name="take in what others have written")
+
+    async def _take_in(self, text: str) -> None:
         if text == self._base:
             return
-        if self.dirty:
-            merged = merge(self._base, self._text, text)
-            if merged.conflicts:
-                self._warn("Somebody else has changed lines that you are changing too. Saving shows both.")
-                return
-            self._set(merged.text, base=text)
-            self._visit.tell("Somebody else has changed this file; your changes are kept.", "info")
-        else:
-            self._set(text, base=text)
-            self._visit.tell("Somebody else has changed this file.", "info")
-        await self.check()
+        kept = "; your changes are kept" if self.dirty else ""
 
-    def _set(self, text: str, *, base: str) -> None:
-        self._base = base
-        self._editor.set_value(text)
-        self._banner.set_visibility(False)
-        self._state.set_text("not saved" if self.dirty else "")
+        def merged(mine: str) -> str:
+            found = merge(self._base, mine, text)
+            if found.conflicts:
+                raise ConflictError("somebody else has changed the same lines")
+            return found.text
+
+        try:
+            done = await self._replace(merged, base=text)
+        except ConflictError:
+            self._warn("Somebody else has changed lines that you are changing too. Saving shows both.")
+            return
+        if done:
+            self._visit.tell(f"Somebody else has changed this file{kept}.", "info")
+            await self.check()
+
+    async def _replace(self, wanted: Callable[[str], str], *, base: str) -> bool:
+        """Replace the text by what is wanted in its place, and remember what it was made from.
+
+        The browser changes its text by lines and keeps the letters that are on their way here; then this text follows
+        as with any change of the browser. Until then a save merges with the files. Returns False if the browser does
+        not answer. Raises what `wanted` raises.
+        """
+        async with self._replacing:
+            for _ in range(_MOST_TRIES):
+                mine = self._text
+                changes = [one._asdict() for one in replacements(mine, wanted(mine))]
+                if changes:
+                    arguments = f"{self._editor.id}, {json.dumps(mine)}, {json.dumps(changes)}"
+                    code = f"return (await import({self._module})).takeIn({arguments})"
+                    try:
+                        done = await self._visit.client.run_javascript(code, timeout=_SECONDS_TO_ANSWER)
+                    except TimeoutError:
+                        return False
+                    if self._editor.is_deleted:
+                        return False
+                    if not done:  # letters that came before this text are on their way still
+                        await asyncio.sleep(_SECONDS_BETWEEN_TRIES)
+                        continue
+                self._base = base
+                self._banner.set_visibility(False)
+                self._state.set_text("not saved" if self.dirty else "")
+                return True
+        return False
 
     async def _changed(self) -> None:
         self._typed += 1
@@ -157,8 +193,8 @@ class YamlEditor:
     def _reveal(self, line: int) -> None:
         self._editor.reveal_line(min(line, self._text.count("\n") + 1))
 
-    def _discard(self) -> None:
-        self._set(self._base, base=self._base)
+    async def _discard(self) -> None:
+        await self._replace(lambda _: self._base, base=self._base)
 
     async def _save(self) -> None:
         if not self.dirty:
@@ -168,24 +204,28 @@ class YamlEditor:
             self._visit, self._edits, title=f"Save {self.name}", note=f"Edit {self.name}", failed=self._conflict
         )
         if written is not None:
-            text = next(
-                (one.new for one in written.changes.files if one.path.name == self.name.rsplit("/", 1)[-1]), None
-            )
-            self._set(text if text is not None else self._text, base=text if text is not None else self._text)
+            place = self._visit.bot.workspace.place(self.name).absolute()
+            texts = (one.new for one in written.changes.files if one.path.absolute() == place)
+            planned, text = self._planned, _in_lines(next(texts, self._planned))
+            await self._replace(lambda mine: merge(planned, mine, text).text, base=text)
             await self._saved()
 
     def _edits(self, files: Files) -> list[Edit]:
         """Replace the file by the merge of this text with what the file holds now. Raises `ConflictError`."""
-        merged = merge(self._base, self._text, _text(files, self.name) if self.name in files else self._base)
+        there = self.name in files
+        self._planned = self._text
+        merged = merge(self._base, self._planned, _text(files, self.name) if there else self._base)
         if merged.conflicts:
             raise ConflictError("somebody else has changed the same lines: both versions are in the editor now")
-        return [ReplaceFile(self._visit.bot.workspace.place(self.name), merged.text)]
+        windows = there and b"\r\n" in files[self.name]
+        text = merged.text.replace("\n", "\r\n") if windows else merged.text
+        return [ReplaceFile(self._visit.bot.workspace.place(self.name), text)]
 
-    def _conflict(self, error: Exception) -> None:
+    async def _conflict(self, error: Exception) -> None:
         """Show both sides in the editor: the text cannot be saved until the marks are gone."""
         if isinstance(error, ConflictError):
             theirs = _text(self._visit.bot.workspace.files(), self.name)
-            self._set(merge(self._base, self._text, theirs).text, base=theirs)
+            await self._replace(lambda mine: merge(self._base, mine, theirs).text, base=theirs)
             self._warn("Both versions are between the lines <<<<<<< and >>>>>>>. Keep what is right, and save again.")
 
     def _warn(self, text: str) -> None:
@@ -194,7 +234,12 @@ class YamlEditor:
 
 
 def _text(files: Files, name: str) -> str:
-    return files[name].decode("utf-8", "replace")
+    return _in_lines(files[name].decode("utf-8", "replace"))
+
+
+def _in_lines(text: str) -> str:
+    """Return a text with line feeds alone, as the editor holds it."""
+    return text.replace("\r\n", "\n")
 
 
 def _worst(problems: Sequence[Problem]) -> str:

@@ -8,8 +8,9 @@ import pytest
 
 from intentmatch import Matcher
 from intentmatch.authoring import effect
-from intentmatch.authoring.effect import Effect, effect_of
-from intentmatch.core.types import Case
+from intentmatch.authoring.effect import Comparison, Effect, effect_of
+from intentmatch.core.types import Case, Registry
+from intentmatch.evaluation.compare.rounds import Rounds, before
 from intentmatch.registry.editing.edits import Edit, MoveUtterance, RemoveUtterance
 from intentmatch.registry.editing.plan import plan
 
@@ -65,26 +66,51 @@ def test_time_limit_leaves_out_what_was_not_reached(shop: Path, monkeypatch: pyt
     assert (nothing.diff, nothing.sampled) == (None, True)
     assert nothing.to_dict()["compared"]["held_out"]["messages"] == 0
 
-    folds = 0
+    done = 0
+    go_on = Rounds.go_on
 
-    def stop() -> bool:
-        return folds > 0
+    def counted(rounds: Rounds) -> None:
+        nonlocal done
+        go_on(rounds)
+        done += 1
 
-    rounds = effect.paired_rounds
-
-    def counted(*arguments: object) -> object:
-        nonlocal folds
-        for fold in rounds(*arguments):  # type: ignore[arg-type]
-            yield fold
-            folds += 1
-
-    monkeypatch.setattr(effect, "after", lambda seconds: stop)
-    monkeypatch.setattr(effect, "paired_rounds", counted)
-    part = effect_of(matcher, registry)
-    done, total = part.compared["held_out"]
-    assert 0 < done < total
+    monkeypatch.setattr(Rounds, "go_on", counted)
+    monkeypatch.setattr(effect, "after", lambda most: lambda: done >= most)
+    part = effect_of(matcher, registry, seconds=1)
+    compared, total = part.compared["held_out"]
+    assert 0 < compared < total
     assert part.sampled
     assert part.diff is not None
+
+
+def test_more_time_goes_on_where_the_comparison_stopped(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    matcher = Matcher.load(shop)
+    registry = plan(shop, [RemoveUtterance("refund my money")]).registry
+    whole = effect_of(matcher, registry)
+    done = trials = 0
+    go_on, trial = Rounds.go_on, Matcher.trial
+
+    def counted(rounds: Rounds) -> None:
+        nonlocal done
+        go_on(rounds)
+        done += 1
+
+    def tried(one: Matcher, edited: Registry) -> Matcher:
+        nonlocal trials
+        trials += 1
+        return trial(one, edited)
+
+    monkeypatch.setattr(Rounds, "go_on", counted)
+    monkeypatch.setattr(Matcher, "trial", tried)
+    monkeypatch.setattr(effect, "after", lambda most: lambda: done >= most)
+    comparison = Comparison(matcher, registry, [Case("find my parcel", None, "en")])
+    parts = [comparison.go_on(seconds) for seconds in (1, 2, 99)]
+
+    seen = [part.compared["held_out"][0] for part in parts]
+    assert seen == sorted(set(seen))
+    assert [part.sampled for part in parts] == [True, True, False]
+    assert (trials, done) == (1, len(before(matcher).folds))
+    assert parts[-1].compared["held_out"] == whole.compared["held_out"]
 
 
 def test_only_the_newest_messages_are_compared(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +125,7 @@ def test_only_the_newest_messages_are_compared(shop: Path, monkeypatch: pytest.M
 
 def test_summary_does_not_count_messages_that_were_not_compared(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Zero broken answers of zero would read as an edit without effect."""
-    monkeypatch.setattr(effect, "paired_rounds", lambda *_: iter(()))
+    monkeypatch.setattr(Rounds, "finished", True)
     matcher = Matcher.load(shop)
     found = effect_of(matcher, matcher.registry)
     nothing = Effect(found.diff, {"held_out": (0, 8), "tests": (0, 0), "messages": (0, 0)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -184,3 +185,19 @@ def test_issues_follow_the_files(shop: Path):
     rules = [issue.problem.rule for issue in second.value]
     assert "duplicate-utterance" in rules
     assert "duplicate-utterance" not in [issue.problem.rule for issue in first.value]
+
+
+def test_map_and_overlaps_compare_the_lines_once(shop: Path, monkeypatch: pytest.MonkeyPatch):
+    seen: list[Any] = []
+    monkeypatch.setattr(insights, "overlapping_intents", lambda subject: seen.append(subject) or [])
+    monkeypatch.setattr(insights, "utterance_map", lambda subject: seen.append(subject) or "map")
+    matcher = Matcher.load(shop)
+    number = id(matcher.artefact)
+    assert utterance_map_of(matcher, seconds=60) == Ready("map")
+    assert overlaps_of(matcher, seconds=60) == Ready([])
+
+    assert seen[0] is seen[1]
+    subject, _ = insights._subjects[number], seen.clear()
+    del matcher
+    gc.collect()
+    assert insights._subjects.get(number) is not subject

@@ -287,6 +287,13 @@ def test_provisional_training_of_a_large_registry_keeps_the_head(
     assert provisional.trained_head.head is before.trained_head.head
     assert provisional.trained_head.words.similarities("another line", [2]) == [pytest.approx(1.0)]
 
+    # What asks about held-out lines must not use a head that has learned them.
+    before = before._replace(keeps_head=False)
+    held_out = load_or_train(edited, vectors[: len(edited.utterances)], labels, Settings(), None, provisional=before)
+    assert held_out.trained_head is not None
+    assert held_out.calibration is before.calibration
+    assert not np.array_equal(held_out.trained_head.head.weights, provisional.trained_head.head.weights)
+
 
 def test_provisional_training_with_a_new_intent_trains_the_head(
     registry: Registry, vectors: Vectors, labels: Vectors, monkeypatch: pytest.MonkeyPatch

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.studio.merging import BETWEEN, MINE, THEIRS, merge
+from intentmatch.studio.merging import BETWEEN, MINE, THEIRS, merge, replacements
 
 BASE = "a\nb\nc\nd\ne\n"
 TEXTS = st.lists(st.sampled_from("abcde"), max_size=8).map(lambda lines: "".join(f"{line}\n" for line in lines))
@@ -57,3 +57,12 @@ def test_no_new_line_of_either_side_is_lost(base, mine, theirs):
 
     assert (set(mine.split()) | set(theirs.split())) - set(base.split()) <= set(merged.text.split())
     assert (merged.conflicts > 0) == (MINE in merged.text)
+
+
+@given(TEXTS, TEXTS)
+def test_replaced_lines_make_one_text_of_the_other(old: str, new: str) -> None:
+    lines = old.split("\n")
+    for start, end, instead in reversed(replacements(old, new)):
+        assert lines[start:end] != instead
+        lines[start:end] = instead
+    assert "\n".join(lines) == new

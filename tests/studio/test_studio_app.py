@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from driven_studio import open_screen, watched
+from driven_studio import copied, open_screen, start, stop, watched
 
 SCREENS = ("Try", "Edit", "See", "Inbox", "Review", "Issues", "History")
 
@@ -105,3 +105,21 @@ def test_reloads_do_not_add_up_in_memory(page, served):
     warm = reload(12)
 
     assert reload(12) - warm < 25
+
+
+def test_calls_of_authors_need_a_key_where_the_pages_need_none(page, served, tmp_path):
+    """Or a page of another site could write through the browser; the answer says what to do."""
+    answer = page.request.get(f"{served.url.removesuffix('/studio')}/registry")
+    assert answer.status == 401
+    assert "this server has none" in answer.json()["detail"]
+    assert "INTENTMATCH_AUTHOR_KEYS=NAME=KEY" in answer.json()["detail"]
+
+    running = start(copied(tmp_path), environment={"INTENTMATCH_AUTHOR_KEYS": "me=a-key-of-my-own-1234567890"})
+    try:
+        call = f"{running.url.removesuffix('/studio')}/registry"
+        assert page.request.get(call, headers={"X-API-Key": "a-key-of-my-own-1234567890"}).ok
+        assert page.request.get(call, headers={"X-API-Key": "another"}).status == 401
+        open_screen(page, running, "edit")  # still without a key
+        page.get_by_text("4 intents").first.wait_for()
+    finally:
+        stop(running)

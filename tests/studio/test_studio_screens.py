@@ -5,6 +5,14 @@ from __future__ import annotations
 import pytest
 from driven_studio import copied, open_screen, save_proposal, serious_findings, start, stop, watched
 
+HOLD = """() => {
+  const emit = socket.emit.bind(socket), held = [];
+  let holding = false;
+  socket.emit = (...said) => holding ? held.push(said) : emit(...said);
+  window.hold = (key) => document.addEventListener("keydown", (event) => { holding ||= event.key === key; }, true);
+  window.release = () => { holding = false; socket.emit = emit; held.forEach((said) => emit(...said)); };
+}"""
+"""Holds back what the browser sends from the key of `hold(key)` on, until `release()`."""
 PAGES = ("try?message=أين طلبي", "edit?intent=refund", "edit?file=orders.yaml&line=5", "history")
 
 
@@ -116,6 +124,20 @@ class TestTry:
 
         page.get_by_text("2 messages: 2 matched").wait_for()
 
+    def test_table_says_verdicts_in_the_words_of_the_other_screens(self, page, served):
+        open_screen(page, served, "try")
+        page.get_by_role("tab", name="Many messages").click()
+        rows = b"text,intent\nvolcanoes of iceland,out_of_scope\n"
+        page.get_by_label("or a CSV:").set_input_files({"name": "a.csv", "mimeType": "text/csv", "buffer": rows})
+
+        row = page.locator(".st-answers tbody tr", has_text="volcanoes of iceland")
+        row.wait_for()
+        assert row.locator("td").all_inner_texts().count("out of scope") == 2
+        assert "out_of_scope" not in row.inner_text()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export CSV").click()
+        assert "out_of_scope" in download.value.path().read_text(encoding="utf-8")
+
     def test_conversation_asks_back_and_answers(self, page, served):
         open_screen(page, served, "try")
         page.get_by_role("tab", name="Conversation").click()
@@ -198,15 +220,8 @@ class TestEdit:
         open_screen(page, served, "edit?file=orders.yaml")
         page.locator('.cm-content[aria-label="YAML of orders.yaml"]').click()
         page.keyboard.press("Control+Home")
-        page.evaluate(
-            """() => {
-              const emit = socket.emit.bind(socket), held = [];
-              let holding = false;
-              socket.emit = (...said) => holding ? held.push(said) : emit(...said);
-              document.addEventListener("keydown", (event) => { holding ||= event.key === "#"; }, true);
-              window.release = () => { holding = false; socket.emit = emit; held.forEach((said) => emit(...said)); };
-            }"""
-        )
+        page.evaluate(HOLD)
+        page.evaluate("hold('#')")
         page.keyboard.type("intnts: 3\n# on")
         page.locator(".st-line-error", has_text="intnts").wait_for()
         page.keyboard.type(" the way")
@@ -242,6 +257,66 @@ class TestEdit:
 
         assert yaml(served).startswith("# mine\n")
         assert yaml(served).endswith("# theirs\n")
+
+    def test_letters_on_their_way_stay_when_somebody_else_saves(self, page, served):
+        file = served.folder / "orders.yaml"
+        open_screen(page, served, "edit?file=orders.yaml")
+        page.locator('.cm-content[aria-label="YAML of orders.yaml"]').click()
+        page.keyboard.press("Control+Home")
+        page.evaluate(HOLD)
+        page.keyboard.type("# known\n")
+        page.get_by_text("not saved").wait_for()
+        page.evaluate("hold('#')")
+        page.keyboard.type("# mine\n# on")
+        head, *rest = yaml(served).splitlines(keepends=True)
+        theirs = [head, "# first of theirs\n", *rest, "# last of theirs\n"]
+        file.write_text("".join(theirs), encoding="utf-8")
+        page.locator(".cm-content").get_by_text("# first of theirs").wait_for()
+        page.keyboard.type(" the way")
+        page.evaluate("release()")
+        page.keyboard.type(" here\n")
+        page.get_by_text("your changes are kept").wait_for()
+
+        page.get_by_role("button", name="Review and save").click()
+        save_proposal(page)
+        mine = ["# known\n", "# mine\n", "# on the way here\n"]
+        assert yaml(served) == "".join([*mine, *theirs])
+        assert page.get_by_text("not saved").count() == 0
+
+    def test_undo_in_the_editor_leaves_what_somebody_else_has_saved(self, page, served):
+        file = served.folder / "orders.yaml"
+        open_screen(page, served, "edit?file=orders.yaml")
+        content = page.locator('.cm-content[aria-label="YAML of orders.yaml"]')
+        content.click()
+        page.keyboard.press("Control+Home")
+        page.keyboard.type("# undone\n")
+        page.get_by_text("not saved").wait_for()
+        head, *rest = yaml(served).splitlines(keepends=True)
+        file.write_text("".join([head, "# another one's\n", *rest]), encoding="utf-8")
+        content.get_by_text("# another one's").wait_for()
+        for _ in range(4):
+            page.keyboard.press("Control+z")
+
+        content.get_by_text("# undone").wait_for(state="detached")
+        assert content.get_by_text("# another one's").count() == 1
+        page.locator("[role=status]", has_text="not saved").wait_for(state="detached")
+
+    def test_line_ends_of_windows_stay(self, page, served):
+        file = served.folder / "windows.yaml"
+        file.write_bytes(b"intents:\r\n  windows_help:\r\n    utterances:\r\n      - open the pane\r\n")
+        open_screen(page, served, "edit?file=windows.yaml")
+        page.locator('.cm-content[aria-label="YAML of windows.yaml"]').click()
+        page.keyboard.press("Control+End")
+        page.keyboard.type("# the end")
+        page.get_by_text("not saved").wait_for()
+        page.get_by_role("button", name="Review and save").click()
+        save_proposal(page)
+
+        assert file.read_bytes().count(b"\r\n") == 4
+        assert file.read_bytes().count(b"\n") == 4
+        assert b"      - open the pane\r\n" in file.read_bytes()
+        assert b"# the end" in file.read_bytes()
+        file.unlink()
 
     def test_two_browsers_edit_at_once_and_lose_nothing(self, browser, served):
         with watched(browser) as first, watched(browser) as second:

@@ -5,7 +5,7 @@ With separate folds, most differences would come from the random split.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -49,20 +49,6 @@ def paired_held_out(
     before = _outcomes(old_runner, old.registry, renamed, rounds, shared)
     after = _outcomes(new_runner, new.registry, {}, rounds, shared)
     return _paired(before, after)
-
-
-def paired_rounds(
-    old: Matcher, new: Matcher, renamed: Mapping[str, str], *, folds: Folds = 5, seed: int = 0
-) -> Iterator[tuple[Paired, int]]:
-    """Yield the outcomes of one fold after another, each with the number of utterances of all folds.
-
-    A caller may stop after any fold: a fold is a random sample of the shared utterances. Raises as `paired_held_out`.
-    """
-    rounds, shared, (old_runner, new_runner) = _prepared(old, new, renamed, folds=folds, seed=seed)
-    for keys in rounds:
-        before = _outcomes(old_runner, old.registry, renamed, [keys], shared)
-        after = _outcomes(new_runner, new.registry, {}, [keys], shared)
-        yield _paired(before, after), len(shared)
 
 
 def _prepared(

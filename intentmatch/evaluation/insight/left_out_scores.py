@@ -34,10 +34,10 @@ class LeftOutScores:
         index = ExactIndex(self._vectors, self._owners.tolist(), self._aggregation) if count else None
         for start in range(0, count if index else 0, LINT_ROWS):
             steps.report("weighing mends", start, count)
-            rows = np.arange(start, min(start + LINT_ROWS, count))
-            scores = np.full((len(rows), intents), -np.inf, dtype=np.float32)
+            rows = slice(start, min(start + LINT_ROWS, count))
+            scores = np.full((rows.stop - start, intents), -np.inf, dtype=np.float32)
             if index is not None:
-                scores[:, index.owners] = index.aggregate(self._cosines(rows, np.arange(count)))
+                scores[:, index.owners] = index.aggregate(self._cosines(rows, slice(None)))
             order = np.argsort(-scores, axis=1, kind="stable")[:, :best]
             self._columns[rows] = order
             self._scores[rows] = np.take_along_axis(scores, order, axis=1)
@@ -65,7 +65,7 @@ class LeftOutScores:
         best = np.where(there, self._scores[everything, first], -np.inf)
         found = np.where(there, self._columns[everything, first], -1)
         for intent, rows in changed.items():
-            scores = self._aggregated(self._cosines(everything, rows))
+            scores = self._aggregated(self._cosines(slice(None), rows))
             ahead = (scores > best) | ((scores == best) & (intent < found))
             best, found = np.where(ahead, scores, best), np.where(ahead, intent, found)
         owners, counted = self._owners.copy(), np.ones(len(everything), dtype=bool)
@@ -75,7 +75,8 @@ class LeftOutScores:
             owners[row] = to
         return int(((found == owners) & counted).sum()) - int((self.right & counted).sum())
 
-    def _cosines(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> _Numbers:
+    def _cosines(self, rows: slice, others: NDArray[np.int64] | slice) -> _Numbers:
+        # A slice of the vectors is a view: copies of all of them would take most of the time.
         cosines: _Numbers = self._vectors[rows] @ self._vectors[others].T
         cosines[cosines > SAME_TEXT] = -np.inf
         return cosines

@@ -222,6 +222,10 @@ def admit(request: Request, role: Role = "match") -> None:
     if role == "admin" and not access.has_admin_keys:
         detail = "Admin calls are off. Start the server with an admin key to turn them on."
         raise ProblemError(ProblemDetails.for_status(403, detail))
+    if restricted and not (access.has_author_keys or access.has_admin_keys):
+        detail = "Calls of authors always need a key, and this server has none. Start it with one, such as "
+        detail += f"{AUTHOR_KEYS}=NAME=KEY, and send that as Authorization: Bearer KEY or {_KEY_HEADER}: KEY."
+        raise ProblemError(ProblemDetails.for_status(401, detail), _CHALLENGE)
     key = presented(request)
     asks_for_key = restricted or access.has_keys
     known = asks_for_key and access.knows(request, key)

@@ -1,0 +1,37 @@
+"""The dialog that every edit goes through, in a headless browser."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from driven_studio import CHROMIUM, copied, open_screen, start, stop, watched
+
+NO_TIME = "from intentmatch.studio import proposal\nproposal.EFFECT_SECONDS = 0.0\n"
+
+
+@pytest.fixture(scope="module")
+def hurried(tmp_path_factory):
+    """A studio whose time for an effect is up at once, as in a large registry."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    folder = tmp_path_factory.mktemp("hurried")
+    (folder / "sitecustomize.py").write_text(NO_TIME, encoding="utf-8")
+    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    running = start(copied(folder), environment={"PYTHONPATH": path})
+    yield running
+    stop(running)
+
+
+def test_effect_goes_on_when_the_visitor_takes_more_time(browser, hurried):
+    with watched(browser) as page:
+        open_screen(page, hurried, "edit?intent=cancel_order")
+        page.get_by_label("Add lines, one per row").first.fill("undo the purchase")
+        page.get_by_role("button", name="Add", exact=True).first.click()
+        effect = page.locator(".st-proposal [aria-live]")
+        effect.get_by_text("The effect could not be worked out in time.").wait_for()
+
+        effect.get_by_role("button", name="Compare more").click()
+        effect.get_by_text("fixed").wait_for()
+        assert effect.get_by_role("button", name="Compare more").count() == 0
+        assert effect.get_by_text("could not be worked out").count() == 0

@@ -56,6 +56,7 @@ TESTED_IN: dict[str, str] = {
     "formats/records.py": "formats/kit/test_tables.py",
     "formats/spreadsheet.py": "formats/kit/test_tables.py",
     # Mistakes of authors are data files, each with the message it must give.
+    "registry/reading/comma_repairs.py": "registry/reading/test_mistakes.py",
     "registry/reading/country_codes.py": "registry/reading/test_mistakes.py",
     "registry/reading/line_parts.py": "registry/reading/test_mistakes.py",
     "registry/reading/misplaced.py": "registry/reading/test_mistakes.py",
@@ -90,6 +91,7 @@ TESTED_IN: dict[str, str] = {
     "registry/checks.py": "artefact/test_build.py",
     # A registry is read and edited as a whole, from valid and invalid files in tests/registry/data.
     "registry/editing/folder.py": "registry/editing/test_edits.py",
+    "registry/reading/file_content.py": "registry/reading/test_reader.py",
     "registry/reading/grammar.py": "registry/reading/test_reader.py",
     "registry/reading/page.py": "registry/reading/test_reader.py",
     "registry/reading/scope.py": "registry/reading/test_includes.py",

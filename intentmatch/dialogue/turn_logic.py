@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from intentmatch.core.placeholders import fill
 from intentmatch.core.result import Entity, MatchResult
 from intentmatch.core.types import Slot
 from intentmatch.dialogue.answers import choice_by_number, choice_by_words, yes_or_no
@@ -20,7 +20,6 @@ from intentmatch.text.normalize import in_words
 
 _MOST_CHOICES = 4
 _MOST_OF_MESSAGE = 0.5
-_PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _QUESTION_MARKS = " ?？؟;¿"
 
 
@@ -363,4 +362,4 @@ def _filled(response: str, entities: Collection[Entity]) -> str:
     Values of several parts, such as an amount of money, are shown in the user's words.
     """
     values = {one.slot: one.text if isinstance(one.value, Mapping) else str(one.value) for one in entities}
-    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), response)
+    return fill(response, values)

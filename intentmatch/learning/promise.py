@@ -2,8 +2,8 @@
 
 Labelled messages test one threshold after the other, by Learn then Test (Angelopoulos, Bates, Candès, Jordan and Lei
 2021, "Learn then Test: Calibrating Predictive Algorithms to Achieve Risk Control"). The hypothesis "the precision is
-too low" is rejected if so few wrong answers among those given would be that unlikely: an exact binomial tail, since
-each answer is wrong with the same probability, given how many messages are answered. Fixed-sequence testing goes from a
+too low" is rejected if so few wrong answers among those given would be that unlikely: an exact test of a binomial
+share, see `exact_test`. Fixed-sequence testing goes from a
 strict threshold to lower ones and ends with the first that is not rejected, so that all tests together err at most as
 often as one. The sequence must not depend on the labelled messages: it begins where the held-out utterances expect the
 test to succeed.
@@ -12,7 +12,6 @@ test to succeed.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +19,9 @@ from numpy.typing import NDArray
 
 from intentmatch.core.errors import counted
 from intentmatch.core.intervals import binomial_tail
+from intentmatch.learning.exact_test import most_wrong
 
-STEPS = 100
+STEPS = 200
 """Thresholds of a sequence at most."""
 # Expected chance of success from which a test may begin a sequence. Chosen on the development sets with out-of-scope
 # messages: with less, a sequence of a few thousand messages begins too strict; with 1, too low if users are harder to
@@ -98,7 +98,7 @@ def promised_threshold(
     cases, chance = len(labelled.right), 1.0 - confidence
     thresholds = sequence(held_out, cases, precision, chance)
     given, wrong = labelled.at(thresholds)
-    last = last_kept(given, wrong, precision, chance)
+    last = last_kept(given, wrong, cases, precision, chance)
     if last is None:
         more = _more(labelled, held_out, precision, chance)
         return None, Promise(precision, confidence, cases, int(given[0]), int(wrong[0]), kept=False, more=more)
@@ -106,14 +106,15 @@ def promised_threshold(
     return float(thresholds[last]), promise
 
 
-def last_kept(given: Numbers, wrong: Numbers, precision: float, chance: float) -> int | None:
+def last_kept(given: Numbers, wrong: Numbers, cases: int, precision: float, chance: float) -> int | None:
     """Return the last place of a sequence before the first that fails its test; None if the first one fails.
 
-    `given` and `wrong` count the answers and the wrong ones at each threshold; a promise may fail with this chance.
+    `given` and `wrong` count the answers and the wrong ones among so many `cases` at each threshold; a promise may fail
+    with this chance.
     """
     last = None
     for place, (answered, missed) in enumerate(zip(given.tolist(), wrong.tolist(), strict=True)):
-        if missed > most_wrong(int(answered), precision, chance):
+        if missed > most_wrong(int(answered), cases, precision, chance):
             break
         last = place
     return last
@@ -130,7 +131,7 @@ def sequence(held_out: Answers, cases: int, precision: float, chance: float) -> 
     for answered, missed in zip(given.tolist(), wrong.tolist(), strict=True):
         expected = int(cases * answered / total)
         rate = (missed + one) / (answered + one)
-        powers.append(binomial_tail(most_wrong(expected, precision, chance), expected, rate))
+        powers.append(binomial_tail(most_wrong(expected, cases, precision, chance), expected, rate))
     # The strictest one that is likely enough: traffic may be harder than the utterances.
     sure = np.flatnonzero(np.array(powers) >= _SURE)
     return thresholds[int(sure[0]) if len(sure) else int(np.argmax(powers)) :]
@@ -139,17 +140,6 @@ def sequence(held_out: Answers, cases: int, precision: float, chance: float) -> 
 def _grid(held_out: Answers) -> Numbers:
     some = np.unique(np.quantile(held_out.confidence, np.linspace(0.0, 1.0, STEPS + 1)[1:]))[::-1]
     return np.append(some, 0.0)
-
-
-@lru_cache(maxsize=4096)
-def most_wrong(answered: int, precision: float, chance: float) -> int:
-    """Return how many of so many answers may be wrong for the test to succeed; -1 if none of them may."""
-    low, high = -1, answered
-    while high - low > 1:
-        middle = (low + high) // 2
-        passes = binomial_tail(middle, answered, 1.0 - precision) <= chance
-        low, high = (middle, high) if passes else (low, middle)
-    return low
 
 
 def _more(labelled: Answers, held_out: Answers, precision: float, chance: float) -> int | None:

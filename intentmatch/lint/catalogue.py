@@ -71,6 +71,7 @@ BY_FORM = (
     Rule("recursive-rule", "error", "a rule uses itself"),
     Rule("oversized-template", "error", "the sentences of a template are too long"),
     Rule("unused-slot", "warning", "no intent uses a slot"),
+    Rule("unknown-placeholder", "warning", "a response names a slot that its intent does not have"),
     Rule("unused-rule", "warning", "no template uses a rule"),
     Rule("unbalanced-template", "warning", "an unbalanced bracket of a template is read as text"),
     Rule("sampled-template", "info", "a template stands for more sentences than are used"),

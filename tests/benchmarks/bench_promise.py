@@ -31,8 +31,9 @@ from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.insight.held_out_cases import held_out_cases
 from intentmatch.learning.calibration import Calibration, answers_of, calibrate, shares_of
 from intentmatch.learning.cross_validation import HeldOut
+from intentmatch.learning.exact_test import most_wrong
 from intentmatch.learning.labelled_cases import Labelled, labelled_cases, usable_cases
-from intentmatch.learning.promise import Answers, last_kept, most_wrong, sequence
+from intentmatch.learning.promise import Answers, last_kept, sequence
 from intentmatch.text.normalize import clean
 
 WITH_STRANGERS = (
@@ -132,13 +133,13 @@ def _measured(
     covered, made, kept, kept_by_rest = 0.0, 0, 0, 0
     for _ in range(options.splits):
         # Drawn as users write: any row may come twice.
-        last = last_kept(*everyone.select(source.integers(0, count, cases)).at(thresholds), precision, chance)
+        last = last_kept(*everyone.select(source.integers(0, count, cases)).at(thresholds), cases, precision, chance)
         made += last is not None
         covered += 0.0 if last is None else float(coverage[last])
         kept += last is None or bool(wrong[last] <= allowed[last])
         # Split in two: the rows that are not labelled are few, and their precision is uncertain itself.
         labelled, errors = everyone.select(source.permutation(count)[:cases]).at(thresholds)
-        last = last_kept(labelled, errors, precision, chance)
+        last = last_kept(labelled, errors, cases, precision, chance)
         rest, missed = given - labelled, wrong - errors
         kept_by_rest += last is None or bool(missed[last] <= (1.0 - precision) * rest[last])
     mean = covered / options.splits
@@ -178,7 +179,11 @@ def _one_test(everyone: Answers, known: NDArray[np.bool_], cases: int, precision
     found = 0.0
     for covered, answered, missed in zip(_coverage(everyone, known, thresholds), given, wrong, strict=True):
         expected = round(cases * answered / len(known))
-        power = binomial_tail(most_wrong(expected, precision, chance), expected, missed / answered) if answered else 0.0
+        power = (
+            binomial_tail(most_wrong(expected, cases, precision, chance), expected, missed / answered)
+            if answered
+            else 0.0
+        )
         found = max(found, float(covered) * power)
     return found
 

@@ -36,6 +36,11 @@ def test_a_second_hypothesis_helps_against_what_was_heard_wrongly(matcher, half)
     assert right(0.6) >= 0.85 * len(rows)
 
 
+def test_messages_are_of_twelve_languages():
+    assert all(len(half) == 12 for half in HEARD.values())
+    assert sum(len(rows) for half in HEARD.values() for rows in half.values()) >= 95
+
+
 def test_one_hypothesis_is_a_message(matcher):
     alone, heard = matcher.match("wo ist mein Paket?"), matcher.match([("wo ist mein Paket?", 0.3)])
 

@@ -9,19 +9,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 from intentmatch.core import settings
 from intentmatch.core.errors import InputError, Location, Problem
+from intentmatch.core.placeholders import placeholders
 from intentmatch.core.threshold import Threshold, parse_threshold
 from intentmatch.core.types import Case, Intent, Rule, Utterance
+from intentmatch.registry.reading.file_content import FileContent, Reference
 from intentmatch.registry.reading.line_parts import columns, quoted, shown
 from intentmatch.registry.reading.misplaced import is_intent, keys_above, keys_below, keys_below_last, languages_below
 from intentmatch.registry.reading.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
 from intentmatch.registry.reading.nodes import Sequence as ListNode
 from intentmatch.registry.reading.page import ALIAS_HINT, NAME_HINT, Page, is_empty
-from intentmatch.registry.reading.slot_grammar import SlotEntry, SlotGrammar
+from intentmatch.registry.reading.slot_grammar import SlotGrammar
 from intentmatch.registry.templates.syntax import MARKS, Blank, Template, Use, is_name, parse
 
 GRAMMAR_VERSION = "1"
@@ -40,39 +42,6 @@ _JSON_LITERAL = re.compile(r"true|false|null|-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99
 # All templates together may be this many times as long as the file; aliases repeat them.
 _ALIASED = 8
 _MARK = re.compile(f"[{re.escape(MARKS)}]")
-
-
-class Reference(NamedTuple):
-    """A use of a rule or a slot in a template."""
-
-    sign: Literal["rule", "slot"]
-    name: str
-    location: Location
-    owner: str
-    """The intent or the rule that the template belongs to."""
-    language: str | None
-
-
-@dataclass
-class FileContent:
-    """Content of one file, with names not yet resolved."""
-
-    path: str = ""
-    intents: list[Intent] = field(default_factory=list)
-    settings: dict[str, tuple[Any, Location]] = field(default_factory=dict)
-    tests: list[Case] = field(default_factory=list)
-    slots: list[SlotEntry] = field(default_factory=list)
-    """Slots of the file's own `slots:` block."""
-    intent_slots: list[tuple[str, SlotEntry]] = field(default_factory=list)
-    """Intent name and slot."""
-    rules: list[Rule] = field(default_factory=list)
-    references: list[Reference] = field(default_factory=list)
-    """References in utterances and negatives."""
-    rule_references: list[Reference] = field(default_factory=list)
-    """References in rules."""
-    includes: list[tuple[str, Location]] = field(default_factory=list)
-    unread: set[str] = field(default_factory=set)
-    """Names of intents without utterances, in which an error is already reported."""
 
 
 class FileGrammar:
@@ -230,6 +199,7 @@ class FileGrammar:
         if "slots" in entries:
             self._content.intent_slots += [(name, e) for e in self._slots.read(entries["slots"], refine=True)]
         responses = page.variants(entries["response"], "`response`", "response") if "response" in entries else {}
+        self._content.placeholders += self._placeholders(entries.get("response"), name)
         utterances: tuple[Utterance, ...] = ()
         if "utterances" in entries:
             utterances = tuple(self._utterances(entries["utterances"], "utterances", name))
@@ -350,6 +320,17 @@ class FileGrammar:
             elif isinstance(named, Blank):
                 place = self._page.place(node, named.position)
                 yield Reference("slot", named.slot, place, owner, language)
+
+    def _placeholders(self, node: Node | None, intent: str) -> Iterator[Reference]:
+        """Yield the words in braces of a response, or of a list or a mapping of responses."""
+        if isinstance(node, Scalar):
+            for name, position in placeholders(node.text):
+                if is_name(name.strip()):
+                    yield Reference("slot", name, self._page.place(node, position), intent, None)
+        elif node is not None:
+            values = [value for _, value in node.entries] if isinstance(node, Mapping) else node.items
+            for value in values:
+                yield from self._placeholders(value, intent)
 
     def _tests(self, node: Node) -> Iterator[Case]:
         if not is_empty(node):

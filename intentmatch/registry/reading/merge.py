@@ -8,7 +8,7 @@ from typing import Any
 
 from intentmatch.core.errors import Location, Problem
 from intentmatch.core.types import Intent, Registry
-from intentmatch.registry.reading.grammar import FileContent
+from intentmatch.registry.reading.file_content import FileContent
 from intentmatch.registry.reading.names import Names
 
 

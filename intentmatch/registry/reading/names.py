@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from intentmatch.core.errors import Location, Problem, Severity, suggest
 from intentmatch.core.types import Rule, Slot
-from intentmatch.registry.reading.grammar import FileContent, Reference
+from intentmatch.registry.reading.file_content import FileContent, Reference
 from intentmatch.registry.reading.scope import Scope, path_of
 from intentmatch.registry.reading.slot_grammar import KINDS, SlotEntry
 from intentmatch.registry.templates.rules import key_of
@@ -27,12 +27,15 @@ class Names:
         self._slots, self._rules = Scope(self.slots), Scope(self.rules)
         self._entries: dict[str, list[SlotEntry]] = {}
         self._lines: dict[str, list[Reference]] = {}
+        self._in_responses: dict[str, list[Reference]] = {}
         self._in_rules: dict[tuple[str | None, str, str], list[Reference]] = {}
         for content in contents:
             for intent, entry in content.intent_slots:
                 self._entries.setdefault(intent, []).append(entry)
             for reference in content.references:
                 self._lines.setdefault(reference.owner, []).append(reference)
+            for reference in content.placeholders:
+                self._in_responses.setdefault(reference.owner, []).append(reference)
             for reference in content.rule_references:
                 key = content.path, reference.owner, reference.language or ""
                 self._in_rules.setdefault(key, []).append(reference)
@@ -60,7 +63,9 @@ class Names:
                     hint = "declare the slot in one file only, or in the intent"
                     self._note(reference.location, "error", "slot-redefined", message, hint)
         declared = {name: entry.slot(shared.pop(name, None)) for name, entry in own.items()}
-        return tuple(slot for slot in (*declared.values(), *shared.values()) if slot)
+        slots = tuple(slot for slot in (*declared.values(), *shared.values()) if slot)
+        self._check_placeholders(intent, {*own, *(slot.name for slot in slots)})
+        return slots
 
     def problems(self) -> list[Problem]:
         """Return all problems: those found so far, those in rules that no line uses, and unused slots and rules."""
@@ -121,6 +126,24 @@ class Names:
                 seen.add((id(rule), language))
                 inside = self._in_rules.get((path_of(rule.location), rule.name, key), ())
                 waiting += [(inner, language) for inner in reversed(inside)]
+
+    def _check_placeholders(self, intent: str, slots: Collection[str]) -> None:
+        """Report words in braces in an intent's responses that are no slots of it but seem to be meant so.
+
+        Any other word may be filled by the program that shows the response.
+        """
+        for reference in self._in_responses.get(intent, ()):
+            name = reference.name.strip()
+            if reference.name in slots:
+                continue
+            message = f"{{{reference.name}}} in the response is no slot of {intent!r}"
+            if (nearest := name if name in slots else suggest(name, slots)) is not None:
+                self._note(
+                    reference.location, "warning", "unknown-placeholder", message, f"did you mean {{{nearest}}}?"
+                )
+            elif name in self._slots.names:
+                hint = f"use {{{name}}} in an utterance of the intent, or declare it there below `slots:`"
+                self._note(reference.location, "warning", "unknown-placeholder", message, hint)
 
     def _rule(self, reference: Reference) -> Rule | None:
         found = self._rules.get(reference.name, reference.location.path)

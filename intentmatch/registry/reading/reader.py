@@ -16,7 +16,8 @@ from intentmatch.registry import checks as rules
 from intentmatch.registry.confinement import ReadLimits, outside
 from intentmatch.registry.reading import nodes, syntax_causes
 from intentmatch.registry.reading.comments import Comment, comments
-from intentmatch.registry.reading.grammar import FileContent, FileGrammar
+from intentmatch.registry.reading.file_content import FileContent
+from intentmatch.registry.reading.grammar import FileGrammar
 from intentmatch.registry.reading.merge import merge_files
 from intentmatch.registry.templates.expansion import expand as expanded
 from intentmatch.storage.atomic import real_path
@@ -92,6 +93,9 @@ def examine(
         # The reason why these have no utterances is already reported.
         unread = {registry[name].location for content in contents for name in content.unread if name in registry}
         found = [p for p in rules.check(registry) if p.rule != "no-utterances" or p.location not in unread]
+        if any(problem.rule == "no-intents" for problem in found):
+            # That a file is empty is then no second problem.
+            problems = [problem for problem in problems if problem.rule != "empty-file"]
         problems += [replace(p, location=root) if p.location == NOWHERE else p for p in found]
     return registry if expand else unexpanded, sorted(problems)
 

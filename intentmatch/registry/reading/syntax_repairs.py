@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from intentmatch.registry.reading.comma_repairs import COMMA_FINDERS
 from intentmatch.registry.reading.grammar import FILE_KEYS, INTENT_KEYS, TEST_KEYS
 from intentmatch.registry.reading.line_parts import Line, columns, quoted, shown, take_apart
 from intentmatch.registry.reading.repair import Finder, Repair
@@ -319,6 +320,7 @@ def _open_bracket(lines: Sequence[str], number: int) -> Iterator[Repair]:
 
 FINDERS: tuple[Finder, ...] = (
     *SIGN_FINDERS,
+    *COMMA_FINDERS,
     _comment_in_brackets,
     _two_keys,
     _stray,

@@ -96,6 +96,8 @@ class Bot:
         self._queue = queue
         self.metrics = queue.metrics
         self.metrics.expect(name)
+        # Begins lines of the log: of several bots, the one that a line is about.
+        self._about = "" if name is None else f"{name}: "
         self._workspace: Workspace | None = None
         self._evaluator: Evaluator | None = None
         self._workspace_lock = threading.Lock()
@@ -225,7 +227,7 @@ class Bot:
             try:
                 await asyncio.to_thread(self._warm_up)
             except Exception as error:
-                _log.warning("no message can be answered: %s", error)
+                _log.warning("%sno message can be answered: %s", self._about, error)
                 reason = f": {error}" if with_reasons and isinstance(error, IntentMatchError) else ", see the log."
                 detail = f"No message can be answered{reason}"
                 raise ProblemError(ProblemDetails.for_status(503, detail, kind=BROKEN)) from error
@@ -413,10 +415,12 @@ class Bot:
         except Exception as error:
             self._note_error(from_failed_reload(error))
             expected = isinstance(error, IntentMatchError)
-            _log.warning("reload failed, the last valid registry stays active: %s", error, exc_info=not expected)
+            told = "%sreload failed, the last valid registry stays active: %s"
+            _log.warning(told, self._about, error, exc_info=not expected)
             raise ProblemError(from_failed_reload(error)) from error
         self._note_reload(matcher.registry)
-        _log.info("reloaded: %d intents, fingerprint %s", len(matcher.registry), matcher.registry.fingerprint)
+        intents, fingerprint = len(matcher.registry), matcher.registry.fingerprint
+        _log.info("%sreloaded: %d intents, fingerprint %s", self._about, intents, fingerprint)
         return matcher
 
     def _note_reload(self, registry: Registry) -> None:

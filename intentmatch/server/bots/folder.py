@@ -12,13 +12,18 @@ from typing import Any
 from intentmatch.artefact.store import SUFFIX
 from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
-from intentmatch.core.settings import Settings
+from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder
+from intentmatch.inbox.inbox import IN_DATABASE
 from intentmatch.registry.reading.reader import SUFFIXES, own_files
-from intentmatch.storage.postgres.address import Address
+from intentmatch.storage.postgres.address import Address, is_address
 
 NAME = "bots"
 """A folder of this name is taken for a folder of bots, unless it has YAML of its own."""
+
+
+# Inboxes that no two bots share: none, and that of the database which a bot is in.
+_SEPARATE = ("off", IN_DATABASE)
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class BotFolder:
     max_megabytes: int | None = None
     """Memory for all loaded bots, without models; the least recently used are unloaded. None: no limit."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of every bot, as for `Matcher.load`."""
+    """Settings of every bot, as for `Matcher.load`; each bot gets an inbox of its own."""
     load_encoder: Callable[[Settings], Encoder] | None = None
     """Makes the encoder that settings name, in place of `encoders.load_encoder`."""
 
@@ -66,12 +71,29 @@ class BotFolder:
             raise RegistryError(problems)
         return found
 
+    def settings_of(self, name: str) -> Mapping[str, Any]:
+        """Return the settings of a bot. An inbox for all bots would show the messages of one bot to authors of others.
+
+        Raises `SettingsError` for an invalid value.
+        """
+        inbox = resolve(self.settings).inbox
+        return self.settings if inbox in _SEPARATE else {**self.settings, "inbox": _inbox_of(inbox, name)}
+
     def preloaded(self, names: Collection[str]) -> list[str]:
         """Return the bots to load at the start. Raises `InputError` for a pattern that matches none."""
         for pattern in self.preload:
             if not any(fnmatchcase(name, pattern) for name in names):
                 raise InputError(f"no bot to load at the start matches {pattern!r}; the bots are {', '.join(names)}")
         return [name for name in names if any(fnmatchcase(name, pattern) for pattern in self.preload)]
+
+
+def _inbox_of(inbox: str, name: str) -> str:
+    """Return where a bot has its messages: `misses.sqlite` becomes `misses-NAME.sqlite`."""
+    if is_address(inbox):
+        url = Address.parse(inbox).url
+        return f"{url}{'&' if '?' in url else '?'}bot={name}"
+    path = Path(inbox)
+    return str(path.with_name(f"{path.stem}-{name}{path.suffix}"))
 
 
 def _bots_in_database(address: Address) -> dict[str, Address]:

@@ -305,7 +305,7 @@ class BotPool:
         )
 
     def _matcher(self, entry: _Entry) -> Matcher:
-        settings, models = self._folder.settings, self._models
+        settings, models = self._folder.settings_of(entry.name), self._models
         source = Source(entry.path, settings, load_encoder=models.encoder, load_reranker=models.reranker)
         matcher = Matcher(source)
         entry.measure(matcher)

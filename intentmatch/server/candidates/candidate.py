@@ -70,6 +70,8 @@ class BotCandidate:
         """
         self._matcher, self._make_store, self._load = matcher, store, load
         self._metrics, self._queue, self._note, self._bot = metrics, queue, note, bot
+        # Begins lines of the log: of several bots, the one that a line is about.
+        self._about = "" if bot is None else f"{bot}: "
         self._store: CandidateStore | None = None
         self._looked = False
         self._starting = asyncio.Lock()
@@ -113,7 +115,7 @@ class BotCandidate:
         """Log that the candidate could not answer, so that the present registry did. For any thread."""
         running = self.running
         if running is not None:
-            _log.warning("the candidate %s failed: %s", running.record.source, error)
+            _log.warning("%sthe candidate %s failed: %s", self._about, running.record.source, error)
 
     async def begin(self, record: CandidateRecord) -> CandidateRecord:
         """Load a candidate here, and have all workers load it. Raises what loading raises, and `InputError`.
@@ -190,7 +192,7 @@ class BotCandidate:
             except Exception as error:  # noqa: BLE001 - whatever failed, the next look may succeed
                 if str(error) != self._warned:
                     unexpected = None if isinstance(error, IntentMatchError) else error
-                    _log.warning("the candidate cannot be followed: %s", error, exc_info=unexpected)
+                    _log.warning("%sthe candidate cannot be followed: %s", self._about, error, exc_info=unexpected)
                 self._warned = str(error)
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
 
@@ -241,7 +243,9 @@ class BotCandidate:
 
     def _fail(self, record: CandidateRecord, reason: str, unexpected: Exception | None) -> None:
         self._failed = record.id, time.monotonic(), reason
-        _log.warning("the candidate %s is not loaded here: %s", record.source, reason, exc_info=unexpected)
+        _log.warning(
+            "%sthe candidate %s is not loaded here: %s", self._about, record.source, reason, exc_info=unexpected
+        )
 
     async def _take(self, record: CandidateRecord, matcher: Matcher, store: CandidateStore) -> None:
         size = await asyncio.to_thread(own_bytes, matcher)
@@ -252,15 +256,15 @@ class BotCandidate:
         )
         self.bytes, self._failed = size, None
         _log.info(
-            "the candidate %s is loaded: %s, fingerprint %s, %.1f MB",
-            record.source, record.mode, record.fingerprint, size / 1e6,
+            "%sthe candidate %s is loaded: %s, fingerprint %s, %.1f MB",
+            self._about, record.source, record.mode, record.fingerprint, size / 1e6,
         )  # fmt: skip
 
     def _broke(self, record: CandidateRecord, store: CandidateStore) -> Callable[[str], None]:
         def roll_back(reason: str) -> None:
             if not store.end(record.id, "rolled_back", reason, time.time()):
                 return  # another worker was quicker
-            _log.warning("the candidate %s is rolled back: %s", record.source, reason)
+            _log.warning("%sthe candidate %s is rolled back: %s", self._about, record.source, reason)
             self._metrics.rolled_back(self._bot)
             self._note("intentmatch", f"Roll back candidate {record.source}: {reason}")
 

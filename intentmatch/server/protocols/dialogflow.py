@@ -31,6 +31,7 @@ from pydantic import Field, field_validator
 from starlette.responses import JSONResponse, Response
 
 from intentmatch.core.errors import InputError
+from intentmatch.core.placeholders import fill
 from intentmatch.core.result import Entity, MatchResult
 from intentmatch.core.types import Intent
 from intentmatch.dialogue.pending import WhichValue
@@ -67,7 +68,6 @@ _STATUSES = {
     429: "RESOURCE_EXHAUSTED",
     503: "UNAVAILABLE",
 }
-_PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _DEADLINE_EXCEEDED, _UNAVAILABLE, _INVALID_ARGUMENT = 4, 14, 3
 
 _log = logging.getLogger(__name__)
@@ -282,7 +282,7 @@ def _filled(text: str, entities: Iterable[Entity]) -> str:
     for entity in entities:
         shown = entity.text if isinstance(entity.value, Mapping) else str(entity.value)
         values.setdefault(entity.slot, []).append(shown)
-    return _PLACEHOLDER.sub(lambda match: ", ".join(values.get(match[1], [match[0]])), text)
+    return fill(text, {slot: ", ".join(found) for slot, found in values.items()})
 
 
 def _message(text: str) -> dict[str, Any]:

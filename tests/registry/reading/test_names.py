@@ -196,3 +196,49 @@ def test_thousand_chained_rules_are_resolved_quickly(tmp_path: Path):
     _, problems = files(tmp_path, a=f"rules:\n{rules}\n  r1000: end\nintents:\n  a:\n   utterances:\n{lines}")
 
     assert problems == []
+
+
+PIZZA = "slots: {size: {values: [large]}}, utterances: ['a {size} pizza']"
+
+
+@pytest.mark.parametrize(
+    ("response", "column"),
+    [
+        ("A {szie} pizza", 36),
+        ("A { size } pizza", 36),
+        ("A {Size} pizza", 36),
+        ("{size} and {siize}", 45),
+    ],
+)
+def test_response_with_a_misspelt_slot_is_reported_with_its_place(tmp_path: Path, response: str, column: int):
+    (tmp_path / "a.yaml").write_text(f"intents:\n  order: {{response: {{en: [Well, '{response}']}}, {PIZZA}}}")
+
+    found = examine(tmp_path)[1]
+
+    assert [(p.rule, p.severity, p.location.line, p.location.column) for p in found] == [
+        ("unknown-placeholder", "warning", 2, column)
+    ]
+    assert found[0].hint == "did you mean {size}?"
+
+
+def test_response_with_a_slot_of_another_intent_is_reported(tmp_path: Path):
+    text = "slots: {city: {values: [Rome]}}\nintents:\n  go: {utterances: ['to {city}']}\n"
+    (tmp_path / "a.yaml").write_text(f"{text}  stay: {{response: 'In {{city}}', utterances: [stay]}}\n")
+
+    found = examine(tmp_path)[1]
+
+    assert [(p.rule, p.location.line, p.location.column) for p in found] == [("unknown-placeholder", 4, 24)]
+    assert "use {city} in an utterance of the intent" in found[0].hint
+
+
+@pytest.mark.parametrize("response", ["{user}", '{"a": 1}', "{}", "{{size}} {size}", "function() { return }", "{a"])
+def test_braces_that_resemble_no_slot_are_left_to_the_program(tmp_path: Path, response: str):
+    (tmp_path / "a.yaml").write_text(f"intents:\n  order: {{response: '{response}', {PIZZA}}}")
+
+    assert examine(tmp_path)[1] == []
+
+
+def test_response_in_another_file_than_the_slot_is_no_mistake(tmp_path: Path):
+    _, problems = files(tmp_path, a="intents: {order: {response: 'A {size}'}}", b=f"intents: {{order: {{{PIZZA}}}}}")
+
+    assert problems == []

@@ -24,7 +24,7 @@ INVALID = sorted((DATA / "invalid").glob("*.yaml"))
 
 # Rules that one text file cannot break; each has a test of its own in this folder.
 MULTI_FILE_RULES = {"setting-redefined", "slot-redefined", "ambiguous-slot", "ambiguous-rule"}
-TESTED_BY_NAME = {"unreadable", "no-files", "encoding", *MULTI_FILE_RULES}
+TESTED_BY_NAME = {"unreadable", "empty-file", "no-files", "encoding", *MULTI_FILE_RULES}
 
 
 def place(thing: Utterance | Intent | Slot | Rule | Case) -> str:

@@ -177,3 +177,19 @@ def test_remembered_file_that_became_unreadable_is_reported(tmp_path: Path) -> N
 
     assert [problem.rule for problem in problems] == ["no-files"]
     assert remembered == {}
+
+
+def test_empty_file_beside_intents_is_a_warning(tmp_path: Path):
+    (tmp_path / "a.yaml").write_text("intents: {a: {utterances: [hi]}}")
+    (tmp_path / "b.yaml").write_text("# later\n")
+
+    assert [(p.rule, p.severity, Path(p.location.path).name) for p in examine(tmp_path)[1]] == [
+        ("empty-file", "warning", "b.yaml")
+    ]
+
+
+def test_registry_of_empty_files_alone_is_one_problem(tmp_path: Path):
+    (tmp_path / "a.yaml").write_text("")
+    (tmp_path / "b.yaml").write_text("# later\n")
+
+    assert [p.rule for p in examine(tmp_path)[1]] == ["no-intents"]

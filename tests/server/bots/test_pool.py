@@ -355,6 +355,42 @@ def test_each_bot_has_its_own_inbox(several: Path, tmp_path: Path) -> None:
         assert all(text.endswith(name) for text in kept)
 
 
+@pytest.mark.parametrize("from_environment", [False, True])
+def test_inbox_for_all_bots_is_one_for_each(
+    several: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_environment: bool
+) -> None:
+    """Authors of one bot must not read what users said to another one."""
+    write(several, "bank", "shop")
+    file = tmp_path / "misses.sqlite"
+    settings = {} if from_environment else {"inbox": str(file)}
+    if from_environment:
+        monkeypatch.setenv("INTENTMATCH_INBOX", str(file))
+    with TestClient(create_app(BotFolder(several, settings=settings))) as client:
+        for name in ("bank", "shop"):
+            client.post(f"/bots/{name}/match", json={"text": f"the weather in {name}"})
+    for name in ("bank", "shop"):
+        kept = Inbox(tmp_path / f"misses-{name}.sqlite").messages()
+        assert [message.text for message in kept] == [f"the weather in {name}"]
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("inbox", "own"),
+    [
+        ("off", None),
+        ("database", None),
+        ("a/in.db", "a/in-shop.db"),
+        ("inbox", "inbox-shop"),
+        ("postgres://me@host/bots", "postgresql://me@host/bots?bot=shop"),
+        ("postgres://me@host/bots/all?sslmode=require", "postgresql://me@host/bots?sslmode=require&bot=shop"),
+    ],
+)
+def test_place_of_the_inbox_of_a_bot(inbox: str, own: str | None) -> None:
+    settings = {"threshold": "0.4", "inbox": inbox}
+
+    assert BotFolder("bots", settings=settings).settings_of("shop") == settings | ({"inbox": own} if own else {})
+
+
 def test_loaded_bots_are_watched_until_unloaded(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("watchfiles")
     monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)

@@ -408,8 +408,11 @@ def test_a_worker_takes_no_part_with_other_files(client: TestClient, bot: Path) 
     assert match(client, "hello", "c") == "bye"
 
 
-def test_each_of_several_bots_has_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_of_several_bots_has_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    caplog.set_level("INFO")
     for name in ("bank", "shop"):
         folder = tmp_path / "bots" / name
         folder.mkdir(parents=True)
@@ -426,6 +429,7 @@ def test_each_of_several_bots_has_its_own(tmp_path: Path, monkeypatch: pytest.Mo
             client.post(f"/bots/{name}/match", json=message, headers={"x-api-key": "k"}) for name in ("shop", "bank")
         ]
         assert [answer.json()["intent"] for answer in found] == ["bye", "greet"]
+        assert "shop: the candidate next.intentmatch is loaded: canary" in caplog.text
         assert 'intentmatch_candidate{bot="shop"} 1.0' in client.get("/metrics", headers=ADMIN).text
 
 

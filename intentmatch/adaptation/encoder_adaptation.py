@@ -23,6 +23,7 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+from intentmatch.learning.labelled_share import share_in_use
 from intentmatch.runtime import steps
 from intentmatch.storage import atomic
 
@@ -80,7 +81,7 @@ def adapt_encoder(
     after = []
     for number, part in enumerate(parts):
         after.append(trainer.fold(part, f"fold-{number + 1}", f"fold {number + 1} of {len(parts)}"))
-    proof = proof_of(parts, before, after)
+    proof = proof_of(parts, before, after, share_in_use(settings, None))
     if proof.kept:
         model = trainer.model(registry, "all", "training on all utterances")
         try:

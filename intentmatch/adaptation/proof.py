@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from intentmatch.artefact.build import build
-from intentmatch.core.settings import Settings
+from intentmatch.core.result import MatchResult
+from intentmatch.core.settings import USUAL_SHARE, Settings
 from intentmatch.core.types import Encoder, Registry, Vectors
 from intentmatch.evaluation.folds import keeping, split, without_intents
 from intentmatch.evaluation.metrics import auroc
@@ -46,6 +47,8 @@ class Answer(NamedTuple):
     """Whether the first candidate is the expected intent; False for messages of intents that were left out."""
     scope: float
     """Probability of being in scope; the score if the registry is too small to calibrate."""
+    verdict: bool = False
+    """Whether the verdict is right; see `right_verdict`."""
 
 
 class Measured(NamedTuple):
@@ -124,19 +127,38 @@ def measure(fold: Fold, encoder: Encoder, settings: Settings, languages: float |
     results = matcher.match_many(fold.messages, top_k=1, context=fold.registry.tags)
     answers = [
         Answer(
-            expected is not None and bool(result.candidates) and result.candidates[0].intent == expected,
+            right_first(result, expected),
             result.score if result.in_scope is None else result.in_scope,
+            right_verdict(result, expected),
         )
         for result, expected in zip(results, fold.expected, strict=True)
     ]
     return Measured(tuple(answers), languages)
 
 
-def proof_of(folds: Sequence[Fold], before: Sequence[Measured], after: Sequence[Measured]) -> Proof:
-    """Compare the measurements of all folds. AUROC and languages are means over folds."""
+def right_first(result: MatchResult, expected: str | None) -> bool:
+    """Return whether the first candidate is the expected intent; False if none is expected."""
+    return expected is not None and bool(result.candidates) and result.candidates[0].intent == expected
+
+
+def right_verdict(result: MatchResult, expected: str | None) -> bool:
+    """Return whether the expected intent is matched, or a message is refused whose intent was left out."""
+    if expected is None:
+        return result.verdict == "out_of_scope"
+    return result.verdict == "matched" and result.intent == expected
+
+
+def proof_of(
+    folds: Sequence[Fold], before: Sequence[Measured], after: Sequence[Measured], share: float = USUAL_SHARE
+) -> Proof:
+    """Compare the measurements of all folds. AUROC and languages are means over folds.
+
+    `share` is the expected share of out-of-scope messages, by which the overall accuracy weighs those of the folds.
+    """
     known = [expected is not None for fold in folds for expected in fold.expected]
     rows = [_first_candidates(known, before, after)]
     rows += _mean("AUROC", folds, before, after, _auroc)
+    rows.append(_overall(known, before, after, share))
     rows += _mean("languages the registry lacks", folds, before, after, lambda _, measured: measured.languages)
     return Proof(tuple(rows), sum(known), len(known) - sum(known), len(folds))
 
@@ -149,6 +171,19 @@ def _first_candidates(known: Sequence[bool], before: Sequence[Measured], after: 
     # Standard error under the hypothesis of no difference.
     error = math.sqrt(float(((new - old) ** 2).sum())) / max(1, len(old))
     return Compared("first candidate", float(old.mean()), float(new.mean()), error)
+
+
+def _overall(known: Sequence[bool], before: Sequence[Measured], after: Sequence[Measured], share: float) -> Compared:
+    """Compare the shares of right verdicts, with as many out-of-scope messages as the thresholds are learned for."""
+    inside = np.array(known)
+    share = share if inside.any() and not inside.all() else float(not inside.any())
+    weights = np.where(inside, (1.0 - share) / max(1, inside.sum()), share / max(1, (~inside).sum()))
+    old, new = (
+        np.array([answer.verdict for one in measured for answer in one.answers], dtype=np.float64)
+        for measured in (before, after)
+    )
+    error = math.sqrt(float((weights * weights * (new - old) ** 2).sum()))
+    return Compared("overall accuracy", float(weights @ old), float(weights @ new), error)
 
 
 def _mean(

@@ -78,23 +78,29 @@ def test_measured_are_first_candidates_and_probabilities_of_being_in_scope(
     assert scope[known].mean() > scope[~np.array(known)].mean()
 
 
-def measured(*answers: tuple[bool, float], languages: float | None = None) -> Measured:
+def measured(*answers: tuple[bool, float, bool], languages: float | None = None) -> Measured:
     return Measured(tuple(Answer(*answer) for answer in answers), languages)
 
 
 FOLD = Fold(Registry(()), ("m", "n", "o"), ("a", "b", None))
-GOOD = measured((True, 0.9), (True, 0.8), (False, 0.1), languages=0.8)
+GOOD = measured((True, 0.9, True), (True, 0.8, True), (False, 0.1, True), languages=0.8)
 
 
 def test_proof_compares_first_candidates_auroc_and_languages() -> None:
-    before = measured((True, 0.9), (False, 0.2), (False, 0.5), languages=0.6)
+    before = measured((True, 0.9, False), (False, 0.2, False), (False, 0.5, True), languages=0.6)
 
     proof = proof_of([FOLD, FOLD], [before, before], [GOOD, GOOD])
 
-    assert [row.name for row in proof.rows] == ["first candidate", "AUROC", "languages the registry lacks"]
+    assert [row.name for row in proof.rows] == [
+        "first candidate",
+        "AUROC",
+        "overall accuracy",
+        "languages the registry lacks",
+    ]
     assert [(row.before, row.after) for row in proof.rows] == [
         (0.5, 1.0),
         (0.5, 1.0),
+        (pytest.approx(0.1), pytest.approx(1.0)),
         (pytest.approx(0.6), pytest.approx(0.8)),
     ]
     assert proof.rows[0].error == pytest.approx(2**0.5 / 4)
@@ -105,11 +111,12 @@ def test_proof_compares_first_candidates_auroc_and_languages() -> None:
 @pytest.mark.parametrize(
     "after",
     [
-        measured((True, 0.9), (False, 0.8), (False, 0.1), languages=0.8),
-        measured((True, 0.9), (True, 0.1), (False, 0.2), languages=0.8),
-        measured((True, 0.9), (True, 0.8), (False, 0.1), languages=0.7),
+        measured((True, 0.9, True), (False, 0.8, True), (False, 0.1, True), languages=0.8),
+        measured((True, 0.9, True), (True, 0.1, True), (False, 0.2, True), languages=0.8),
+        measured((True, 0.9, True), (True, 0.8, False), (False, 0.1, True), languages=0.8),
+        measured((True, 0.9, True), (True, 0.8, True), (False, 0.1, True), languages=0.7),
     ],
-    ids=["first candidate", "AUROC", "languages"],
+    ids=["first candidate", "AUROC", "verdicts", "languages"],
 )
 def test_model_that_lost_one_of_them_is_not_kept(after: Measured) -> None:
     proof = proof_of([FOLD], [GOOD], [after])
@@ -124,9 +131,31 @@ def test_equal_model_is_kept() -> None:
 
 def test_number_that_was_not_measured_is_not_compared() -> None:
     inside = FOLD._replace(messages=("m", "n"), expected=("a", "b"))
-    some = measured((True, 0.9), (True, 0.8))
+    some = measured((True, 0.9, True), (True, 0.8, False))
 
-    assert [row.name for row in proof_of([inside], [some], [some]).rows] == ["first candidate"]
+    proof = proof_of([inside], [some], [some])
+
+    assert [row.name for row in proof.rows] == ["first candidate", "overall accuracy"]
+    assert proof.rows[1].after == 0.5
+
+
+@pytest.mark.parametrize(("share", "overall"), [(0.1, 0.45), (0.5, 0.25), (0.0, 0.5)])
+def test_overall_accuracy_has_the_expected_share_of_out_of_scope_messages(share: float, overall: float) -> None:
+    """Half of the messages in scope are answered rightly, and no other one is refused."""
+    some = measured((True, 0.9, True), (True, 0.8, False), (False, 0.85, False))
+
+    assert proof_of([FOLD], [some], [some], share).rows[2].after == pytest.approx(overall)
+
+
+def test_verdicts_are_judged_at_the_threshold_in_use(
+    folds: list[Fold], settings: Settings, settings_for: Callable[..., Settings]
+) -> None:
+    known = [expected is not None for expected in folds[0].expected]
+    calibrated = measure(folds[0], WordHashEncoder(), settings, None).answers
+    refusing = measure(folds[0], WordHashEncoder(), settings_for("static", threshold=0.9999), None).answers
+
+    assert sum(answer.verdict for answer in calibrated) > len(known) / 2
+    assert [answer.verdict for answer in refusing] == [not inside for inside in known]
 
 
 @pytest.mark.parametrize(("after", "lost"), [(0.9004, False), (0.899, True), (0.91, False)])

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch.adaptation.proof import Answer, Compared, Fold, Measured, Probe, folds_of, measure, proof_of
+from intentmatch.adaptation.proof import (
+    Answer,
+    Compared,
+    Fold,
+    Measured,
+    Probe,
+    folds_of,
+    measure,
+    proof_of,
+    right_verdict,
+)
+from intentmatch.artefact.build import build
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
-from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.core.types import Intent, Kind, Registry, Utterance, Vectors
+from intentmatch.matching.pipeline import Engine
+from intentmatch.matching.snapshot import Snapshot
 
 
 @pytest.fixture
@@ -76,6 +90,46 @@ def test_measured_are_first_candidates_and_probabilities_of_being_in_scope(
     assert right[known].mean() > 0.9
     assert not right[~np.array(known)].any()
     assert scope[known].mean() > scope[~np.array(known)].mean()
+
+
+class Memorising(WordHashEncoder):
+    """Is certain about the lines that it was trained on, and sees only half of the meaning of others."""
+
+    dim = 64
+
+    def __init__(self, registry: Registry, trained: Registry) -> None:
+        super().__init__()
+        self._owner = {line.text: number for number, intent in enumerate(registry) for line in intent.utterances}
+        self._trained = {line.text for line in trained.utterances}
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+        found = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for row, text in enumerate(texts):
+            noise = np.random.default_rng(zlib.crc32(text.encode())).normal(size=self.dim)
+            found[row] = noise / np.linalg.norm(noise) * (0.1 if text in self._trained else 1.6)
+            if text in self._owner:
+                found[row, self._owner[text]] += 1.0
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def test_trained_encoder_is_calibrated_on_messages_that_it_has_not_seen(settings_for: Callable[..., Settings]) -> None:
+    settings = settings_for("static", scorer="cosine")
+    names = "abcdef"
+    lines = {name: tuple(Utterance(f"{name} {number}", "en") for number in range(24)) for name in names}
+    registry = Registry(tuple(Intent(name, lines[name]) for name in names))
+    fold = folds_of(registry, WordHashEncoder(), settings, 2, 0)[0]
+    encoder = Memorising(registry, fold.registry)
+    known = np.array([expected is not None for expected in fold.expected])
+
+    matcher = Snapshot(Engine(build(fold.registry, encoder, settings), encoder, None))
+    fooled = [*map(right_verdict, matcher.match_many(fold.messages), fold.expected)]
+    found = measure(fold, encoder, settings, None)
+
+    honest = np.array([answer.verdict for answer in found.answers])
+    assert honest[known].mean() > np.array(fooled)[known].mean() + 0.2
+    assert found.cases is not None
+    assert found.cases.known.tolist() == known.tolist()
+    assert found.cases.right.tolist() == [answer.right for answer in found.answers]
 
 
 def measured(*answers: tuple[bool, float, bool], languages: float | None = None) -> Measured:

@@ -33,10 +33,10 @@ class Description:
     tolerance: float
     languages: frozenset[str] | None
     translations: Translations | None
-    unseen_messages: UnseenMessages | None
     nested: bool
     texts_at_once: int
     """Most texts of one call."""
+    unseen_messages: UnseenMessages | None = None
 
 
 @dataclass(frozen=True)

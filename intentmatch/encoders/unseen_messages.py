@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ class UnseenMessages(NamedTuple):
 
     def save(self, folder: Path) -> None:
         """Write `FILE` in the folder of the encoder, with a digest. Raises `OSError`."""
-        tensors = {
+        tensors: dict[str, NDArray[Any]] = {
             "lines": self.lines.view(np.int64),
             "ranked": self.ranked.astype(np.float32),
             "place": self.place.astype(np.int8),

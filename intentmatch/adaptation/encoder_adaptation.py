@@ -22,8 +22,12 @@ from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry, Vectors
+from intentmatch.encoders import hub
 from intentmatch.encoders.checksums import write_checksums
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
+from intentmatch.learning.cross_validation import HeldOut
+from intentmatch.learning.labelled_share import share_in_use
+from intentmatch.learning.unseen_cases import unseen_of
 from intentmatch.runtime import steps
 from intentmatch.storage import atomic
 
@@ -81,12 +85,13 @@ def adapt_encoder(
     after = []
     for number, part in enumerate(parts):
         after.append(trainer.fold(part, f"fold-{number + 1}", f"fold {number + 1} of {len(parts)}"))
-    proof = proof_of(parts, before, after)
+    proof = proof_of(parts, before, after, share_in_use(settings, None))
     if proof.kept:
         model = trainer.model(registry, "all", "training on all utterances")
         try:
-            with atomic.folder_aside(output) as folder:
+            with atomic.folder_aside(output) as folder, hub.quietly():
                 model.save_pretrained(str(folder), create_model_card=False)
+                unseen_of([one.cases for one in after if one.cases is not None], registry, settings).save(folder)
                 how = _HOW.format(utterances=len(registry.utterances), intents=len(registry), steps=recipe.steps)
                 write_card(
                     folder,
@@ -153,20 +158,24 @@ class _Trainer:
         """Return what a model that is trained on a fold's registry does there; read it if it was measured before."""
         found = remembered(self._work / f"{name}.json", self._identity(fold), lambda: self._measured(fold, name, shown))
         shutil.rmtree(self._work / name, ignore_errors=True)
-        return Measured(tuple(Answer(*answer) for answer in found[0]), found[1])
+        answers, languages, cases = found
+        return Measured(tuple(Answer(*answer) for answer in answers), languages, _as_cases(cases))
 
-    def _measured(self, fold: Fold, name: str, shown: str) -> Measured:
+    def _measured(self, fold: Fold, name: str, shown: str) -> list[Any]:
+        """Return a measurement as JSON values."""
         probe = Probe(fold, self._recipe.steps, self._recipe.seed)
         model = self.model(fold.registry, name, shown, lambda model, step: probe(_encode(model), step))
         with _saved(model, self._work / f"{name}.model") as folder:
             settings = self._base.settings
             encoder = SentenceTransformerEncoder(str(folder), device=settings.device, precision="float32")
-            return measure(fold, encoder, settings, found_translations(encoder, self._missing))
+            found = measure(fold, encoder, settings, found_translations(encoder, self._missing))
+        return [found.answers, found.languages, _as_json(found.cases)]
 
     def _identity(self, fold: Fold) -> str:
         """Digest of everything that determines the measurement of a fold."""
         return digest_of(
             [
+                "answers, languages, cases",
                 self._base.encoder.fingerprint,
                 asdict(self._recipe),
                 fold.registry.fingerprint,
@@ -176,6 +185,14 @@ class _Trainer:
                 self._base.settings.to_dict(),
             ]
         )
+
+
+def _as_json(cases: HeldOut | None) -> dict[str, Any]:
+    return {} if cases is None else {name: getattr(cases, name).tolist() for name in HeldOut.__slots__}
+
+
+def _as_cases(values: dict[str, Any]) -> HeldOut | None:
+    return HeldOut(**{name: np.array(value) for name, value in values.items()}) if values else None
 
 
 def _encode(model: Any) -> Any:
@@ -190,7 +207,8 @@ def _encode(model: Any) -> Any:
 def _saved(model: Any, folder: Path) -> Iterator[Path]:
     """Save a model to a folder for the length of the block."""
     try:
-        model.save_pretrained(str(folder), create_model_card=False)
+        with hub.quietly():
+            model.save_pretrained(str(folder), create_model_card=False)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

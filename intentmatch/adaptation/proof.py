@@ -7,25 +7,36 @@ apart from the others. The model of a fold has seen neither.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from intentmatch.artefact.build import build
-from intentmatch.core.settings import Settings
-from intentmatch.core.types import Encoder, Registry, Vectors
+from intentmatch.artefact.build import build, labelled_messages
+from intentmatch.artefact.store import Artefact
+from intentmatch.core.result import MatchResult
+from intentmatch.core.settings import USUAL_SHARE, Settings
+from intentmatch.core.types import Case, Encoder, Registry, Vectors
+from intentmatch.encoders.encode import encode_all
+from intentmatch.encoders.translations import translations_of
 from intentmatch.evaluation.folds import keeping, split, without_intents
 from intentmatch.evaluation.metrics import auroc
+from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.fold_plan import representative
+from intentmatch.learning.labelled_cases import Labelled, labelled_cases
+from intentmatch.learning.training import calibrated, cross_validate_registry
+from intentmatch.learning.unseen_cases import unseen_of
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.storage.vector_cache import VectorCache
+from intentmatch.text.normalize import clean
 
 _PARTS = 5
 """A fold leaves out at most one of so many parts of the intents."""
 _FEWEST_INTENTS = 2
+_ROUNDS = 5
+"""The messages of a fold are answered in so many rounds, each with a calibration on those of the other rounds."""
 # Decimals of a share that a report shows: a smaller loss is none.
 _DECIMALS = 3
 
@@ -46,6 +57,8 @@ class Answer(NamedTuple):
     """Whether the first candidate is the expected intent; False for messages of intents that were left out."""
     scope: float
     """Probability of being in scope; the score if the registry is too small to calibrate."""
+    verdict: bool = False
+    """Whether the verdict is right; see `right_verdict`."""
 
 
 class Measured(NamedTuple):
@@ -54,6 +67,8 @@ class Measured(NamedTuple):
     answers: tuple[Answer, ...]
     languages: float | None
     """Share of translations that are found in languages that the registry lacks; None without such languages."""
+    cases: HeldOut | None = None
+    """The messages as cases of a calibration."""
 
 
 class Compared(NamedTuple):
@@ -118,25 +133,82 @@ def folds_of(registry: Registry, encoder: Encoder, settings: Settings, folds: in
 
 
 def measure(fold: Fold, encoder: Encoder, settings: Settings, languages: float | None) -> Measured:
-    """Answer the messages of a fold with a matcher that is built on its registry."""
+    """Answer the messages of a fold with a matcher that is built on its registry.
+
+    The utterances look too easy to an encoder that was trained on them. So matchers are calibrated on messages of the
+    fold, before and after the training, and each message is answered with a calibration on others.
+    """
     artefact = build(fold.registry, encoder, settings)
-    matcher = Snapshot(Engine(artefact, encoder, None))
-    results = matcher.match_many(fold.messages, top_k=1, context=fold.registry.tags)
+    cases = _cases(fold, artefact, encoder)
+    results: list[MatchResult | None] = [None] * len(fold.messages)
+    for positions, matcher in _matchers(fold, artefact, encoder, cases):
+        messages = [fold.messages[position] for position in positions]
+        found = matcher.match_many(messages, top_k=1, context=fold.registry.tags)
+        for position, result in zip(positions, found, strict=True):
+            results[position] = result
     answers = [
         Answer(
-            expected is not None and bool(result.candidates) and result.candidates[0].intent == expected,
+            right_first(result, expected),
             result.score if result.in_scope is None else result.in_scope,
+            right_verdict(result, expected),
         )
         for result, expected in zip(results, fold.expected, strict=True)
+        if result is not None
     ]
-    return Measured(tuple(answers), languages)
+    return Measured(tuple(answers), languages, cases)
 
 
-def proof_of(folds: Sequence[Fold], before: Sequence[Measured], after: Sequence[Measured]) -> Proof:
-    """Compare the measurements of all folds. AUROC and languages are means over folds."""
+def _cases(fold: Fold, artefact: Artefact, encoder: Encoder) -> HeldOut:
+    cases = [Case(text, expected) for text, expected in zip(fold.messages, fold.expected, strict=True)]
+    vectors = encode_all(encoder, [clean(text) for text in fold.messages], "query")
+    found = labelled_cases(
+        fold.registry,
+        artefact.wide_vectors,
+        artefact.settings.aggregation,
+        artefact.trained_head,
+        Labelled(None, cases, vectors),
+    )
+    return replace(found, weights=np.ones(len(cases)))
+
+
+def _matchers(fold: Fold, artefact: Artefact, encoder: Encoder, cases: HeldOut) -> Iterator[tuple[list[int], Snapshot]]:
+    """Yield positions of messages with the matcher that answers them."""
+    everything = range(len(fold.messages))
+    registry, settings, vectors = fold.registry, artefact.settings, artefact.wide_vectors
+    validated = cross_validate_registry(registry, vectors, artefact.label_vectors, settings, translations_of(encoder))
+    labelled = labelled_messages(registry, settings, encoder)
+    for number in range(_ROUNDS):
+        positions = list(everything[number::_ROUNDS])
+        others = np.ones(len(everything), dtype=bool)
+        others[positions] = False
+        unseen = unseen_of([cases.select(others)], registry, settings)
+        again = calibrated(validated, registry, vectors, settings, labelled, unseen=unseen)
+        yield positions, Snapshot(Engine(replace(artefact, **again._asdict()), encoder, None))
+
+
+def right_first(result: MatchResult, expected: str | None) -> bool:
+    """Return whether the first candidate is the expected intent; False if none is expected."""
+    return expected is not None and bool(result.candidates) and result.candidates[0].intent == expected
+
+
+def right_verdict(result: MatchResult, expected: str | None) -> bool:
+    """Return whether the expected intent is matched, or a message is refused whose intent was left out."""
+    if expected is None:
+        return result.verdict == "out_of_scope"
+    return result.verdict == "matched" and result.intent == expected
+
+
+def proof_of(
+    folds: Sequence[Fold], before: Sequence[Measured], after: Sequence[Measured], share: float = USUAL_SHARE
+) -> Proof:
+    """Compare the measurements of all folds. AUROC and languages are means over folds.
+
+    `share` is the expected share of out-of-scope messages, by which the overall accuracy weighs those of the folds.
+    """
     known = [expected is not None for fold in folds for expected in fold.expected]
     rows = [_first_candidates(known, before, after)]
     rows += _mean("AUROC", folds, before, after, _auroc)
+    rows.append(_overall(known, before, after, share))
     rows += _mean("languages the registry lacks", folds, before, after, lambda _, measured: measured.languages)
     return Proof(tuple(rows), sum(known), len(known) - sum(known), len(folds))
 
@@ -149,6 +221,19 @@ def _first_candidates(known: Sequence[bool], before: Sequence[Measured], after: 
     # Standard error under the hypothesis of no difference.
     error = math.sqrt(float(((new - old) ** 2).sum())) / max(1, len(old))
     return Compared("first candidate", float(old.mean()), float(new.mean()), error)
+
+
+def _overall(known: Sequence[bool], before: Sequence[Measured], after: Sequence[Measured], share: float) -> Compared:
+    """Compare the shares of right verdicts, with as many out-of-scope messages as the thresholds are learned for."""
+    inside = np.array(known)
+    share = share if inside.any() and not inside.all() else float(not inside.any())
+    weights = np.where(inside, (1.0 - share) / max(1, inside.sum()), share / max(1, (~inside).sum()))
+    old, new = (
+        np.array([answer.verdict for one in measured for answer in one.answers], dtype=np.float64)
+        for measured in (before, after)
+    )
+    error = math.sqrt(float((weights * weights * (new - old) ** 2).sum()))
+    return Compared("overall accuracy", float(weights @ old), float(weights @ new), error)
 
 
 def _mean(

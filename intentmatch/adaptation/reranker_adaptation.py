@@ -93,7 +93,7 @@ def adapt_reranker(
     if proof.kept:
         trained = trainer.model(registry, "all", "training on all utterances")
         try:
-            with atomic.folder_aside(output) as folder:
+            with atomic.folder_aside(output) as folder, hub.quietly():
                 trained.save_pretrained(str(folder), create_model_card=False)
                 write_card(
                     folder,

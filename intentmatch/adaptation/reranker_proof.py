@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from intentmatch.adaptation.proof import Compared, Fold, Proof
+from intentmatch.adaptation.proof import Compared, Fold, Proof, right_first, right_verdict
 from intentmatch.artefact.build import build
-from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Reranker
 from intentmatch.matching.pipeline import Engine
@@ -45,10 +44,10 @@ def doubtful_messages(fold: Fold, encoder: Encoder, reranker: Reranker, settings
     return [
         Doubtful(
             expected is not None,
-            _right(before, expected),
-            _right(after, expected),
-            _first(before, expected),
-            _first(after, expected),
+            right_verdict(before, expected),
+            right_verdict(after, expected),
+            right_first(before, expected),
+            right_first(after, expected),
         )
         for before, after, expected in zip(plain, second, fold.expected, strict=True)
         if after.trace.decided_by == "reranker"
@@ -76,13 +75,3 @@ def _compared(name: str, pairs: Sequence[tuple[bool, bool]]) -> Compared:
     before, after = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
     changed = sum(one != other for one, other in pairs)
     return Compared(name, before, after, math.sqrt(changed) / len(pairs))
-
-
-def _right(result: MatchResult, expected: str | None) -> bool:
-    if expected is None:
-        return result.verdict == "out_of_scope"
-    return result.verdict == "matched" and result.intent == expected
-
-
-def _first(result: MatchResult, expected: str | None) -> bool:
-    return expected is not None and bool(result.candidates) and result.candidates[0].intent == expected

@@ -31,15 +31,15 @@ def cross_encoder_of(encoder: str, device: str, folder: Path, seed: int) -> Path
     transformer = getattr(loaded.model[0], "model", None) or getattr(loaded.model[0], "auto_model", None)
     if transformer is None or not hasattr(transformer, "save_pretrained"):
         raise InputError(f"{encoder} is not a transformer: name a cross-encoder to start from, --base NAME_OR_FOLDER")
-    transformer.save_pretrained(str(folder))
-    loaded.model.tokenizer.save_pretrained(str(folder))
     try:
         with torch.random.fork_rng(devices=[]), hub.quietly(), _without_warnings():
+            transformer.save_pretrained(str(folder))
+            loaded.model.tokenizer.save_pretrained(str(folder))
             torch.manual_seed(seed)
             whole = library.AutoModelForSequenceClassification.from_pretrained(str(folder), num_labels=1)
+            whole.save_pretrained(str(folder))
     except ValueError as error:
         raise InputError(f"{encoder} cannot become a cross-encoder; name one with --base ({error})") from None
-    whole.save_pretrained(str(folder))
     return folder
 
 

@@ -12,6 +12,7 @@ from intentmatch.core.types import Encoder, Registry
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import Known, Progress, encode_all
 from intentmatch.encoders.translations import translations_of
+from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.index import check_extras, make_graph
 from intentmatch.learning.labelled_cases import Labelled, usable_cases
 from intentmatch.learning.labelled_share import FEWEST, labelled_share
@@ -59,6 +60,7 @@ def build(
         settings,
         cache.folder if cache else None,
         translations=translations_of(encoder),
+        unseen=unseen_messages_of(encoder),
         labelled=labelled_messages(registry, settings, encoder, cache),
         provisional=provisional,
     )

@@ -135,7 +135,7 @@ def load(kind: str, name: str, device_setting: str, *, what: str, trust_remote_c
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Turn off the progress bars of transformers while a model loads."""
+    """Turn off the progress bars of transformers while a model is loaded or saved."""
     logging = plugins.require("transformers.utils.logging", what="A transformer", extra="torch")
     was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

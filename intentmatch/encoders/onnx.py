@@ -20,6 +20,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import hub
 from intentmatch.encoders.translations import Translations, translations_beside
+from intentmatch.encoders.unseen_messages import UnseenMessages, read_unseen_messages
 from intentmatch.runtime.block_sizes import ONNX_ROWS
 from intentmatch.storage.regular_files import home_path, is_file
 
@@ -116,6 +117,14 @@ class OnnxEncoder:
         Raises `ModelUnavailableError` if their file is damaged.
         """
         return translations_beside(self._folder, self.dim)
+
+    @cached_property
+    def unseen_messages(self) -> UnseenMessages | None:
+        """Answers to messages that the model was not trained on, written by `adapt`; None if the folder holds none.
+
+        Raises `ModelUnavailableError` if their file is damaged.
+        """
+        return read_unseen_messages(self._folder)
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Return unit vectors, float32 of shape `(len(texts), dim)`; a text without a known piece gives zeros.

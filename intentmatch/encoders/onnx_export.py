@@ -128,6 +128,8 @@ def _write_config(encoder: SentenceTransformerEncoder, folder: Path, precision: 
     }
     (folder / CONFIG).write_text(json.dumps(config, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     copy_card(encoder.folder, folder)
+    if encoder.unseen_messages is not None:
+        encoder.unseen_messages.save(folder)
 
 
 def _compare(original: SentenceTransformerEncoder, exported: OnnxEncoder) -> tuple[float, float]:

@@ -20,6 +20,8 @@ from intentmatch.encoders import hub
 from intentmatch.encoders.prompts import usual_prompts
 from intentmatch.encoders.translations import FILE as TRANSLATIONS
 from intentmatch.encoders.translations import Translations, translations_beside
+from intentmatch.encoders.unseen_messages import FILE as UNSEEN_MESSAGES
+from intentmatch.encoders.unseen_messages import UnseenMessages, read_unseen_messages
 from intentmatch.runtime.block_sizes import ENCODE_TEXTS_BY_DEVICE
 
 _PROMPT_NAMES: Mapping[Kind, tuple[str, ...]] = {"utterance": ("document", "passage"), "query": ("query",)}
@@ -102,7 +104,7 @@ class SentenceTransformerEncoder:
         """Digest of the model's files (weights, tokenizer, pooling, length limit) and the prompts."""
         digest = hashlib.sha256(b"sentence_transformer/1")
         for file in sorted(f for f in self.folder.rglob("*") if f.suffix in _FINGERPRINTED and f.is_file()):
-            if file == self.folder / TRANSLATIONS:
+            if file in (self.folder / TRANSLATIONS, self.folder / UNSEEN_MESSAGES):
                 continue  # measured on the vectors, which stay the same
             digest.update(file.relative_to(self.folder).as_posix().encode())
             with file.open("rb") as content:
@@ -123,6 +125,14 @@ class SentenceTransformerEncoder:
         Raises `ModelUnavailableError` if their file is damaged.
         """
         return translations_beside(self.folder, self.dim)
+
+    @cached_property
+    def unseen_messages(self) -> UnseenMessages | None:
+        """Answers to messages that the model was not trained on, written by `adapt`; None if the folder holds none.
+
+        Raises `ModelUnavailableError` if their file is damaged.
+        """
+        return read_unseen_messages(self.folder)
 
     def beyond(self, text: str) -> tuple[int, int] | None:
         """Return the pieces of a query and the `max_seq_length` of the model if it cuts the query, otherwise None."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from intentmatch.artefact.build import labelled_messages
 from intentmatch.core.types import Case
 from intentmatch.encoders.translations import translations_of
+from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.evaluation.runner import CachingEncoder, vectors_of
 from intentmatch.learning.training import calibrated, cross_validate_registry
 from intentmatch.matching.pipeline import Engine
@@ -46,8 +47,9 @@ def cross_fitted(matcher: Answers, cases: Sequence[Case]) -> Iterator[tuple[list
     validated = cross_validate_registry(
         registry, vectors, artefact.label_vectors, settings, translations_of(matcher.encoder)
     )
+    unseen = unseen_messages_of(matcher.encoder)
     for number, positions in places.items():
         rest = replace(registry, tests=tuple(case for case in learned if round_of[fold(case.text)] != number))
         labelled = labelled_messages(rest, settings, encoder, fewest=1)
-        trained = calibrated(validated, rest, vectors, settings, labelled)
+        trained = calibrated(validated, rest, vectors, settings, labelled, unseen=unseen)
         yield positions, Snapshot(Engine(replace(artefact, **trained._asdict()), matcher.encoder, matcher.reranker))

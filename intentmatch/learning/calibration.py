@@ -21,8 +21,8 @@ from intentmatch.learning.cross_validation import RANKED, HeldOut
 from intentmatch.learning.labelled_share import LabelledShare
 from intentmatch.learning.promise import Answers, Promise, promised_threshold
 
-# Fewest held-out cases of either kind, right and wrong, that a curve is fitted to.
-_FEWEST_CASES = 20
+FEWEST_CASES = 20
+"""Fewest held-out cases of either kind, right and wrong, that a curve is fitted to."""
 _LEAST_ODDS = 1e-6
 _RIDGE = 1e-3
 _NEWTON_STEPS, _LONGEST_STEP = 50, 2.0
@@ -178,7 +178,7 @@ def calibrate(
     """
     right, known = held_out.right, held_out.known
     cases = len(right)
-    if min(right.sum(), (~right).sum()) < _FEWEST_CASES or known.all():
+    if min(right.sum(), (~right).sum()) < FEWEST_CASES or known.all():
         return Calibration(cases=cases, ask_below=ask_below)
     shares = shares_of(held_out, out_of_scope_share)
     curve = _fit_curve(held_out.evidence, known, shares)

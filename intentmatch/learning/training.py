@@ -19,6 +19,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.translations import Translations
+from intentmatch.encoders.unseen_messages import UnseenMessages
 from intentmatch.learning.calibration import ASK_BELOW_IN_OTHER_LANGUAGES, Calibration, calibrate
 from intentmatch.learning.cross_validation import HeldOut, cross_validate
 from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, prepare
@@ -28,6 +29,7 @@ from intentmatch.learning.shared_cases import SharedCases, apart
 from intentmatch.learning.subsampling import beyond_a_head, sample
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.learning.token_features import TokenVectorizer
+from intentmatch.learning.unseen_cases import with_unseen
 from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.runtime import steps
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
@@ -66,26 +68,34 @@ def train(
     translations: Translations | None = None,
     *,
     labelled: Labelled | None = None,
+    unseen: UnseenMessages | None = None,
 ) -> Trained:
     """Train the head and calibrate. Deterministic.
 
     `vectors` are those of all utterances, shape `(utterances, dim)`; `labels` those of the intents' titles or names,
     shape `(intents, dim)`. `translations` are those of the encoder; None if they are not known. Share of out-of-scope
-    messages and confidence curve are learned from `labelled` messages too if there are some.
+    messages and confidence curve are learned from `labelled` messages too if there are some. `unseen` are messages that
+    an encoder was not trained on which was trained on utterances of the registry.
     """
     validated = cross_validate_registry(registry, vectors, labels, settings, translations)
-    return calibrated(validated, registry, vectors, settings, labelled)
+    return calibrated(validated, registry, vectors, settings, labelled, unseen=unseen)
 
 
 def calibrated(
-    validated: CrossValidated, registry: Registry, vectors: Vectors, settings: Settings, labelled: Labelled | None
+    validated: CrossValidated,
+    registry: Registry,
+    vectors: Vectors,
+    settings: Settings,
+    labelled: Labelled | None,
+    *,
+    unseen: UnseenMessages | None = None,
 ) -> Trained:
     """Calibrate on the cases of a cross-validation and on labelled messages. Arguments are as in `train`."""
     steps.report("calibrating")
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
     labelled_share = labelled and labelled.share
-    held_out, tested = cases_of(validated, registry, vectors, settings, labelled)
+    held_out, tested = cases_of(validated, registry, vectors, settings, labelled, unseen=unseen)
     share = share_in_use(settings, labelled_share)
     found = calibrate(held_out, settings.target, names, languages, share, tested=tested)
     calibration = replace(found, labelled=labelled_share)
@@ -95,13 +105,19 @@ def calibrated(
 
 
 def cases_of(
-    validated: CrossValidated, registry: Registry, vectors: Vectors, settings: Settings, labelled: Labelled | None
+    validated: CrossValidated,
+    registry: Registry,
+    vectors: Vectors,
+    settings: Settings,
+    labelled: Labelled | None,
+    *,
+    unseen: UnseenMessages | None = None,
 ) -> tuple[HeldOut, HeldOut | None]:
     """Return the cases that a calibration is fitted to, and those that test a promised precision; None without one.
 
     Labelled messages serve one of these purposes: a test on cases that shaped the confidences proves nothing.
     """
-    held_out, tested = validated.held_out, None
+    held_out, tested = with_unseen(validated.held_out, registry, settings, unseen), None
     if labelled is not None:
         cases = labelled_cases(registry, vectors, settings.aggregation, validated.trained_head, labelled)
         if settings.promises:
@@ -214,14 +230,15 @@ def load_or_train(
     *,
     translations: Translations | None = None,
     labelled: Labelled | None = None,
+    unseen: UnseenMessages | None = None,
     provisional: PreviousTraining | None = None,
 ) -> Trained:
     """Train, or load from the cache folder what was trained on the same utterances and vectors.
 
-    `translations` and `labelled` are as in `train`. With `provisional`, the result of training before an edit, only the
-    head is trained, starting from the previous one, and the calibrations are reused: cross-validation takes most of the
-    time, and few edits move the confidence by much. A large registry with the same intents reuses the head too. A cache
-    file that cannot be read or written is logged as a warning and costs only time.
+    `translations`, `labelled` and `unseen` are as in `train`. With `provisional`, the result of training before an
+    edit, only the head is trained, starting from the previous one, and the calibrations are reused: cross-validation
+    takes most of the time, and few edits move the confidence by much. A large registry with the same intents reuses the
+    head too. A cache file that cannot be read or written is logged as a warning and costs only time.
     """
     there = provisional is not None
     file = folder and _file(
@@ -232,6 +249,7 @@ def load_or_train(
         settings,
         translations=translations,
         labelled=labelled,
+        unseen=unseen,
         there=there,
     )
     found = _read(file) if file else None
@@ -239,7 +257,7 @@ def load_or_train(
         head = _provisional_head(registry, vectors, labels, settings, provisional)
         return Trained(provisional.calibration, head, provisional.foreign)
     if found is None:
-        found = train(registry, vectors, labels, settings, translations, labelled=labelled)
+        found = train(registry, vectors, labels, settings, translations, labelled=labelled, unseen=unseen)
         if file:
             _write(file, found)
     return found
@@ -327,6 +345,7 @@ def _file(
     *,
     translations: Translations | None,
     labelled: Labelled | None,
+    unseen: UnseenMessages | None,
     there: bool,
 ) -> Path | None:
     """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""
@@ -341,6 +360,8 @@ def _file(
         None if translations is None else translations.digest,
         None if labelled is None else [labelled.share, registry.tests_content],
     ]
+    if unseen is not None:
+        parts.append(unseen.digest)
     if SharedLines(registry):
         parts.append([intent.when for intent in registry])
     utterances_digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[

@@ -19,6 +19,7 @@ from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.encoders import encoder_key, load_encoder
 from intentmatch.encoders.encode import Progress
 from intentmatch.encoders.translations import translations_of
+from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.learning.subsampling import subsampling_problems
 from intentmatch.learning.training import PreviousTraining, load_or_train
 from intentmatch.matching.pipeline import Engine
@@ -195,7 +196,14 @@ def trained_again(artefact: Artefact, encoder: Encoder, cache: VectorCache | Non
     vectors, labels, translations = artefact.wide_vectors, artefact.label_vectors, translations_of(encoder)
     labelled = labelled_messages(registry, settings, encoder, cache)
     again = load_or_train(
-        registry, vectors, labels, settings, cache.folder, translations=translations, labelled=labelled
+        registry,
+        vectors,
+        labels,
+        settings,
+        cache.folder,
+        translations=translations,
+        labelled=labelled,
+        unseen=unseen_messages_of(encoder),
     )
     return replace(artefact, **again._asdict())
 

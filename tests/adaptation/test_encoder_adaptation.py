@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from intentmatch.adaptation import AdaptedEncoder, EncoderRecipe, adapt_encoder, encoder_adaptation
+from intentmatch.artefact.build import build
 from intentmatch.core.errors import InputError, IntentMatchError, MissingExtraError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Intent, Registry, Utterance
@@ -55,6 +56,27 @@ def test_result_is_an_ordinary_model(adapted: tuple[AdaptedEncoder, list[steps.S
     assert np.allclose(encoder.encode(["my parcel", "please cancel"]), theirs, atol=1e-5)
 
 
+def test_unseen_messages_are_kept_and_calibrate_the_registry(
+    adapted: tuple[AdaptedEncoder, list[steps.Step]], few_frames: Registry
+) -> None:
+    """The model has seen all utterances of the registry; only the models of the folds answered messages."""
+    found, _ = adapted
+    assert found.folder is not None
+    encoder = SentenceTransformerEncoder(str(found.folder), device="cpu")
+    settings = Settings(cache="off", scorer="cosine")
+    unseen = encoder.unseen_messages
+    assert unseen is not None
+    assert (unseen.known.sum(), (~unseen.known).sum()) == (found.proof.messages, found.proof.out_of_scope)
+
+    honest = build(few_frames, encoder, settings).calibration
+    encoder.unseen_messages = None
+    flattered = build(few_frames, encoder, settings).calibration
+
+    assert honest.cases == len(unseen.known)
+    assert flattered.cases == 2 * len(few_frames.utterances)
+    assert honest.cut != flattered.cut
+
+
 def test_result_can_be_exported(adapted: tuple[AdaptedEncoder, list[steps.Step]], tmp_path: Path) -> None:
     for package in ("onnx", "onnxruntime", "onnxscript"):
         pytest.importorskip(package, reason="needs the extra [onnx-export]")
@@ -65,6 +87,7 @@ def test_result_can_be_exported(adapted: tuple[AdaptedEncoder, list[steps.Step]]
     exported = OnnxEncoder(export_onnx(str(found.folder), tmp_path / "onnx").folder)
     texts = ["my parcel", "please cancel"]
 
+    assert exported.unseen_messages is not None
     assert np.allclose(
         exported.encode(texts), SentenceTransformerEncoder(str(found.folder), device="cpu").encode(texts), atol=1e-4
     )
@@ -80,6 +103,22 @@ def test_progress_names_folds_loss_and_held_out_accuracy(adapted: tuple[AdaptedE
 def test_state_is_removed_at_the_end(adapted: tuple[AdaptedEncoder, list[steps.Step]]) -> None:
     assert adapted[0].folder is not None
     assert [path.name for path in adapted[0].folder.parent.iterdir()] == ["model"]
+
+
+def test_library_prints_nothing_between_the_lines_of_the_command(
+    few_frames: Registry,
+    tiny_encoder: Path,
+    settings_for: Callable[..., Settings],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """It shows progress bars while it writes a model."""
+    recipe = EncoderRecipe(steps=1, learning_rate=1e-9)
+
+    found = adapt_encoder(few_frames, settings_for(tiny_encoder), tmp_path / "model", recipe, folds=2)
+
+    assert found.folder is not None
+    assert capfd.readouterr() == ("", "")
 
 
 def test_worse_model_is_not_written(

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch.adaptation.proof import Answer, Compared, Fold, Measured, Probe, folds_of, measure, proof_of
+from intentmatch.adaptation.proof import (
+    Answer,
+    Compared,
+    Fold,
+    Measured,
+    Probe,
+    folds_of,
+    measure,
+    proof_of,
+    right_verdict,
+)
+from intentmatch.artefact.build import build
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
-from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.core.types import Intent, Kind, Registry, Utterance, Vectors
+from intentmatch.matching.pipeline import Engine
+from intentmatch.matching.snapshot import Snapshot
 
 
 @pytest.fixture
@@ -78,23 +92,70 @@ def test_measured_are_first_candidates_and_probabilities_of_being_in_scope(
     assert scope[known].mean() > scope[~np.array(known)].mean()
 
 
-def measured(*answers: tuple[bool, float], languages: float | None = None) -> Measured:
+class Memorising(WordHashEncoder):
+    """Is certain about the lines that it was trained on, and less so about others. All texts are somewhat alike."""
+
+    dim = 64
+
+    def __init__(self, registry: Registry, trained: Registry) -> None:
+        super().__init__()
+        self._owner = {line.text: number for number, intent in enumerate(registry) for line in intent.utterances}
+        self._trained = {line.text for line in trained.utterances}
+
+    def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
+        found = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for row, text in enumerate(texts):
+            noise = np.random.default_rng(zlib.crc32(text.encode())).normal(size=self.dim)
+            found[row] = noise / np.linalg.norm(noise) * (0.7 if text in self._trained else 2.2)
+            found[row, -1] += 1.5
+            if text in self._owner:
+                found[row, self._owner[text]] += 1.0
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def test_trained_encoder_is_calibrated_on_messages_that_it_has_not_seen(settings_for: Callable[..., Settings]) -> None:
+    settings = settings_for("static", scorer="cosine")
+    names = "abcdef"
+    lines = {name: tuple(Utterance(f"{name} {number}", "en") for number in range(24)) for name in names}
+    registry = Registry(tuple(Intent(name, lines[name]) for name in names))
+    fold = folds_of(registry, WordHashEncoder(), settings, 2, 0)[0]
+    encoder = Memorising(registry, fold.registry)
+    known = np.array([expected is not None for expected in fold.expected])
+
+    matcher = Snapshot(Engine(build(fold.registry, encoder, settings), encoder, None))
+    fooled = [*map(right_verdict, matcher.match_many(fold.messages), fold.expected)]
+    found = measure(fold, encoder, settings, None)
+
+    honest = np.array([answer.verdict for answer in found.answers])
+    assert honest[known].mean() > np.array(fooled)[known].mean() + 0.2
+    assert found.cases is not None
+    assert found.cases.known.tolist() == known.tolist()
+    assert found.cases.right.tolist() == [answer.right for answer in found.answers]
+
+
+def measured(*answers: tuple[bool, float, bool], languages: float | None = None) -> Measured:
     return Measured(tuple(Answer(*answer) for answer in answers), languages)
 
 
 FOLD = Fold(Registry(()), ("m", "n", "o"), ("a", "b", None))
-GOOD = measured((True, 0.9), (True, 0.8), (False, 0.1), languages=0.8)
+GOOD = measured((True, 0.9, True), (True, 0.8, True), (False, 0.1, True), languages=0.8)
 
 
 def test_proof_compares_first_candidates_auroc_and_languages() -> None:
-    before = measured((True, 0.9), (False, 0.2), (False, 0.5), languages=0.6)
+    before = measured((True, 0.9, False), (False, 0.2, False), (False, 0.5, True), languages=0.6)
 
     proof = proof_of([FOLD, FOLD], [before, before], [GOOD, GOOD])
 
-    assert [row.name for row in proof.rows] == ["first candidate", "AUROC", "languages the registry lacks"]
+    assert [row.name for row in proof.rows] == [
+        "first candidate",
+        "AUROC",
+        "overall accuracy",
+        "languages the registry lacks",
+    ]
     assert [(row.before, row.after) for row in proof.rows] == [
         (0.5, 1.0),
         (0.5, 1.0),
+        (pytest.approx(0.1), pytest.approx(1.0)),
         (pytest.approx(0.6), pytest.approx(0.8)),
     ]
     assert proof.rows[0].error == pytest.approx(2**0.5 / 4)
@@ -105,11 +166,12 @@ def test_proof_compares_first_candidates_auroc_and_languages() -> None:
 @pytest.mark.parametrize(
     "after",
     [
-        measured((True, 0.9), (False, 0.8), (False, 0.1), languages=0.8),
-        measured((True, 0.9), (True, 0.1), (False, 0.2), languages=0.8),
-        measured((True, 0.9), (True, 0.8), (False, 0.1), languages=0.7),
+        measured((True, 0.9, True), (False, 0.8, True), (False, 0.1, True), languages=0.8),
+        measured((True, 0.9, True), (True, 0.1, True), (False, 0.2, True), languages=0.8),
+        measured((True, 0.9, True), (True, 0.8, False), (False, 0.1, True), languages=0.8),
+        measured((True, 0.9, True), (True, 0.8, True), (False, 0.1, True), languages=0.7),
     ],
-    ids=["first candidate", "AUROC", "languages"],
+    ids=["first candidate", "AUROC", "verdicts", "languages"],
 )
 def test_model_that_lost_one_of_them_is_not_kept(after: Measured) -> None:
     proof = proof_of([FOLD], [GOOD], [after])
@@ -124,9 +186,31 @@ def test_equal_model_is_kept() -> None:
 
 def test_number_that_was_not_measured_is_not_compared() -> None:
     inside = FOLD._replace(messages=("m", "n"), expected=("a", "b"))
-    some = measured((True, 0.9), (True, 0.8))
+    some = measured((True, 0.9, True), (True, 0.8, False))
 
-    assert [row.name for row in proof_of([inside], [some], [some]).rows] == ["first candidate"]
+    proof = proof_of([inside], [some], [some])
+
+    assert [row.name for row in proof.rows] == ["first candidate", "overall accuracy"]
+    assert proof.rows[1].after == 0.5
+
+
+@pytest.mark.parametrize(("share", "overall"), [(0.1, 0.45), (0.5, 0.25), (0.0, 0.5)])
+def test_overall_accuracy_has_the_expected_share_of_out_of_scope_messages(share: float, overall: float) -> None:
+    """Half of the messages in scope are answered rightly, and no other one is refused."""
+    some = measured((True, 0.9, True), (True, 0.8, False), (False, 0.85, False))
+
+    assert proof_of([FOLD], [some], [some], share).rows[2].after == pytest.approx(overall)
+
+
+def test_verdicts_are_judged_at_the_threshold_in_use(
+    folds: list[Fold], settings: Settings, settings_for: Callable[..., Settings]
+) -> None:
+    known = [expected is not None for expected in folds[0].expected]
+    calibrated = measure(folds[0], WordHashEncoder(), settings, None).answers
+    refusing = measure(folds[0], WordHashEncoder(), settings_for("static", threshold=0.9999), None).answers
+
+    assert sum(answer.verdict for answer in calibrated) > len(known) / 2
+    assert [answer.verdict for answer in refusing] == [not inside for inside in known]
 
 
 @pytest.mark.parametrize(("after", "lost"), [(0.9004, False), (0.899, True), (0.91, False)])

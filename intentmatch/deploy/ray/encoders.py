@@ -18,6 +18,7 @@ from intentmatch.core.types import Encoder, Kind, Vectors
 from intentmatch.deploy.ray.engine import SECONDS_BETWEEN_TRIES, is_lost, require_serve
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.translations import Translations, translations_of
+from intentmatch.encoders.unseen_messages import UnseenMessages, unseen_messages_of
 
 _Beyond = tuple[int, int]
 
@@ -35,6 +36,7 @@ class Description:
     nested: bool
     texts_at_once: int
     """Most texts of one call."""
+    unseen_messages: UnseenMessages | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class EncoderReplica:
             tolerance=encoder.tolerance,
             languages=getattr(encoder, "languages", None),
             translations=translations_of(encoder),
+            unseen_messages=unseen_messages_of(encoder),
             nested=getattr(encoder, "nested", False),
             texts_at_once=self._texts_at_once,
         )
@@ -123,6 +126,7 @@ class RayEncoder:
         self.name, self.dim = about.name, about.dim
         self.fingerprint, self.tolerance = about.fingerprint, about.tolerance
         self.languages, self.translations = about.languages, about.translations
+        self.unseen_messages = about.unseen_messages
         self.nested, self._texts_at_once = about.nested, about.texts_at_once
         self._too_long = _Few()
 

@@ -20,6 +20,7 @@ LIST = TESTS / "slow_tests.txt"
 WHOLE_FILES = (
     "adaptation/test_encoder_adaptation.py",
     "adaptation/test_encoder_training.py",
+    "adaptation/test_languages_are_kept.py",
     "adaptation/test_reranker_adaptation.py",
     "adaptation/test_reranker_training.py",
     "encoders/test_cross_encoder_export.py",

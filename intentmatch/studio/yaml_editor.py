@@ -205,8 +205,8 @@ class YamlEditor:
         )
         if written is not None:
             place = self._visit.bot.workspace.place(self.name).absolute()
-            texts = (one.new for one in written.changes.files if one.path.absolute() == place)
-            planned, text = self._planned, _in_lines(next(texts, self._planned))
+            texts = [one.new for one in written.changes.files if one.path.absolute() == place and one.new is not None]
+            planned, text = self._planned, _in_lines(texts[0] if texts else self._planned)
             await self._replace(lambda mine: merge(planned, mine, text).text, base=text)
             await self._saved()
 

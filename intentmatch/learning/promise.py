@@ -3,10 +3,9 @@
 Labelled messages test one threshold after the other, by Learn then Test (Angelopoulos, Bates, Candès, Jordan and Lei
 2021, "Learn then Test: Calibrating Predictive Algorithms to Achieve Risk Control"). The hypothesis "the precision is
 too low" is rejected if so few wrong answers among those given would be that unlikely: an exact test of a binomial
-share, see `exact_test`. Fixed-sequence testing goes from a
-strict threshold to lower ones and ends with the first that is not rejected, so that all tests together err at most as
-often as one. The sequence must not depend on the labelled messages: it begins where the held-out utterances expect the
-test to succeed.
+share, see `exact_test`. Fixed-sequence testing goes from a strict threshold to lower ones and ends with the first that
+is not rejected, so that all tests together err at most as often as one. The sequence must not depend on the labelled
+messages: it begins where the held-out utterances expect the test to succeed.
 """
 
 from __future__ import annotations

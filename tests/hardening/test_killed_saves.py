@@ -172,8 +172,10 @@ class Server:
 @pytest.mark.rounds(1, 60)
 def test_server_killed_in_the_middle_of_a_save_comes_back_whole(tmp_path: Path, rounds: int) -> None:
     """A client renames the intent of all files back and forth until the server dies, at a random moment."""
-    folder, moments = write_registry(tmp_path / "bot"), random.Random(SEED)
-    for _ in range(rounds):
+    moments = random.Random(SEED)
+    for attack in range(rounds):
+        # A history keeps so many revisions that it holds those of one attack, and not of all.
+        folder = write_registry(tmp_path / f"bot{attack}")
         server = Server(folder)
         answered: list[str] = []
 

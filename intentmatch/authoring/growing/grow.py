@@ -72,7 +72,11 @@ def grow(
         except ModelUnavailableError as error:
             unanswered.append((task, str(error)))
             continue
-        found += confirmed(matcher, writer, line_filter.filtered(task, written))
+        filtered = line_filter.filtered(task, written)
+        judged = confirmed(matcher, writer, filtered)
+        pairs = zip(filtered, judged, strict=True)
+        line_filter.forget(was for was, now in pairs if was.refused is None and now.refused is not None)
+        found += judged
     if tasks and len(unanswered) == len(tasks):
         raise ModelUnavailableError(unanswered[0][1])
     steps.report("comparing the answers")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +54,7 @@ class LineFilter:
             (line.text, line.language, registry.intents[owner].name)
             for line, owner in zip(registry.utterances, registry.owners, strict=True)
         ]
+        self._registry_lines = len(self._lines)
         self._taken = {fold(text): f"“{text}” of {name}" for text, _, name in self._lines}
         self._taken |= {
             fold(negative.text): f"“{negative.text}”, which is no line of {intent.name}"
@@ -88,6 +89,12 @@ class LineFilter:
                 self._vectors.append(vector)
                 self._taken[fold(line)] = f"“{line}”, proposed before"
         return found
+
+    def forget(self, kept: Iterable[Proposal]) -> None:
+        """Compare the next lines no more with lines that this filter kept and something else refused."""
+        for one in kept:
+            place = self._lines.index((one.text, one.task.language, one.task.intent), self._registry_lines)
+            del self._lines[place], self._vectors[place], self._taken[fold(one.text)]
 
     def _unsupported(self, line: str, task: Task) -> str | None:
         """Return that the words of a line are foreign to its intent, in words; None if they are not."""

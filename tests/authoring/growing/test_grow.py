@@ -55,6 +55,17 @@ def test_good_lines_are_kept_and_the_rest_has_reasons(server: LineServer, shop: 
     assert [row["kept"] for row in rows].count(True) == 2
 
 
+def test_line_that_the_model_disowns_is_no_line_for_the_next_task(server: LineServer, shop: Path) -> None:
+    line = "can you track my order"
+    server.lines, server.meant = {"Status": [line], "Cancel": [line]}, {line: None}
+
+    first, second = run(server, shop).refused
+
+    assert first.refused is not None
+    assert second.refused is not None
+    assert second.refused.startswith("status claims it")
+
+
 def test_task_without_answer_is_left_out(server: LineServer, shop: Path) -> None:
     server.script = [said("no JSON")]
     server.lines = {"Cancel": ["please cancel the order of mine"]}

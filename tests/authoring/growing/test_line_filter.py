@@ -109,6 +109,15 @@ def test_kept_line_is_known_from_then_on(library: Matcher) -> None:
     assert second.refused == third.refused == f"it is the same as “{line}”, proposed before"
 
 
+def test_line_that_something_else_refuses_is_no_line(library: Matcher) -> None:
+    line_filter, line = LineFilter(library), "may I have this novel for another week"
+    (first,) = line_filter.filtered(task("renew_loan"), [line])
+
+    line_filter.forget([first])
+
+    assert line_filter.filtered(task("renew_loan"), [line]) == [first]
+
+
 def test_negative_is_no_line() -> None:
     registry = Registry(
         (

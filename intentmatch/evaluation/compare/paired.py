@@ -45,39 +45,21 @@ def paired_held_out(
 
     Raises `InputError` for fewer than two folds.
     """
-    rounds, shared, (old_runner, new_runner) = _prepared(old, new, renamed, folds=folds, seed=seed, progress=progress)
-    before = _outcomes(old_runner, old.registry, renamed, rounds, shared)
-    after = _outcomes(new_runner, new.registry, {}, rounds, shared)
-    return _paired(before, after)
-
-
-def _prepared(
-    old: Matcher,
-    new: Matcher,
-    renamed: Mapping[str, str],
-    *,
-    folds: Folds,
-    seed: int,
-    progress: StepProgress | None = None,
-) -> tuple[list[set[Key]], set[Key], tuple[Runner, Runner]]:
-    """Return the utterances of each fold, those that are evaluated, and the runners of both sides."""
     both = _both(old.registry, new.registry, renamed)
     encoder = CachingEncoder(new.encoder, vectors_of(new))
     vectors = encoder.encode([clean(utterance.text) for utterance in both.utterances])
-    keys = _keys(both, {})
+    keys = keys_of(both, {})
     line_labels = [_lines(old.registry, renamed, keys), _lines(new.registry, {}, keys)]
     parts = split(both, vectors, vectors[:0], folds, seed, *line_labels)
     rounds = [{keys[row] for row in fold.utterances} for fold in parts.folds]
-    shared = set(_keys(old.registry, renamed)) & set(_evaluated_keys(new.registry))
+    shared = set(keys_of(old.registry, renamed)) & set(_evaluated_keys(new.registry))
     to_build = (len(rounds) - 1) * len(both.utterances)
     old_runner = Runner(old, "held-out utterances, before", len(shared), progress, to_build=to_build)
     new_runner = Runner(new, "held-out utterances, after", len(shared), progress, to_build=to_build)
-    return rounds, shared, (old_runner, new_runner)
-
-
-def _paired(before: Mapping[Key, Outcome], after: Mapping[Key, Outcome]) -> Paired:
-    keys = [key for key in after if key in before]
-    return Paired(tuple(before[key] for key in keys), tuple(after[key] for key in keys))
+    before = _outcomes(old_runner, old.registry, renamed, rounds, shared)
+    after = _outcomes(new_runner, new.registry, {}, rounds, shared)
+    both_sides = [key for key in after if key in before]
+    return Paired(tuple(before[key] for key in both_sides), tuple(after[key] for key in both_sides))
 
 
 def _both(old: Registry, new: Registry, renamed: Mapping[str, str]) -> Registry:
@@ -95,7 +77,7 @@ def _both(old: Registry, new: Registry, renamed: Mapping[str, str]) -> Registry:
 def _outcomes(
     runner: Runner, registry: Registry, names: Mapping[str, str], rounds: Sequence[set[Key]], shared: set[Key]
 ) -> dict[Key, Outcome]:
-    keys = _keys(registry, names)
+    keys = keys_of(registry, names)
     found: dict[Key, Outcome] = {}
     for fold_keys in rounds:
         held_out = _keeping_intents(registry, {row for row, key in enumerate(keys) if key in fold_keys})
@@ -116,15 +98,16 @@ def _keeping_intents(registry: Registry, rows: set[int]) -> set[int]:
 
 def _lines(registry: Registry, names: Mapping[str, str], keys: Sequence[Key]) -> list[Hashable]:
     """Return the line of each utterance in a registry; an utterance that it lacks is its own line."""
-    lines = dict(zip(_keys(registry, names), registry.lines, strict=True))
+    lines = dict(zip(keys_of(registry, names), registry.lines, strict=True))
     return [lines.get(key, key) for key in keys]
 
 
 def _evaluated_keys(registry: Registry) -> list[Key]:
     evaluated = representative(registry.lines)
-    return [key for key, flag in zip(_keys(registry, {}), evaluated, strict=True) if flag]
+    return [key for key, flag in zip(keys_of(registry, {}), evaluated, strict=True) if flag]
 
 
-def _keys(registry: Registry, names: Mapping[str, str]) -> list[Key]:
+def keys_of(registry: Registry, names: Mapping[str, str]) -> list[Key]:
+    """Return the keys of a registry's utterances by row; `names` maps names of intents to new ones."""
     owners = (registry.intents[owner].name for owner in registry.owners)
     return [(names.get(name, name), u.text) for name, u in zip(owners, registry.utterances, strict=True)]

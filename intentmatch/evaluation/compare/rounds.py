@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Intent, Registry
+from intentmatch.evaluation.compare.paired import Key, keys_of
 from intentmatch.evaluation.curve import case_of
 from intentmatch.evaluation.folds import Fold, near_duplicates, split, without
 from intentmatch.evaluation.outcomes import Outcome
@@ -34,9 +35,6 @@ LIKELY = 100
 """Utterances in the round of those whose answers are likely to change."""
 _MOST_KEPT = 4
 _TITLE = "held-out utterances"
-
-Key = tuple[str, str]
-"""Name of the intent after the edit, and text of the utterance."""
 
 
 class Before:
@@ -106,7 +104,7 @@ class Rounds:
         """`renamed` maps old intent names to new ones; snapshots, as both sides must not change."""
         self._old, self._new = old, new
         self._before = before(old)
-        self._keys_before = _keys(old.registry, renamed)
+        self._keys_before = keys_of(old.registry, renamed)
         same = new.encoder is old.encoder
         self._encoder = self._before.encoder if same else CachingEncoder(new.encoder, vectors_of(new))
         self._after = _After(old, new, renamed)
@@ -186,7 +184,7 @@ class _After:
         self._registry = registry = new.registry
         self._new = new
         self.of_old = {renamed.get(intent.name, intent.name): intent for intent in old.registry}
-        self._keys = _keys(registry, {})
+        self._keys = keys_of(registry, {})
         self._vectors = vectors = new.artefact.wide_vectors
         groups = _Groups(registry, vectors)
         self._groups: dict[int, Sequence[int]] = {}
@@ -264,11 +262,6 @@ def _training(artefact: Artefact) -> PreviousTraining:
     return PreviousTraining(
         artefact.calibration, artefact.trained_head, artefact.foreign, artefact.registry, keeps_head=False
     )
-
-
-def _keys(registry: Registry, names: Mapping[str, str]) -> list[Key]:
-    owners: Iterable[str] = (registry.intents[owner].name for owner in registry.owners)
-    return [(names.get(name, name), u.text) for name, u in zip(owners, registry.utterances, strict=True)]
 
 
 def _lines(intent: Intent) -> list[tuple[str, str | None]]:

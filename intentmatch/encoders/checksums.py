@@ -12,13 +12,12 @@ from pathlib import Path
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.encoders.tokenizer.languages import FILE as LANGUAGE_COUNTS
 from intentmatch.encoders.translations import FILE as TRANSLATIONS
-from intentmatch.storage.regular_files import is_file
+from intentmatch.storage.regular_files import blocks, is_file
 
 CHECKSUMS = "SHA256SUMS"
 
 # Authors may edit the card; `measure-languages` adds files that hold digests of their own.
 _LEFT_OUT = frozenset({CHECKSUMS, "README.md", TRANSLATIONS, LANGUAGE_COUNTS})
-_BLOCK = 1 << 20
 
 
 def write_checksums(folder: Path) -> None:
@@ -57,7 +56,6 @@ def _files(folder: Path) -> Iterator[str]:
 
 def _digest(file: Path) -> str:
     digest = hashlib.sha256()
-    with file.open("rb") as content:
-        while block := content.read(_BLOCK):
-            digest.update(block)
+    for block in blocks(file):
+        digest.update(block)
     return digest.hexdigest()

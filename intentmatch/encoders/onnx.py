@@ -22,7 +22,7 @@ from intentmatch.encoders import hub
 from intentmatch.encoders.translations import Translations, translations_beside
 from intentmatch.encoders.unseen_messages import UnseenMessages, read_unseen_messages
 from intentmatch.runtime.block_sizes import ONNX_ROWS
-from intentmatch.storage.regular_files import home_path, is_file
+from intentmatch.storage.regular_files import blocks, home_path, is_file
 
 GRAPH, TOKENIZER, CONFIG = "model.onnx", "tokenizer.json", "encoder.json"
 """Files of an exported model. Weights may be in a separate file whose name begins with the graph's."""
@@ -99,9 +99,8 @@ class OnnxEncoder:
         """Digest of the graph, its weights, the tokenizer (with the length limit) and the prompts."""
         digest = hashlib.sha256(_ALGORITHM)
         for file in [*sorted(self._folder.glob(f"{GRAPH}*")), self._folder / TOKENIZER]:
-            with file.open("rb") as content:
-                while block := content.read(1 << 20):
-                    digest.update(block)
+            for block in blocks(file):
+                digest.update(block)
         digest.update(json.dumps(self._prompts, sort_keys=True).encode())
         return digest.hexdigest()[:16]
 

@@ -23,6 +23,7 @@ from intentmatch.encoders.translations import Translations, translations_beside
 from intentmatch.encoders.unseen_messages import FILE as UNSEEN_MESSAGES
 from intentmatch.encoders.unseen_messages import UnseenMessages, read_unseen_messages
 from intentmatch.runtime.block_sizes import ENCODE_TEXTS_BY_DEVICE
+from intentmatch.storage.regular_files import blocks
 
 _PROMPT_NAMES: Mapping[Kind, tuple[str, ...]] = {"utterance": ("document", "passage"), "query": ("query",)}
 _FINGERPRINTED = (".safetensors", ".json", ".txt", ".model")
@@ -107,9 +108,8 @@ class SentenceTransformerEncoder:
             if file in (self.folder / TRANSLATIONS, self.folder / UNSEEN_MESSAGES):
                 continue  # measured on the vectors, which stay the same
             digest.update(file.relative_to(self.folder).as_posix().encode())
-            with file.open("rb") as content:
-                while block := content.read(1 << 22):
-                    digest.update(block)
+            for block in blocks(file):
+                digest.update(block)
         digest.update(json.dumps(self.prompts, sort_keys=True).encode())
         return digest.hexdigest()[:16]
 

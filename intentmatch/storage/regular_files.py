@@ -5,8 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+
+_BLOCK = 1 << 22
 
 
 def read_regular(file: Path, most: int) -> bytes:
@@ -27,6 +30,13 @@ def read_regular(file: Path, most: int) -> bytes:
     if len(found) > most:
         raise OSError(errno.EFBIG, too_large(most), str(file))
     return found
+
+
+def blocks(file: Path) -> Iterator[bytes]:
+    """Yield the content of a file in blocks of a few megabytes, such as for a digest. Raises `OSError`."""
+    with file.open("rb") as content:
+        while block := content.read(_BLOCK):
+            yield block
 
 
 def too_large(most: int) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from intentmatch.storage.regular_files import (
+    blocks,
     home_path,
     is_file,
     is_folder,
@@ -48,6 +49,17 @@ def test_devices_pipes_and_folders_are_refused_at_once(tmp_path: Path) -> None:
         listener.bind(str(tmp_path / "socket"))
         with pytest.raises(OSError):  # noqa: PT011 - each system has another text
             read_regular(tmp_path / "socket", 100)
+
+
+def test_large_file_is_read_in_blocks(tmp_path: Path) -> None:
+    content = bytes(range(256)) * 20_000
+    file = tmp_path / "weights"
+    file.write_bytes(content)
+
+    found = list(blocks(file))
+
+    assert len(found) == 2
+    assert b"".join(found) == content
 
 
 def test_links_and_dots_lead_outside(tmp_path: Path) -> None:

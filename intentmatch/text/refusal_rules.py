@@ -87,7 +87,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             r"\1\2",
         ),
         (r"\b(möchten?|moechten?|will|wollen|wünsche|brauchen?)" + _WORDS + r" k(ein(?:e[nrms]?)?)\b", r"\1\2 \3"),
-        (r"\b(bitte|doch)" + _WORDS + r" nicht\b", r"\1\2"),
+        (r"(\bbitte|^doch)" + _WORDS + r" nicht\b", r"\1\2"),
         (r"\b(soll(?:t|en|te|test)?|darf|dürft|brauchs?t|brauchen)" + _WORDS + r" nicht\b", r"\1\2"),
         (_head("") + rf"(?!{_NO_IMPERATIVE_DE})(\w{{2,}})" + _WORDS + r" nicht\b(?! mehr\b)", r"\1\2"),
         (rf"^(?!.*{_FINITE_DE})(.*?)\bnicht (?=(?:[\w-]+ )?\w+(?:en|ern|eln)\b[.!]*$)", r"\1"),

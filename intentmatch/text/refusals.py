@@ -1,7 +1,8 @@
 """Find negated requests by language, and read them without the negation.
 
-Most negations in messages are harmless: "it isn't here yet", "I can't log in". These rules know only negations that
-refuse: a negated wish ("I don't want to cancel") and a prohibition ("don't cancel").
+Most negations in messages are harmless: "it isn't here yet", "I can't log in". `refusal` knows only negations that
+refuse: a negated wish ("I don't want to cancel") and a prohibition ("don't cancel"). `possible_refusal` finds any
+negation, which may refuse or not.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from intentmatch.text.clauses import pieces
+from intentmatch.text.negation_words import NEGATIONS
 from intentmatch.text.normalize import fold, language_range
 from intentmatch.text.refusal_rules import FORGET, MARKS, PARTS, REFUSALS
 from intentmatch.text.rewriting import Rules, compiled, rewritten
@@ -23,7 +25,7 @@ _LETTERS_OF_SHORT_WORDS = 3
 
 
 class Refusal(NamedTuple):
-    """A negation that refuses something."""
+    """A negation that refuses something, or may refuse it."""
 
     words: str
     """The negation as it stands in the message, for display."""
@@ -49,6 +51,16 @@ def refusal(text: str, language: str | None) -> Refusal | None:
             others = _by_word().get(word, ())
             languages += [code for code in others if named not in others and code not in languages]
     return next((found for code in languages if (found := _refusal(text, code)) is not None), None)
+
+
+def possible_refusal(text: str, language: str | None) -> Refusal | None:
+    """Find any negation in a cleaned text, which may be harmless; None if there is none.
+
+    The text without it is the whole text: "mi pedido no debe ser cancelado" gives "mi pedido debe ser cancelado".
+    """
+    known = next((code for code in language_range(language) if code in NEGATIONS), None) if language else None
+    without = rewritten(text, _negations(known)) if known else None
+    return Refusal(_difference(text, without), without, is_whole=True) if without else None
 
 
 def _refusal(text: str, language: str) -> Refusal | None:
@@ -106,3 +118,8 @@ def _by_word() -> Mapping[str, tuple[str, ...]]:
 @cache
 def _rules(language: str) -> Rules:
     return compiled(REFUSALS[language])
+
+
+@cache
+def _negations(language: str) -> Rules:
+    return compiled(NEGATIONS[language])

@@ -18,6 +18,10 @@ from intentmatch.text.normalize import language_code
 
 ALL_GPUS = "cuda:all"
 _SECONDS_TO_REACH_THE_HUB = 5.0
+_INSTEAD = {
+    "SentenceTransformer": "`encoder: static`, which needs neither",
+    "CrossEncoder": "`reranker: none`, which needs neither",
+}
 _MOST_BYTES_OF_A_CARD = 1 << 24
 _FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "README.md"]
 _NOT_FILES = ["onnx/*", "openvino/*", "*.bin", "*.h5"]
@@ -27,8 +31,10 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*(\n|$)", re.DOTALL)
 _ENTRY = r"^{}:([ \t].*)?\n([ \t#-].*\n|\n)*"
 
 
-def model_folder(name: str) -> Path:
+def model_folder(name: str, *, instead: str = _INSTEAD["SentenceTransformer"]) -> Path:
     """Return the folder of a model, given a folder or a Hugging Face Hub name.
+
+    `instead` names in an error what does without a model.
 
     A hub model comes from the hub's cache, or is downloaded once. Only safetensors weights are downloaded. Raises
     `ModelUnavailableError` within seconds if the folder or the name does not exist, or without a network, and if the
@@ -59,7 +65,7 @@ def model_folder(name: str) -> Path:
             reasons.append(str(error).strip().partition("\n")[0])
     raise ModelUnavailableError(
         f"the model {name!r} is not on this machine and cannot be downloaded ({reasons[0]}). Run once with a network, "
-        "or name a local folder with the model, or use `encoder: static`, which needs neither."
+        f"or name a local folder with the model, or use {instead}."
     )
 
 
@@ -116,7 +122,7 @@ def load(kind: str, name: str, device_setting: str, *, what: str, trust_remote_c
     """
     # The import takes seconds; an error for a misspelt name should not wait for it.
     plugins.check_installed("sentence_transformers", what=what, extra="torch")
-    folder = model_folder(name)
+    folder = model_folder(name, instead=_INSTEAD[kind])
     library = plugins.require("sentence_transformers", what=what, extra="torch")
     chosen = device(device_setting)
     try:

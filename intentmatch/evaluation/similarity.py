@@ -53,17 +53,21 @@ def read_pairs(path: str | os.PathLike[str]) -> tuple[Pair, ...]:
     pairs: list[Pair] = []
     problems: list[Problem] = []
     rows = csv.reader(io.StringIO(read_text(file)), delimiter="\t", quoting=csv.QUOTE_NONE)
+    header_allowed = True
     for number, row in enumerate(rows, 1):
         if not any(map(str.strip, row)) or row[0].startswith("#"):
             continue
         score = _score(row[2]) if len(row) == 3 else None
         if score is not None and row[0].strip() and row[1].strip():
             pairs.append(Pair(row[0].strip(), row[1].strip(), score))
-        elif pairs or problems or len(row) != 3:
-            place = Location(str(file), number)
-            problems.append(Problem(place, "error", "similarity-pair", "not two sentences and a score", _HINT))
+        elif not header_allowed or len(row) != 3 or _score(row[0]) is not None:
+            message = "not two sentences and a score"
+            if len(row) == 3 and score is None:
+                message += f": {row[2].strip()!r} is not a number"
+            problems.append(Problem(Location(str(file), number), "error", "similarity-pair", message, _HINT))
+        header_allowed = False
     if not problems and (len(pairs) < _LEAST_PAIRS or len({pair.score for pair in pairs}) < 2):
-        message = f"at least {_LEAST_PAIRS} pairs with different scores are needed; the file has {len(pairs)} pairs"
+        message = f"at least {_LEAST_PAIRS} pairs with different scores are needed; the file has {len(pairs)}"
         problems.append(Problem(Location(str(file)), "error", "similarity-pair", message, _HINT))
     if problems:
         raise RegistryError(problems)

@@ -57,6 +57,8 @@ def test_header_comments_and_empty_lines_are_skipped(tmp_path):
         ("a\tb\t1\na\tb\thigh\nc\td\t2\ne\tf\t3\n", 2, "not two sentences and a score"),
         ("a\tb\t1\na\tb\tnan\nc\td\t2\ne\tf\t3\n", 2, "not two sentences and a score"),
         ("a\tb\t1\n\tb\t1\nc\td\t2\ne\tf\t3\n", 2, "not two sentences and a score"),
+        ("one\tother\tscore\na\tb\thigh\nc\td\t2\ne\tf\t3\ng\th\t4\n", 2, "'high' is not a number"),
+        ("2.5\ta\tb\n1\tc\td\n3\te\tf\n", 1, "'b' is not a number"),
         ("a,b,1\nc,d,2\n", 1, "not two sentences and a score"),
         ("a\tb\t1\nc\td\t2\n", None, "at least 3 pairs"),
         ("a\tb\t1\nc\td\t1\ne\tf\t1\n", None, "different scores"),

@@ -127,6 +127,13 @@ def test_model_with_several_outputs_is_refused(tmp_path: Path) -> None:
         load_reranker(Settings(reranker=str(folder)))
 
 
+def test_unavailable_reranker_is_not_replaced_by_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(ModelUnavailableError, match=r"or use `reranker: none`, which needs neither"):
+        load_reranker(Settings(reranker="no-such-cross-encoder"))
+
+
 def test_missing_or_invalid_reranker_is_an_error() -> None:
     with pytest.raises(ModelUnavailableError, match="no folder"):
         load_reranker(Settings(reranker="./missing"))

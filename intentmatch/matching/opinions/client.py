@@ -200,7 +200,8 @@ def _checked(url: str, what: str, paths: tuple[str, ...]) -> str:
     parts = plain_url(url)
     if parts is None:
         raise SettingsError(
-            f"the URL of {what} is invalid: write it without a user or a query, and put a key into {KEY}"
+            f"the URL of {what} is invalid: begin it with http:// or https://, without a user or a query, "
+            f"and put a key into {KEY}"
         )
     if not parts.path.endswith(paths):
         raise SettingsError(f"{url} must end in {' or '.join(paths)}")

@@ -199,7 +199,7 @@ def test_key_goes_into_the_header(
 )
 def test_invalid_url_is_refused_and_not_shown(url: str) -> None:
     pytest.importorskip("urllib3")
-    with pytest.raises(SettingsError, match="the URL of the test is invalid") as caught:
+    with pytest.raises(SettingsError, match="the URL of the test is invalid: begin it with http") as caught:
         OpinionClient(url, what="the test", seconds=1.0, budget={}, paths=("/rerank",))
     assert "pw" not in str(caught.value)
 

@@ -12,6 +12,8 @@ from click.testing import CliRunner, Result
 from terminal import in_a_terminal
 
 from intentmatch.cli.commands import cli
+from intentmatch.cli.render import evaluation
+from intentmatch.evaluation.second_opinion import SecondOpinion
 
 YAML = """\
 language: en
@@ -276,6 +278,14 @@ def test_reranker_without_an_answer_is_told_why(tmp_path: Path, monkeypatch: pyt
     assert done.exit_code == 0
     assert "without an answer: there the verdict stood" in done.stdout
     assert "at http://127.0.0.1:1/rerank gives no answer: it cannot be reached" in done.stdout
+    assert "reranker_budget" not in done.stdout
+
+
+def test_used_up_budget_names_its_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    reason = "the reranker gives no answer: the budget of 60 requests a minute is used up"
+    evaluation.second_opinion(SecondOpinion("remote:x", (), 100, 90, 30, reason, 0.1, 60, 0))
+
+    assert "raise it to measure all: --set reranker_budget=minute=5000" in capsys.readouterr().out
 
 
 def test_missing_reranker_is_an_error(tmp_path: Path) -> None:

@@ -56,6 +56,8 @@ def second_opinion(found: SecondOpinion) -> None:
     if found.unanswered:
         output.say(f"  {counted(found.unanswered, 'call')} without an answer: there the verdict stood")
         output.say(click.style(f"    {found.reason}", dim=True))
+        if "budget" in (found.reason or ""):
+            output.say(click.style("    raise it to measure all: --set reranker_budget=minute=5000", dim=True))
     cost = f"  {found.seconds * 1000:.1f} ms a call"
     if found.requests is not None:
         cost += f", {counted(found.requests, 'request')}"

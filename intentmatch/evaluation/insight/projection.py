@@ -101,11 +101,12 @@ def _descend(
     position, count = start.copy(), len(start)
     velocity, gains = np.zeros_like(position), np.ones_like(position)
     rate = max(count / _EARLY_ATTRACTION, 1.0)
+    begins = np.searchsorted(one, np.arange(count))
     for turn in range(rounds):
         if turn % 10 == 0:
             steps.report("drawing the map", turn, rounds)
         early = turn < min(_EARLY_ROUNDS, rounds // 2)
-        attraction = _attraction(position, one, other, weights)
+        attraction = _attraction(position, begins, one, other, weights)
         gradient = 4.0 * ((_EARLY_ATTRACTION if early else 1.0) * attraction - _repulsion(position))
         same = np.sign(gradient) == np.sign(velocity)
         gains = np.maximum(np.where(same, gains * 0.8, gains + 0.2), _LEAST_GAIN)
@@ -116,10 +117,16 @@ def _descend(
 
 
 def _attraction(
-    position: Positions, one: NDArray[np.int64], other: NDArray[np.int64], weights: NDArray[np.float64]
+    position: Positions,
+    begins: NDArray[np.int64],
+    one: NDArray[np.int64],
+    other: NDArray[np.int64],
+    weights: NDArray[np.float64],
 ) -> Positions:
-    """Return the pull of the neighbours on each point, shape `(points, 2)`. Pairs are in the order of `one`."""
-    begins = np.searchsorted(one, np.arange(len(position)))
+    """Return the pull of the neighbours on each point, shape `(points, 2)`.
+
+    Pairs are in the order of `one`; those of each point start at `begins`.
+    """
     across, up = (axis[one] - axis[other] for axis in position.T)
     pull = weights / (1.0 + across * across + up * up)
     return np.stack([np.add.reduceat(pull * away, begins) for away in (across, up)], axis=1)

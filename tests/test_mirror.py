@@ -87,7 +87,6 @@ TESTED_IN: dict[str, str] = {
     # Rules are tested with files that break them.
     "lint/catalogue.py": "lint/test_lint_run.py",
     "lint/shape.py": "lint/test_lint_rules.py",
-    "lint/subject.py": "lint/test_lint_rules.py",
     "registry/checks.py": "artefact/test_build.py",
     # A registry is read and edited as a whole, from valid and invalid files in tests/registry/data.
     "registry/editing/folder.py": "registry/editing/test_edits.py",

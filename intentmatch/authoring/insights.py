@@ -39,7 +39,7 @@ _T = TypeVar("_T")
 
 MOST_RESULTS = 24
 """Results that are kept."""
-# Threads that work at a time: insights must leave time for answers.
+# Threads that work at a time, on short work and on long work: insights must leave time for answers.
 _AT_A_TIME = 1
 _SECONDS_UNTIL_NEXT_TRY = 10.0
 _BEGINNING = Step("waiting for other work")
@@ -71,8 +71,8 @@ class Failed:
 class _Job:
     """One result, and the thread that works it out."""
 
-    def __init__(self, lane: Hashable) -> None:
-        self.lane = lane
+    def __init__(self, lane: Hashable, long: bool) -> None:
+        self.lane, self.long = lane, long
         self.state: Ready[object] | Failed | None = None
         self.step = _BEGINNING
         self.stopped = False
@@ -87,23 +87,33 @@ class Insights:
     def __init__(self, most: int = MOST_RESULTS) -> None:
         self._jobs: OrderedDict[Hashable, _Job] = OrderedDict()
         self._lock = threading.Lock()
-        self._working = threading.Semaphore(_AT_A_TIME)
+        self._short_work, self._long_work = threading.Semaphore(_AT_A_TIME), threading.Semaphore(_AT_A_TIME)
+        self._short_jobs = 0
+        self._no_short_jobs = threading.Event()
+        self._no_short_jobs.set()
         self._most = most
 
     def ask(
-        self, key: Hashable, work: Callable[[], _T], *, lane: Hashable = None, seconds: float = 0.0
+        self,
+        key: Hashable,
+        work: Callable[[], _T],
+        *,
+        lane: Hashable = None,
+        long: bool = False,
+        seconds: float = 0.0,
     ) -> Ready[_T] | Working | Failed:
         """Return the result of `work` for this key, or how far it is after so many seconds. The first call starts it.
 
-        Unfinished work for another key of the same `lane` is stopped at its next step: nobody needs it any more.
+        Unfinished work for another key of the same `lane` is stopped at its next step: nobody needs it any more. `long`
+        work pauses at its next step while there is other work.
         """
-        job = self._job(key, work, lane)
+        job = self._job(key, work, lane, long)
         job.done.wait(seconds)
         if job.state is None:
             return Working(job.step, time.monotonic() - job.begin)
         return job.state  # type: ignore[return-value]
 
-    def _job(self, key: Hashable, work: Callable[[], object], lane: Hashable) -> _Job:
+    def _job(self, key: Hashable, work: Callable[[], object], lane: Hashable, long: bool) -> _Job:
         with self._lock:
             job = self._jobs.get(key)
             if job is not None and not self._outdated(job):
@@ -111,7 +121,8 @@ class Insights:
                 return job
             for other in self._jobs.values() if lane is not None else ():
                 other.stopped |= other.lane == lane and other.state is None
-            job = self._jobs[key] = _Job(lane)
+            job = self._jobs[key] = _Job(lane, long)
+            self._count(job, 1)
             self._jobs.move_to_end(key)
             finished = [one for one, of in self._jobs.items() if of.done.is_set()]
             for one in finished[: max(0, len(self._jobs) - self._most)]:
@@ -133,10 +144,13 @@ class Insights:
     def _run(self, job: _Job, work: Callable[[], object]) -> None:
         def follow(step: Step) -> None:
             job.step = step
+            if job.long:
+                self._no_short_jobs.wait()
 
         state: Ready[object] | Failed
         try:
-            with self._working, stopping(lambda: job.stopped, follow):
+            with self._long_work if job.long else self._short_work, stopping(lambda: job.stopped, follow):
+                follow(job.step)
                 state = Failed("it was stopped") if job.stopped else Ready(work())
         except StoppedError:
             state = Failed("it was stopped, because the files have changed")
@@ -148,6 +162,18 @@ class Insights:
         job.end = time.monotonic()
         job.state = state
         job.done.set()
+        with self._lock:
+            self._count(job, -1)
+
+    def _count(self, job: _Job, more: int) -> None:
+        """Count a short job that begins or ends. The lock must be held."""
+        if job.long:
+            return
+        self._short_jobs += more
+        if self._short_jobs:
+            self._no_short_jobs.clear()
+        else:
+            self._no_short_jobs.set()
 
 
 shared = Insights()
@@ -167,7 +193,7 @@ def overlaps_of(matcher: Matcher, seconds: float = 0.0) -> Ready[list[Overlappin
 def held_out_of(matcher: Matcher, seconds: float = 0.0) -> Ready[HeldOutCases] | Working | Failed:
     """Return the held-out cases of the registry in use; a minute for 10,000 lines."""
     encoder = matcher.encoder
-    return _of_artefact("held out", matcher, lambda artefact: held_out_cases(artefact, encoder), seconds)
+    return _of_artefact("held out", matcher, lambda artefact: held_out_cases(artefact, encoder), seconds, long=True)
 
 
 def learning_curve_of(matcher: Matcher, seconds: float = 0.0) -> Ready[LearningCurve] | Working | Failed:
@@ -178,7 +204,7 @@ def learning_curve_of(matcher: Matcher, seconds: float = 0.0) -> Ready[LearningC
     cases = held_out_of(matcher, seconds)
     if not isinstance(cases, Ready):
         return cases
-    return _of_artefact("curve", matcher, lambda _: learning_curve(cases.value), seconds)
+    return _of_artefact("curve", matcher, lambda _: learning_curve(cases.value), seconds, long=True)
 
 
 def issues_of(matcher: Matcher, workspace: Workspace, seconds: float = 0.0) -> Ready[list[Issue]] | Working | Failed:
@@ -192,11 +218,11 @@ def issues_of(matcher: Matcher, workspace: Workspace, seconds: float = 0.0) -> R
 
 
 def _of_artefact(
-    kind: str, matcher: Matcher, work: Callable[[Artefact], _T], seconds: float
+    kind: str, matcher: Matcher, work: Callable[[Artefact], _T], seconds: float, *, long: bool = False
 ) -> Ready[_T] | Working | Failed:
     artefact = matcher.artefact
     lane = None if matcher.path is None else (kind, str(matcher.path))
-    return shared.ask((kind, *_content(artefact)), lambda: work(artefact), lane=lane, seconds=seconds)
+    return shared.ask((kind, *_content(artefact)), lambda: work(artefact), lane=lane, long=long, seconds=seconds)
 
 
 _subjects: dict[int, Subject] = {}

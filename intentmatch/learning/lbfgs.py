@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import HEAD_ROWS
 from intentmatch.runtime.threads import Each
 
@@ -93,6 +94,8 @@ def minimise(
     preconditioned = preconditioner(gradient)
     history: deque[_Step] = deque(maxlen=_STEPS_REMEMBERED)
     for _ in range(_MOST_STEPS):
+        # A large registry takes half a minute, in which a listener may stop the work or let other work pass.
+        steps.report("training the head")
         direction = _direction(gradient, preconditioned, history)
         falls = float(np.vdot(direction, gradient))
         for length in _LENGTHS:

@@ -125,8 +125,10 @@ class Subject:
             index = ExactIndex(self.vectors, self.owners.tolist(), self.aggregation)
             for rows, cosines in self._blocks():
                 cosines[cosines > SAME_TEXT] = -np.inf
-                cosines[self._foreign(rows)] = -np.inf
-                cosines[self._apart(rows)] = -np.inf
+                for at in np.flatnonzero(self._alone[rows]):
+                    cosines[at, self._language == self._language[rows[at]]] = -np.inf
+                if (apart := self._apart(rows)) is not None:
+                    cosines[apart] = -np.inf
                 scores = index.aggregate(cosines)
                 mine = np.arange(len(rows)), np.searchsorted(index.owners, self.owners[rows])
                 own[rows] = scores[mine]
@@ -152,16 +154,18 @@ class Subject:
         # Lines with the same lexical key count as one line.
         numbers: dict[str, int] = {}
         key = np.array([numbers.setdefault(text, len(numbers)) for text in self.folded])
-        for rows, cosines in self._blocks() if np.isfinite(radius) else ():
-            close = (
-                (_distance(cosines) < radius)
-                & (self.languages[rows, None] == self.languages)
-                & (key[rows, None] != key)
-                & (rows[:, None] > np.arange(len(self.lines)))
-                & (self._line[rows, None] != self._line)
-                & ~self._apart(rows)
-            )
-            own = self.owners[rows, None] == self.owners
+        for block, to_all in self._blocks() if np.isfinite(radius) else ():
+            earlier = slice(0, int(block[-1]) + 1)
+            close = (_distance(to_all[:, earlier]) < radius) & (block[:, None] > np.arange(earlier.stop))
+            # Few lines are close to another one: the rest of the work is for these.
+            some = close.any(axis=1)
+            rows, cosines, close = block[some], to_all[some, earlier], close[some]
+            close &= self._language[rows, None] == self._language[earlier]
+            close &= key[rows, None] != key[earlier]
+            close &= self._line[rows, None] != self._line[earlier]
+            if (apart := self._apart(rows)) is not None:
+                close &= ~apart[:, earlier]
+            own = self.owners[rows, None] == self.owners[earlier]
             for found, wanted in ((within, close & own), (across, close & ~own)):
                 nearest = np.where(wanted, cosines, -np.inf).argmax(axis=1)
                 found[rows] = np.where(wanted.any(axis=1), nearest, -1)
@@ -186,14 +190,21 @@ class Subject:
                     distances += _distance(cosines).min(axis=1).tolist()
         return float(np.median(distances)) if distances else float("nan")
 
-    def _foreign(self, rows: Rows) -> NDArray[np.bool_]:
-        """Mark comparisons to skip: of an intent's only line in a language with other lines of that language.
+    @cached_property
+    def _language(self) -> Rows:
+        """The number of the language of each line, which compares faster than its code; shape `(lines,)`."""
+        return np.unique(self.languages, return_inverse=True)[1]
 
-        Many encoders place lines of one language near each other. Shape `(rows, lines)`.
+    @cached_property
+    def _alone(self) -> NDArray[np.bool_]:
+        """Whether a line is the only one of its intent in its language, shape `(lines,)`.
+
+        Such a line is not compared with other lines of its language: many encoders place them near each other.
         """
-        same = self.languages[rows, None] == self.languages
-        peers = (same & (self.owners[rows, None] == self.owners)).sum(axis=1)
-        alone: NDArray[np.bool_] = same & (peers == 1)[:, None]
+        _, group, sizes = np.unique(
+            np.stack([self.owners, self._language]), axis=1, return_inverse=True, return_counts=True
+        )
+        alone: NDArray[np.bool_] = sizes[group.ravel()] == 1
         return alone
 
     @cached_property
@@ -217,11 +228,13 @@ class Subject:
         has[intents, rows] = True
         return has
 
-    def _apart(self, rows: Rows) -> NDArray[np.bool_]:
+    def _apart(self, rows: Rows) -> NDArray[np.bool_] | None:
         """Mark comparisons to skip because `when` tells the intents apart, shape `(rows, lines)`.
 
-        These are all lines of intents that are never active at once, and what two intents share.
+        These are all lines of intents that are never active at once, and what two intents share. None without any.
         """
+        if self._has is None and not self._never_together.any():
+            return None
         apart: NDArray[np.bool_] = self._never_together[self.owners[rows, None], self.owners]
         if self._has is not None:
             apart |= self._has[self.owners[rows]] | self._has[self.owners][:, rows].T

@@ -13,6 +13,13 @@ from typing import NamedTuple, TypeVar
 _Item = TypeVar("_Item")
 
 
+class _End:
+    """What is there after the last item."""
+
+
+_END = _End()
+
+
 class Step(NamedTuple):
     """Progress of one step."""
 
@@ -54,9 +61,18 @@ def report(name: str, done: int = 0, total: int | None = None, seconds_left: flo
 
 
 def counted(name: str, items: Iterable[_Item], total: int) -> Iterator[_Item]:
-    """Yield the items, reporting how many have arrived: before the first one, and after each one."""
+    """Yield the items, reporting how many have arrived: before the first one, and after each one.
+
+    Steps that are reported while an item is made are details of this one.
+    """
     report(name, 0, total)
-    for done, item in enumerate(items, 1):
+    rest, done = iter(items), 0
+    while True:
+        with _as_details(Step(name, done, total)):
+            item = next(rest, _END)
+        if isinstance(item, _End):
+            return
+        done += 1
         report(name, done, total)
         yield item
 
@@ -66,11 +82,20 @@ def inside(
     name: str, done: int, total: int | None, seconds_left: float | None = None, detail: str = ""
 ) -> Iterator[None]:
     """Report the steps inside the block as details of this step, or all of them as one `detail`."""
+    outer = Step(name, done, total, seconds_left, detail)
+    listener = _listener.get()
+    if listener is not None:
+        listener(outer)
+    with _as_details(outer):
+        yield
+
+
+@contextmanager
+def _as_details(outer: Step) -> Iterator[None]:
+    """Report the steps inside the block as details of `outer`, which was reported before."""
     listener = _listener.get()
     if listener is None:
         yield
         return
-    outer = Step(name, done, total, seconds_left, detail)
-    listener(outer)
-    with listening(lambda step: listener(outer._replace(detail=detail or step.detail or step.name))):
+    with listening(lambda step: listener(outer._replace(detail=outer.detail or step.detail or step.name))):
         yield

@@ -99,6 +99,37 @@ def test_other_lanes_go_on():
     assert one.times == 1
 
 
+def test_long_work_pauses_for_short_work():
+    begin, short, found = threading.Event(), Waiting("short"), Insights()
+
+    def long() -> str:
+        begin.wait(60)
+        steps.report("a step of long work")
+        return "long"
+
+    found.ask("long", long, long=True)
+    found.ask("short", short)
+    begin.set()
+
+    assert isinstance(found.ask("long", long, long=True, seconds=0.2), Working)
+    assert short.began.wait(60)
+    short.go_on.set()
+    assert found.ask("short", short, seconds=5) == Ready("short")
+    assert found.ask("long", long, long=True, seconds=5) == Ready("long")
+
+
+def test_long_work_waits_for_other_long_work():
+    one, other, found = Waiting("one"), Waiting("other"), Insights()
+    found.ask("one", one, long=True)
+    assert one.began.wait(60)
+    other.go_on.set()
+
+    assert isinstance(found.ask("other", other, long=True, seconds=0.1), Working)
+    assert not other.times
+    one.go_on.set()
+    assert found.ask("other", other, long=True, seconds=5) == Ready("other")
+
+
 def test_failure_is_told_and_tried_again_later(monkeypatch: pytest.MonkeyPatch):
     found, answers = Insights(), [InputError("no such file"), "here"]
 

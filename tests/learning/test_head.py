@@ -11,6 +11,7 @@ from intentmatch.learning import head as head_module
 from intentmatch.learning import lbfgs
 from intentmatch.learning.head import Fitting, Head, Near, fit_head, held_out_head, nearby, prepare, softmax
 from intentmatch.learning.token_features import DIM, SparseVector
+from intentmatch.runtime import steps
 
 # Constants of the loss: penalty |weights|² / (2 * 30), and the weight of the token features.
 INVERSE_PENALTY, WORDS_WEIGHT = 30.0, np.float32(0.6)
@@ -450,3 +451,14 @@ def test_held_out_head_answers_messages_without_known_words() -> None:
     expected = np.array([logits_of(head, vector, nothing) for vector in others])
     assert np.isneginf(logits[:, 1]).all()
     assert softmax(logits[:, [0, 2]]) == pytest.approx(softmax(expected), abs=0.02)
+
+
+def test_training_can_be_stopped_in_the_middle():
+    """A listener hears each step of the search: a large registry takes half a minute."""
+    fitting, heard = fitting_of(*problem(*SIZES["even"])), []
+
+    with steps.listening(heard.append):
+        fit_head(fitting)
+
+    assert {step.name for step in heard} == {"training the head"}
+    assert len(heard) > 1

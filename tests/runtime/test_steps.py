@@ -49,6 +49,23 @@ def test_counted_reports_before_the_first_item_and_after_each(heard):
     assert seen == [("a", 2), ("b", 3)]
 
 
+def test_steps_while_an_item_is_made_are_details(heard):
+    def items():
+        for item in "ab":
+            steps.report("training", 3, 4)
+            yield item
+
+    assert list(steps.counted("rounds", items(), 2)) == ["a", "b"]
+
+    assert [(step.name, step.done, step.detail) for step in heard] == [
+        ("rounds", 0, ""),
+        ("rounds", 0, "training"),
+        ("rounds", 1, ""),
+        ("rounds", 1, "training"),
+        ("rounds", 2, ""),
+    ]
+
+
 def test_steps_inside_another_are_its_details(heard):
     with steps.inside("folds", 1, 5, 20.0):
         steps.report("encoding", 3, 4)

@@ -64,8 +64,12 @@ class LeftOutScores:
         there = unchanged.any(axis=1)
         best = np.where(there, self._scores[everything, first], -np.inf)
         found = np.where(there, self._columns[everything, first], -1)
+        # One product of matrices for all lines of both intents takes less time than one for each.
+        cosines = self._cosines(slice(None), np.concatenate(list(changed.values())))
+        begin = 0
         for intent, rows in changed.items():
-            scores = self._aggregated(self._cosines(slice(None), rows))
+            scores = self._aggregated(cosines[:, begin : begin + len(rows)])
+            begin += len(rows)
             ahead = (scores > best) | ((scores == best) & (intent < found))
             best, found = np.where(ahead, scores, best), np.where(ahead, intent, found)
         owners, counted = self._owners.copy(), np.ones(len(everything), dtype=bool)

@@ -82,12 +82,24 @@ def _neighbour_edges(vectors: Vectors) -> tuple[NDArray[np.int64], NDArray[np.in
         rows = np.arange(begin, min(begin + _BLOCK, count))
         cosines = vectors[rows] @ vectors.T
         cosines[np.arange(len(rows)), rows] = -np.inf
-        nearest[rows] = np.argpartition(-cosines, each - 1, axis=1)[:, :each]
+        nearest[rows] = _largest(cosines, each)
     one, other = np.repeat(np.arange(count, dtype=np.int64), each), nearest.ravel()
     # Each pair as one number, so that those in both directions can be counted.
     pairs, times = np.unique(np.concatenate([one * count + other, other * count + one]), return_counts=True)
     weights: NDArray[np.float64] = times / times.sum()
     return pairs // count, pairs % count, weights
+
+
+def _largest(numbers: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+    """Return the columns of the `count` largest numbers of each row, in any order; shape `(rows, count)`."""
+    # Numbers are partitioned in a tenth of the time that their places take.
+    least = np.partition(numbers, -count, axis=1)[:, -count]
+    among = numbers >= least[:, None]
+    for row in np.flatnonzero(np.count_nonzero(among, axis=1) > count):
+        among[row] = False
+        among[row, np.argpartition(-numbers[row], count - 1)[:count]] = True
+    found: NDArray[np.int64] = np.flatnonzero(among).reshape(len(numbers), count) % numbers.shape[1]
+    return found
 
 
 def _descend(
@@ -101,11 +113,13 @@ def _descend(
     position, count = start.copy(), len(start)
     velocity, gains = np.zeros_like(position), np.ones_like(position)
     rate = max(count / _EARLY_ATTRACTION, 1.0)
+    begins = np.searchsorted(one, np.arange(count))
+    neighbours = np.diff(begins, append=len(one))
     for turn in range(rounds):
         if turn % 10 == 0:
             steps.report("drawing the map", turn, rounds)
         early = turn < min(_EARLY_ROUNDS, rounds // 2)
-        attraction = _attraction(position, one, other, weights)
+        attraction = _attraction(position, begins, neighbours, other, weights)
         gradient = 4.0 * ((_EARLY_ATTRACTION if early else 1.0) * attraction - _repulsion(position))
         same = np.sign(gradient) == np.sign(velocity)
         gains = np.maximum(np.where(same, gains * 0.8, gains + 0.2), _LEAST_GAIN)
@@ -116,11 +130,17 @@ def _descend(
 
 
 def _attraction(
-    position: Positions, one: NDArray[np.int64], other: NDArray[np.int64], weights: NDArray[np.float64]
+    position: Positions,
+    begins: NDArray[np.int64],
+    neighbours: NDArray[np.int64],
+    other: NDArray[np.int64],
+    weights: NDArray[np.float64],
 ) -> Positions:
-    """Return the pull of the neighbours on each point, shape `(points, 2)`. Pairs are in the order of `one`."""
-    begins = np.searchsorted(one, np.arange(len(position)))
-    across, up = (axis[one] - axis[other] for axis in position.T)
+    """Return the pull of the neighbours on each point, shape `(points, 2)`.
+
+    `other` holds the neighbours of each point in turn; those of a point start at `begins`.
+    """
+    across, up = (np.repeat(axis, neighbours) - axis[other] for axis in position.T)
     pull = weights / (1.0 + across * across + up * up)
     return np.stack([np.add.reduceat(pull * away, begins) for away in (across, up)], axis=1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from intentmatch.evaluation.insight.projection import _repulsion, project
+from intentmatch.evaluation.insight.projection import _largest, _repulsion, project
 
 
 def blobs(each: int, centres: int = 4, dim: int = 16, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -66,3 +66,13 @@ def test_repulsion_on_the_grid_is_that_of_all_pairs():
 
     assert np.abs(found - exact).mean() < 0.15 * np.abs(exact).mean()
     assert np.corrcoef(found.ravel(), exact.ravel())[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("values", [3, 1000])
+def test_largest_numbers_are_those_of_a_partition_of_places(values):
+    """Also where many numbers are equal: those that `argpartition` chooses decide the map."""
+    numbers = np.random.default_rng(0).integers(0, values, size=(20, 90)).astype(np.float32)
+
+    expected = np.argpartition(-numbers, 14, axis=1)[:, :15]
+
+    assert np.array_equal(np.sort(_largest(numbers, 15), axis=1), np.sort(expected, axis=1))

@@ -31,12 +31,14 @@ class Checked(NamedTuple):
 def check_negation(
     decision: Decision,
     text: str,
+    typed: str,
     language: str | None,
     read: Callable[[str], Decision],
 ) -> Checked:
     """Turn a match into a question if only a negation keeps the message from reading like the intent.
 
-    `text` is the cleaned message; `read` decides on another text as the pipeline would. The message refuses the intent
+    `text` is the cleaned message, `typed` the same before its spelling was corrected ("annule pas" may become "annuler
+    pas", which refuses nothing); `read` decides on another text as the pipeline would. The message refuses the intent
     if one of its clauses has a negation that refuses ("don't", "I don't want to", `intentmatch.text.refusals`), and the
     clause without the negation is in scope, nearest to an utterance without such a negation, and
 
@@ -48,13 +50,14 @@ def check_negation(
 
     A message out of scope refuses an intent only if the clause would be matched.
 
-    Any other negation ("my order should not be cancelled") may be harmless. It refuses the intent of a matched message
+    Other negations ("my order should not be cancelled") may be harmless. One refuses the intent of a matched message
     if the message without it is of the same intent, scores higher, and neither utterance has a negation.
     """
     if decision.verdict == "ambiguous" or not decision.ranked:
         return Checked(decision, None)
-    if (found := refusal(text, language)) is None:
-        return _check_possible(decision, possible_refusal(text, language), language, read)
+    if (found := refusal(text, language) or refusal(typed, language)) is None:
+        possible = possible_refusal(text, language) or possible_refusal(typed, language)
+        return _check_possible(decision, possible, language, read)
     best = decision.ranked[0]
     without = read(found.without)
     if decision.verdict == "out_of_scope" and without.verdict != "matched":
@@ -75,7 +78,7 @@ def _check_possible(
     best, without = decision.ranked[0], read(found.without)
     if without.verdict == "out_of_scope" or (first := without.ranked[0]).intent != best.intent:
         return Checked(decision, None)
-    if first.score < max(_LEAST, best.score + _BETTER) or _has_negation(first, language) or _has_negation(best, language):
+    if first.score < max(_LEAST, best.score + _BETTER) or any(_has_negation(one, language) for one in (first, best)):
         return Checked(decision, None)
     return _asked(decision, best, found)
 

@@ -145,7 +145,7 @@ class Engine:
         stages.add("decide", decision.verdict)
         decision = decision if fuzzy else self._checked_fragment(decision, text, question, stages)
         decision, negation = check_negation(
-            decision, text, question.language, lambda clause: self._decision_on(clause, question)
+            decision, text, reading.typed, question.language, lambda clause: self._decision_on(clause, question)
         )
         if negation:
             stages.add("negation", negation)

@@ -58,6 +58,27 @@ _NO_IMPERATIVE_DE = (
     + r"|(?:mein|dein|kein|unser|euer|eure)\w*"
 )
 
+# Verbs after a negation at the head of a clause that describe a problem: "no funciona", "não chegou", "non riesco".
+_PROBLEMS_ES = (
+    r"(?!(?:(?:me|te|se|le|les|nos) )?(?:(?:funcion|abr|carg|lleg|apare|pued|pod|recib|encuentr|encontr|consig|serv|"
+    r"sirv|tien|teng|qued|entiend|acept)\w*|(?:es|era|está|están|estoy|ha|han|hay|va|deja|dejan|sale|entra|sabe)\b))"
+)
+_PROBLEMS_PT = (
+    r"(?!(?:(?:me|se|lhe) )?(?:(?:funcion|abr|carreg|cheg|apare|pod|poss|receb|encontr|cons[ei]g|serv|t[eê]m|tenh|fic|"
+    r"entend|aceit)\w*|(?:é|era|está|estão|há|vai|deixa|sai|entra|sabe|acho)\b))"
+)
+_PROBLEMS_IT = (
+    r"(?!(?:(?:mi|ti|si|ci|gli) )?(?:(?:funzion|apr|caric|arriv|appar|pu|poss|riesc|ricev|trov|serv|capi|accett)\w*|"
+    r"(?:è|era|ha|ho|va|sta|vanno|parte|entra|sa)\b))"
+)
+# No pronoun is taken for a verb.
+_VERB = r"(?!(?:me|te|se|lo|la|le|li|los|las|les|nos|mi|ti|si|ci|gli|o|a|os|as)\b)\w+"
+FINITE_NL = (
+    r"(?!.*\b(?:is|ben|zijn|was|waren|kan|kun|kon|kunnen|konden|heb|heeft|hebben|had|hadden|lukt|werd|wordt|worden|zal|"
+    r"zullen|kwam)\b)"
+)
+"""A text without finite verbs of Dutch, which make a statement of it: "mijn pakket is niet aangekomen"."""
+
 REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "ar": (
         (
@@ -126,8 +147,8 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "",
         ),
         (
-            _head("favor que pero y") + r"no (?=(?:me |lo |la |le |los |las |nos )?"
-            r"\w+(?:e|es|en|a|as|an|ar|er|ir)(?:me|lo|la)?\b)",
+            _head("favor que pero y") + rf"no {_PROBLEMS_ES}(?=(?:me |lo |la |le |los |las |nos )?"
+            rf"{_VERB}(?:e|es|en|a|as|an|ar|er|ir)(?:me|lo|la)?\b)",
             "",
         ),
         (r"\bprefiero no ", "prefiero "),
@@ -179,8 +200,8 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "it": (
         (r"\bnon (?=(?:voglio|vogliamo|vorrei|vorremmo|desidero|desideriamo|intendo|ho intenzione)\b)", ""),
         (
-            _head("favore di ma e") + r"non (?=(?:mi |lo |la |li |le |ci )?"
-            r"\w+(?:are|ere|ire|ate|ete|ite|ino|i|a|rmi|rlo|rla|telo|tela)\b)",
+            _head("favore di ma e") + rf"non {_PROBLEMS_IT}(?=(?:mi |lo |la |li |le |ci )?"
+            rf"{_VERB}(?:are|ere|ire|ate|ete|ite|ino|i|a|rmi|rlo|rla|telo|tela)\b)",
             "",
         ),
     ),
@@ -215,7 +236,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             r"(\w{3,})" + _WORDS + r" niet\b",
             r"\1\2",
         ),
-        (r"\bniet (?=(?:[\w-]+ )?\w+en\b[.!]*$)", ""),
+        (rf"^{FINITE_NL}(.*?)\bniet (?=(?:[\w-]+ )?\w+en\b[.!]*$)", r"\1"),
     ),
     "pl": (
         (r"\bnie (?=(?:chcę|chce|chcemy|chciał\w*|zamierzam|planuję|życzę sobie)\b)", ""),
@@ -231,7 +252,8 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "",
         ),
         (
-            _head("favor que mas para e") + r"n[ãa]o (?=(?:me |o |a |os |as |se )?\w+(?:e|es|em|a|as|am|ar|er|ir)\b)",
+            _head("favor que mas para e")
+            + rf"n[ãa]o {_PROBLEMS_PT}(?=(?:me |o |a |os |as |se )?{_VERB}(?:e|es|em|a|as|am|ar|er|ir)\b)",
             "",
         ),
         (r"\bprefiro n[ãa]o ", "prefiro "),

@@ -1,8 +1,8 @@
 """Find negated requests by language, and read them without the negation.
 
 Most negations in messages are harmless: "it isn't here yet", "I can't log in". `refusal` knows only negations that
-refuse: a negated wish ("I don't want to cancel") and a prohibition ("don't cancel"). `possible_refusal` finds any
-negation, which may refuse or not.
+refuse: a negated wish ("I don't want to cancel") and a prohibition ("don't cancel"). `possible_refusal` finds others
+that often do ("it should not be cancelled").
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def refusal(text: str, language: str | None) -> Refusal | None:
 
 
 def possible_refusal(text: str, language: str | None) -> Refusal | None:
-    """Find any negation in a cleaned text, which may be harmless; None if there is none.
+    """Find a negation in a cleaned text that often refuses, but may be harmless; None if there is none.
 
     The text without it is the whole text: "mi pedido no debe ser cancelado" gives "mi pedido debe ser cancelado".
     """

@@ -58,6 +58,45 @@ def test_refusing_message_is_asked_about(matcher, message, intent):
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        "my order should not be cancelled",
+        "I'd rather you didn't cancel my order",
+        "under no circumstances cancel my order",
+        "stop cancelling my order",
+        "cancel my order, no wait, don't",
+        "annule pas ma commande",  # "annuler pas", after spelling correction
+    ],
+)
+def test_other_negation_is_asked_about_if_it_alone_keeps_the_message_from_an_utterance(shipped, message):
+    result = shipped.match(message)
+
+    assert (result.verdict, [rival.intent for rival in result.rivals]) == ("ambiguous", ["order_cancel"])
+    assert "order_cancel but for the negation" in result.explain()
+
+
+@pytest.mark.parametrize(
+    ("message", "intent"),
+    [
+        ("meine Rückerstattung ist noch nicht da", "refund_status"),
+        ("no puedo cancelar mi pedido", "order_cancel"),
+        ("mijn pakket is niet aangekomen", "package_not_received"),
+        ("le paiement ne passe pas", "payment_failed"),
+        ("интернет не работает", "internet_problem"),
+    ],
+)
+def test_harmless_negation_is_matched(shipped, message, intent):
+    assert shipped.match(message).intent == intent
+
+
+def test_utterance_with_a_negation_lets_a_message_with_one_pass():
+    lines = (Utterance("my order must not be cancelled", "en"), Utterance("keep my order as it is", "en"))
+    matcher = Matcher.load(Registry((Intent("keep", lines), ADDRESS, PROBLEM)), cache="off")
+
+    assert matcher.match("my order should not be cancelled").intent == "keep"
+
+
+@pytest.mark.parametrize(
     ("message", "intent"),
     [
         ("please cancel my order", "cancel"),
@@ -148,7 +187,7 @@ REFUND = ("refund", 0.7, "please refund me")
     ],
 )
 def test_refused_intent_follows_from_the_clause_without_the_negation(text, best, without, rivals):
-    checked = check_negation(decision(best), text, "en", lambda _: without)
+    checked = check_negation(decision(best), text, text, "en", lambda _: without)
 
     assert [rival.intent for rival in checked.decision.rivals] == rivals
     assert checked.decision.verdict == ("ambiguous" if rivals else "matched")
@@ -159,7 +198,9 @@ def test_refused_intent_follows_from_the_clause_without_the_negation(text, best,
 @pytest.mark.parametrize(("text", "asked"), [("nerušte mou objednávku", True), ("nechci", False)])
 def test_word_without_its_prefix_may_score_less(text, asked):
     """“rušte” falls into other pieces than “nerušte”; a word alone is no clause with a prefix."""
-    checked = check_negation(decision(ORDER), text, "cs", lambda _: decision(("cancel", 0.52, "zrušte objednávku")))
+    checked = check_negation(
+        decision(ORDER), text, text, "cs", lambda _: decision(("cancel", 0.52, "zrušte objednávku"))
+    )
 
     assert (checked.decision.verdict == "ambiguous") is asked
 
@@ -172,7 +213,8 @@ def test_refused_message_is_asked_about_if_its_clause_would_be_matched(without, 
     """A negation lowers the confidence, but the message is about the intent all the same."""
     far = decision(("cancel", 0.4, "cancel my order"), verdict="out_of_scope")
 
-    checked = check_negation(far, "please don't cancel my order", "en", lambda _: without)
+    message = "please don't cancel my order"
+    checked = check_negation(far, message, message, "en", lambda _: without)
 
     assert checked.decision.verdict == verdict
     assert [rival.intent for rival in checked.decision.rivals] == (["cancel"] if verdict == "ambiguous" else [])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from intentmatch.text.refusal_rules import FINITE_NL
 
-_ASKED_EN = r"(?:(?:never|not)(?: ever)? asked|(?:did not|didn['’]?t)(?: ever)? ask) (?:you )?(?:to|for)"
+_ASKED_EN = r"(?:(?:never|not)(?: ever)? asked|(?:did not|didn['’]?t)(?: ever)? ask) (?:you )?to"
 _REFUSE_EN = r"refus(?:e|ing) to|have no (?:intention|desire|wish|plans?) (?:of|to)"
 
 
@@ -39,13 +39,12 @@ NEGATIONS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "en": (
         (r"\b(?:under no circumstances|by no means|on no account|in no case) ", ""),
         (rf"\b(?:(?:I|we) )?(?:(?:am|are|['’]m|['’]re) )?(?:{_REFUSE_EN}|{_ASKED_EN}) ", ""),
-        (r"\b(?:stop|quit|avoid|refrain from|hold off(?: on)?) (?=\w+ing\b)", ""),
+        (r"^(?:please )?(?:stop|quit|avoid|refrain from|hold off(?: on)?) (?=\w+ing\b)", ""),
         (r"\b(?:(?:I|we)(?: would|['’]d) )?rather (?:you )?(?:not|did not|didn['’]?t|do not|don['’]?t) ", ""),
         (r"\b(?:let['’]?s|let us) not ", ""),
         (r"\b(?:I|we) (?:do not|don['’]?t) (?:think|believe) (?:that )?(?=(?:I|we) )", ""),
         (r"\b(?:(?:I|we)(?:['’]ll| will) not|(?:I|we) won['’]?t) be (?=\w+ing\b)", ""),
-        (r"(?<!\w)(?:(?:I am|I['’]?m|we are|we['’]?re) )?not (?=(?:going to |planning to )?\w+ing\b)", ""),
-        (r"\b(should|must|shall|may|need)(?: ?not|n['’]?t) (?=be \w+)", r"\1 "),
+        (r"(?:^|\b(?:I am|I['’]?m|we are|we['’]?re) )not (?=(?:going to |planning to )?\w+ing\b)", ""),
         (r"\b(?:nobody|no[ -]one) (?:should|must|may|shall) ", ""),
         (r"^not? (?=\w+(?: please)?$)", ""),
         # What comes last takes the request back: "cancel my order, no wait, don't", "cancel it? no!"

@@ -14,6 +14,7 @@ from intentmatch.matching.policy import Decision
 
 ROOT = Path(__file__).parents[2]
 MESSAGES = yaml.safe_load((Path(__file__).parent / "negation.yaml").read_text(encoding="utf-8"))
+FORMS = yaml.safe_load((Path(__file__).parent / "negation_forms.yaml").read_text(encoding="utf-8"))
 
 
 def intent(name: str, *lines: str) -> Intent:
@@ -243,3 +244,20 @@ def test_lists_name_intents_of_the_shipped_registry(shipped):
 
     assert all(intent in shipped.registry for _, intent in rows)
     assert len({text for text, _ in rows}) == len(rows)
+
+
+def test_most_forms_of_negated_requests_are_not_matched(shipped):
+    """217 requests of many forms; those that are matched as the intent "no" are answered rightly."""
+    messages = [message for rows in FORMS["requests"].values() for message in rows]
+    matched = [message for message in messages if shipped.match(message).intent not in {None, "no"}]
+
+    assert len(messages) == 217
+    assert len(matched) <= 16, matched
+
+
+def test_messages_that_describe_a_problem_are_not_taken_for_negated_requests(shipped):
+    messages = [message for rows in FORMS["problems"].values() for message in rows]
+    asked = [m for m in messages if "would be" in stages(shipped.match(m)).get("negation", "")]
+
+    assert len(messages) == 115
+    assert len(asked) <= 1, asked

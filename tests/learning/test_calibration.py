@@ -528,8 +528,8 @@ def test_single_language_has_no_own_threshold(names):
     [
         ([0.5, 0.45, 0.0, 0.0], True),
         ([0.4, 0.3, 0.2, 0.0], True),
-        ([0.55, 0.35, 0.1, 0.0], False),
-        ([0.54, 0.36, 0.1, 0.0], True),
+        ([0.53, 0.37, 0.1, 0.0], False),
+        ([0.52, 0.38, 0.1, 0.0], True),
         ([0.9, 0.05, 0.0, 0.0], False),
         ([0.2, 0.2, 0.0, 0.0], True),  # whether the message is in scope is another question
         ([0.3, 0.2, 0.2, 0.02], True),

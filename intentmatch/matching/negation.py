@@ -55,8 +55,10 @@ def check_negation(
     """
     if decision.verdict == "ambiguous" or not decision.ranked:
         return Checked(decision, None)
-    if (found := refusal(text, language) or refusal(typed, language)) is None:
-        possible = possible_refusal(text, language) or possible_refusal(typed, language)
+    texts = (text,) if typed == text else (text, typed)
+    found = next(filter(None, (refusal(each, language) for each in texts)), None)
+    if found is None:
+        possible = next(filter(None, (possible_refusal(each, language) for each in texts)), None)
         return _check_possible(decision, possible, language, read)
     best = decision.ranked[0]
     without = read(found.without)

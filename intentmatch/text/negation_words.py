@@ -128,3 +128,6 @@ NEGATIONS: Mapping[str, tuple[tuple[str, str], ...]] = {
 They name wishes, duties and what was asked for ("non deve", "didn't ask"), prohibitions in the infinitive, and requests
 that are taken back. What describes a problem is left out: "it has not arrived", "I can't cancel it".
 """
+
+SIGNS: Mapping[str, str] = {"en": r"n['’]?t\b|\b(?:no|never|refus)|\b(?:stop|quit|avoid|refrain|hold)\b"}
+"""By language with many patterns: one that finds a part of every negation, in less time than the others."""

@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from intentmatch.text.clauses import pieces
-from intentmatch.text.negation_words import NEGATIONS
+from intentmatch.text.negation_words import NEGATIONS, SIGNS
 from intentmatch.text.normalize import fold, language_range
 from intentmatch.text.refusal_rules import FORGET, MARKS, PARTS, REFUSALS
 from intentmatch.text.rewriting import Rules, compiled, rewritten
@@ -59,7 +59,9 @@ def possible_refusal(text: str, language: str | None) -> Refusal | None:
     The text without it is the whole text: "mi pedido no debe ser cancelado" gives "mi pedido debe ser cancelado".
     """
     known = next((code for code in language_range(language) if code in NEGATIONS), None) if language else None
-    without = rewritten(text, _negations(known)) if known else None
+    if known is None or (known in SIGNS and re.search(SIGNS[known], text, re.IGNORECASE) is None):
+        return None
+    without = rewritten(text, _negations(known))
     return Refusal(_difference(text, without), without, is_whole=True) if without else None
 
 

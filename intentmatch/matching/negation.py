@@ -16,7 +16,7 @@ from intentmatch.text.refusals import Refusal, possible_refusal, refusal
 # `tests/matching/negation.yaml` and the development rows of clinc150, banking77 and massive.
 _WORSE, _WORSE_WITHOUT_AFFIX = 0.02, 0.1
 # For a negation that may be harmless: the least score without it, and how much higher this must be than with it. Chosen
-# on the same rows and a list of negated requests in 26 languages.
+# on the same rows and the lists of `negation_forms.yaml`.
 _LEAST, _BETTER = 0.6, 0.01
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,6 +18,8 @@ _WORSE, _WORSE_WITHOUT_AFFIX = 0.02, 0.1
 # For a negation that may be harmless: the least score without it, and how much higher this must be than with it. Chosen
 # on the same rows and the lists of `negation_forms.yaml`.
 _LEAST, _BETTER = 0.6, 0.01
+
+_Find = Callable[[str, str | None], Refusal | None]
 
 
 class Checked(NamedTuple):
@@ -56,10 +58,9 @@ def check_negation(
     if decision.verdict == "ambiguous" or not decision.ranked:
         return Checked(decision, None)
     texts = (text,) if typed == text else (text, typed)
-    found = next(filter(None, (refusal(each, language) for each in texts)), None)
+    found = _first(refusal, texts, language)
     if found is None:
-        possible = next(filter(None, (possible_refusal(each, language) for each in texts)), None)
-        return _check_possible(decision, possible, language, read)
+        return _check_possible(decision, _first(possible_refusal, texts, language), language, read)
     best = decision.ranked[0]
     without = read(found.without)
     if decision.verdict == "out_of_scope" and without.verdict != "matched":
@@ -80,7 +81,9 @@ def _check_possible(
     best, without = decision.ranked[0], read(found.without)
     if without.verdict == "out_of_scope" or (first := without.ranked[0]).intent != best.intent:
         return Checked(decision, None)
-    if first.score < max(_LEAST, best.score + _BETTER) or any(_has_negation(one, language) for one in (first, best)):
+    if first.score < max(_LEAST, best.score + _BETTER):
+        return Checked(decision, None)
+    if any(_refuses(one, language, possible_refusal) for one in (first, best)):
         return Checked(decision, None)
     return _asked(decision, best, found)
 
@@ -107,11 +110,10 @@ def _refused(best: Candidate, without: Decision, found: Refusal, language: str |
     return first if found.is_whole or line_refuses else None
 
 
-def _refuses(candidate: Candidate, language: str | None) -> bool:
+def _refuses(candidate: Candidate, language: str | None, find: _Find = refusal) -> bool:
     line = candidate.utterance
-    return line is not None and refusal(clean(line.text), line.language or language) is not None
+    return line is not None and find(clean(line.text), line.language or language) is not None
 
 
-def _has_negation(candidate: Candidate, language: str | None) -> bool:
-    line = candidate.utterance
-    return line is not None and possible_refusal(clean(line.text), line.language or language) is not None
+def _first(find: _Find, texts: Iterable[str], language: str | None) -> Refusal | None:
+    return next(filter(None, (find(text, language) for text in texts)), None)

@@ -44,7 +44,7 @@ def refusal(text: str, language: str | None) -> Refusal | None:
     the text and is no negation of `language`. At most one negation is taken out.
     """
     words = fold(text).split()
-    named = next((code for code in language_range(language) if code in REFUSALS), None) if language else None
+    named = _known(language, REFUSALS)
     languages = [named] if named is not None and _may_refuse(text, words, named) else []
     if not _by_word().keys().isdisjoint(words):
         for word in words:
@@ -58,11 +58,15 @@ def possible_refusal(text: str, language: str | None) -> Refusal | None:
 
     The text without it is the whole text: "mi pedido no debe ser cancelado" gives "mi pedido debe ser cancelado".
     """
-    known = next((code for code in language_range(language) if code in NEGATIONS), None) if language else None
+    known = _known(language, NEGATIONS)
     if known is None or (known in SIGNS and re.search(SIGNS[known], text, re.IGNORECASE) is None):
         return None
     without = rewritten(text, _negations(known))
     return Refusal(_difference(text, without), without, is_whole=True) if without else None
+
+
+def _known(language: str | None, rules: Collection[str]) -> str | None:
+    return next((code for code in language_range(language) if code in rules), None) if language else None
 
 
 def _refusal(text: str, language: str) -> Refusal | None:

@@ -14,6 +14,7 @@ The exception tree, with the exit code of the command line in brackets:
     └── UnavailableError [5]        something must be installed or downloaded first
         ├── MissingExtraError       an optional package
         └── ModelUnavailableError   a model
+            └── BudgetUsedUpError   a server may not be asked again so soon
 """
 
 from __future__ import annotations
@@ -141,6 +142,10 @@ class MissingExtraError(UnavailableError):
 
 class ModelUnavailableError(UnavailableError):
     """A model is not on this machine and cannot be downloaded or reached."""
+
+
+class BudgetUsedUpError(ModelUnavailableError):
+    """A server is not asked, because the budget of requests is used up."""
 
 
 def pip_line(extra: str) -> str:

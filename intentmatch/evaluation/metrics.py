@@ -111,9 +111,7 @@ def measure(
     weight = _out_of_scope_weight(len(inside), len(outside), out_of_scope_share)
 
     def weighed(some: Sequence[Outcome], flags: Sequence[bool]) -> float | None:
-        weights = [1.0 if o.in_scope else weight for o in some]
-        total = sum(weights)
-        return sum(w for w, flag in zip(weights, flags, strict=True) if flag) / total if total else None
+        return _weighed_share(some, flags, weight)
 
     f1s = [row.f1 for row in intent_rows(outcomes) if row.f1 is not None and row.cases]
     return Numbers(
@@ -132,6 +130,20 @@ def measure(
         coverage=weighed(outcomes, [o.verdict == "matched" for o in outcomes]),
         precision=weighed(matched, [o.right for o in matched]),
     )
+
+
+def share_asked(outcomes: Sequence[Outcome], out_of_scope_share: float | None = None) -> float | None:
+    """Return the share of all cases that a reranker was asked about, weighed as in `measure`; None without cases."""
+    outside = sum(not o.in_scope for o in outcomes)
+    weight = _out_of_scope_weight(len(outcomes) - outside, outside, out_of_scope_share)
+    return _weighed_share(outcomes, [o.reranked for o in outcomes], weight)
+
+
+def _weighed_share(outcomes: Sequence[Outcome], flags: Sequence[bool], weight: float) -> float | None:
+    """Return the share of true flags if a case out of scope counts `weight` times; None without cases."""
+    weights = [1.0 if o.in_scope else weight for o in outcomes]
+    total = sum(weights)
+    return sum(w for w, flag in zip(weights, flags, strict=True) if flag) / total if total else None
 
 
 def _out_of_scope_weight(inside: int, outside: int, out_of_scope_share: float | None) -> float:

@@ -34,6 +34,8 @@ class Outcome:
     """What the threshold was compared with: "score", "confidence" or "in_scope"; None if nothing was scored."""
     scope: float | None = None
     """Probability that the message is in scope; None if the registry was too small to calibrate."""
+    reranked: bool = False
+    """Whether the verdict was in doubt, so that the reranker was asked; with or without an answer from it."""
 
     @classmethod
     def from_result(cls, case: Case, result: MatchResult) -> Outcome:
@@ -54,6 +56,7 @@ class Outcome:
             reason=result.trace.reason,
             threshold_on=result.trace.threshold_on,
             scope=0.0 if is_empty else result.in_scope,
+            reranked=any(stage.name == "reranker" for stage in result.trace.stages),
         )
 
     @property

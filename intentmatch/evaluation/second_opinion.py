@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from intentmatch.core.errors import UnavailableError
+from intentmatch.core.errors import BudgetUsedUpError, UnavailableError
 from intentmatch.core.types import Case, Reranker
 from intentmatch.evaluation.folds import Folds
-from intentmatch.evaluation.reports.report import PartName, Report
+from intentmatch.evaluation.metrics import share_asked
+from intentmatch.evaluation.reports.report import Part, PartName, Report
 from intentmatch.evaluation.run import evaluate
 from intentmatch.evaluation.runner import StepProgress
 from intentmatch.matching.opinions.judging import Judge, Opinion, Option
@@ -22,11 +23,17 @@ from intentmatch.matching.snapshot import Answers, Snapshot
 
 
 class Gain(NamedTuple):
-    """Overall accuracy of one part, in [0, 1], without and with the reranker; None if it has no cases."""
+    """What a reranker changes in one part. Shares of cases are in [0, 1], and None if there are no such cases."""
 
     part: PartName
     without: float | None
+    """Overall accuracy without the reranker."""
     with_it: float | None
+    """Overall accuracy with it."""
+    asked: float | None
+    """Share of all cases that the reranker was asked about, weighed as the overall accuracy."""
+    asked_in_scope: float | None
+    asked_out_of_scope: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +42,14 @@ class SecondOpinion:
 
     name: str
     gains: tuple[Gain, ...]
-    messages: int
-    """Different messages of the evaluation."""
-    asked: int
-    """Different messages that the reranker was asked about."""
+    calls: int
+    """How often the reranker was asked."""
     unanswered: int
     """Calls without an answer, for which the verdict stood: faults, time limits and budgets."""
     reason: str | None
     """Why the first of these calls had no answer."""
+    used_up: bool
+    """Whether a budget of requests was used up."""
     seconds: float
     """Mean time of a call."""
     requests: int | None
@@ -68,22 +75,30 @@ def measure_reranker(
     counted = _CountedJudge(reranker) if isinstance(reranker, Judge) else _Counted(reranker)
     second = Snapshot(Engine(matcher.artefact, matcher.encoder, counted))
     after = evaluate(second, tests=tests, folds=folds, seed=seed, robustness=False, progress=progress)
-    found = {part.name: part for part in after.parts}
+    accuracy = {part.name: part.numbers.overall for part in before.parts}
     usage = getattr(reranker, "usage", None)
     return SecondOpinion(
         name=reranker.name,
-        gains=tuple(
-            Gain(part.name, part.numbers.overall, found[part.name].numbers.overall)
-            for part in before.parts
-            if part.name in found
-        ),
-        messages=len({outcome.case.text for part in after.parts for outcome in part.outcomes}),
-        asked=len(counted.messages),
+        gains=tuple(_gain(part, accuracy[part.name]) for part in after.parts if part.name in accuracy),
+        calls=counted.calls,
         unanswered=counted.unanswered,
         reason=counted.reason,
+        used_up=counted.used_up,
         seconds=counted.seconds / max(1, counted.calls),
         requests=usage.requests if usage else None,
         tokens=usage.tokens if usage else 0,
+    )
+
+
+def _gain(part: Part, without: float | None) -> Gain:
+    """Return the gain of a part that was evaluated with the reranker."""
+    return Gain(
+        part=part.name,
+        without=without,
+        with_it=part.numbers.overall,
+        asked=share_asked(part.outcomes, part.out_of_scope_share),
+        asked_in_scope=share_asked([o for o in part.outcomes if o.in_scope]),
+        asked_out_of_scope=share_asked([o for o in part.outcomes if not o.in_scope]),
     )
 
 
@@ -93,7 +108,7 @@ class _Counted:
     def __init__(self, inner: Reranker) -> None:
         self.name, self._inner = inner.name, inner
         self.remote = getattr(inner, "remote", False)
-        self.messages: set[str] = set()
+        self.used_up = False
         self.calls = self.unanswered = 0
         self.seconds = 0.0
         self.reason: str | None = None
@@ -114,11 +129,11 @@ class _Counted:
             raise
         finally:
             with self._lock:
-                self.messages.add(message)
                 self.calls += 1
                 if failure is not None:
                     self.unanswered += 1
                     self.reason = self.reason or str(failure)
+                    self.used_up = self.used_up or isinstance(failure, BudgetUsedUpError)
                 self.seconds += perf_counter() - began
 
 

@@ -10,6 +10,7 @@ import pytest
 from intentmatch.core import errors
 from intentmatch.core.errors import (
     ArtefactError,
+    BudgetUsedUpError,
     InputError,
     IntentMatchError,
     Location,
@@ -101,6 +102,7 @@ def test_missing_extra_names_the_pip_command():
         (UnavailableError, IntentMatchError, 5),
         (MissingExtraError, UnavailableError, 5),
         (ModelUnavailableError, UnavailableError, 5),
+        (BudgetUsedUpError, ModelUnavailableError, 5),
     ],
 )
 def test_exceptions_match_the_tree_in_the_docstring(kind, parent, exit_code):
@@ -127,6 +129,7 @@ def test_base_class_has_exit_code_one():
         StaleArtefactError("stale"),
         MissingExtraError("A cross-encoder", "torch"),
         ModelUnavailableError("none"),
+        BudgetUsedUpError("none left"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -43,22 +43,25 @@ def report(found: Report) -> None:
 
 def second_opinion(found: SecondOpinion) -> None:
     """Print what a reranker gains, how often it is asked, and what that costs."""
-    from intentmatch.evaluation.reports.report import TITLES
+    from intentmatch.evaluation.reports.report import HELD_OUT, TITLES
 
     click.echo()
     output.say(click.style(f"With the reranker {found.name}", bold=True))
     for gain in found.gains:
-        if gain.without is not None and gain.with_it is not None:
-            points = 100.0 * (gain.with_it - gain.without)
-            output.say(f"  {TITLES[gain.part]}: {gain.without:.1%} without, {gain.with_it:.1%} with ({points:+.1f})")
-    share = found.asked / max(1, found.messages)
-    output.say(f"  asked about {found.asked:,} of {counted(found.messages, 'message')} ({share:.1%})")
+        if gain.without is None or gain.with_it is None:
+            continue
+        points = 100.0 * (gain.with_it - gain.without)
+        output.say(f"  {TITLES[gain.part]}: {gain.without:.1%} without, {gain.with_it:.1%} with ({points:+.1f})")
+        outside = "left out with their intent" if gain.part == HELD_OUT else "out of scope"
+        shares = {"in scope": gain.asked_in_scope, outside: gain.asked_out_of_scope}
+        each = ", ".join(f"{share:.1%} of those {name}" for name, share in shares.items() if share is not None)
+        output.say(f"    asked about {gain.asked or 0.0:.1%} of the messages: {each}")
     if found.unanswered:
         output.say(f"  {counted(found.unanswered, 'call')} without an answer: there the verdict stood")
         output.say(click.style(f"    {found.reason}", dim=True))
-        if "budget" in (found.reason or ""):
+        if found.used_up:
             output.say(click.style("    raise it to measure all: --set reranker_budget=minute=5000", dim=True))
-    cost = f"  {found.seconds * 1000:.1f} ms a call"
+    cost = f"  {counted(found.calls, 'call')}, {found.seconds * 1000:.1f} ms each"
     if found.requests is not None:
         cost += f", {counted(found.requests, 'request')}"
     if found.tokens:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from intentmatch.core import plugins
-from intentmatch.core.errors import ModelUnavailableError, SettingsError
+from intentmatch.core.errors import BudgetUsedUpError, ModelUnavailableError, SettingsError
 from intentmatch.encoders.endpoint import connection_pool, error_text, plain_url
 from intentmatch.encoders.remote import key_from_environment
 from intentmatch.matching.opinions.limits import Budget, CircuitBreaker
@@ -87,7 +87,8 @@ class OpinionClient:
         """Send a request and return what `read` makes of its JSON answer, or of a cached one.
 
         `read` raises `ValueError`, `TypeError`, `KeyError`, `IndexError` or `AttributeError` for a wrong answer. Raises
-        `ModelUnavailableError` without a usable answer, and if the budget is used up or the circuit is open.
+        `ModelUnavailableError` without a usable answer and if the circuit is open; if the budget is used up, that is a
+        `BudgetUsedUpError`.
         """
         request = json.dumps(body).encode()
         with self._lock:
@@ -98,7 +99,7 @@ class OpinionClient:
             if rest := self._breaker.rest():
                 raise self._unavailable(f"it failed several times and is not asked for {rest:.0f} s")
             if spent := self._budget.take():
-                raise self._unavailable(spent)
+                raise BudgetUsedUpError(self._without_answer(spent))
             self.usage.requests += 1
         try:
             answer = self._read(self._post(request), read)
@@ -185,7 +186,10 @@ class OpinionClient:
         return content
 
     def _unavailable(self, why: str) -> ModelUnavailableError:
-        return ModelUnavailableError(f"{self._what} at {self.url} gives no answer: {why}")
+        return ModelUnavailableError(self._without_answer(why))
+
+    def _without_answer(self, why: str) -> str:
+        return f"{self._what} at {self.url} gives no answer: {why}"
 
 
 def _tokens(answer: Any) -> int:

@@ -104,7 +104,12 @@ class Inbox:
         return not isinstance(self.path, Path) or self.path.is_file()
 
     def record(self, result: MatchResult) -> None:
-        """Keep the message if it was not understood, or if it is drawn for the sample. Returns at once."""
+        """Keep the message if it was not understood, or if it is drawn for the sample. Returns at once.
+
+        A message that follows the turn before, such as "and tomorrow?", is not kept: alone it does not say what it means.
+        """
+        if result.is_follow_up:
+            return
         missed, drawn = is_missed(result), draw(result, self._share)
         if missed or drawn is not None:
             nearest = tuple(candidate.intent for candidate in result.rivals or result.candidates[:1])
@@ -213,6 +218,8 @@ class Inbox:
 
 def is_missed(result: MatchResult) -> bool:
     """Whether a message belongs in the inbox: out of scope, ambiguous, or matched with low confidence."""
+    if result.is_follow_up:
+        return False
     if result.verdict != "matched":
         return bool(fold(result.message))
     if result.confidence is not None:

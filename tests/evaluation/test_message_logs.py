@@ -45,6 +45,7 @@ def test_lines_that_are_no_messages_are_skipped(tmp_path: Path) -> None:
         message("hi"),
         {"logger": "intentmatch", "message": "reloaded"},
         {"logger": "other", "text": "not of the server"},
+        message("and tomorrow?", follow_up=True),
         {"text": 3},
         {"text": "  "},
         "INFO: plain text",
@@ -56,7 +57,7 @@ def test_lines_that_are_no_messages_are_skipped(tmp_path: Path) -> None:
     log = read_log([file])
 
     assert [one.case.text for one in log.messages] == ["hi"]
-    assert log.skipped == 7
+    assert log.skipped == 8
 
 
 def test_old_lines_and_those_without_time_are_skipped(tmp_path: Path) -> None:

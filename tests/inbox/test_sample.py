@@ -9,7 +9,7 @@ import pytest
 from results import result
 
 from intentmatch.core.errors import InputError, SettingsError
-from intentmatch.core.result import Trace
+from intentmatch.core.result import Stage, Trace
 from intentmatch.core.settings import resolve
 from intentmatch.inbox import Inbox
 from intentmatch.inbox.sample import LEAST_PRIORITY, draw, priority_of
@@ -72,6 +72,14 @@ def test_hashed_sample_has_no_text(place):
 
 def test_messages_without_words_are_not_sampled(place):
     assert record(place, matched("12345"), matched("¿?"), matched("hello")).sampled()[0].text == "hello"
+
+
+def test_follow_ups_are_neither_sampled_nor_missed(place):
+    followed = Trace((Stage("follow_up", "“and” refers to what was said before", 0.0),), "follow_up", 0.38, "learned", "")
+    inbox = record(place, matched("and tomorrow?", confidence=0.5, trace=followed), matched("hello", confidence=0.5))
+
+    assert [one.text for one in inbox.sampled()] == ["hello"]
+    assert [one.text for one in inbox.messages()] == ["hello"]
 
 
 def test_number_of_answers_is_bounded_and_the_newest_stay(place, clock):

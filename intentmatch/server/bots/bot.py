@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -348,7 +348,9 @@ class Bot:
         if self._spans is not None:
             self._spans.matched(results, registry.fingerprint)
         for result in results:
-            fields = {"text": result.message, "verdict": result.verdict, "intent": result.intent}
+            fields: dict[str, Any] = {"text": result.message, "verdict": result.verdict, "intent": result.intent}
+            if result.is_follow_up:
+                fields["follow_up"] = True
             messages_log.info("%(verdict)s %(intent)s: %(text)r", fields, extra={"fields": fields})
         inbox = self.inbox
         if inbox is not None:

@@ -78,7 +78,8 @@ def add_calls(calls: JsonCalls, store: Store) -> None:
                 now=body.now,
             )
         if turn.result is not None and not turn.answers:
-            options = MatchOptions(context=body.context, now=body.now)  # as the dialogue matches
+            previous = turn.result.intent if turn.result.is_follow_up else None
+            options = MatchOptions(context=body.context, now=body.now, previous=previous)  # as the dialogue matches
             bot.record([turn.result], snapshot.registry, options, body.conversation)
         return TurnResponse.from_turn(turn)
 

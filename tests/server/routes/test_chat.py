@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from intentmatch import Matcher, MemoryStore
 from intentmatch.inbox import Inbox
 from intentmatch.integrations.redis import RedisStore
 from intentmatch.server import create_app
+from intentmatch.server.process.logs import messages_log
 
 INTENTS = """\
 settings: {threshold: 0.3, margin: 0.5}
@@ -177,6 +179,14 @@ def test_misses_go_to_the_inbox_but_answers_do_not(talkative: Matcher, tmp_path:
             say(client, text)
 
     assert [message.text for message in Inbox(tmp_path / "inbox.sqlite").messages()] == ["quantum chromodynamics"]
+
+
+def test_log_marks_messages_that_follow_a_turn(bot: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, messages_log.name):
+        for text in ("book a table in Rome", "and in Munich?"):
+            assert say(bot, text)["intent"] == "book"
+
+    assert [getattr(record, "fields", {}).get("follow_up") for record in caplog.records] == [None, True]
 
 
 def test_bots_have_separate_conversations(several: Path) -> None:

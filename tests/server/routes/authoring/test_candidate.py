@@ -123,6 +123,16 @@ def test_batches_and_chats_are_compared_too(client: TestClient) -> None:
     assert shown(client, 3)["comparison"]["kinds"] == {"other_intent": 2, "same": 1}
 
 
+def test_candidate_knows_which_turn_a_chat_follows(client: TestClient) -> None:
+    begin(client, revision="3")  # the same files again
+
+    for text in ("hello", "and the other one?"):
+        turn = client.post("/chat", json={"conversation": "c", "text": text}).json()
+
+    assert turn["intent"] == "greet"
+    assert shown(client, 2)["comparison"]["kinds"] == {"same": 2}
+
+
 @pytest.mark.parametrize(
     ("mode", "text"), [("redacted", "hello ‹email› hello"), ("hashed", None), ("plain", "hello me@x.org hello")]
 )

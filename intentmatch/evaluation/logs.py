@@ -52,8 +52,8 @@ def read_log(paths: Iterable[str | os.PathLike[str]], since: datetime | None = N
     """Read files of JSON lines, as `serve --log-format json --log-messages` and `match --json` write them.
 
     A message is an object with `text`; `verdict`, `intent`, `language` and `time` are optional. Other lines are
-    skipped, so that the whole log of a server can be read, and so are messages that follow the turn before. With `since`, older lines and those without a time are
-    skipped too.
+    skipped, so that the whole log of a server can be read, and so are messages that follow the turn before. With
+    `since`, older lines and those without a time are skipped too.
 
     Raises `InputError` for a file that cannot be read, and if there is no message in any file.
     """

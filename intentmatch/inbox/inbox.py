@@ -106,7 +106,8 @@ class Inbox:
     def record(self, result: MatchResult) -> None:
         """Keep the message if it was not understood, or if it is drawn for the sample. Returns at once.
 
-        A message that follows the turn before, such as "and tomorrow?", is not kept: alone it does not say what it means.
+        A message that follows the turn before, such as "and tomorrow?", is not kept: its text alone
+        does not say what it means.
         """
         if result.is_follow_up:
             return

@@ -75,7 +75,7 @@ def test_messages_without_words_are_not_sampled(place):
 
 
 def test_follow_ups_are_neither_sampled_nor_missed(place):
-    followed = Trace((Stage("follow_up", "“and” refers to what was said before", 0.0),), "follow_up", 0.38, "learned", "")
+    followed = Trace((Stage("follow_up", "“and” refers to it", 0.0),), "follow_up", 0.38, "learned", "")
     inbox = record(place, matched("and tomorrow?", confidence=0.5, trace=followed), matched("hello", confidence=0.5))
 
     assert [one.text for one in inbox.sampled()] == ["hello"]

@@ -268,7 +268,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "inbox_mode": setting_values.one_of(*setting_values.INBOX_MODES),
     "inbox_sample": _with_defaults("inbox_sample", setting_values.sample),
     "drift": setting_values.time_of_day,
-    "drift_webhook": setting_values.off_or_path,
+    "drift_webhook": setting_values.webhook,
 }
 """Setting name to the parser of its value; the only list of setting names."""
 

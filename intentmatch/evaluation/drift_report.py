@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 from urllib.parse import urlsplit
 
-from intentmatch.core import plugins
+from intentmatch.core import plugins, setting_values
 from intentmatch.core.errors import SettingsError, UnavailableError
-from intentmatch.encoders.endpoint import connection_pool, plain_url
+from intentmatch.encoders.endpoint import connection_pool
 from intentmatch.evaluation.drift import KINDS, Drift
 
 _SECONDS = 10.0
@@ -45,14 +45,17 @@ def send(url: str, content: bytes) -> None:
     Raises `SettingsError` if the URL is invalid, `MissingExtraError` without urllib3, and `UnavailableError` if the
     webhook does not accept it.
     """
-    if plain_url(url) is None:
-        raise SettingsError("the URL of the webhook is invalid: write it without a user or a query")
+    try:
+        setting_values.webhook(url)
+    except ValueError as error:
+        raise SettingsError(f"the URL of the webhook is invalid: {error}") from None
+    host = urlsplit(url).netloc  # the rest of the URL may be a secret
     http = plugins.require("urllib3", what="the webhook", extra="remote")
     pool = connection_pool(http, urlsplit(url), {"timeout": http.Timeout(total=_SECONDS), "retries": False})
     headers = {"Content-Type": "application/json"}
     try:
         status = pool.request("POST", url, body=content, headers=headers, redirect=False).status
     except http.exceptions.HTTPError as error:
-        raise UnavailableError(f"the webhook at {url} cannot be reached ({type(error).__name__})") from None
+        raise UnavailableError(f"the webhook at {host} cannot be reached ({type(error).__name__})") from None
     if not 200 <= status < 300:
-        raise UnavailableError(f"the webhook at {url} answered with status {status}")
+        raise UnavailableError(f"the webhook at {host} answered with status {status}")

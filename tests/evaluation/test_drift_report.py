@@ -8,6 +8,7 @@ import pytest
 from embeddings_server import HANG_UP, FakeServer, serving
 
 from intentmatch.core.errors import SettingsError, UnavailableError
+from intentmatch.core.settings import parse
 from intentmatch.evaluation.drift import Drift, Finding
 from intentmatch.evaluation.drift_report import send, to_dict, to_metrics
 
@@ -43,6 +44,21 @@ def server(monkeypatch: pytest.MonkeyPatch):
         yield running
 
 
+def test_webhook_may_have_a_query_which_no_error_shows(server: FakeServer) -> None:
+    server.script = [(500, {}, b"")]
+    url = f"http://{server.host}/messages?key=s3cret"
+
+    assert parse("drift_webhook", url) == url
+    with pytest.raises(UnavailableError, match="answered with status 500") as error:
+        send(url, b"{}")
+    assert "s3cret" not in str(error.value)
+
+
+def test_setting_must_be_a_url() -> None:
+    with pytest.raises(SettingsError, match="it must be a URL that begins"):
+        parse("drift_webhook", "nonsense")
+
+
 def test_webhook_gets_the_json(server: FakeServer) -> None:
     server.script = [(204, {}, b"")]
 
@@ -67,7 +83,7 @@ def test_webhook_that_fails_is_an_error(server: FakeServer, answer: object, mess
         send(f"http://{server.host}/hook", b"{}")
 
 
-@pytest.mark.parametrize("url", ["ftp://host/x", "http://user@host/x", "host/x", "http://host/x?key=s3cret"])
+@pytest.mark.parametrize("url", ["ftp://host/x", "http://user@host/x", "host/x", "http://u:s3cret@host/x"])
 def test_invalid_url_is_an_error_that_does_not_show_it(url: str) -> None:
     with pytest.raises(SettingsError, match="URL of the webhook is invalid") as error:
         send(url, b"{}")

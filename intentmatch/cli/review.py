@@ -106,7 +106,10 @@ def _ask(opened: Inbox, matcher: Matcher) -> None:
         if reply == "stop":
             break
         if reply == "undo":
-            place = max(0, place - 1)
+            if place == 0:  # an earlier judgement of this message is another reviewer's
+                output.say("There is nothing to undo.", err=True)
+                continue
+            place -= 1
             opened.judge(questions[place].number, None)
             continue
         judged, expected = reply
@@ -157,8 +160,9 @@ def _add_tests(
     changes = planned(intents, edits)
     left = len(questions.judgements) - len(edits)
     if left:
+        verb = "stays" if left == 1 else "stay"
         output.say(
-            f"{counted(left, 'judged message')} stay out: with them, the tests would be unlike all messages, "
+            f"{counted(left, 'judged message')} {verb} out: with them, the tests would be unlike all messages, "
             "or they are tests already."
         )
     if not dry_run:

@@ -18,6 +18,8 @@ from intentmatch.studio.visit import Visit
 
 _OFF = "The inbox is off. Write `inbox: misses.sqlite` and `inbox_sample: 0.05` below `settings:`."
 _EMPTY = "The sample is empty. The setting `inbox_sample: 0.05` keeps a twentieth of all answers for a review."
+_NOTHING_YET = "No answer is sampled yet. Messages appear here as users write them."
+_HASHED = "Nobody can judge hashes. `inbox_mode: redacted` keeps texts, in a new file."
 _DONE = "Every message of the sample is judged. New ones come with new messages."
 
 
@@ -67,11 +69,18 @@ class _ReviewPage:
                 self._question(self._asked, len(questions.open))
             else:
                 with tag("div", classes="st-card"):
-                    empty(_DONE if questions.answered else _EMPTY)
+                    empty(self._nothing_to_ask(questions))
             if questions.hashed:
                 tag("p", f"{counted(questions.hashed, 'answer')} stored as hashes cannot be shown.", "st-muted")
             if questions.open or questions.answered:
                 _numbers(questions, quality_of(questions))
+
+    def _nothing_to_ask(self, questions: Questions) -> str:
+        if questions.answered:
+            return _DONE
+        if questions.hashed:
+            return _HASHED
+        return _NOTHING_YET if self._visit.bot.matcher.settings.inbox_sample["share"] else _EMPTY
 
     def _question(self, asked: Question, waiting: int) -> None:
         with card(classes="st-stack") as box:

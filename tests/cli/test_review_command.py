@@ -11,8 +11,10 @@ from click.testing import CliRunner, Result
 
 from intentmatch import Matcher
 from intentmatch.cli.commands import cli
+from intentmatch.cli.render import review as render
 from intentmatch.inbox import Inbox
 from intentmatch.registry import read_registry
+from intentmatch.review import questions_of
 
 YAML = """\
 version: 1
@@ -85,6 +87,23 @@ def test_undo_asks_again_and_skip_goes_on(shop: Path) -> None:
     assert first == again != second == then
     assert judged()[first] == ("skipped", None)
     assert "1 skipped" in done.stdout
+
+
+def test_undo_at_the_first_question_keeps_what_another_judged(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Another reviewer judges the first message while it is asked about here.
+    inbox = Inbox("inbox.sqlite")
+    first = questions_of(inbox.sampled()).open[0]
+    shown = render.question
+
+    def judge_meanwhile(*args: object) -> None:
+        shown(*args)
+        inbox.judge(first.number, "meant", "cancel")
+
+    monkeypatch.setattr(render, "question", judge_meanwhile)
+    done = run(typed="u\nq\n")
+
+    assert "There is nothing to undo." in done.stderr
+    assert judged()[first.text] == ("meant", "cancel")
 
 
 def test_unknown_intent_is_refused_with_a_hint_and_a_number_is_the_nearest_one(shop: Path) -> None:

@@ -18,6 +18,8 @@ def served(browser, tmp_path_factory) -> Iterator[Served]:
 
 
 def test_answers_are_judged_by_keys_alone(page, served):
+    open_screen(page, served, "review")
+    page.get_by_text("No answer is sampled yet").wait_for(timeout=60_000)
     for text in ("cancel my order", "do you sell llamas"):
         page.request.post(f"{served.url.removesuffix('/studio')}/match", data={"text": text})
     open_screen(page, served, "review")

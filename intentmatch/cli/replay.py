@@ -102,7 +102,7 @@ def _show(found: Replay, examples: int) -> None:
     received = found.log.received
     share = percent(found.received / received)
     output.say(click.style(f"{found.names[0]} against {found.names[1]}", bold=True))
-    output.say(f"{counted(received, 'message')}, {len(found.log.messages)} different")
+    output.say(f"{counted(received, 'message')}, {counted(len(found.log.messages), 'different text')}")
     if found.not_as_logged:
         output.say(f"{found.not_as_logged} were answered otherwise then: the intents have changed since")
     if found.causes:

@@ -84,8 +84,9 @@ def _log(sources: Iterable[tuple[str, list[str]]], since: datetime | None) -> Lo
                 message.answers[verdict, intent if isinstance(intent, str) else None] += 1
     if not found:
         when = "" if since is None else f" since {since.isoformat(timespec='minutes')}"
+        needs = "`text`" if since is None else "`text` and `time`"
         raise InputError(
-            f"the log has no messages{when}: each needs a line of JSON with `text`, as `serve --log-format json "
+            f"the log has no messages{when}: each needs a line of JSON with {needs}, as `serve --log-format json "
             "--log-messages` writes them"
         )
     return Log(tuple(found.values()), skipped)

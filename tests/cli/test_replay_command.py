@@ -42,7 +42,7 @@ def run(*words: str) -> Result:
 def test_differences_are_shown_by_cause(folder: Path) -> None:
     shown = run("log.jsonl", "--candidate", "new", "--json", "out.json").stdout
 
-    assert "intents against new\n3 messages, 2 different\n1 were answered otherwise then" in shown
+    assert "intents against new\n3 messages, 2 different texts\n1 were answered otherwise then" in shown
     assert "Its nearest utterance moved here from status: “track my parcel” new/shop.yaml:4" in shown
     assert "“track the parcel” (2 times): status, now cancel" in shown
     written = json.loads((folder / "out.json").read_text(encoding="utf-8"))
@@ -52,7 +52,7 @@ def test_differences_are_shown_by_cause(folder: Path) -> None:
 def test_only_recent_messages_and_no_examples(folder: Path) -> None:
     shown = run("log.jsonl", "-c", "new", "--since", "2026-11-16", "--examples", "0").stdout
 
-    assert "2 messages, 1 different" in shown
+    assert "2 messages, 1 different text" in shown
     assert "now cancel" not in shown
     assert run("log.jsonl", "-c", "new", "--since", "9999d").exit_code == 0
 

@@ -187,7 +187,8 @@ def _cause(change: Change) -> str:
     old, new = change.old, change.new
     if new.leading != old.leading:
         return f"{new.leading or 'nothing'} ranks first instead of {old.leading or 'nothing'}"
-    if _rounded(old.threshold) != _rounded(new.threshold):
+    both_asked = bool(old.rivals and new.rivals)  # then no threshold decided
+    if not both_asked and _rounded(old.threshold) != _rounded(new.threshold):
         return f"the threshold of {new.leading} changed from {_shown(old)} to {_shown(new)}"
     if new.rivals != old.rivals:
         rivals = new.rivals or old.rivals

@@ -135,3 +135,10 @@ def test_rivals_that_part_are_a_cause_too() -> None:
     change = Change("messages", "other", outcome(rivals=("a", "b")), outcome(), ("a reason",), False)
 
     assert _cause(change) == "a and b are no longer too close to tell apart"
+
+
+def test_threshold_is_no_cause_of_other_rivals() -> None:
+    asked, now = outcome("ambiguous", None, rivals=("a", "b")), outcome("ambiguous", None, rivals=("a", "b", "c"))
+    change = Change("messages", "other", asked, replace(now, threshold=0.7), ("a reason",), False)
+
+    assert _cause(change) == "a and b and c are too close to tell apart"

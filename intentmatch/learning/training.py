@@ -1,4 +1,4 @@
-"""Train head and calibration from a registry's own utterances, and cache what was trained."""
+"""Train head and calibration from a registry's own utterances, and cache what was trained, with its held-out cases."""
 
 from __future__ import annotations
 
@@ -46,6 +46,8 @@ _VERSION = 21
 _MOST_FILES = 32
 # Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
 _MEANINGFUL_LABELS = 0.5
+# Prefix of the names of the held-out cases in a cache file.
+_CASES = "cases."
 # Utterances times intents above which training a head would delay an edit by more than a second.
 _MOST_NUMBERS_PROVISIONALLY = 1_000_000
 
@@ -257,10 +259,46 @@ def load_or_train(
         head = _provisional_head(registry, vectors, labels, settings, provisional)
         return Trained(provisional.calibration, head, provisional.foreign)
     if found is None:
-        found = train(registry, vectors, labels, settings, translations, labelled=labelled, unseen=unseen)
+        validated = cross_validate_registry(registry, vectors, labels, settings, translations)
+        found = calibrated(validated, registry, vectors, settings, labelled, unseen=unseen)
         if file:
-            _write(file, found)
+            _write(file, found, validated.held_out)
     return found
+
+
+def cached_cases(
+    registry: Registry,
+    vectors: Vectors,
+    labels: Vectors,
+    settings: Settings,
+    folder: Path | None,
+    *,
+    translations: Translations | None = None,
+    labelled: Labelled | None = None,
+    unseen: UnseenMessages | None = None,
+) -> HeldOut | None:
+    """Return the held-out cases of the cross-validation that a cached training was calibrated on; None without one.
+
+    Arguments are those of `load_or_train`. Labelled and unseen messages are not among the cases.
+    """
+    file = folder and _file(
+        folder / "learned",
+        registry,
+        vectors,
+        labels,
+        settings,
+        translations=translations,
+        labelled=labelled,
+        unseen=unseen,
+        there=True,
+    )
+    try:
+        tensors = read_sealed(file).tensors if file else {}
+    except (SafetensorError, OSError, ValueError):
+        return None  # `load_or_train` says so
+    names = HeldOut.__slots__
+    # A file of an earlier release has none.
+    return HeldOut(*(tensors[_CASES + name] for name in names)) if _CASES + names[0] in tensors else None
 
 
 def _fit(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> TrainedHead:
@@ -393,8 +431,9 @@ def _read(file: Path) -> Trained | None:
         return None
 
 
-def _write(file: Path, found: Trained) -> None:
+def _write(file: Path, found: Trained, held_out: HeldOut) -> None:
     tensors = {} if found.trained_head is None else found.trained_head.to_tensors()
+    tensors |= {_CASES + name: np.ascontiguousarray(getattr(held_out, name)) for name in HeldOut.__slots__}
     calibrations = {"calibration": found.calibration} | ({} if found.foreign is None else {"foreign": found.foreign})
     try:
         metadata = {"name": file.name, **{name: json.dumps(one.to_dict()) for name, one in calibrations.items()}}

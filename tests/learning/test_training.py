@@ -15,9 +15,19 @@ from intentmatch.core.types import Case, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.learning import training
 from intentmatch.learning.calibration import LearnedCut
+from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_cases import Labelled
 from intentmatch.learning.labelled_share import labelled_share
-from intentmatch.learning.training import PreviousTraining, Trained, _features, load_or_train, train
+from intentmatch.learning.training import (
+    CrossValidated,
+    PreviousTraining,
+    Trained,
+    _features,
+    cached_cases,
+    cross_validate_registry,
+    load_or_train,
+    train,
+)
 
 WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
 
@@ -57,11 +67,11 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry for each training that was not loaded from the cache."""
     calls: list[int] = []
 
-    def counting(*arguments: object, **options: object) -> Trained:
+    def counting(*arguments: object, **options: object) -> CrossValidated:
         calls.append(1)
-        return train(*arguments, **options)  # type: ignore[arg-type]
+        return cross_validate_registry(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(training, "train", counting)
+    monkeypatch.setattr(training, "cross_validate_registry", counting)
     return calls
 
 
@@ -82,9 +92,34 @@ def test_second_training_is_loaded_from_the_cache(
     first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
     second = load_or_train(registry, vectors.copy(), labels, Settings(), tmp_path)
 
+    assert len(counted) == 1
     assert same(first, second)
     assert same(first, train(registry, vectors, labels, Settings()))
-    assert len(counted) == 1
+
+
+def test_held_out_cases_are_cached_with_the_training(
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path
+) -> None:
+    load_or_train(registry, vectors, labels, Settings(), tmp_path)
+
+    found = cached_cases(registry, vectors, labels, Settings(), tmp_path)
+
+    wanted = cross_validate_registry(registry, vectors, labels, Settings()).held_out
+    assert found is not None
+    for name in HeldOut.__slots__:
+        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
+    assert cached_cases(registry, vectors, labels, Settings(aggregation="max"), tmp_path) is None
+    assert cached_cases(registry, vectors, labels, Settings(), None) is None
+
+
+def test_damaged_cache_has_no_held_out_cases(
+    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path
+) -> None:
+    load_or_train(registry, vectors, labels, Settings(), tmp_path)
+    (file,) = (tmp_path / "learned").glob("*.safetensors")
+    file.write_bytes(file.read_bytes()[:-100])
+
+    assert cached_cases(registry, vectors, labels, Settings(), tmp_path) is None
 
 
 def test_without_a_folder_nothing_is_cached(
@@ -248,6 +283,7 @@ def test_provisional_training_keeps_the_calibration_and_trains_the_head(
     """It is not cached; a cached result of the same utterances is preferred."""
     smaller = Registry(registry.intents[1:])
     before = PreviousTraining(*train(smaller, vectors[6:], labels[1:], Settings()), smaller)
+    counted.clear()
 
     provisional = load_or_train(registry, vectors, labels, Settings(), tmp_path, provisional=before)
     full = load_or_train(registry, vectors, labels, Settings(), tmp_path)

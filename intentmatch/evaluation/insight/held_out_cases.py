@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 from intentmatch.artefact.build import labelled_messages
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.types import Encoder, Registry, Utterance
+from intentmatch.encoders.translations import translations_of
+from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.learning.calibration import LIKELY_TOGETHER, Calibration, asked_about, shares_of
 from intentmatch.learning.cross_validation import HeldOut
-from intentmatch.learning.training import cases_of, cross_validate_registry
+from intentmatch.learning.training import CrossValidated, cached_cases, cases_of, cross_validate_registry
 from intentmatch.matching.policy import Policy
 from intentmatch.matching.thresholds import policy_of
+from intentmatch.storage.vector_cache import VectorCache
 
 Verdicts = NDArray[np.int64]
 """What the bot says to each case: the position of the matched intent, `REFUSED` or `ASKED`; shape `(cases,)`."""
@@ -32,7 +35,7 @@ REFUSED, ASKED = -1, -2
 Effect = Literal["better", "worse", "other"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HeldOutCases:
     """Held-out cases of a registry. Immutable."""
 
@@ -152,12 +155,26 @@ class HeldOutCases:
 
 
 def held_out_cases(artefact: Artefact, encoder: Encoder) -> HeldOutCases:
-    """Cross-validate a registry as its build did, and keep the cases.
+    """Return the cases that a registry was calibrated on: as its training left them in the cache, or found again.
 
-    `encoder` is needed only if the registry learns from its tests.
+    Then the registry is cross-validated, as its build did. `encoder` is the one that made the vectors.
     """
     registry, settings = artefact.registry, artefact.settings
-    vectors = artefact.wide_vectors
-    validated = cross_validate_registry(registry, vectors, artefact.label_vectors, settings)
-    labelled = labelled_messages(registry, settings, encoder)
+    vectors, labels = artefact.wide_vectors, artefact.label_vectors
+    cache = VectorCache.at(settings.cache)
+    labelled = labelled_messages(registry, settings, encoder, cache)
+    held_out = cached_cases(
+        registry,
+        vectors,
+        labels,
+        settings,
+        cache.folder,
+        translations=translations_of(encoder),
+        labelled=labelled,
+        unseen=unseen_messages_of(encoder),
+    )
+    if held_out is None:
+        validated = cross_validate_registry(registry, vectors, labels, settings)
+    else:
+        validated = CrossValidated(held_out, artefact.trained_head)
     return HeldOutCases(artefact, *cases_of(validated, registry, vectors, settings, labelled))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from fakes import WordHashEncoder
 
 from intentmatch import Matcher
+from intentmatch.evaluation.insight import held_out_cases as held_out_cases_module
 from intentmatch.evaluation.insight.held_out_cases import ASKED, REFUSED, HeldOutCases, held_out_cases
 from intentmatch.learning.calibration import Calibration
+from intentmatch.learning.cross_validation import HeldOut
 
 
 def test_each_line_is_a_case_with_and_without_its_intent(cases: HeldOutCases):
@@ -88,3 +91,15 @@ def test_labelled_messages_are_cases_without_a_line(matcher: Matcher):
     assert found.line(labelled) is None
     assert found.describe(labelled, REFUSED)["text"] == ""
     assert len(found.verdicts(taught.artefact.calibration)) == len(found.held_out.rows)
+
+
+def test_cases_of_the_training_in_the_cache_are_those_of_another_cross_validation(
+    cases: HeldOutCases, matcher: Matcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    cached = Matcher.load(matcher.registry, encoder=matcher.encoder, cache=str(tmp_path))
+    monkeypatch.setattr(held_out_cases_module, "cross_validate_registry", None)
+
+    found = held_out_cases(cached.artefact, cached.encoder).held_out
+
+    for name in HeldOut.__slots__:
+        np.testing.assert_array_equal(getattr(found, name), getattr(cases.held_out, name))

@@ -16,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextvars import copy_context
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Generic, TypeVar
 
 from intentmatch.artefact.store import Artefact
@@ -39,10 +40,21 @@ _T = TypeVar("_T")
 
 MOST_RESULTS = 24
 """Results that are kept."""
-# Threads that work at a time, on short work and on long work: insights must leave time for answers.
-_AT_A_TIME = 1
+MOST_LINES_IN_ADVANCE = 20_000
+"""Utterances of the largest registry whose insights are worked out before somebody asks."""
 _SECONDS_UNTIL_NEXT_TRY = 10.0
 _BEGINNING = Step("waiting for other work")
+
+
+class Rank(IntEnum):
+    """What work comes first. One job works at a time: insights must leave time for answers."""
+
+    SHORT = 0
+    """Takes seconds, and somebody waits for it."""
+    LONG = 1
+    """Takes a minute or more, and somebody waits for it. Pauses at its next step for short work."""
+    ADVANCE = 2
+    """Takes seconds, and nobody has asked for it yet. Stopped for other work, and begun again after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +83,13 @@ class Failed:
 class _Job:
     """One result, and the thread that works it out."""
 
-    def __init__(self, lane: Hashable, long: bool) -> None:
-        self.lane, self.long = lane, long
+    def __init__(self, lane: Hashable, rank: Rank) -> None:
+        self.lane, self.rank = lane, rank
         self.state: Ready[object] | Failed | None = None
         self.step = _BEGINNING
         self.stopped = False
         self.begin = time.monotonic()
         self.end = 0.0
-        self.done = threading.Event()
 
 
 class Insights:
@@ -86,11 +97,10 @@ class Insights:
 
     def __init__(self, most: int = MOST_RESULTS) -> None:
         self._jobs: OrderedDict[Hashable, _Job] = OrderedDict()
-        self._lock = threading.Lock()
-        self._short_work, self._long_work = threading.Semaphore(_AT_A_TIME), threading.Semaphore(_AT_A_TIME)
-        self._short_jobs = 0
-        self._no_short_jobs = threading.Event()
-        self._no_short_jobs.set()
+        self._unfinished: list[_Job] = []
+        """In the order in which they were asked for."""
+        # Guards all of it; waiters are told when a job begins, comes first or ends.
+        self._changed = threading.Condition()
         self._most = most
 
     def ask(
@@ -99,34 +109,41 @@ class Insights:
         work: Callable[[], _T],
         *,
         lane: Hashable = None,
-        long: bool = False,
+        rank: Rank = Rank.SHORT,
         seconds: float = 0.0,
     ) -> Ready[_T] | Working | Failed:
         """Return the result of `work` for this key, or how far it is after so many seconds. The first call starts it.
 
-        Unfinished work for another key of the same `lane` is stopped at its next step: nobody needs it any more. `long`
-        work pauses at its next step while there is other work.
+        Unfinished work for another key of the same `lane` is stopped at its next step: nobody needs it any more. Work
+        may run several times, if its `rank` is `ADVANCE`.
         """
-        job = self._job(key, work, lane, long)
-        job.done.wait(seconds)
-        if job.state is None:
-            return Working(job.step, time.monotonic() - job.begin)
-        return job.state  # type: ignore[return-value]
+        with self._changed:
+            job = self._job(key, work, lane, rank)
+            self._changed.wait_for(lambda: job.state is not None, seconds)
+            if job.state is None:
+                return Working(job.step, time.monotonic() - job.begin)
+            return job.state  # type: ignore[return-value]
 
-    def _job(self, key: Hashable, work: Callable[[], object], lane: Hashable, long: bool) -> _Job:
-        with self._lock:
-            job = self._jobs.get(key)
-            if job is not None and not self._outdated(job):
-                self._jobs.move_to_end(key)
-                return job
-            for other in self._jobs.values() if lane is not None else ():
-                other.stopped |= other.lane == lane and other.state is None
-            job = self._jobs[key] = _Job(lane, long)
-            self._count(job, 1)
+    def _job(self, key: Hashable, work: Callable[[], object], lane: Hashable, rank: Rank) -> _Job:
+        """Return the job of a key, begun if there is none. The lock must be held."""
+        job = self._jobs.get(key)
+        if job is not None and not self._outdated(job):
             self._jobs.move_to_end(key)
-            finished = [one for one, of in self._jobs.items() if of.done.is_set()]
-            for one in finished[: max(0, len(self._jobs) - self._most)]:
-                del self._jobs[one]
+            if job.state is None and rank < job.rank:
+                job.rank = rank
+                self._unfinished.remove(job)
+                self._unfinished.append(job)
+                self._changed.notify_all()
+            return job
+        for other in self._unfinished if lane is not None else ():
+            other.stopped |= other.lane == lane
+        job = self._jobs[key] = _Job(lane, rank)
+        self._unfinished.append(job)
+        self._changed.notify_all()
+        self._jobs.move_to_end(key)
+        finished = [one for one, of in self._jobs.items() if of.state is not None]
+        for one in finished[: max(0, len(self._jobs) - self._most)]:
+            del self._jobs[one]
         # The thread must not keep a program from ending.
         thread = threading.Thread(
             target=copy_context().run, args=(self._run, job, work), name="intentmatch-insights", daemon=True
@@ -142,58 +159,80 @@ class Insights:
         return isinstance(job.state, Failed) and time.monotonic() - job.end > _SECONDS_UNTIL_NEXT_TRY
 
     def _run(self, job: _Job, work: Callable[[], object]) -> None:
-        def follow(step: Step) -> None:
-            job.step = step
-            if job.long:
-                self._no_short_jobs.wait()
+        state: Ready[object] | Failed | None = None
+        while state is None:
+            try:
+                self._wait_for_turn(job)
+                with stopping(lambda: job.stopped or self._gives_way(job), lambda step: self._follow(job, step)):
+                    state = Failed("it was stopped") if job.stopped else Ready(work())
+            except StoppedError:
+                state = Failed("it was stopped, because the files have changed") if job.stopped else None
+                job.step = _BEGINNING
+            except IntentMatchError as error:
+                state = Failed(str(error))
+            except Exception:  # noqa: BLE001 - whoever asks must not wait for ever
+                _log.exception("an insight could not be worked out")
+                state = Failed("it could not be worked out, see the log")
+        with self._changed:
+            job.end = time.monotonic()
+            job.state = state
+            self._unfinished.remove(job)
+            self._changed.notify_all()
 
-        state: Ready[object] | Failed
-        try:
-            with self._long_work if job.long else self._short_work, stopping(lambda: job.stopped, follow):
-                follow(job.step)
-                state = Failed("it was stopped") if job.stopped else Ready(work())
-        except StoppedError:
-            state = Failed("it was stopped, because the files have changed")
-        except IntentMatchError as error:
-            state = Failed(str(error))
-        except Exception:  # noqa: BLE001 - whoever asks must not wait for ever
-            _log.exception("an insight could not be worked out")
-            state = Failed("it could not be worked out, see the log")
-        job.end = time.monotonic()
-        job.state = state
-        job.done.set()
-        with self._lock:
-            self._count(job, -1)
+    def _follow(self, job: _Job, step: Step) -> None:
+        job.step = step
+        # Short work never pauses: it may hold what other work needs.
+        if job.rank == Rank.LONG:
+            self._wait_for_turn(job)
 
-    def _count(self, job: _Job, more: int) -> None:
-        """Count a short job that begins or ends. The lock must be held."""
-        if job.long:
-            return
-        self._short_jobs += more
-        if self._short_jobs:
-            self._no_short_jobs.clear()
-        else:
-            self._no_short_jobs.set()
+    def _wait_for_turn(self, job: _Job) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: job.stopped or job is self._first())
+
+    def _gives_way(self, job: _Job) -> bool:
+        with self._changed:
+            return job.rank == Rank.ADVANCE and job is not self._first()
+
+    def _first(self) -> _Job:
+        """Return the job that works now. The lock must be held."""
+        return min(self._unfinished, key=lambda job: job.rank)
 
 
 shared = Insights()
 """The results of this process, the same for pages and calls. All functions below wait for `seconds` at most."""
 
 
-def utterance_map_of(matcher: Matcher, seconds: float = 0.0) -> Ready[UtteranceMap] | Working | Failed:
+def prepare(matcher: Matcher, workspace: Workspace | None) -> None:
+    """Have the insights that take seconds worked out before somebody asks, unless the registry is too large.
+
+    Without a workspace, only those of the registry in use. Raises `InputError` if the files cannot be read.
+    """
+    if len(matcher.registry.utterances) > MOST_LINES_IN_ADVANCE:
+        return
+    utterance_map_of(matcher, rank=Rank.ADVANCE)
+    overlaps_of(matcher, rank=Rank.ADVANCE)
+    if workspace is not None:
+        issues_of(matcher, workspace, rank=Rank.ADVANCE)
+
+
+def utterance_map_of(
+    matcher: Matcher, seconds: float = 0.0, *, rank: Rank = Rank.SHORT
+) -> Ready[UtteranceMap] | Working | Failed:
     """Return the map of the registry in use."""
-    return _of_artefact("map", matcher, lambda artefact: utterance_map(_subject(artefact)), seconds)
+    return _of_artefact("map", matcher, lambda artefact: utterance_map(_subject(artefact)), seconds, rank)
 
 
-def overlaps_of(matcher: Matcher, seconds: float = 0.0) -> Ready[list[OverlappingIntents]] | Working | Failed:
+def overlaps_of(
+    matcher: Matcher, seconds: float = 0.0, *, rank: Rank = Rank.SHORT
+) -> Ready[list[OverlappingIntents]] | Working | Failed:
     """Return the overlapping intents of the registry in use."""
-    return _of_artefact("overlaps", matcher, lambda artefact: overlapping_intents(_subject(artefact)), seconds)
+    return _of_artefact("overlaps", matcher, lambda artefact: overlapping_intents(_subject(artefact)), seconds, rank)
 
 
 def held_out_of(matcher: Matcher, seconds: float = 0.0) -> Ready[HeldOutCases] | Working | Failed:
     """Return the held-out cases of the registry in use; a minute for 10,000 lines."""
     encoder = matcher.encoder
-    return _of_artefact("held out", matcher, lambda artefact: held_out_cases(artefact, encoder), seconds, long=True)
+    return _of_artefact("held out", matcher, lambda artefact: held_out_cases(artefact, encoder), seconds, Rank.LONG)
 
 
 def learning_curve_of(matcher: Matcher, seconds: float = 0.0) -> Ready[LearningCurve] | Working | Failed:
@@ -204,25 +243,30 @@ def learning_curve_of(matcher: Matcher, seconds: float = 0.0) -> Ready[LearningC
     cases = held_out_of(matcher, seconds)
     if not isinstance(cases, Ready):
         return cases
-    return _of_artefact("curve", matcher, lambda _: learning_curve(cases.value), seconds, long=True)
+    return _of_artefact("curve", matcher, lambda _: learning_curve(cases.value), seconds, Rank.LONG)
 
 
-def issues_of(matcher: Matcher, workspace: Workspace, seconds: float = 0.0) -> Ready[list[Issue]] | Working | Failed:
+def issues_of(
+    matcher: Matcher, workspace: Workspace, seconds: float = 0.0, *, rank: Rank = Rank.SHORT
+) -> Ready[list[Issue]] | Working | Failed:
     """Return the findings about the files as they are now. Raises `InputError` if they cannot be read."""
     key = "issues", digest_of(workspace.files()), str(workspace.path), matcher.artefact.encoder_fingerprint
     encoder = matcher.encoder
-    lane = "issues", str(workspace.path)
     return shared.ask(
-        key, lambda: issues(lint(workspace.path, encoder=encoder), workspace.base), lane=lane, seconds=seconds
+        key,
+        lambda: issues(lint(workspace.path, encoder=encoder), workspace.base),
+        lane=("issues", str(workspace.path)),
+        rank=rank,
+        seconds=seconds,
     )
 
 
 def _of_artefact(
-    kind: str, matcher: Matcher, work: Callable[[Artefact], _T], seconds: float, *, long: bool = False
+    kind: str, matcher: Matcher, work: Callable[[Artefact], _T], seconds: float, rank: Rank
 ) -> Ready[_T] | Working | Failed:
     artefact = matcher.artefact
     lane = None if matcher.path is None else (kind, str(matcher.path))
-    return shared.ask((kind, *_content(artefact)), lambda: work(artefact), lane=lane, long=long, seconds=seconds)
+    return shared.ask((kind, *_content(artefact)), lambda: work(artefact), lane=lane, rank=rank, seconds=seconds)
 
 
 _subjects: dict[int, Subject] = {}

@@ -184,7 +184,7 @@ async def _lifespan(served: Bot | BotPool, keys: DatabaseKeys | None, *, studio:
         keys.start()
     try:
         await served.load()
-        async with studio_running() if studio else nullcontext():
+        async with studio_running(served) if studio else nullcontext():
             yield
     finally:
         await served.close()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -12,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount
 
 from intentmatch.core import plugins
-from intentmatch.core.errors import InputError
+from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.snapshot import Snapshot
@@ -47,12 +48,27 @@ def studio_routes(served: Bot | BotPool, access: Access, *, without_keys: bool) 
 
 
 @asynccontextmanager
-async def running() -> AsyncIterator[None]:
-    """Start and stop the studio with the server."""
+async def running(served: Bot | BotPool) -> AsyncIterator[None]:
+    """Start and stop the studio with the server. What its screens show about a single bot is prepared at the start."""
     from intentmatch.studio import app
 
+    # Of several bots, each is prepared once a page of it is open.
+    preparing = asyncio.create_task(asyncio.to_thread(_prepare, served)) if isinstance(served, Bot) else None
     async with app.running():
         yield
+    if preparing is not None:
+        await preparing
+
+
+def _prepare(bot: Bot) -> None:
+    from intentmatch.authoring.insights import prepare  # needed by few servers
+
+    with suppress(IntentMatchError):  # whoever opens the screen is told
+        try:
+            workspace = bot.workspace
+        except ProblemError:
+            workspace = None  # an artefact
+        prepare(bot.matcher, workspace)
 
 
 class ServedBots:

@@ -1,4 +1,4 @@
-"""Tell pages when the files or the registry in use have changed, by whoever it was."""
+"""Tell pages when the files or the registry in use have changed, by whoever it was, and prepare what they show."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from weakref import WeakKeyDictionary
 
 from nicegui import background_tasks, ui
 
+from intentmatch.artefact.store import Artefact
+from intentmatch.authoring.insights import prepare
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import IntentMatchError
+from intentmatch.studio.host import Bot
 from intentmatch.studio.visit import Visit
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -21,10 +24,11 @@ _log = logging.getLogger(__name__)
 
 
 class _Watcher:
-    """Looks at the files of one workspace while a page listens."""
+    """Looks at the files and the registry of one bot while a page listens."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, bot: Bot) -> None:
+        self._bot, self._workspace = bot, bot.workspace
+        self._prepared: tuple[str, Artefact] | None = None
         self.listeners: dict[Callable[[], Awaitable[None]], str | None] = {}
         """What to call, each with the digest of the files that its page shows."""
 
@@ -41,6 +45,8 @@ class _Watcher:
                         _log.warning("a page of the studio could not be brought up to date: %s", error)
                     except Exception:  # noqa: BLE001  no page ends this for the others
                         _log.exception("a page of the studio could not be brought up to date")
+            if digest is not None:
+                await asyncio.to_thread(self._prepare, digest)
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         if _watchers.get(self._workspace) is self:
             del _watchers[self._workspace]  # it would keep the workspace
@@ -50,6 +56,16 @@ class _Watcher:
             return self._workspace.digest()
         except IntentMatchError:
             return None  # in the middle of somebody's change: the next look tells
+
+    def _prepare(self, digest: str) -> None:
+        """Have insights worked out if the files or the registry in use are new."""
+        try:
+            now = digest, self._bot.matcher.artefact
+            if self._prepared is None or self._prepared[0] != digest or self._prepared[1] is not now[1]:
+                self._prepared = now
+                prepare(self._bot.matcher, self._workspace)
+        except IntentMatchError:
+            return  # whoever opens the screen is told
 
 
 _watchers: WeakKeyDictionary[Workspace, _Watcher] = WeakKeyDictionary()
@@ -68,7 +84,7 @@ def follow(visit: Visit, changed: _Listener, *, registry: bool = False) -> None:
         workspace = visit.bot.workspace
     except IntentMatchError:
         return  # no files to follow
-    listeners = _listeners(workspace)
+    listeners = _listeners(workspace, visit.bot)
 
     async def listener() -> None:
         if client.is_deleted:
@@ -88,11 +104,11 @@ def follow(visit: Visit, changed: _Listener, *, registry: bool = False) -> None:
         _follow_registry(visit, listener)
 
 
-def _listeners(workspace: Workspace) -> dict[Callable[[], Awaitable[None]], str | None]:
+def _listeners(workspace: Workspace, bot: Bot) -> dict[Callable[[], Awaitable[None]], str | None]:
     """Return the listeners of a watcher that runs, or that runs once there is a listener."""
     watcher = _watchers.get(workspace)
     if watcher is None or not watcher.listeners:
-        watcher = _watchers[workspace] = _Watcher(workspace)
+        watcher = _watchers[workspace] = _Watcher(bot)
         background_tasks.create(watcher.run(), name="follow the files")
     return watcher.listeners
 

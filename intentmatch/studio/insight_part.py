@@ -1,4 +1,7 @@
-"""A part of a page that shows an insight: its progress while it is worked out, then the result."""
+"""A part of a page that shows an insight: its progress while it is worked out, then the result.
+
+What was shown before stays below the progress, and says that it is not of the present files.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ Draw = Callable[[_T], Awaitable[None] | None]
 _SECONDS_BETWEEN_LOOKS = 0.25
 # What takes less is not worth a bar.
 _SECONDS_BEFORE_PROGRESS = 0.6
+_OUTDATED = "This was before the last change."
 
 
 class InsightPart(Generic[_T]):
@@ -35,6 +39,11 @@ class InsightPart(Generic[_T]):
         self._turn = 0
         self._shown: object = None
         self._place = tag("div", classes="st-stack st-gap")
+        with self._place:
+            self._progress = tag("div", classes="st-stack")
+            self._content = tag("div", classes="st-stack st-gap")
+        self.stale = False
+        """Whether what is shown is about the files before a change."""
         self.refresh()
 
     def refresh(self) -> None:
@@ -54,29 +63,33 @@ class InsightPart(Generic[_T]):
                     state = Failed(str(error))
                 if turn != self._turn or self._place.is_deleted:
                     return
-                if isinstance(state, Working):
-                    if bar is None and (self._shown is None or state.seconds > _SECONDS_BEFORE_PROGRESS):
-                        self._clear()
-                        self._place.props["aria-busy"] = "true"
+                if not isinstance(state, Working):
+                    self._progress.clear()
+                    self.stale = False
+                    self._mark(busy=False)
+                    if self._shown != (value := state.value if isinstance(state, Ready) else state.reason):
+                        self._shown = value
+                        self._content.clear()
+                        with self._content:
+                            await self._show(state)
+                    return
+                self.stale = self._shown is not None
+                if bar is None and (self._shown is None or state.seconds > _SECONDS_BEFORE_PROGRESS):
+                    self._mark(busy=True)
+                    self._progress.clear()
+                    with self._progress:
                         says = tag("p", self._waiting, "st-muted", role="status")
                         bar = ui.linear_progress(show_value=False).props("indeterminate rounded")
                         bar.props["aria-label"] = self._waiting
-                    if bar is not None and says is not None:
-                        _progress(bar, says, state, self._waiting)
-                else:
-                    if self._shown != (value := state.value if isinstance(state, Ready) else state.reason):
-                        self._clear()
-                        self._shown = value
-                        await self._show(state)
-                    return
+                if bar is not None and says is not None:
+                    _progress(bar, says, state, f"{_OUTDATED} {self._waiting}" if self.stale else self._waiting)
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
 
-    def _clear(self) -> None:
-        self._place.clear()
-        self._shown = None
+    def _mark(self, *, busy: bool) -> None:
+        self._place.props["aria-busy"] = str(busy).lower()
+        self._content.classes(**{"add" if self.stale else "remove": "st-stale"})
 
     async def _show(self, state: Ready[_T] | Failed) -> None:
-        self._place.props["aria-busy"] = "false"
         if isinstance(state, Failed):
             tag("p", f"{state.reason[:1].upper()}{state.reason[1:]}", "st-problem", role="alert")
             ui.button("Try again", on_click=self.refresh).props("flat")

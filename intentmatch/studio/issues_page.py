@@ -12,6 +12,7 @@ from nicegui.events import ValueChangeEventArguments
 from intentmatch.authoring.insights import issues_of
 from intentmatch.core.errors import InputError, counted
 from intentmatch.evaluation.insight.issues import Issue, Shown, mends
+from intentmatch.registry.editing.removal import RemoveItems
 from intentmatch.studio.cursor import Cursor
 from intentmatch.studio.following import follow
 from intentmatch.studio.insight_part import InsightPart
@@ -133,6 +134,10 @@ class _Issues:
             edits = mends(self._all, [issue.id for issue in some])
         except InputError as error:
             self._visit.tell(str(error), "negative")
+            return
+        if self.part is not None and self.part.stale and any(isinstance(edit, RemoveItems) for edit in edits):
+            # Its places are those of the files before the change.
+            self._visit.tell("The files have changed: wait until the findings are about them.")
             return
         if await propose(self._visit, edits, title=title, note=f"Mend: {rules}") is not None and self.part is not None:
             self.part.refresh()

@@ -15,12 +15,14 @@ from intentmatch.authoring import insights
 from intentmatch.authoring.insights import (
     Failed,
     Insights,
+    Rank,
     Ready,
     Working,
     held_out_of,
     issues_of,
     learning_curve_of,
     overlaps_of,
+    prepare,
     utterance_map_of,
 )
 from intentmatch.authoring.workspace import Workspace
@@ -107,27 +109,70 @@ def test_long_work_pauses_for_short_work():
         steps.report("a step of long work")
         return "long"
 
-    found.ask("long", long, long=True)
+    found.ask("long", long, rank=Rank.LONG)
     found.ask("short", short)
     begin.set()
 
-    assert isinstance(found.ask("long", long, long=True, seconds=0.2), Working)
+    assert isinstance(found.ask("long", long, rank=Rank.LONG, seconds=0.2), Working)
     assert short.began.wait(60)
     short.go_on.set()
     assert found.ask("short", short, seconds=5) == Ready("short")
-    assert found.ask("long", long, long=True, seconds=5) == Ready("long")
+    assert found.ask("long", long, rank=Rank.LONG, seconds=5) == Ready("long")
 
 
 def test_long_work_waits_for_other_long_work():
     one, other, found = Waiting("one"), Waiting("other"), Insights()
-    found.ask("one", one, long=True)
+    found.ask("one", one, rank=Rank.LONG)
     assert one.began.wait(60)
     other.go_on.set()
 
-    assert isinstance(found.ask("other", other, long=True, seconds=0.1), Working)
+    assert isinstance(found.ask("other", other, rank=Rank.LONG, seconds=0.1), Working)
     assert not other.times
     one.go_on.set()
-    assert found.ask("other", other, long=True, seconds=5) == Ready("other")
+    assert found.ask("other", other, rank=Rank.LONG, seconds=5) == Ready("other")
+
+
+def test_work_in_advance_gives_way_and_begins_again():
+    ahead, short, found = Waiting("ahead"), Waiting("short"), Insights()
+    found.ask("ahead", ahead, rank=Rank.ADVANCE)
+    assert ahead.began.wait(60)
+    found.ask("short", short)
+    waits = found.ask("ahead", ahead, rank=Rank.ADVANCE, seconds=0.2)
+    assert isinstance(waits, Working)
+    assert waits.step.name == "waiting for other work"
+    short.go_on.set()
+
+    assert found.ask("short", short, seconds=5) == Ready("short")
+    ahead.go_on.set()
+    assert found.ask("ahead", ahead, seconds=5) == Ready("ahead")
+    assert ahead.times == 2
+
+
+def test_work_in_advance_that_somebody_asks_for_is_not_stopped():
+    ahead, other, found = Waiting("ahead"), Waiting("other"), Insights()
+    found.ask("ahead", ahead, rank=Rank.ADVANCE)
+    assert ahead.began.wait(60)
+    assert isinstance(found.ask("ahead", ahead), Working)
+    found.ask("other", other)
+    other.go_on.set()
+
+    assert isinstance(found.ask("other", other, seconds=0.1), Working)
+    ahead.go_on.set()
+    assert found.ask("ahead", ahead, seconds=5) == Ready("ahead")
+    assert found.ask("other", other, seconds=5) == Ready("other")
+    assert (ahead.times, other.times) == (1, 1)
+
+
+def test_work_in_advance_for_older_content_is_stopped():
+    old, new, found = Waiting("old"), Waiting("new"), Insights()
+    found.ask("old", old, lane="map", rank=Rank.ADVANCE)
+    assert old.began.wait(60)
+    new.go_on.set()
+
+    found.ask("new", new, lane="map", rank=Rank.ADVANCE)
+
+    assert found.ask("new", new, seconds=5) == Ready("new")
+    assert old.times == 1
 
 
 def test_failure_is_told_and_tried_again_later(monkeypatch: pytest.MonkeyPatch):
@@ -216,6 +261,28 @@ def test_issues_follow_the_files(shop: Path):
     rules = [issue.problem.rule for issue in second.value]
     assert "duplicate-utterance" in rules
     assert "duplicate-utterance" not in [issue.problem.rule for issue in first.value]
+
+
+def test_prepared_insights_are_there_when_asked_for(shop: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(insights, "shared", Insights())
+    matcher, workspace = Matcher.load(shop), Workspace(shop)
+    prepare(matcher, workspace)
+    assert isinstance(utterance_map_of(matcher, 30.0, rank=Rank.ADVANCE), Ready)
+    assert isinstance(overlaps_of(matcher, 30.0, rank=Rank.ADVANCE), Ready)
+    assert isinstance(issues_of(matcher, workspace, 30.0, rank=Rank.ADVANCE), Ready)
+    for work in ("utterance_map", "overlapping_intents", "issues"):
+        monkeypatch.setattr(insights, work, None)
+
+    assert isinstance(utterance_map_of(matcher), Ready)
+    assert isinstance(overlaps_of(matcher), Ready)
+    assert isinstance(issues_of(matcher, workspace), Ready)
+
+
+def test_large_registry_is_not_prepared(shop: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(insights, "shared", None)
+    monkeypatch.setattr(insights, "MOST_LINES_IN_ADVANCE", 5)
+
+    prepare(Matcher.load(shop), Workspace(shop))
 
 
 def test_map_and_overlaps_compare_the_lines_once(shop: Path, monkeypatch: pytest.MonkeyPatch):

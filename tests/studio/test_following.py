@@ -28,7 +28,9 @@ def visit(tmp_path, monkeypatch):
     monkeypatch.setattr(following, "SECONDS_BETWEEN_LOOKS", 0.005)
     (tmp_path / "one.yaml").write_text(TEXT, encoding="utf-8")
     workspace = Workspace(tmp_path)
-    return SimpleNamespace(bot=SimpleNamespace(workspace=workspace), digest=workspace.digest(), folder=tmp_path)
+    monkeypatch.setattr(following, "prepare", lambda matcher, workspace: None)
+    bot = SimpleNamespace(workspace=workspace, matcher=SimpleNamespace(artefact="first"))
+    return SimpleNamespace(bot=bot, digest=workspace.digest(), folder=tmp_path)
 
 
 def on_a_page(monkeypatch, scenario) -> None:
@@ -67,6 +69,24 @@ def test_files_that_are_the_same_are_not_told(visit, monkeypatch):
         await until(lambda: len(looks) > 2)
         client.delete()
         assert told == []
+
+    on_a_page(monkeypatch, scenario)
+
+
+def test_insights_are_prepared_anew_for_other_files_and_for_another_registry(visit, monkeypatch):
+    async def scenario(client) -> None:
+        prepared, looks = [], []
+        monkeypatch.setattr(following, "prepare", lambda matcher, workspace: prepared.append(matcher.artefact))
+        digest = visit.bot.workspace.digest
+        monkeypatch.setattr(visit.bot.workspace, "digest", lambda: looks.append(1) or digest())
+        following.follow(visit, lambda: None)
+        await until(lambda: len(looks) > 3)
+        assert prepared == ["first"]
+        (visit.folder / "one.yaml").write_text(TEXT.replace("hello", "good day"), encoding="utf-8")
+        await until(lambda: prepared == ["first", "first"])
+        visit.bot.matcher.artefact = "second"
+        await until(lambda: prepared == ["first", "first", "second"])
+        client.delete()
 
     on_a_page(monkeypatch, scenario)
 

@@ -15,7 +15,7 @@ from intentmatch.lint.rules import misplaced
 from intentmatch.lint.subject import Subject
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class UtteranceMap:
     """A point for each line; of a template, its most typical sentence. Rows of all arrays are in the same order."""
 

@@ -32,6 +32,7 @@ from intentmatch.evaluation.insight.utterance_map import UtteranceMap, utterance
 from intentmatch.lint import lint
 from intentmatch.lint.subject import Subject
 from intentmatch.matching.matcher import Matcher
+from intentmatch.runtime import steps
 from intentmatch.runtime.steps import Step
 
 _log = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ MOST_RESULTS = 24
 MOST_LINES_IN_ADVANCE = 20_000
 """Utterances of the largest registry whose insights are worked out before somebody asks."""
 _SECONDS_UNTIL_NEXT_TRY = 10.0
+_SECONDS_BETWEEN_LOOKS = 0.1
 _BEGINNING = Step("waiting for other work")
 
 
@@ -230,9 +232,20 @@ def overlaps_of(
 
 
 def held_out_of(matcher: Matcher, seconds: float = 0.0) -> Ready[HeldOutCases] | Working | Failed:
-    """Return the held-out cases of the registry in use; a minute for 10,000 lines."""
+    """Return the held-out cases of the registry in use.
+
+    They come from its training, once that has ended; without a cache, 10,000 lines take a minute.
+    """
     encoder = matcher.encoder
-    return _of_artefact("held out", matcher, lambda artefact: held_out_cases(artefact, encoder), seconds, Rank.LONG)
+
+    def work(artefact: Artefact) -> HeldOutCases:
+        while matcher.is_training:
+            steps.report("training")
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        trained = matcher.artefact
+        return held_out_cases(trained if _content(trained) == _content(artefact) else artefact, encoder)
+
+    return _of_artefact("held out", matcher, work, seconds, Rank.LONG)
 
 
 def learning_curve_of(matcher: Matcher, seconds: float = 0.0) -> Ready[LearningCurve] | Working | Failed:

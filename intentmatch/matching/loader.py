@@ -256,6 +256,11 @@ class Reloader:
         tried._reloading, tried._training, tried._provisional = threading.Lock(), threading.Lock(), False
         return tried
 
+    @property
+    def provisional(self) -> bool:
+        """Whether the calibration in use is still that from before an edit, and its own is being trained."""
+        return self._provisional
+
     def reload(self, progress: Progress | None = None) -> None:
         """Read, build and train anew. Raises what loading raises; the engine in use then stays."""
         with self._reloading:
@@ -273,7 +278,8 @@ class Reloader:
     def train(self) -> None:
         """Replace a provisional calibration by a trained one.
 
-        If another registry is loaded meanwhile, training stops at its next step and changes nothing.
+        If another registry is loaded meanwhile, training stops at its next step and changes nothing. What it raises
+        leaves the calibration from before the edit in use.
         """
         with self._training:
             with self._reloading:
@@ -292,6 +298,10 @@ class Reloader:
                     trained.self_test()
             except _SupersededError:
                 return
+            except Exception:
+                with self._reloading:
+                    self._provisional = self._provisional and self.engine is not engine
+                raise
             with self._reloading:
                 if self.engine is engine:
                     self.engine, self._provisional = trained, False

@@ -112,6 +112,11 @@ class Matcher(Answers):
         """The settings that `load` was given, which win over the environment and the YAML."""
         return dict(self._reloader.source.explicit)
 
+    @property
+    def is_training(self) -> bool:
+        """Whether the thresholds in use are from before an edit, and those of the registry are being trained."""
+        return self._reloader.provisional
+
     def trial(self, registry: Registry | str | os.PathLike[str]) -> Matcher:
         """Return a matcher of another registry with the same models and explicit settings.
 

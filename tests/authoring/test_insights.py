@@ -278,6 +278,37 @@ def test_prepared_insights_are_there_when_asked_for(shop: Path, monkeypatch: pyt
     assert isinstance(issues_of(matcher, workspace), Ready)
 
 
+def test_held_out_cases_wait_for_the_training_after_an_edit(shop: Path, monkeypatch: pytest.MonkeyPatch):
+    matcher = Matcher.load(shop)
+    (shop / "shop.yaml").write_text(TEXT.replace("track my parcel", "follow my parcel"), encoding="utf-8")
+    matcher._reloader.reload_provisionally()
+    before = matcher.artefact.calibration
+    assert matcher.is_training
+
+    state = held_out_of(matcher, 0.3)
+    assert isinstance(state, Working)
+    assert state.step.name == "training"
+    matcher._reloader.train()
+
+    assert not matcher.is_training
+    after = held_out_of(matcher, 30.0)
+    assert isinstance(after, Ready)
+    assert after.value.artefact is matcher.artefact
+    assert after.value.artefact.calibration is not before
+
+
+def test_failed_training_leaves_nobody_waiting(shop: Path, monkeypatch: pytest.MonkeyPatch):
+    matcher = Matcher.load(shop)
+    (shop / "shop.yaml").write_text(TEXT.replace("track my parcel", "pursue my parcel"), encoding="utf-8")
+    matcher._reloader.reload_provisionally()
+    monkeypatch.setattr("intentmatch.matching.loader.Source.trained", None)
+
+    with pytest.raises(TypeError):
+        matcher._reloader.train()
+
+    assert isinstance(held_out_of(matcher, 30.0), Ready)
+
+
 def test_large_registry_is_not_prepared(shop: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(insights, "shared", None)
     monkeypatch.setattr(insights, "MOST_LINES_IN_ADVANCE", 5)

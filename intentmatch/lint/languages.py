@@ -142,5 +142,5 @@ class _Evidence:
 
 
 def _scripts(text: str) -> frozenset[str]:
-    names = (script(letter) for letter in text if letter.isalpha())
+    names = (script(letter) for letter in set(text) if letter.isalpha())
     return frozenset(_ONE_SCRIPT.get(name, name) for name in names)

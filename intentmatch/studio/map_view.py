@@ -85,10 +85,11 @@ class MapView:
     def _options(self) -> dict[str, Any]:
         shown = self._map
         number = {code: place for place, code in enumerate(self._languages)}
-        points = [
-            [round(x, 3), round(y, 3), owner, number[line.language or ""], shortened(line.text)]
+        # Tuples: NiceGUI watches every list inside of the options, which takes longer than all the rest.
+        points = tuple(
+            (round(x, 3), round(y, 3), owner, number[line.language or ""], shortened(line.text))
             for line, owner, (x, y) in zip(shown.lines, shown.owners.tolist(), shown.positions.tolist(), strict=True)
-        ]
+        )
         self._points = points
         size = 5 if len(points) > _MANY else 8
         hidden = {"show": False, "min": -1.06, "max": 1.06}
@@ -131,7 +132,7 @@ class MapView:
         style = {"color": "transparent", "borderColor": colour, "borderWidth": 2, "opacity": 0.9}
         return {
             "type": "scatter",
-            "data": [self._points[row] for row in rows],
+            "data": tuple(self._points[row] for row in rows),
             "symbolSize": size,
             "itemStyle": style,
             "silent": True,
@@ -170,7 +171,7 @@ class MapView:
         series = self._chart.options["series"]
         chosen = self._chosen != _EVERY
         owner = self._map.intents.index(self._chosen) if chosen else -1
-        series[_CHOSEN]["data"] = [point for point in self._points if point[2] == owner]
+        series[_CHOSEN]["data"] = tuple(point for point in self._points if point[2] == owner)
         series[_ALL]["itemStyle"]["opacity"] = 0.15 if chosen else 0.8
         self._visit.announce(f"{len(series[_CHOSEN]['data'])} utterances of {self._chosen}" if chosen else "")
 
@@ -196,11 +197,11 @@ class MapView:
     def _add_taken(self, cases: HeldOutCases) -> None:
         """Mark the lines that another intent takes when they are held out."""
         rows = misunderstood(self._map, cases).tolist()
-        points = [self._points[row] for row in rows]
+        points = tuple(self._points[row] for row in rows)
         few = len(rows) <= _SHOWN_TAKEN * len(self._points)
 
         def mark(shown: bool) -> None:
-            self._chart.options["series"][_TAKEN]["data"] = points if shown else []
+            self._chart.options["series"][_TAKEN]["data"] = points if shown else ()
             self._chart.update()
 
         ui.switch("Mark the lines that another intent takes", value=few, on_change=lambda event: mark(event.value))

@@ -91,5 +91,10 @@ class DatabaseWatch:
         self._learner.request()
         return True
 
+    def reload(self) -> None:
+        """Reload now, as after a change: with the thresholds in use until new ones are trained. Raises as `load`."""
+        self._reloader.reload_provisionally()
+        self._learner.request()
+
     def _train(self) -> None:
         train(self._reloader)

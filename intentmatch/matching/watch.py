@@ -154,6 +154,11 @@ class Watch:
         # In another thread, so that the next edit does not wait for the training of this one.
         self._learner.request()
 
+    def reload(self) -> None:
+        """Reload now, as after a change: with the thresholds in use until new ones are trained. Raises as `load`."""
+        self._reloader.reload_provisionally()
+        self._learner.request()
+
     def _train(self) -> None:
         train(self._reloader)
 

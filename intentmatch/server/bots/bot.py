@@ -413,7 +413,10 @@ class Bot:
 
     def _reload(self, matcher: Matcher) -> Matcher:
         try:
-            matcher.reload()
+            if self._watch is None:
+                matcher.reload()
+            else:  # trains in the background, as after any other change
+                self._watch.reload()
         except Exception as error:
             self._note_error(from_failed_reload(error))
             expected = isinstance(error, IntentMatchError)

@@ -69,6 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = option_parser(__doc__)
     parser.add_argument("--size", default="10000x500", metavar="UTTERANCESxINTENTS", help="of the screens (10000x500)")
     parser.add_argument("--missed", type=int, default=300, help="messages in the inbox (300)")
+    parser.add_argument(
+        "--after", type=float, default=0.0, metavar="SECONDS", help="from the start to the first screen"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="openings of each screen after the first (5)")
     parser.add_argument("--screen", action="append", choices=SCREENS, metavar="NAME", help="only this one, repeatable")
     parser.add_argument("--messages", type=int, default=60, help="messages that are typed (60)")
@@ -123,18 +126,21 @@ def _served(folder: Path, options: argparse.Namespace) -> Iterator[Served]:
 def _screens(browser: Any, folder: Path, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Open each screen once, until it is complete, and then again and again."""
     with _served(folder, options) as served, watched(browser) as page:
+        started = time.perf_counter()
         page.set_default_timeout(_MOST_MILLISECONDS)
         said = json.loads((served.folder.parent / "messages.json").read_text(encoding="utf-8"))
         _fill_inbox(served, [text for text, _ in said])
         file = sorted(served.folder.glob("*.yaml"))[-1]
         values = {"message": said[0][0], "intent": said[0][1], "file": file.name}
         rows = []
+        time.sleep(max(0.0, options.after - (time.perf_counter() - started)))
         for name in options.screen or SCREENS:
             path, begun, complete = SCREENS[name]
             url = f"{served.url}/{path.format(**values)}"
+            opened = time.perf_counter() - started
             first = _opened(page, served, url, begun, complete)
             again = [_opened(page, served, url, begun, complete) for _ in range(options.rounds)]
-            rows.append({"screen": name, "first": first, "again": _medians(again)})
+            rows.append({"screen": name, "opened": opened, "first": first, "again": _medians(again)})
             sys.stderr.write(f"{json.dumps(rows[-1])}\n")
         return rows
 
@@ -297,8 +303,10 @@ def _print(found: dict[str, Any]) -> None:
             ("again", "complete"),
             ("again", "server"),
         ]
-        header = ["screen", "first s", "first cpu s", "shown s", "complete s", "cpu s"]
-        cells = [[row["screen"], *(f"{row[a].get(b, 0.0):.2f}" for a, b in kinds)] for row in rows]
+        header = ["screen", "opened s", "first s", "first cpu s", "shown s", "complete s", "cpu s"]
+        cells = [
+            [row["screen"], f"{row['opened']:.0f}", *(f"{row[a].get(b, 0.0):.2f}" for a, b in kinds)] for row in rows
+        ]
         sys.stdout.write(f"{plain_table(header, cells)}\n\n")
     if verdict := found.get("verdict"):
         shown = [f"{1000 * verdict[key]:.1f}" for key in ("p50", "p90", "best", "server")]

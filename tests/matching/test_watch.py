@@ -507,6 +507,27 @@ def test_edit_is_loaded_before_training(
     assert watched.matcher.artefact.fingerprint == fresh.fingerprint
 
 
+def test_reload_of_a_watch_does_not_wait_for_training(
+    folder: Path, start: Callable[[Path], Watched], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
+    watched = start(folder)
+    before = watched.matcher.artefact.calibration
+    go_on = threading.Event()
+    train = watched.watch._reloader.train
+    monkeypatch.setattr(watched.watch._reloader, "train", lambda: go_on.wait(PATIENCE) and train())
+
+    write(folder / "bot.yaml", many(5))
+    watched.watch.reload()
+
+    assert watched.matcher.match("my voucher is broken").intent == "voucher"
+    assert watched.matcher.artefact.calibration is before
+    assert watched.matcher.is_training
+    go_on.set()
+    until(lambda: not watched.matcher.is_training)
+    assert watched.matcher.artefact.calibration is not before
+
+
 @pytest.mark.parametrize("setting", ["scorer: cosine", "target: balance", "aggregation: max"])
 def test_changed_training_setting_trains_before_reload(
     folder: Path, start: Callable[[Path], Watched], setting: str

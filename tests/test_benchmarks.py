@@ -388,7 +388,9 @@ def test_numbers_of_the_studio_are_shown(monkeypatch, capsys):
     still = {"a_second": 60.0, "median": 1 / 60}
     studio._print(
         {
-            "screens": [{"screen": "Edit", "first": opened, "again": studio._medians([opened, opened])}],
+            "screens": [
+                {"screen": "Edit", "opened": 20.4, "first": opened, "again": studio._medians([opened, opened])}
+            ],
             "verdict": {"p50": 0.02, "p90": 0.03, "best": 0.01, "server": 0.015},
             "scrolling": {"rows": 40, "still": still, "moving": still},
             "start": [{"command": "serve", "answer": 1.5, "processor": 1.0, "memory": 170.0}],
@@ -396,7 +398,7 @@ def test_numbers_of_the_studio_are_shown(monkeypatch, capsys):
     )
     shown = capsys.readouterr().out
 
-    for row in ("Edit 0.50 0.12 0.25 0.50 0.12", "20.0 30.0 10.0 15.0", "moving 60 16.7", "serve 1.50 1.00 170.00"):
+    for row in ("Edit 20 0.50 0.12 0.25 0.50 0.12", "20.0 30.0 10.0 15.0", "moving 60 16.7", "serve 1.50 1.00 170.00"):
         assert row.split() in [line.split() for line in shown.splitlines()]
 
 

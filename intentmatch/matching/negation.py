@@ -14,7 +14,7 @@ from intentmatch.text.refusals import Refusal, possible_refusal, refusal
 # How much lower the score may be without the negation: the message may read a little worse, and a word that loses a
 # prefix may fall into other pieces. Chosen with the development half of
 # `tests/matching/negation.yaml` and the development rows of clinc150, banking77 and massive.
-_WORSE, _WORSE_WITHOUT_AFFIX = 0.02, 0.1
+_WORSE, _WORSE_WITHOUT_AFFIX = 0.05, 0.1
 # For a negation that may be harmless: the least score without it, and how much higher this must be than with it. Chosen
 # on the same rows and the lists of `negation_forms.yaml`.
 _LEAST, _BETTER = 0.6, 0.01
@@ -66,6 +66,8 @@ def check_negation(
     if decision.verdict == "out_of_scope" and without.verdict != "matched":
         return Checked(decision, None)
     refused = _refused(best, without, found, language)
+    if refused is None and _is_refused_later(decision, found, language, read):
+        refused = best
     if refused is None:
         if _refuses(best, language):
             return Checked(decision, f"“{found.words}” refuses, as does the nearest utterance of {best.intent}")
@@ -79,11 +81,7 @@ def _check_possible(
     if found is None or decision.verdict != "matched":
         return Checked(decision, None)
     best, without = decision.ranked[0], read(found.without)
-    if without.verdict == "out_of_scope" or (first := without.ranked[0]).intent != best.intent:
-        return Checked(decision, None)
-    if first.score < max(_LEAST, best.score + _BETTER):
-        return Checked(decision, None)
-    if any(_refuses(one, language, possible_refusal) for one in (first, best)):
+    if not _is_better_without(best, without, language, possible_refusal) or without.ranked[0].score < _LEAST:
         return Checked(decision, None)
     return _asked(decision, best, found)
 
@@ -108,6 +106,24 @@ def _refused(best: Candidate, without: Decision, found: Refusal, language: str |
     if first.intent == best.intent:
         return None if line_refuses else best
     return first if found.is_whole or line_refuses else None
+
+
+def _is_refused_later(
+    decision: Decision, found: Refusal, language: str | None, read: Callable[[str], Decision]
+) -> bool:
+    """Whether a clause refuses what the clauses before it name: "I found my card, don't block it"."""
+    if found.with_before is None or decision.verdict != "matched":
+        return False
+    return _is_better_without(decision.ranked[0], read(found.with_before), language, refusal)
+
+
+def _is_better_without(best: Candidate, without: Decision, language: str | None, find: _Find) -> bool:
+    """Whether the text without a negation is of the same intent, with a higher score, and neither utterance has one."""
+    if without.verdict == "out_of_scope" or (first := without.ranked[0]).intent != best.intent:
+        return False
+    if first.score < best.score + _BETTER:
+        return False
+    return not any(_refuses(one, language, find) for one in (first, best))
 
 
 def _refuses(candidate: Candidate, language: str | None, find: _Find = refusal) -> bool:

@@ -99,7 +99,7 @@ NEGATIONS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "pt": (
         _before("de jeito nenhum|em hipótese alguma|de modo algum"),
-        _before("n[ãa]o (?:precisa|é (?:preciso|para|necessário))"),
+        _before("n[ãa]o (?:precisam?|é (?:preciso|para|necessário))"),
         _before("n[ãa]o|nunca|jamais", r"ped|quer|quis|desej|pretend|dev(?:e|o|em|eria)\b|\w+[aei]r\b"),
     ),
     "ro": (_before("nu|niciodată", r"vreau|doresc|trebuie|am cerut|\w+ați\b"),),

@@ -88,10 +88,12 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "",
         ),
         (r"(?<!\w)(?:لا|ما) (?=ت\w+)", ""),
+        (r"(?<!\w)(?:(?<=أرجو )|(?<=ارجو )|(?<=الرجاء )|(?<=يرجى ))عدم |(?<!\w)لا (?:داعي|حاجة) ", ""),
     ),
     "bg": (
         (r"\bне (?=(?:искам|желая)\b)", ""),
         (r"\bне (?=\w+(?:йте|ете|и|й)\b)|\bнедей(?:те)?(?: да)? ", ""),
+        (r"\bне (?=(?:ме|ми|го|му|я|ги|им) \w+(?:йте|ете)\b)|\bняма нужда (?:да )?", ""),
     ),
     "ca": (
         (r"\bno (?=(?:vull|voldria|volem)\b)", ""),
@@ -99,9 +101,9 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "cs": (
         (r"\bne(?=(?:chci|chceme|chtěl\w*|přeji|hodlám)\b)", ""),
-        (r"\bne(?=\w{3,}(?:te|uj|ej|ovat|it|et|ět|at)\b)", ""),
+        (r"\bne(?=\w{3,}(?:te|uj|ej|ovat|it|et|ět|at)\b|(?:z?ruš|s?maž)\b)", ""),
     ),
-    "da": _scandinavian("vil ønsker ville skal", "ikke", "venligst", "lade være med at|undlad at|undgå at"),
+    "da": _scandinavian("vil ønsker ville skal", "ikke", "venligst", "lade? være med at|undlad at|undgå at"),
     "de": (
         (
             r"\b(möchten?|moechten?|will|wollen|wollte|würde|werde|wünsche|mag)" + _WORDS + r" nicht\b(?! mehr\b)",
@@ -134,7 +136,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ),
         (
             _head("please pls plz kindly so but just ok okay hey no actually said")
-            + rf"(?:{_NOT}|never)(?: you dare| ever| please| just)? (?!(?:{_STATES}|\w+ed|been|mind)\b)(?=\w)",
+            + rf"(?:{_NOT}|never)(?: you dare| ever| please| just)? (?!(?:{_STATES}|\w+ed|been|seen|heard|done|made|had|got|sent)\b)(?=\w)",
             "",
         ),
         (r"\b((?:can|could|would|will) you(?: please)?) not ", r"\1 "),
@@ -190,12 +192,14 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (rf"(?<!{_LETTER})(?:नहीं|नही) (?={_LETTER}+(?:ना|नी|ने)(?!{_LETTER}))", ""),
     ),
     "hu": (
+        (r"\bnem (?=kell \w)", ""),
         (r"\bnem (?=(?:szeretném|szeretnék|akarom|akarok|kívánom|kívánok|kérem|kérek)\b)", ""),
         (r"(?<!\w)ne (?=\w{3,})", ""),
     ),
     "id": (
         (r"\b(?:tidak|tak|nggak|gak|ga|enggak) (?=(?:mau|ingin|pengen|akan|jadi)\b)", ""),
         (r"\b(?:jangan|jgn) (?:dulu )?(?=\w+)", ""),
+        (r"\b(?:untuk|agar|supaya) (?:tidak|tak) (?=me\w+)|\b(?:tidak|tak|nggak|gak|ga) (?:perlu|usah) ", ""),
     ),
     "it": (
         (r"\bnon (?=(?:voglio|vogliamo|vorrei|vorremmo|desidero|desideriamo|intendo|ho intenzione)\b)", ""),
@@ -225,10 +229,11 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "세요",
         ),
         (r"(?<!\w)안 (?=[가-힣]*(?:할래|하고|할게|하겠|해도|하려|시켜)\w*)", ""),
+        (r"(?<!\w)안 해 ?(?:주셔도|줘도) (?:돼요|됩니다|돼|되요)", "해 주세요"),
     ),
-    "nb": _scandinavian("vil ønsker ville skal", "ikke", "vennligst", "la være å|unngå å"),
+    "nb": _scandinavian("vil ønsker ville skal", "ikke", "vennligst", "la være å|la vær å|unngå å"),
     "nl": (
-        (r"\b(wil|willen|wilde|wens|ga|zou)" + _WORDS + r" niet\b(?! meer\b)", r"\1\2"),
+        (r"\b(wil|willen|wilde|wens|ga|zou|hoef|hoeft|hoeven)" + _WORDS + r" niet\b(?! meer\b)", r"\1\2"),
         (r"\b(wil|willen|wens)" + _WORDS + r" geen\b", r"\1\2 een"),
         (r"\b(graag|gelieve|alsjeblieft|alstublieft|aub|svp)" + _WORDS + r" niet\b", r"\1\2"),
         (
@@ -241,7 +246,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "pl": (
         (r"\bnie (?=(?:chcę|chce|chcemy|chciał\w*|zamierzam|planuję|życzę sobie)\b)", ""),
         (
-            _head("proszę prosze prosimy żeby ale") + r"nie "
+            _head("proszę prosze prosimy żeby ale więc jej go ich tego mi") + r"nie "
             r"(?=\w+(?:ć|c|uj|ujcie|aj|ajcie|cie|ij|yj|asz|isz|sz)\b)",
             "",
         ),
@@ -260,7 +265,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "ro": (
         (r"\bnu (?=(?:vreau|vrem|doresc|dorim|intenționez|aș vrea|as vrea)\b)", ""),
-        (_head("rog să sa") + r"nu (?=(?:îmi |imi |o |l |mi-)?\w+)", ""),
+        (_head("rog să sa") + r"nu(?:-(?:l|mi|o|i|le))?(?: mai)? (?=(?:îmi |imi |o |l |mi-)?\w+)", ""),
     ),
     "ru": (
         ("не (?=" + _any("хочу хотим хотел хотела хотели желаю собираюсь собираемся планирую буду") + ")", ""),
@@ -294,6 +299,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "vi": (
         (r"(?<!\w)(?:không|ko|k|chẳng|chưa) (?=(?:muốn|cần|định)(?!\w))", ""),
         (r"(?<!\w)(?:xin )?(?:đừng|chớ|khỏi)(?: có)? (?=\w)", ""),
+        (r"(?<=vui lòng )không |(?<=làm ơn )không ", ""),
     ),
     "zh": (
         (r"不(?:是)?(?=想|打算|需要|愿意|准备)|没有?(?=想|要|打算)", ""),
@@ -304,10 +310,10 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
 """By language: patterns that find a negation and what stands there without it. The first that matches counts."""
 
 MARKS: Mapping[str, str] = {
-    "ar": "لا لم ما مش مو لست",
-    "bg": "не недей недейте",
+    "ar": "لا عدم لم ما مش مو لست",
+    "bg": "не няма недей недейте",
     "ca": "no",
-    "da": "ikke lade undlad undgå",
+    "da": "ikke lad lade undlad undgå",
     "de": "nicht kein keine keinen keiner keinem keines",
     "el": "δεν μη μην",
     "en": "not dont donot never no longer neednt wouldnt didnt mustnt shouldnt shallnt",
@@ -323,7 +329,7 @@ MARKS: Mapping[str, str] = {
     "nl": "niet geen",
     "pl": "nie",
     "pt": "não nao",
-    "ro": "nu",
+    "ro": "nu nu-l nu-mi nu-o nu-i nu-le",
     "ru": "не",
     "sv": "inte ej låt undvik",
     "uk": "не",

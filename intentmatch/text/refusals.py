@@ -35,6 +35,8 @@ class Refusal(NamedTuple):
     """Whether this clause is the whole text."""
     is_affix: bool = False
     """Whether the negation is a part of a word, in a clause with spaces: "nechci", "silmeyin"."""
+    with_before: str | None = None
+    """`without`, behind the clauses that come before it; None if it comes first."""
 
 
 def refusal(text: str, language: str | None) -> Refusal | None:
@@ -77,7 +79,8 @@ def _refusal(text: str, language: str) -> Refusal | None:
         if without is not None:
             forgets = language in FORGET and re.search(FORGET[language], clause, re.IGNORECASE)
             is_affix = " " in clause and clause.count(" ") == without.count(" ")
-            found = Refusal(_difference(clause, without), without, len(spans) == 1, is_affix)
+            behind = text[: span.start] + without if span.start else None
+            found = Refusal(_difference(clause, without), without, len(spans) == 1, is_affix, behind)
             return None if forgets else found
     return None
 

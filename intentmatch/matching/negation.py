@@ -12,8 +12,8 @@ from intentmatch.text.normalize import clean
 from intentmatch.text.refusals import Refusal, possible_refusal, refusal
 
 # How much lower the score may be without the negation: the message may read a little worse, and a word that loses a
-# prefix may fall into other pieces. Chosen with the development half of
-# `tests/matching/negation.yaml` and the development rows of clinc150, banking77 and massive.
+# prefix may fall into other pieces. Chosen with the development half of `tests/matching/negation.yaml`, the requests of
+# `negation_forms.yaml` and the development rows of clinc150, banking77 and massive.
 _WORSE, _WORSE_WITHOUT_AFFIX = 0.05, 0.1
 # For a negation that may be harmless: the least score without it, and how much higher this must be than with it. Chosen
 # on the same rows and the lists of `negation_forms.yaml`.
@@ -49,6 +49,9 @@ def check_negation(
     - is of the same intent, whose utterance nearest to the message has no such negation; other utterances may have one.
     - If it is of another intent, nothing but the negation speaks for the first one: the clause is the whole message, or
       the utterance nearest to the message refuses as well ("please don't ship it" for "please don't refund me").
+
+    A clause that names nothing itself ("I found my card, don't block it") is read behind the clauses before it. It
+    refuses the intent of a matched message that scores higher without the negation, if neither utterance has one.
 
     A message out of scope refuses an intent only if the clause would be matched.
 

@@ -13,6 +13,8 @@ _STATES = (
     "work|trust|hesitate|agree|own|usually|even|exist|receive|live"
 )
 
+_PARTICIPLES = r"\w+ed|been|seen|heard|done|made|had|got|sent"
+
 
 def _head(words: str) -> str:
     """Return the pattern of a place where a clause begins: the start, after a mark, or after one of the words."""
@@ -91,7 +93,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"(?<!\w)(?:(?<=أرجو )|(?<=ارجو )|(?<=الرجاء )|(?<=يرجى ))عدم |(?<!\w)لا (?:داعي|حاجة) ", ""),
     ),
     "bg": (
-        (r"\bне (?=(?:искам|желая)\b)", ""),
+        (r"\bне (?=(?:искам|желая|трябва да|(?:ми|ни) трябва)\b)|\b(?:нямам нужда от|не е нужно да) ", ""),
         (r"\bне (?=\w+(?:йте|ете|и|й)\b)|\bнедей(?:те)?(?: да)? ", ""),
         (r"\bне (?=(?:ме|ми|го|му|я|ги|им) \w+(?:йте|ете)\b)|\bняма нужда (?:да )?", ""),
     ),
@@ -100,10 +102,13 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (_head("però plau i que") + r"no (?=\w+(?:is|eu|in|i|ar|ir|re)\b)", ""),
     ),
     "cs": (
-        (r"\bne(?=(?:chci|chceme|chtěl\w*|přeji|hodlám)\b)", ""),
+        (r"\bne(?=(?:chci|chceme|chtěl\w*|přeji|hodlám|potřebuj\w*|mus[íi]\w*)\b)", ""),
+        (r"\bnení (?:potřeba|třeba|nutné) ", ""),
         (r"\bne(?=\w{3,}(?:te|uj|ej|ovat|it|et|ět|at)\b|(?:z?ruš|s?maž)\b)", ""),
     ),
-    "da": _scandinavian("vil ønsker ville skal", "ikke", "venligst", "lade? være med at|undlad at|undgå at"),
+    "da": _scandinavian(
+        "vil ønsker ville skal behøver", "(?:ikke|aldrig|ingen)", "venligst", "lade? være med at|undlad at|undgå at"
+    ),
     "de": (
         (
             r"\b(möchten?|moechten?|will|wollen|wollte|würde|werde|wünsche|mag)" + _WORDS + r" nicht\b(?! mehr\b)",
@@ -111,12 +116,12 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ),
         (r"\b(möchten?|moechten?|will|wollen|wünsche|brauchen?)" + _WORDS + r" k(ein(?:e[nrms]?)?)\b", r"\1\2 \3"),
         (r"(\bbitte|^doch)" + _WORDS + r" nicht\b", r"\1\2"),
-        (r"\b(soll(?:t|en|te|test)?|darf|dürft|brauchs?t|brauchen)" + _WORDS + r" nicht\b", r"\1\2"),
+        (r"\b(soll(?:t|en|te|test)?|darf|dürft|brauchs?t|brauchen|müsst|müssen|musst)" + _WORDS + r" nicht\b", r"\1\2"),
         (_head("") + rf"(?!{_NO_IMPERATIVE_DE})(\w{{2,}})" + _WORDS + r" nicht\b(?! mehr\b)", r"\1\2"),
         (rf"^(?!.*{_FINITE_DE})(.*?)\bnicht (?=(?:[\w-]+ )?\w+(?:en|ern|eln)\b[.!]*$)", r"\1"),
     ),
     "el": (
-        ("δεν (?=" + _any("θέλω θελω θα επιθυμώ") + ")", ""),
+        ("δεν (?=" + _any("θέλω θελω θα επιθυμώ χρειάζομαι χρειάζεται") + ")", ""),
         (r"(?<!\w)μην? (?=\w+)", ""),
     ),
     "en": (
@@ -136,7 +141,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ),
         (
             _head("please pls plz kindly so but just ok okay hey no actually said")
-            + rf"(?:{_NOT}|never)(?: you dare| ever| please| just)? (?!(?:{_STATES}|\w+ed|been|seen|heard|done|made|had|got|sent)\b)(?=\w)",
+            + rf"(?:{_NOT}|never)(?: you dare| ever| please| just)? (?!(?:{_STATES}|{_PARTICIPLES})\b)(?=\w)",
             "",
         ),
         (r"\b((?:can|could|would|will) you(?: please)?) not ", r"\1 "),
@@ -154,13 +159,17 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "",
         ),
         (r"\bprefiero no ", "prefiero "),
+        (r"\bno (?=(?:me|lo|la|los|las) (?:quiero|queremos|quisiera|deseo) \w+[aei]r\b)", ""),
+        (r"\bno (?:hace falta|es necesario|hay necesidad de|hay que) (?:que )?", ""),
+        (r"\bno (?=tengo (?:ganas|intención) de\b)", ""),
     ),
     "fa": (
-        (r"(?<!\w)ن(?=می(?:\u200c| )?خوا(?:ه|ی)م(?!\w))", ""),
+        (r"(?<!\w)ن(?=می(?:\u200c| )?خوا(?:ه|ی)?(?:م|یم)(?!\w))", ""),
+        (r"(?<!\w)(?:لازم|نیازی) نیست (?:که )?|(?<=قصد )ن(?=دار)|(?<!\w)ن(?=یاز(?:ی)? ندار)", ""),
         (r"(?<!\w)ن(?=(?:کنید|کنین|کن|شود|فرستید|دهید|بندید|ندازید)(?!\w))", ""),
     ),
     "fi": (
-        (r"\ben (haluaisi|halua|tahdo|tahtoisi|aio)\b", r"\1n"),
+        (r"\ben (haluaisi|halua|tahdo|tahtoisi|aio|tarvitse)\b", r"\1n"),
         (r"\b(?:älä|älkää|alka|ala) (?=\w+)", ""),
         (r"\b(?:ei (?:saa|pidä|tarvitse)) (?=\w+)", ""),
     ),
@@ -178,21 +187,24 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ),
         (r"\bne (?:pas|plus|jamais|rien) (?=\w+)", ""),
         (r"\b(?:pas besoin|inutile) (?:de |d['’])(?=\w+)", ""),
+        (r"\bn['’]ai (?:pas|plus|aucune) (?:envie|besoin|l['’]intention|intention) (?:de |d['’])", ""),
+        (r"\b(?:(?:il )?(?:ne |n['’])?(?:faut|doit|dois|devez)) (?:surtout )?pas (?=(?:\w+ )?\w+(?:er|ir|re)\b)", ""),
         (_head("") + r"(\w+(?:ez|e|s)(?: \w+)?) pas\b", r"\1"),
     ),
     "he": (
         ("(?:לא|אינני) (?=" + _any("רוצה רוצים מעוניין מעוניינת מבקש מבקשת") + ")", ""),
-        (r"(?<!\w)(?:אל|נא לא|בבקשה לא) (?=\w+)", ""),
+        (r"(?<!\w)(?:אל|נא לא|בבקשה לא|אין צורך|לא צריכה?) (?=\w+)", ""),
     ),
     "hi": (
         (rf"(?<!{_LETTER})(?:नहीं|नही) (?=(?:करना|कराना|करवाना|चाह|चाहिए|बंद)\w*)", ""),
         (rf"(?<!{_LETTER})मत (?={_LETTER}+)", ""),
+        (rf"(?:कोई )?(ज\u093c?रूरत|आवश्यकता) (?:नहीं|नही)(?!{_LETTER})", r"\1"),
         # Before a participle it is a prefix: "ना पढ़े हुए" is "unread".
         (rf"(?<!{_LETTER})(?:ना|न) (?=(?:कर|दें|दो|दीज|भेज|हटा)|{_LETTER}+एं?(?!{_LETTER}))", ""),
         (rf"(?<!{_LETTER})(?:नहीं|नही) (?={_LETTER}+(?:ना|नी|ने)(?!{_LETTER}))", ""),
     ),
     "hu": (
-        (r"\bnem (?=kell \w)", ""),
+        (r"\bnem (?=(?:kell|szükséges) \w)|\bnincs (?=szükség)", ""),
         (r"\bnem (?=(?:szeretném|szeretnék|akarom|akarok|kívánom|kívánok|kérem|kérek)\b)", ""),
         (r"(?<!\w)ne (?=\w{3,})", ""),
     ),
@@ -202,6 +214,8 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"\b(?:untuk|agar|supaya) (?:tidak|tak) (?=me\w+)|\b(?:tidak|tak|nggak|gak|ga) (?:perlu|usah) ", ""),
     ),
     "it": (
+        (r"\bnon (?=(?:lo|la|li|le|mi) (?:voglio|vorrei) \w+re?\b)|\bnon (?=ho bisogno\b)", ""),
+        (r"\bnon (?:c['’]è bisogno di|serve|occorre|bisogna) ", ""),
         (r"\bnon (?=(?:voglio|vogliamo|vorrei|vorremmo|desidero|desideriamo|intendo|ho intenzione)\b)", ""),
         (
             _head("favore di ma e") + rf"non {_PROBLEMS_IT}(?=(?:mi |lo |la |li |le |ci )?"
@@ -220,6 +234,8 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"(?<=[てで])(?:ほしく|欲しく)(?:は)?(?:ない|ありません)(?:です)?", "ほしい"),
         (r"はしません|しなくて(?:も)?(?:いい|良い|結構)(?:です)?", "します"),
         (r"(?:する)?つもりは(?:ない|ありません)(?:です)?", "するつもりです"),
+        (r"(?:は|の必要は|する必要は|しなくて)?(?:不要|必要(?:は)?(?:ない|ありません)|[い要]りません)(?:です)?", ""),
+        (r"(?:する)?必要は(?:ない|ありません)(?:です)?", "してください"),
     ),
     "ko": (
         (r"(?<=[가-힣])고 싶지 ?(?:는 |은 )?않(?:아요|습니다|아|은데요?|네요)", "고 싶어요"),
@@ -229,12 +245,19 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "세요",
         ),
         (r"(?<!\w)안 (?=[가-힣]*(?:할래|하고|할게|하겠|해도|하려|시켜)\w*)", ""),
+        (r"할 필요(?:가|는|도)? ?없(?:어요|습니다|다|네요|어)", "해 주세요"),
+        (r"필요(?:가|는|도)? ?없(?:어요|습니다|다|네요|어)", "필요해요"),
+        (r"(?<=원하)지 ?않(?:아요|습니다|아)", "여요"),
         (r"(?<!\w)안 해 ?(?:주셔도|줘도) (?:돼요|됩니다|돼|되요)", "해 주세요"),
     ),
-    "nb": _scandinavian("vil ønsker ville skal", "ikke", "vennligst", "la være å|la vær å|unngå å"),
+    "nb": _scandinavian(
+        "vil ønsker ville skal trenger behøver", "(?:ikke|aldri|ingen)", "vennligst", "la være å|la vær å|unngå å"
+    ),
     "nl": (
         (r"\b(wil|willen|wilde|wens|ga|zou|hoef|hoeft|hoeven)" + _WORDS + r" niet\b(?! meer\b)", r"\1\2"),
         (r"\b(wil|willen|wens)" + _WORDS + r" geen\b", r"\1\2 een"),
+        (r"\b(heb|hebben)" + _WORDS + r" geen\b(?=.* nodig\b)", r"\1\2 een"),
+        (r"\bniet (?=nodig\b)", ""),
         (r"\b(graag|gelieve|alsjeblieft|alstublieft|aub|svp)" + _WORDS + r" niet\b", r"\1\2"),
         (
             _head("") + r"(?!(?:mijn|de|het|een|dit|dat|deze|waarom|is|kan|werkt|komt|kreeg|heb|app|er)\b)"
@@ -244,7 +267,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (rf"^{FINITE_NL}(.*?)\bniet (?=(?:[\w-]+ )?\w+en\b[.!]*$)", r"\1"),
     ),
     "pl": (
-        (r"\bnie (?=(?:chcę|chce|chcemy|chciał\w*|zamierzam|planuję|życzę sobie)\b)", ""),
+        (r"\bnie (?=(?:chcę|chce|chcemy|chciał\w*|zamierzam|planuję|życzę sobie|potrzebuj\w*|musi\w*|trzeba)\b)", ""),
         (
             _head("proszę prosze prosimy żeby ale więc jej go ich tego mi") + r"nie "
             r"(?=\w+(?:ć|c|uj|ujcie|aj|ajcie|cie|ij|yj|asz|isz|sz)\b)",
@@ -253,7 +276,8 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "pt": (
         (
-            r"\b(?:já )?n[ãa]o (?=(?:quero|queremos|queria|desejo|desejamos|gostaria|pretendo|vou|preciso)\b)",
+            r"\b(?:já )?n[ãa]o (?=(?:quero|queremos|queria|desejo|desejamos|gostaria|pretendo|vou|precis(?:o|am?|amos))"
+            r"\b)",
             "",
         ),
         (
@@ -264,17 +288,21 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"\bprefiro n[ãa]o ", "prefiro "),
     ),
     "ro": (
-        (r"\bnu (?=(?:vreau|vrem|doresc|dorim|intenționez|aș vrea|as vrea)\b)", ""),
+        (r"\bnu (?=(?:vreau|vrem|doresc|dorim|intenționez|aș vrea|as vrea|am nevoie)\b)", ""),
+        (r"\bn-(?=(?:aș|as|am de gând|am nevoie)\b)|\bnu (?:e|este) (?:nevoie|necesar) (?:să |de )?", ""),
         (_head("rog să sa") + r"nu(?:-(?:l|mi|o|i|le))?(?: mai)? (?=(?:îmi |imi |o |l |mi-)?\w+)", ""),
     ),
     "ru": (
         ("не (?=" + _any("хочу хотим хотел хотела хотели желаю собираюсь собираемся планирую буду") + ")", ""),
-        (r"(?<!\w)не (?:надо|нужно|стоит|следует)(?: мне| бы)?,? ?", ""),
+        (r"(?<!\w)не (?:надо|нужно|стоит|следует)(?: мне| бы)?,? ?|(?<!\w)не (?=нуж(?:ен|на|ны)(?!\w))", ""),
         # "Не могли бы вы" is "could you"; a past plural ends in "ли".
         (r"(?<!\w)не (?!\w+ли(?!\w))(?=\w+(?:йте|ите|ьте|й|и|ь|йтесь|ть|ться)(?!\w))", ""),
     ),
     "sv": _scandinavian(
-        "vill önskar ville tänker ska skulle", "(?:inte|ej)", "snälla|vänligen", "låt bli att|undvik att"
+        "vill önskar ville tänker ska skulle behöver",
+        "(?:inte|ej|aldrig|ingen|inget|inga)",
+        "snälla|vänligen",
+        "låt bli att|undvik att",
     ),
     "th": (
         (r"ไม่(?=อยาก|ต้องการ|ขอ)", ""),
@@ -282,6 +310,9 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "tr": (
         (r"\bistem(?:iyorum|iyoruz|em|eyiz)\b", "istiyorum"),
+        (r"\b(\w+m[ae])y[ae] (?:gerek|lüzum) yok\b", r"\1k istiyorum"),
+        (r"\b(\w+ma)yaca(?:ğım|ğız)\b", r"\1k istiyorum"),
+        (r"\b(\w+me)yece(?:ğim|ğiz)\b", r"\1k istiyorum"),
         (r"\b(\w*[aıou]\w*)may?(?=(?:ın(?:ız)?|alım|sın(?:lar)?)\b)", r"\1"),
         (r"\b(\w*[eiöü]\w*)mey?(?=(?:in(?:iz)?|elim|sin(?:ler)?)\b)", r"\1"),
         (r"\b(et|sil|gönder|kes|değiştir|ekle|kaydet)me\b", r"\1"),
@@ -289,7 +320,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "uk": (
         ("не (?=" + _any("хочу хочемо хотів хотіла бажаю збираюся збираюсь планую буду") + ")", ""),
-        (r"(?<!\w)не (?:треба|потрібно|варто|слід)(?: мені)?,? ?", ""),
+        (r"(?<!\w)не (?:треба|потрібно|варто|слід)(?: мені)?,? ?|(?<!\w)не (?=потріб(?:ен|на|ні)(?!\w))", ""),
         (r"(?<!\w)не (?!\w+ли(?!\w))(?=\w+(?:йте|іть|ьте|й|и|ь|те|ти|тися)(?!\w))", ""),
     ),
     "ur": (
@@ -304,6 +335,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "zh": (
         (r"不(?:是)?(?=想|打算|需要|愿意|准备)|没有?(?=想|要|打算)", ""),
         (r"(?:请勿|千万别|千万不要|不要|不用|先别|勿|(?<![区區特级級性分差个個])[别別](?!的|人|处|家|墅|名))", ""),
+        (r"没有?必要|无需|不必", ""),
         (r"不(?=取消|退|删|改|换|买|注销|订)", ""),
     ),
 }
@@ -311,9 +343,10 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 MARKS: Mapping[str, str] = {
     "ar": "لا عدم لم ما مش مو لست",
-    "bg": "не няма недей недейте",
+    "bg": "не няма нямам недей недейте",
     "ca": "no",
-    "da": "ikke lad lade undlad undgå",
+    "cs": "nechci nechceme",
+    "da": "ikke aldrig ingen lad lade undlad undgå",
     "de": "nicht kein keine keinen keiner keinem keines",
     "el": "δεν μη μην",
     "en": "not dont donot never no longer neednt wouldnt didnt mustnt shouldnt shallnt",
@@ -322,16 +355,16 @@ MARKS: Mapping[str, str] = {
     "fr": "pas plus jamais rien point inutile",
     "he": "לא אל אינני",
     "hi": "नहीं नही मत ना न",
-    "hu": "ne nem",
-    "id": "tidak tak nggak gak ga enggak jangan jgn",
+    "hu": "ne nem nincs",
+    "id": "usah tidak tak nggak gak ga enggak jangan jgn",
     "it": "non",
-    "nb": "ikke la unngå",
+    "nb": "ikke aldri ingen la unngå",
     "nl": "niet geen",
     "pl": "nie",
     "pt": "não nao",
-    "ro": "nu nu-l nu-mi nu-o nu-i nu-le",
+    "ro": "nu n",
     "ru": "не",
-    "sv": "inte ej låt undvik",
+    "sv": "inte ej aldrig ingen inget inga låt undvik",
     "uk": "не",
     "ur": "نہیں مت نہ",
     "vi": "không ko k chẳng chưa đừng chớ khỏi",
@@ -341,11 +374,11 @@ MARKS: Mapping[str, str] = {
 PARTS: Mapping[str, str] = {
     "cs": "ne",
     "fa": "ن",
-    "ja": "たく|ない|ほしく|欲しく|つもり|しません|なくて",
-    "ko": "지|안 ",
+    "ja": "たく|ない|ほしく|欲しく|つもり|りません|しません|なくて|不要",
+    "ko": "지|안 |없",
     "th": "ไม่|อย่า|ห้าม",
     "tr": "m[ae]|istem",
-    "zh": "不|没|请勿|别|別|勿",
+    "zh": "不|没|无需|请勿|别|別|勿",
 }
 """By language with affixes or without spaces: a pattern that is part of every refusal."""
 

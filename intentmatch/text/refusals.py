@@ -1,8 +1,8 @@
 """Find negated requests by language, and read them without the negation.
 
 Most negations in messages are harmless: "it isn't here yet", "I can't log in". `refusal` knows only negations that
-refuse: a negated wish ("I don't want to cancel") and a prohibition ("don't cancel"). `possible_refusal` finds others
-that often do ("it should not be cancelled").
+refuse: a negated wish or need ("I don't want to cancel", "no need to") and a prohibition ("don't cancel").
+`possible_refusal` finds others that often do ("it should not be cancelled").
 """
 
 from __future__ import annotations

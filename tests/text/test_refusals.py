@@ -145,3 +145,56 @@ def test_refusal_says_how_much_of_the_text_it_is(language: str, text: str, is_wh
 
     assert found is not None
     assert (found.is_whole, found.is_affix) == (is_whole, is_affix)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "behind"),
+    [
+        ("en", "please don't cancel my order", None),
+        ("en", "don't wait, cancel my order", None),
+        ("en", "I found my card, don't block it. Thanks", "I found my card, block it"),
+        ("ro", "am găsit cardul, nu-l mai blocați", "am găsit cardul, blocați"),
+    ],
+)
+def test_refusal_is_read_behind_the_clauses_before_it(language: str, text: str, behind: str | None) -> None:
+    found = refusal(text, language)
+
+    assert found is not None
+    assert found.with_before == behind
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "without"),
+    [
+        ("ar", "لا داعي لإلغاء طلبي", "لإلغاء طلبي"),
+        ("bg", "няма нужда да отменяте поръчката", "отменяте поръчката"),
+        ("cs", "není potřeba měnit heslo", "měnit heslo"),
+        ("da", "jeg behøver ingen faktura", "jeg behøver faktura"),
+        ("de", "ihr müsst mich nicht verbinden", "ihr müsst mich verbinden"),
+        ("es", "la factura no la quiero cambiar", "la factura la quiero cambiar"),
+        ("fa", "نیازی نیست سفارش را لغو کنید", "سفارش را لغو کنید"),
+        ("fi", "en tarvitse laskua", "tarvitsen laskua"),
+        ("fr", "il ne faut pas annuler ma commande", "annuler ma commande"),
+        ("hi", "पता बदलने की कोई ज़रूरत नहीं है", "पता बदलने की ज़रूरत है"),
+        ("hu", "nincs szükségem számlára", "szükségem számlára"),
+        ("id", "tidak perlu membatalkan pesanan", "membatalkan pesanan"),
+        ("it", "non ho bisogno della fattura", "ho bisogno della fattura"),
+        ("ja", "パスワードのリセットは不要です", "パスワードのリセット"),
+        ("ko", "비밀번호를 재설정할 필요가 없습니다", "비밀번호를 재설정해 주세요"),
+        ("nb", "jeg trenger ingen faktura", "jeg trenger faktura"),
+        ("nl", "ik heb geen factuur nodig", "ik heb een factuur nodig"),
+        ("pl", "nie potrzebuję faktury", "potrzebuję faktury"),
+        ("ro", "n-aș vrea să anulez comanda", "aș vrea să anulez comanda"),
+        ("ru", "мне не нужен счёт", "мне нужен счёт"),
+        ("sv", "byt aldrig mitt lösenord", "byt mitt lösenord"),
+        ("tr", "şifremi sıfırlamaya gerek yok", "şifremi sıfırlamak istiyorum"),
+        ("uk", "рахунок мені не потрібен", "рахунок мені потрібен"),
+        ("vi", "xin vui lòng không hủy lịch hẹn", "xin vui lòng hủy lịch hẹn"),
+        ("zh", "收货地址没必要改", "收货地址改"),
+    ],
+)
+def test_what_is_not_needed_is_refused(language: str, text: str, without: str) -> None:
+    found = refusal(text, language)
+
+    assert found is not None
+    assert found.without == without

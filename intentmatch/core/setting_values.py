@@ -122,11 +122,16 @@ def threshold(value: Any) -> dict[str, float | str]:
     return {DEFAULT_LANGUAGE: parse_threshold(value)}
 
 
+def _named(text: str) -> dict[str, str]:
+    """Return the values by name of `messages=5000,days=30`, which may also be written as in YAML, with colons."""
+    parts = (re.split("[=:]", part, maxsplit=1) for part in text.strip().removeprefix("{").removesuffix("}").split(","))
+    return {name.strip(): "".join(value).strip() for name, *value in parts}
+
+
 def target(value: Any) -> dict[str, float | bool]:
     """Parse a mapping such as `{precision: 0.95}`, or text such as `precision=0.95,confidence=0.9` or `balance`."""
     if isinstance(value, str):
-        pairs = [part.strip().partition("=") for part in value.split(",")]
-        value = {key.strip(): number.strip() or True for key, _, number in pairs}
+        value = {key: number or True for key, number in _named(value).items()}
     if not isinstance(value, Mapping) or len(set(value) & set(TARGETS)) != 1:
         raise ValueError(f"it must be one of {', '.join(TARGETS)}, as in `{{precision: 0.95}}`")
     if unknown := set(map(str, value)) - {*TARGETS, *WITH_PRECISION}:
@@ -201,8 +206,7 @@ def prompts(value: Any) -> dict[str, str]:
 def lint(value: Any) -> dict[str, str]:
     """Parse `{few-utterances: off}`, or text such as `few-utterances=off,two-clusters=warning`."""
     if isinstance(value, str):
-        pairs = [part.partition("=") for part in value.split(",")]
-        value = {rule: level for rule, _, level in pairs}
+        value = _named(value)
     if not isinstance(value, Mapping):
         raise ValueError("it must map rule ids to levels, for example few-utterances=off")
     known = one_of(*LINT_LEVELS)
@@ -241,9 +245,8 @@ def webhook(value: Any) -> str:
 
 def sample(value: Any) -> dict[str, float]:
     """Parse `{share: 0.01, messages: 1000}`, the same as text `share=0.01,messages=1000`, or the share alone."""
-    if isinstance(value, str) and "=" in value:
-        pairs = [part.partition("=") for part in value.split(",")]
-        value = {name.strip(): number.strip() for name, _, number in pairs}
+    if isinstance(value, str) and ("=" in value or ":" in value):
+        value = _named(value)
     if not isinstance(value, Mapping):
         value = {"share": value}
     if set(map(str, value)) - set(SAMPLE_BOUNDS):
@@ -256,8 +259,7 @@ def counts(*keys: str) -> Callable[[Any], dict[str, int]]:
 
     def parse_counts(value: Any) -> dict[str, int]:
         if isinstance(value, str):
-            pairs = [part.partition("=") for part in value.split(",")]
-            value = {name.strip(): number.strip() for name, _, number in pairs}
+            value = _named(value)
         if not isinstance(value, Mapping) or set(map(str, value)) - set(keys):
             raise ValueError(f"it must be a mapping with the keys {' and '.join(keys)}")
         return {str(name): count(number) for name, number in value.items()}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from intentmatch.core.errors import IntentMatchError, UnavailableError
+from intentmatch.core.errors import InputError, IntentMatchError, UnavailableError
 from intentmatch.evaluation.drift import Answered, Drift, answered, find_drift, split_last_day
 from intentmatch.evaluation.drift_report import send, to_dict
 from intentmatch.inbox.inbox import Inbox
@@ -54,10 +54,18 @@ class DailyDrift:
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
 
     def look(self) -> Drift | None:
-        """Do the check if it is due; return what was found if it was done here. Raises what the inbox does."""
+        """Do the check if it is due; return what was found if it was done here.
+
+        Raises `InputError` if no answers are kept to compare, and what the inbox raises.
+        """
         settings, inbox = self._matcher().settings, self._inbox()
         if settings.drift == "off" or inbox is None or not inbox.has_messages:
             self.last = None
+        if settings.drift == "off":
+            return None
+        if inbox is None or not settings.inbox_sample["share"]:
+            raise InputError("no answers are kept to compare: set inbox, and inbox_sample to keep a share of them")
+        if not inbox.has_messages:
             return None
         due = last_due(settings.drift, datetime.fromtimestamp(time.time(), timezone.utc))
         found = None

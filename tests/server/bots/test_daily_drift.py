@@ -88,8 +88,21 @@ def test_one_of_several_processes_checks_and_all_know(bot):
     assert one.last == two.last
 
 
-@pytest.mark.parametrize("settings", [{"drift": "off"}, {"inbox": "off"}, {"inbox": "not-there.sqlite"}])
-def test_nothing_is_checked_without_a_time_or_an_inbox(tmp_path, monkeypatch, settings):
+@pytest.mark.parametrize("settings", [{"inbox": "off"}, {"inbox_sample": {"share": 0, "messages": 10}}])
+def test_without_a_sample_of_answers_there_is_one_warning(tmp_path, monkeypatch, caplog, settings):
+    check = Bot(tmp_path, monkeypatch, **settings).check("shop")
+    monkeypatch.setattr(daily_drift, "SECONDS_BETWEEN_LOOKS", 0.001)
+    looks: list[int] = []
+    monkeypatch.setattr(daily_drift.DailyDrift, "look", lambda self, look=check.look: looks.append(1) or look())
+
+    follow(check, lambda: len(looks) > 3)
+
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert warning.startswith("the check of shop for drift failed: no answers are kept to compare: set inbox")
+
+
+@pytest.mark.parametrize("settings", [{"drift": "off"}, {"inbox": "not-there.sqlite"}])
+def test_nothing_is_checked_without_a_time_or_messages(tmp_path, monkeypatch, settings):
     monkeypatch.chdir(tmp_path)
     check = Bot(tmp_path, monkeypatch, **settings).check()
 

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from intentmatch.core.threshold import parse_threshold
 from intentmatch.text.normalize import fold, language_code
@@ -228,17 +228,24 @@ def off_or_path(value: Any) -> str:
     return "off" if value is False else text(value)
 
 
+def http_url(url: str) -> SplitResult | None:
+    """Return the parts of an http(s) URL without user and fragment; None for anything else."""
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        return None
+    if not valid or not url.isascii() or not url.isprintable() or " " in url or {*url} & {*"@#"}:
+        return None
+    return parts
+
+
 def webhook(value: Any) -> str:
     """Parse `off` or an http(s) URL without a user; it may have a query, as those of chat programs do."""
     if value is False or value == "off":
         return "off"
     url = text(value)
-    try:
-        parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        valid = False
-    if not valid or not url.isascii() or not url.isprintable() or " " in url or {*url} & {*"@#"}:
+    if http_url(url) is None:
         raise ValueError("it must be a URL that begins with https:// or http:// and has no user, or off")
     return url
 

@@ -10,13 +10,14 @@ import base64
 import json
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import ModelUnavailableError, SettingsError
+from intentmatch.core.setting_values import http_url
 
 WHAT = "The encoder remote"
 FORM = "remote:https://HOST/v1/embeddings#MODEL, or remote:http://HOST/embed for text-embeddings-inference"
@@ -141,14 +142,7 @@ def plain_url(url: str) -> SplitResult | None:
 
     A URL with a user is refused because an artefact contains the settings. Errors should not show it.
     """
-    try:
-        parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        return None
-    if not valid or not url.isascii() or not url.isprintable() or " " in url or {*url} & {*"@?#"}:
-        return None
-    return parts
+    return None if "?" in url else http_url(url)
 
 
 def _checked(url: str) -> SplitResult:

@@ -7,6 +7,7 @@ import threading
 from types import TracebackType
 
 from intentmatch.core.errors import DatabaseError
+from intentmatch.core.types import Registry
 from intentmatch.matching.learner import Learner
 from intentmatch.matching.loader import Reloader
 from intentmatch.matching.replica import Replica
@@ -79,22 +80,23 @@ class DatabaseWatch:
             now = self._replica.newest()
             if now == (self._reloader.content if self._refused is None else self._refused):
                 return True
-            registry = self._reloader.reload_provisionally()
+            registry = self.reload()
         except DatabaseError:  # `Notices` logs it, once
             return False
         except Exception as error:  # noqa: BLE001 - whatever failed, the old registry and this thread go on
             self._refused = now
             report_failure(self._replica.address, error, self._on_error)
             return True
-        self._refused = None
         report_reload(registry, self._on_reload)
-        self._learner.request()
         return True
 
-    def reload(self) -> None:
-        """Reload now, as after a change: with the thresholds in use until new ones are trained. Raises as `load`."""
-        self._reloader.reload_provisionally()
+    def reload(self) -> Registry:
+        """Reload now, with the thresholds in use until new ones are trained; return the registry. Raises as `load`."""
+        registry = self._reloader.reload_provisionally()
+        self._refused = None
+        # In another thread, so that the next edit does not wait for the training of this one.
         self._learner.request()
+        return registry
 
     def _train(self) -> None:
         train(self._reloader)

@@ -144,20 +144,20 @@ class Watch:
         if now is None or now == self._last:
             return
         try:
-            registry = self._reloader.reload_provisionally()
+            registry = self.reload()
         except Exception as error:  # noqa: BLE001 - whatever failed, the old registry and this thread go on
             self._refused = now
             report_failure(self._path, error, self._on_error)
             return
-        self._refused = None
         report_reload(registry, self._on_reload)
+
+    def reload(self) -> Registry:
+        """Reload now, with the thresholds in use until new ones are trained; return the registry. Raises as `load`."""
+        registry = self._reloader.reload_provisionally()
+        self._refused = None
         # In another thread, so that the next edit does not wait for the training of this one.
         self._learner.request()
-
-    def reload(self) -> None:
-        """Reload now, as after a change: with the thresholds in use until new ones are trained. Raises as `load`."""
-        self._reloader.reload_provisionally()
-        self._learner.request()
+        return registry
 
     def _train(self) -> None:
         train(self._reloader)

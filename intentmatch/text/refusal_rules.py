@@ -235,7 +235,6 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"はしません|しなくて(?:も)?(?:いい|良い|結構)(?:です)?", "します"),
         (r"(?:する)?つもりは(?:ない|ありません)(?:です)?", "するつもりです"),
         (r"(?:は|の必要は|する必要は|しなくて)?(?:不要|必要(?:は)?(?:ない|ありません)|[い要]りません)(?:です)?", ""),
-        (r"(?:する)?必要は(?:ない|ありません)(?:です)?", "してください"),
     ),
     "ko": (
         (r"(?<=[가-힣])고 싶지 ?(?:는 |은 )?않(?:아요|습니다|아|은데요?|네요)", "고 싶어요"),
@@ -369,7 +368,8 @@ MARKS: Mapping[str, str] = {
     "ur": "نہیں مت نہ",
     "vi": "không ko k chẳng chưa đừng chớ khỏi",
 }
-"""By language: words of a folded text, one of which stands in every refusal. A language without words needs `PARTS`."""
+"""By language: words of a folded text, one of which stands in every refusal. A language without words needs `PARTS`;
+if it has both, the words only tell which language it is."""
 
 PARTS: Mapping[str, str] = {
     "cs": "ne",

@@ -484,6 +484,14 @@ def many(count: int) -> str:
     return "\n".join(["intents:", *lines, ""])
 
 
+def train_only_after(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Return an event that the training of the next edits waits for."""
+    go_on = threading.Event()
+    train = watched.watch._reloader.train
+    monkeypatch.setattr(watched.watch._reloader, "train", lambda: go_on.wait(PATIENCE) and train())
+    return go_on
+
+
 def test_edit_is_loaded_before_training(
     folder: Path, start: Callable[[Path], Watched], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -491,9 +499,7 @@ def test_edit_is_loaded_before_training(
     (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
     watched = start(folder)
     before = watched.matcher.artefact.calibration
-    go_on = threading.Event()
-    train = watched.watch._reloader.train
-    monkeypatch.setattr(watched.watch._reloader, "train", lambda: go_on.wait(PATIENCE) and train())
+    go_on = train_only_after(watched, monkeypatch)
 
     write(folder / "bot.yaml", many(5))
     until(lambda: watched.loaded)
@@ -513,9 +519,7 @@ def test_reload_of_a_watch_does_not_wait_for_training(
     (folder / "bot.yaml").write_text(many(4), encoding="utf-8")
     watched = start(folder)
     before = watched.matcher.artefact.calibration
-    go_on = threading.Event()
-    train = watched.watch._reloader.train
-    monkeypatch.setattr(watched.watch._reloader, "train", lambda: go_on.wait(PATIENCE) and train())
+    go_on = train_only_after(watched, monkeypatch)
 
     write(folder / "bot.yaml", many(5))
     watched.watch.reload()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from colorsys import hls_to_rgb
 from typing import Any
+
+from nicegui import json
 
 TEXT = "#7a8494"
 LINE = "rgba(128, 140, 160, 0.28)"
@@ -56,6 +58,14 @@ def lookup(names: list[str], function: str) -> str:
     """Return a JavaScript function that sees `names`; `function` is the expression of it."""
     # Valid JSON is valid JavaScript, and no text can end it.
     return f"((names) => {function})({json.dumps(names)})"
+
+
+def unwatched(data: Sequence[object]) -> str:
+    """Return data as JavaScript, for an option such as `:data`.
+
+    Server and page watch everything inside of plain options for changes, which takes longer than drawing it.
+    """
+    return f"Object.freeze({json.dumps(data)})"
 
 
 def shortened(text: str) -> str:

@@ -21,7 +21,7 @@ from intentmatch.studio.places import intent_link
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 
-_AT_ONCE = 25
+_AT_ONCE = 10
 _SHOWN_MESSAGES = 5
 _OFF = "The inbox is off. Write `inbox: misses.sqlite` below `settings:`, or start with --set inbox=misses.sqlite."
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from nicegui import ui
 from nicegui.events import EChartPointClickEventArguments, ValueChangeEventArguments
+from numpy.typing import NDArray
 
 from intentmatch.authoring.insights import held_out_of
 from intentmatch.core.types import Utterance
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 from intentmatch.evaluation.insight.utterance_map import UtteranceMap, misunderstood
 from intentmatch.registry.editing.edits import MoveUtterance
-from intentmatch.studio.chart_style import BAD, PRIMARY, WARN, lookup, palette, shortened, tooltip
+from intentmatch.studio.chart_style import BAD, PRIMARY, WARN, lookup, palette, shortened, tooltip, unwatched
 from intentmatch.studio.insight_part import InsightPart
 from intentmatch.studio.parts import card, empty, tag, words
 from intentmatch.studio.places import file_name, intent_link, place
@@ -24,23 +24,23 @@ from intentmatch.studio.visit import Visit
 
 _EVERY = "every intent"
 _MOST_NAMES = 60
-_AT_ONCE = 20
+_AT_ONCE = 10
 # More rings than this share of the points would hide the map.
 _SHOWN_TAKEN = 0.05
 _MANY = 3000
-_BY = {"intent": 2, "language": 3}
-# Order of the series of the chart.
-_ALL, _CHOSEN, _TAKEN, _MISPLACED, _NAMES = range(5)
+# More cannot be told apart.
+_MOST_COLOURS = 36
 
 
 class MapView:
     """The map on one page."""
 
-    def __init__(self, visit: Visit, shown: UtteranceMap) -> None:
+    def __init__(self, visit: Visit, shown: UtteranceMap, cases: HeldOutCases | None = None) -> None:
+        """Without `cases`, they are waited for, and the lines that another intent takes are marked later."""
         self._visit, self._map = visit, shown
         self._by, self._chosen = "intent", _EVERY
         self._languages = sorted({line.language or "" for line in shown.lines})
-        self._taken = np.empty(0, dtype=np.int64)
+        self._taken = np.empty(0, dtype=np.int64) if cases is None else self._few(misunderstood(shown, cases))
         if not shown.lines:
             empty("There are no utterances yet.")
             return
@@ -84,16 +84,12 @@ class MapView:
 
     def _options(self) -> dict[str, Any]:
         shown = self._map
-        number = {code: place for place, code in enumerate(self._languages)}
-        # Tuples: NiceGUI watches every list inside of the options, which takes longer than all the rest.
-        points = tuple(
-            (round(x, 3), round(y, 3), owner, number[line.language or ""], shortened(line.text))
+        self._points = [
+            (round(x, 3), round(y, 3), owner, shortened(line.text))
             for line, owner, (x, y) in zip(shown.lines, shown.owners.tolist(), shown.positions.tolist(), strict=True)
-        )
-        self._points = points
-        size = 5 if len(points) > _MANY else 8
+        ]
         hidden = {"show": False, "min": -1.06, "max": 1.06}
-        says = lookup(list(shown.intents), "(p) => p.data[4] ? p.data[4] + '\\n' + names[p.data[2]] : p.name")
+        says = lookup(list(shown.intents), "(p) => p.data[3] ? p.data[3] + '\\n' + names[p.data[2]] : p.name")
         zoom = {"type": "inside", "filterMode": "none", "zoomOnMouseWheel": "ctrl"}
         return {
             "animation": False,
@@ -102,78 +98,81 @@ class MapView:
             "yAxis": dict(hidden),
             "dataZoom": [{**zoom, "xAxisIndex": 0}, {**zoom, "yAxisIndex": 0}],
             "tooltip": tooltip(says),
-            "visualMap": self._colours(),
-            "series": [
-                {"type": "scatter", "data": points, "symbolSize": size, "itemStyle": {"opacity": 0.8}},
-                {"type": "scatter", "data": [], "symbolSize": size + 4, "itemStyle": {"color": PRIMARY}},
-                self._rings([], WARN, size + 5),
-                self._rings(shown.misplaced, BAD, size + 8),
-                {
-                    "type": "scatter",
-                    "silent": True,
-                    "data": self._names(),
-                    "symbolSize": 1,
-                    "itemStyle": {"color": "transparent"},
-                    "label": {
-                        "show": True,
-                        "formatter": "{b}",
-                        "color": "#ffffff",
-                        "backgroundColor": "rgba(29, 35, 48, 0.66)",
-                        "borderRadius": 4,
-                        "padding": [2, 5],
-                        "fontSize": 11,
-                    },
-                    "labelLayout": {"hideOverlap": True},
-                },
-            ],
+            "series": self._series(),
         }
 
-    def _rings(self, rows: Sequence[int], colour: str, size: int) -> dict[str, Any]:
-        style = {"color": "transparent", "borderColor": colour, "borderWidth": 2, "opacity": 0.9}
-        return {
-            "type": "scatter",
-            "data": tuple(self._points[row] for row in rows),
-            "symbolSize": size,
-            "itemStyle": style,
-            "silent": True,
-        }
+    def _series(self) -> list[dict[str, Any]]:
+        """Return the lines of each colour, what is marked among them, and the names of intents."""
+        if self._by == "intent":
+            kinds, count = self._map.owners, len(self._map.intents)
+        else:
+            number = {code: place for place, code in enumerate(self._languages)}
+            kinds = np.array([number[line.language or ""] for line in self._map.lines], dtype=np.int64)
+            count = len(number)
+        colours = palette(min(count, _MOST_COLOURS))
+        chosen = self._chosen != _EVERY
+        own = self._map.intents.index(self._chosen) if chosen else -1
+        size = 5 if len(self._points) > _MANY else 8
+        self._clickable = [np.flatnonzero(kinds % len(colours) == colour) for colour in range(len(colours))]
+        series = [
+            self._dots(rows, size, {"color": colour, "opacity": 0.15 if chosen else 0.8})
+            for rows, colour in zip(self._clickable, colours, strict=True)
+        ]
+        self._clickable.append(np.flatnonzero(self._map.owners == own))
+        series.append(self._dots(self._clickable[-1], size + 4, {"color": PRIMARY}))
+        for rows, colour, larger in ((self._taken, WARN, 5), (np.array(self._map.misplaced, np.int64), BAD, 8)):
+            style = {"color": "transparent", "borderColor": colour, "borderWidth": 2, "opacity": 0.9}
+            series.append({**self._dots(rows, size + larger, style), "silent": True})
+        return [*series, self._names()]
 
-    def _names(self) -> list[dict[str, Any]]:
+    def _dots(self, rows: NDArray[np.int64], size: int, style: dict[str, Any]) -> dict[str, Any]:
+        # One drawing for all dots of a series instead of one for each: ten times as fast. It fails without any dots.
+        drawn_at_once = {"large": len(rows) > 0, "largeThreshold": 0}
+        data = unwatched([self._points[row] for row in rows.tolist()])
+        return {"type": "scatter", ":data": data, "symbolSize": size, "itemStyle": style, **drawn_at_once}
+
+    def _names(self) -> dict[str, Any]:
         """Return the names of the largest intents, in the middle of their lines."""
         shown = self._map
         sizes = np.bincount(shown.owners, minlength=len(shown.intents))
-        largest = np.argsort(-sizes, kind="stable")[:_MOST_NAMES].tolist()
+        largest = np.argsort(-sizes, kind="stable")[:_MOST_NAMES].tolist() if self._by == "intent" else []
         found = []
         for intent in (one for one in largest if sizes[one]):
             x, y = np.median(shown.positions[shown.owners == intent], axis=0).tolist()
             found.append({"name": shown.intents[intent], "value": [round(x, 3), round(y, 3)]})
-        return found
-
-    def _colours(self) -> dict[str, Any]:
-        count = len(self._map.intents) if self._by == "intent" else len(self._languages)
-        return {
-            "show": False,
-            "dimension": _BY[self._by],
-            "seriesIndex": _ALL,
-            "min": 0,
-            "max": max(1, count - 1),
-            "inRange": {"color": palette(count)},
+        label = {
+            "show": True,
+            "formatter": "{b}",
+            "color": "#ffffff",
+            "backgroundColor": "rgba(29, 35, 48, 0.66)",
+            "borderRadius": 4,
+            "padding": [2, 5],
+            "fontSize": 11,
         }
+        style = {"color": "transparent"}
+        return {
+            "type": "scatter",
+            "silent": True,
+            "data": found,
+            "symbolSize": 1,
+            "itemStyle": style,
+            "label": label,
+            "labelLayout": {"hideOverlap": True},
+        }
+
+    def _draw(self) -> None:
+        self._chart.options["series"] = self._series()
 
     def _colour(self, event: ValueChangeEventArguments[str]) -> None:
         self._by = event.value
-        self._chart.options["visualMap"] = self._colours()
-        self._chart.options["series"][_NAMES]["label"]["show"] = self._by == "intent"
+        self._draw()
         self._visit.announce(f"Coloured by {self._by}")
 
     def _choose(self, event: ValueChangeEventArguments[str]) -> None:
         self._chosen = event.value or _EVERY
-        series = self._chart.options["series"]
+        self._draw()
         chosen = self._chosen != _EVERY
-        owner = self._map.intents.index(self._chosen) if chosen else -1
-        series[_CHOSEN]["data"] = tuple(point for point in self._points if point[2] == owner)
-        series[_ALL]["itemStyle"]["opacity"] = 0.15 if chosen else 0.8
-        self._visit.announce(f"{len(series[_CHOSEN]['data'])} utterances of {self._chosen}" if chosen else "")
+        self._visit.announce(f"{len(self._clickable[-1])} utterances of {self._chosen}" if chosen else "")
 
     def _zoom(self, factor: float | None) -> None:
         middle, half = sum(self._window) / 2, (self._window[1] - self._window[0]) / 2
@@ -186,9 +185,7 @@ class MapView:
 
     def _open(self, event: EChartPointClickEventArguments) -> None:
         """Open the line of a point in the editor."""
-        row = event.data_index
-        if event.series_index == _CHOSEN:
-            row = int(np.flatnonzero(self._map.owners == self._map.intents.index(self._chosen))[row])
+        row = int(self._clickable[event.series_index][event.data_index])
         location = self._map.lines[row].location
         name = None if location is None else file_name(self._visit, location)
         if location is not None and name is not None:
@@ -196,18 +193,26 @@ class MapView:
 
     def _add_taken(self, cases: HeldOutCases) -> None:
         """Mark the lines that another intent takes when they are held out."""
-        rows = misunderstood(self._map, cases).tolist()
-        points = tuple(self._points[row] for row in rows)
-        few = len(rows) <= _SHOWN_TAKEN * len(self._points)
+        rows = misunderstood(self._map, cases)
 
-        def mark(shown: bool) -> None:
-            self._chart.options["series"][_TAKEN]["data"] = points if shown else ()
-            self._chart.update()
+        def mark(shown: NDArray[np.int64]) -> None:
+            if len(shown) != len(self._taken):
+                self._taken = shown
+                self._draw()
 
-        ui.switch("Mark the lines that another intent takes", value=few, on_change=lambda event: mark(event.value))
+        few = self._few(rows)
+        ui.switch(
+            "Mark the lines that another intent takes",
+            value=len(few) == len(rows),
+            on_change=lambda event: mark(rows if event.value else rows[:0]),
+        )
         mark(few)
         text = f"{len(rows)} of {len(self._points)} lines are taken by another intent when they are held out."
         tag("p", text, "st-muted st-small")
+
+    def _few(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return these rows if their rings would not hide the map, and none otherwise."""
+        return rows if len(rows) <= _SHOWN_TAKEN * len(self._map.lines) else rows[:0]
 
     def _list(self) -> None:
         rows = self._map.misplaced

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import NamedTuple
 
 from nicegui import ui
 from nicegui.element import Element
 
-from intentmatch.authoring.insights import held_out_of, learning_curve_of, overlaps_of, utterance_map_of
+from intentmatch.authoring.insights import Ready, held_out_of, learning_curve_of, overlaps_of, utterance_map_of
+from intentmatch.evaluation.insight.utterance_map import UtteranceMap
 from intentmatch.studio.confusion_view import ConfusionView
 from intentmatch.studio.coverage_view import coverage_view
 from intentmatch.studio.following import follow
@@ -19,6 +21,8 @@ from intentmatch.studio.overlap_view import OverlapView
 from intentmatch.studio.parts import heading, tag
 from intentmatch.studio.target_view import TargetView
 from intentmatch.studio.visit import Visit
+
+_SECONDS_FOR_CASES = 0.2
 
 
 class _View(NamedTuple):
@@ -63,11 +67,12 @@ async def show(visit: Visit) -> None:
 
 
 def _map(visit: Visit) -> Callable[[], None]:
-    return InsightPart(
-        lambda: utterance_map_of(visit.bot.matcher),
-        lambda found: _ignore(MapView(visit, found)),
-        waiting="Drawing the map:",
-    ).refresh
+    async def draw(found: UtteranceMap) -> None:
+        # Long enough to read the cases that the training has left in the cache: the map is then drawn once.
+        held_out = await asyncio.to_thread(held_out_of, visit.bot.matcher, _SECONDS_FOR_CASES)
+        MapView(visit, found, held_out.value if isinstance(held_out, Ready) else None)
+
+    return InsightPart(lambda: utterance_map_of(visit.bot.matcher), draw, waiting="Drawing the map:").refresh
 
 
 def _overlaps(visit: Visit) -> Callable[[], None]:

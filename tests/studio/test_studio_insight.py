@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import parse_qs, urlparse
 
 import pytest
 from driven_studio import Served, copied, open_screen, save_proposal, serious_findings, start, stop, watched
@@ -75,21 +76,40 @@ def test_screens_fit_the_width_and_axe_finds_nothing_serious(browser, served, wi
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
+DATA = """(series) => {
+  const chart = getElement(Number(document.querySelector('.st-map').id.slice(1))).chart;
+  return chart.getOption().series[series].data;
+}"""
+POINT = f"""([series, number]) => {{
+  const element = document.querySelector('.st-map'), box = element.getBoundingClientRect();
+  const chart = getElement(Number(element.id.slice(1))).chart;
+  const [x, y] = chart.convertToPixel({{seriesIndex: series}}, ({DATA})(series).at(number).slice(0, 2));
+  return [box.x + x, box.y + y];
+}}"""
+
+
 class TestSee:
     def test_click_on_the_map_opens_the_line(self, page, served):
         opened(page, served, "see")
         page.get_by_text("are taken by another intent").wait_for()
-        point = page.evaluate(
-            """() => {
-              const element = document.querySelector('.st-map'), box = element.getBoundingClientRect();
-              const chart = getElement(Number(element.id.slice(1))).chart;
-              const [x, y] = chart.convertToPixel({seriesIndex: 0}, chart.getOption().series[0].data[0].slice(0, 2));
-              return [box.x + x, box.y + y];
-            }"""
-        )
+        point = page.evaluate(POINT, [0, 0])
         page.mouse.click(*point)
 
         page.wait_for_url("**/edit?file=orders.yaml&line=8")
+
+    def test_click_opens_the_line_under_other_colours_with_an_intent_chosen(self, page, served):
+        opened(page, served, "see")
+        page.get_by_role("button", name="By language").click()
+        page.get_by_role("combobox", name="Intent").fill("refund")
+        page.get_by_role("option", name="refund").click()
+        page.wait_for_function(f"() => ({DATA})(2).length === 8")  # after a series for each language
+        line = page.evaluate(f"() => ({DATA})(2).at(-1)[3]")
+        page.mouse.click(*page.evaluate(POINT, [2, 7]))
+
+        page.wait_for_url("**/edit?file=*&line=*")
+        place = parse_qs(urlparse(page.url).query)
+        file = (served.folder / place["file"][0]).read_text(encoding="utf-8")
+        assert line in file.splitlines()[int(place["line"][0]) - 1]
 
     def test_tabs_are_chosen_by_keys_and_kept_in_the_address(self, page, served):
         opened(page, served, "see")

@@ -84,6 +84,8 @@ TESTED_IN: dict[str, str] = {
     "learning/lbfgs.py": "learning/test_head.py",
     # Held-out cases leave near-duplicates out.
     "learning/near_duplicates.py": "learning/test_cross_validation.py",
+    # What is cached is a training.
+    "learning/training_cache.py": "learning/test_training.py",
     # Rules are tested with files that break them.
     "lint/catalogue.py": "lint/test_lint_run.py",
     "lint/shape.py": "lint/test_lint_rules.py",

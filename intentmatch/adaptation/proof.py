@@ -13,13 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from intentmatch.artefact.build import build, labelled_messages
+from intentmatch.artefact.build import build, training_data
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import USUAL_SHARE, Settings
 from intentmatch.core.types import Case, Encoder, Registry, Vectors
 from intentmatch.encoders.encode import encode_all
-from intentmatch.encoders.translations import translations_of
 from intentmatch.evaluation.folds import keeping, split, without_intents
 from intentmatch.evaluation.metrics import auroc
 from intentmatch.learning.cross_validation import HeldOut
@@ -174,15 +173,16 @@ def _cases(fold: Fold, artefact: Artefact, encoder: Encoder) -> HeldOut:
 def _matchers(fold: Fold, artefact: Artefact, encoder: Encoder, cases: HeldOut) -> Iterator[tuple[list[int], Snapshot]]:
     """Yield positions of messages with the matcher that answers them."""
     everything = range(len(fold.messages))
-    registry, settings, vectors = fold.registry, artefact.settings, artefact.wide_vectors
-    validated = cross_validate_registry(registry, vectors, artefact.label_vectors, settings, translations_of(encoder))
-    labelled = labelled_messages(registry, settings, encoder)
+    registry, settings = fold.registry, artefact.settings
+    vectors, labels = artefact.wide_vectors, artefact.label_vectors
+    data = training_data(registry, vectors, labels, settings, encoder=encoder)
+    validated = cross_validate_registry(data)
     for number in range(_ROUNDS):
         positions = list(everything[number::_ROUNDS])
         others = np.ones(len(everything), dtype=bool)
         others[positions] = False
         unseen = unseen_of([cases.select(others)], registry, settings)
-        again = calibrated(validated, registry, vectors, settings, labelled, unseen=unseen)
+        again = calibrated(validated, data._replace(unseen=unseen))
         yield positions, Snapshot(Engine(replace(artefact, **again._asdict()), encoder, None))
 
 

@@ -8,7 +8,7 @@ from intentmatch.artefact.store import Artefact, searched_by
 from intentmatch.core.errors import NOWHERE, Location, Problem, RegistryError
 from intentmatch.core.setting_values import FROM_TESTS
 from intentmatch.core.settings import Settings
-from intentmatch.core.types import Encoder, Registry
+from intentmatch.core.types import Encoder, Registry, Vectors
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import Known, Progress, encode_all
 from intentmatch.encoders.translations import translations_of
@@ -16,7 +16,8 @@ from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.index import check_extras, make_graph
 from intentmatch.learning.labelled_cases import Labelled, usable_cases
 from intentmatch.learning.labelled_share import FEWEST, labelled_share
-from intentmatch.learning.training import PreviousTraining, load_or_train
+from intentmatch.learning.training import PreviousTraining, TrainingData
+from intentmatch.learning.training_cache import load_or_train
 from intentmatch.registry import check
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
@@ -36,7 +37,7 @@ def build(
     """Encode a registry, train its head and calibration, and return the artefact.
 
     Texts in the `cache` or among the `known` vectors are not encoded again. `provisional` is what an earlier training
-    left: then only the head is trained, see `load_or_train`. Set `checked` if the registry's rules were checked before,
+    left: then only the head is trained, see `provisional_training`. Set `checked` if the registry's rules were checked before,
     as every reader does.
 
     Raises `RegistryError` if the registry breaks a rule, `MissingExtraError` if its index needs a package that is not
@@ -53,17 +54,8 @@ def build(
     kept = of_utterances.astype(settings.vectors, copy=False)
     # Training uses the vectors as stored, so that it can be repeated from the artefact.
     of_utterances = kept.astype(np.float32, copy=False)
-    trained = load_or_train(
-        registry,
-        of_utterances,
-        of_labels,
-        settings,
-        cache.folder if cache else None,
-        translations=translations_of(encoder),
-        unseen=unseen_messages_of(encoder),
-        labelled=labelled_messages(registry, settings, encoder, cache),
-        provisional=provisional,
-    )
+    data = training_data(registry, of_utterances, of_labels, settings, encoder=encoder, cache=cache)
+    trained = load_or_train(data, cache.folder if cache else None, provisional=provisional)
     searched = searched_by(settings, trained.trained_head)
     return Artefact(
         registry=registry,
@@ -82,6 +74,24 @@ def texts_of(registry: Registry) -> list[str]:
     """Return all cleaned texts that are encoded: utterances, negatives, and the intents' titles or names."""
     lines = [utterance.text for utterance in (*registry.utterances, *registry.negatives)]
     return [clean(text) for text in (*lines, *(intent.label for intent in registry))]
+
+
+def training_data(
+    registry: Registry,
+    vectors: Vectors,
+    labels: Vectors,
+    settings: Settings,
+    *,
+    encoder: Encoder,
+    cache: VectorCache | None = None,
+) -> TrainingData:
+    """Return what a registry is trained on, given the `vectors` of its utterances and those of its intents' `labels`.
+
+    `encoder` is the one that made the vectors.
+    """
+    labelled = labelled_messages(registry, settings, encoder, cache)
+    known = translations_of(encoder), labelled, unseen_messages_of(encoder)
+    return TrainingData(registry, vectors, labels, settings, *known)
 
 
 def labelled_messages(

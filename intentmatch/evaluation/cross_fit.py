@@ -15,7 +15,7 @@ from intentmatch.core.types import Case
 from intentmatch.encoders.translations import translations_of
 from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.evaluation.runner import CachingEncoder, vectors_of
-from intentmatch.learning.training import calibrated, cross_validate_registry
+from intentmatch.learning.training import TrainingData, calibrated, cross_validate_registry
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import Answers, Snapshot
 from intentmatch.text.normalize import fold
@@ -44,12 +44,17 @@ def cross_fitted(matcher: Answers, cases: Sequence[Case]) -> Iterator[tuple[list
         return
     registry, settings, vectors = artefact.registry, artefact.settings, artefact.wide_vectors
     encoder = CachingEncoder(matcher.encoder, vectors_of(matcher))
-    validated = cross_validate_registry(
-        registry, vectors, artefact.label_vectors, settings, translations_of(matcher.encoder)
+    data = TrainingData(
+        registry,
+        vectors,
+        artefact.label_vectors,
+        settings,
+        translations_of(matcher.encoder),
+        unseen=unseen_messages_of(matcher.encoder),
     )
-    unseen = unseen_messages_of(matcher.encoder)
+    validated = cross_validate_registry(data)
     for number, positions in places.items():
         rest = replace(registry, tests=tuple(case for case in learned if round_of[fold(case.text)] != number))
         labelled = labelled_messages(rest, settings, encoder, fewest=1)
-        trained = calibrated(validated, rest, vectors, settings, labelled, unseen=unseen)
+        trained = calibrated(validated, data._replace(registry=rest, labelled=labelled))
         yield positions, Snapshot(Engine(replace(artefact, **trained._asdict()), matcher.encoder, matcher.reranker))

@@ -21,7 +21,7 @@ from intentmatch.evaluation.tune import Choice, microseconds_a_message, trial_of
 from intentmatch.learning.calibration import calibrate
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_share import labelled_share, share_in_use
-from intentmatch.learning.training import cross_validate_registry
+from intentmatch.learning.training import TrainingData, cross_validate_registry
 from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
@@ -84,7 +84,8 @@ def _compared(
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]
     encoded = encode_all(encoder, [*texts, *labels], "utterance", cache)
-    held_out = cross_validate_registry(registry, encoded[: len(texts)], encoded[len(texts) :], settings).held_out
+    data = TrainingData(registry, encoded[: len(texts)], encoded[len(texts) :], settings)
+    held_out = cross_validate_registry(data).held_out
     share = share_in_use(settings, labelled_share(registry.tests))
     time = microseconds_a_message(encoder, texts)
     choice = Choice(settings.encoder, settings.scorer, settings.aggregation)

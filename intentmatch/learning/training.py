@@ -1,19 +1,15 @@
-"""Train head and calibration from a registry's own utterances, and cache what was trained, with its held-out cases."""
+"""Train head and calibration from a registry's own utterances."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 
 from intentmatch.core.settings import Settings
 from intentmatch.core.shared_lines import SharedLines
@@ -27,29 +23,36 @@ from intentmatch.learning.labelled_cases import Labelled, joined, labelled_cases
 from intentmatch.learning.labelled_share import share_in_use
 from intentmatch.learning.shared_cases import SharedCases, apart
 from intentmatch.learning.subsampling import beyond_a_head, sample
-from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.learning.token_features import TokenVectorizer
 from intentmatch.learning.unseen_cases import with_unseen
 from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.runtime import steps
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
-from intentmatch.storage.atomic import remove_strays, write_file
-from intentmatch.storage.sealed import read_sealed, seal
-from intentmatch.storage.unwritable import with_advice
-from intentmatch.text.normalize import TEXT_VERSION, clean
+from intentmatch.text.normalize import clean
 
 _log = logging.getLogger(__name__)
 
-# Raise with any change that trains something else from the same registry.
-_VERSION = 21
-# Most cached trainings: a bot, its last edits, and a few other bots.
-_MOST_FILES = 32
 # Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
 _MEANINGFUL_LABELS = 0.5
-# Prefix of the names of the held-out cases in a cache file.
-_CASES = "cases."
 # Utterances times intents above which training a head would delay an edit by more than a second.
 _MOST_NUMBERS_PROVISIONALLY = 1_000_000
+
+
+class TrainingData(NamedTuple):
+    """What head and calibrations are trained on."""
+
+    registry: Registry
+    vectors: Vectors
+    """Of all utterances, shape `(utterances, dim)`."""
+    labels: Vectors
+    """Of the intents' titles or names, shape `(intents, dim)`."""
+    settings: Settings
+    translations: Translations | None = None
+    """Those of the encoder; None if they are not known."""
+    labelled: Labelled | None = None
+    """Messages that the confidence curve is learned from too, or that a promised precision is tested on."""
+    unseen: UnseenMessages | None = None
+    """Messages that the encoder was not trained on, if it was trained on utterances of the registry."""
 
 
 class Trained(NamedTuple):
@@ -62,42 +65,19 @@ class Trained(NamedTuple):
     """Calibration for messages in languages that the registry does not have; None if `calibration` is for all."""
 
 
-def train(
-    registry: Registry,
-    vectors: Vectors,
-    labels: Vectors,
-    settings: Settings,
-    translations: Translations | None = None,
-    *,
-    labelled: Labelled | None = None,
-    unseen: UnseenMessages | None = None,
-) -> Trained:
-    """Train the head and calibrate. Deterministic.
-
-    `vectors` are those of all utterances, shape `(utterances, dim)`; `labels` those of the intents' titles or names,
-    shape `(intents, dim)`. `translations` are those of the encoder; None if they are not known. Share of out-of-scope
-    messages and confidence curve are learned from `labelled` messages too if there are some. `unseen` are messages that
-    an encoder was not trained on which was trained on utterances of the registry.
-    """
-    validated = cross_validate_registry(registry, vectors, labels, settings, translations)
-    return calibrated(validated, registry, vectors, settings, labelled, unseen=unseen)
+def train(data: TrainingData) -> Trained:
+    """Train the head and calibrate. Deterministic."""
+    return calibrated(cross_validate_registry(data), data)
 
 
-def calibrated(
-    validated: CrossValidated,
-    registry: Registry,
-    vectors: Vectors,
-    settings: Settings,
-    labelled: Labelled | None,
-    *,
-    unseen: UnseenMessages | None = None,
-) -> Trained:
-    """Calibrate on the cases of a cross-validation and on labelled messages. Arguments are as in `train`."""
+def calibrated(validated: CrossValidated, data: TrainingData) -> Trained:
+    """Calibrate on the cases of a cross-validation and on labelled messages."""
     steps.report("calibrating")
+    registry, settings = data.registry, data.settings
     names = [intent.name for intent in registry]
     languages = [utterance.language for utterance in registry.utterances]
-    labelled_share = labelled and labelled.share
-    held_out, tested = cases_of(validated, registry, vectors, settings, labelled, unseen=unseen)
+    labelled_share = data.labelled and data.labelled.share
+    held_out, tested = cases_of(validated, data)
     share = share_in_use(settings, labelled_share)
     found = calibrate(held_out, settings.target, names, languages, share, tested=tested)
     calibration = replace(found, labelled=labelled_share)
@@ -106,22 +86,15 @@ def calibrated(
     return Trained(calibration, trained_head, _foreign(validated, calibration, settings.target, share))
 
 
-def cases_of(
-    validated: CrossValidated,
-    registry: Registry,
-    vectors: Vectors,
-    settings: Settings,
-    labelled: Labelled | None,
-    *,
-    unseen: UnseenMessages | None = None,
-) -> tuple[HeldOut, HeldOut | None]:
+def cases_of(validated: CrossValidated, data: TrainingData) -> tuple[HeldOut, HeldOut | None]:
     """Return the cases that a calibration is fitted to, and those that test a promised precision; None without one.
 
     Labelled messages serve one of these purposes: a test on cases that shaped the confidences proves nothing.
     """
-    held_out, tested = with_unseen(validated.held_out, registry, settings, unseen), None
+    registry, settings, labelled = data.registry, data.settings, data.labelled
+    held_out, tested = with_unseen(validated.held_out, registry, settings, data.unseen), None
     if labelled is not None:
-        cases = labelled_cases(registry, vectors, settings.aggregation, validated.trained_head, labelled)
+        cases = labelled_cases(registry, data.vectors, settings.aggregation, validated.trained_head, labelled)
         if settings.promises:
             tested = cases
         else:
@@ -187,18 +160,17 @@ class CrossValidated(NamedTuple):
     """The same cases as if said in a language that the registry does not have; None if that cannot be known."""
 
 
-def cross_validate_registry(
-    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, translations: Translations | None = None
-) -> CrossValidated:
+def cross_validate_registry(data: TrainingData) -> CrossValidated:
     """Cross-validate a registry's utterances under the settings `scorer` and `aggregation`."""
-    owners, aggregation, lines = registry.owners, settings.aggregation, registry.lines
+    registry, vectors = data.registry, data.vectors
+    owners, aggregation, lines = registry.owners, data.settings.aggregation, registry.lines
     keys = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in registry.folded]
-    moved = None if translations is None else translations.moved
+    moved = None if data.translations is None else data.translations.moved
     lines_of_several = SharedLines(registry)
     shared = SharedCases(registry, lines_of_several) if lines_of_several else None
     with all_cores() as each:
         steps.report("training the head")
-        features = _features(registry, vectors, labels, settings)
+        features = _features(data)
         if features is None:
             rows = sample(registry)
             held_out, translated = cross_validate(
@@ -223,92 +195,22 @@ def cross_validate_registry(
     return CrossValidated(held_out, trained_head, translated)
 
 
-def load_or_train(
-    registry: Registry,
-    vectors: Vectors,
-    labels: Vectors,
-    settings: Settings,
-    folder: Path | None,
-    *,
-    translations: Translations | None = None,
-    labelled: Labelled | None = None,
-    unseen: UnseenMessages | None = None,
-    provisional: PreviousTraining | None = None,
-) -> Trained:
-    """Train, or load from the cache folder what was trained on the same utterances and vectors.
-
-    `translations`, `labelled` and `unseen` are as in `train`. With `provisional`, the result of training before an
-    edit, only the head is trained, starting from the previous one, and the calibrations are reused: cross-validation
-    takes most of the time, and few edits move the confidence by much. A large registry with the same intents reuses the
-    head too. A cache file that cannot be read or written is logged as a warning and costs only time.
-    """
-    there = provisional is not None
-    file = folder and _file(
-        folder / "learned",
-        registry,
-        vectors,
-        labels,
-        settings,
-        translations=translations,
-        labelled=labelled,
-        unseen=unseen,
-        there=there,
-    )
-    found = _read(file) if file else None
-    if found is None and provisional is not None:
-        head = _provisional_head(registry, vectors, labels, settings, provisional)
-        return Trained(provisional.calibration, head, provisional.foreign)
-    if found is None:
-        validated = cross_validate_registry(registry, vectors, labels, settings, translations)
-        found = calibrated(validated, registry, vectors, settings, labelled, unseen=unseen)
-        if file:
-            _write(file, found, validated.held_out)
-    return found
-
-
-def cached_cases(
-    registry: Registry,
-    vectors: Vectors,
-    labels: Vectors,
-    settings: Settings,
-    folder: Path | None,
-    *,
-    translations: Translations | None = None,
-    labelled: Labelled | None = None,
-    unseen: UnseenMessages | None = None,
-) -> HeldOut | None:
-    """Return the held-out cases of the cross-validation that a cached training was calibrated on; None without one.
-
-    Arguments are those of `load_or_train`. Labelled and unseen messages are not among the cases.
-    """
-    file = folder and _file(
-        folder / "learned",
-        registry,
-        vectors,
-        labels,
-        settings,
-        translations=translations,
-        labelled=labelled,
-        unseen=unseen,
-        there=True,
-    )
-    try:
-        tensors = read_sealed(file).tensors if file else {}
-    except (SafetensorError, OSError, ValueError):
-        return None  # `load_or_train` says so
-    names = HeldOut.__slots__
-    # A file of an earlier release has none.
-    return HeldOut(*(tensors[_CASES + name] for name in names)) if _CASES + names[0] in tensors else None
-
-
 def _fit(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> TrainedHead:
     start = None if near is None else nearby(features.fitting, near)
     return TrainedHead(fit_head(features.fitting, start, each), features.vectorizer, features.words)
 
 
-def _provisional_head(
-    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, before: PreviousTraining
-) -> TrainedHead | None:
+def provisional_training(data: TrainingData, before: PreviousTraining) -> Trained:
+    """Train only the head, starting from that before an edit, and reuse the calibrations.
+
+    Cross-validation takes most of the time of a training, and few edits move the confidence by much. A large registry
+    with the same intents reuses the head too.
+    """
+    return Trained(before.calibration, _provisional_head(data, before), before.foreign)
+
+
+def _provisional_head(data: TrainingData, before: PreviousTraining) -> TrainedHead | None:
+    registry = data.registry
     if before.trained_head is None or beyond_a_head(registry):
         return None
     intents = [intent.name for intent in before.registry]
@@ -317,7 +219,7 @@ def _provisional_head(
         if before.trained_head.words is None:
             return before.trained_head
         return replace(before.trained_head, words=WordAlignment.fit(_texts(registry)))
-    features = _features(registry, vectors, labels, settings)
+    features = _features(data)
     return features and _fit(features, _columns(before.trained_head.head.weights, intents, registry))
 
 
@@ -328,13 +230,14 @@ def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Ve
     return np.ascontiguousarray(with_none[:, [places.get(intent.name, -1) for intent in registry]])
 
 
-def _features(registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings) -> Features | None:
-    if settings.scorer != "head" or len(registry) < 2 or beyond_a_head(registry):
+def _features(data: TrainingData) -> Features | None:
+    registry = data.registry
+    if data.settings.scorer != "head" or len(registry) < 2 or beyond_a_head(registry):
         return None
     texts = _texts(registry)
     vectorizer = TokenVectorizer.fit(texts)
     chosen = sample(registry)
-    fitting = _prepared(registry, vectors, labels, vectorizer, chosen)
+    fitting = _prepared(data, vectorizer, chosen)
     return Features(chosen, vectorizer, fitting, WordAlignment.fit(texts))
 
 
@@ -342,15 +245,14 @@ def _texts(registry: Registry) -> list[str]:
     return [clean(utterance.text) for utterance in registry.utterances]
 
 
-def _prepared(
-    registry: Registry, vectors: Vectors, labels: Vectors, vectorizer: TokenVectorizer, chosen: NDArray[np.int64]
-) -> Fitting:
+def _prepared(data: TrainingData, vectorizer: TokenVectorizer, chosen: NDArray[np.int64]) -> Fitting:
     """Prepare the sample for training, with the labels of the intents as hints if they are meaningful.
 
     A title or name is one more example of its intent. Names without meaning to the encoder (`faq_12`) would be noise:
     then fewer than half of them are nearest to their own intent.
     """
-    owners, some = np.asarray(registry.owners)[chosen], vectors[chosen]
+    registry, labels = data.registry, data.labels
+    owners, some = np.asarray(registry.owners)[chosen], data.vectors[chosen]
     pairs = apart(SharedLines(registry), chosen)
     rows = vectorizer.dense([clean(registry.utterances[row].text) for row in chosen.tolist()])
     if not labels_are_meaningful(some, owners, labels):
@@ -372,75 +274,3 @@ def labels_are_meaningful(vectors: Vectors, owners: Sequence[int] | NDArray[np.i
     centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
     nearest = (labels @ centres.T).argmax(axis=1) == np.arange(len(labels))
     return bool(nearest.mean() > _MEANINGFUL_LABELS)
-
-
-def _file(
-    folder: Path,
-    registry: Registry,
-    vectors: Vectors,
-    labels: Vectors,
-    settings: Settings,
-    *,
-    translations: Translations | None,
-    labelled: Labelled | None,
-    unseen: UnseenMessages | None,
-    there: bool,
-) -> Path | None:
-    """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""
-    parts = [
-        [_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation],
-        [dict(settings.target), settings.out_of_scope_share],
-        [[intent.name, intent.label] for intent in registry],
-        [utterance.text for utterance in registry.utterances],
-        [utterance.language for utterance in registry.utterances],
-        registry.owners,
-        registry.lines,
-        None if translations is None else translations.digest,
-        None if labelled is None else [labelled.share, registry.tests_content],
-    ]
-    if unseen is not None:
-        parts.append(unseen.digest)
-    if SharedLines(registry):
-        parts.append([intent.when for intent in registry])
-    utterances_digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[
-        :16
-    ]
-    # Vectors take much longer to hash than utterances.
-    if there and not any(folder.glob(f"{utterances_digest}-*")):
-        return None
-    vectors_digest = hashlib.sha256()
-    for numbers in (vectors, labels, *(() if labelled is None else (labelled.vectors,))):
-        vectors_digest.update(np.ascontiguousarray(numbers).data)
-    return folder / f"{utterances_digest}-{vectors_digest.hexdigest()[:16]}.safetensors"
-
-
-def _read(file: Path) -> Trained | None:
-    try:
-        stored = read_sealed(file)
-        if stored.metadata["name"] != file.name:
-            raise ValueError(f"it is a copy of {stored.metadata['name']}")
-        calibration = Calibration.from_dict(json.loads(stored.metadata["calibration"]))
-        foreign = (
-            Calibration.from_dict(json.loads(stored.metadata["foreign"])) if "foreign" in stored.metadata else None
-        )
-        return Trained(calibration, TrainedHead.from_tensors(stored.tensors), foreign)
-    except FileNotFoundError:
-        return None
-    except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
-        _log.warning("%s cannot be used (%s); training again", file, error)
-        return None
-
-
-def _write(file: Path, found: Trained, held_out: HeldOut) -> None:
-    tensors = {} if found.trained_head is None else found.trained_head.to_tensors()
-    tensors |= {_CASES + name: np.ascontiguousarray(getattr(held_out, name)) for name in HeldOut.__slots__}
-    calibrations = {"calibration": found.calibration} | ({} if found.foreign is None else {"foreign": found.foreign})
-    try:
-        metadata = {"name": file.name, **{name: json.dumps(one.to_dict()) for name, one in calibrations.items()}}
-        write_file(file, seal(tensors, metadata))
-        newest = sorted(file.parent.glob("*.safetensors"), key=lambda one: one.stat().st_mtime, reverse=True)
-        for old in newest[_MOST_FILES:]:
-            old.unlink(missing_ok=True)
-        remove_strays(file.parent)
-    except (SafetensorError, OSError) as error:
-        _log.warning("the trained head cannot be cached at %s: %s", file, with_advice(error))

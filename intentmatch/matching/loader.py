@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from intentmatch.artefact.build import build, known_vectors, labelled_messages, uncovered
+from intentmatch.artefact.build import build, known_vectors, training_data, uncovered
 from intentmatch.artefact.store import Artefact, load_artefact
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import ArtefactError
@@ -18,10 +18,9 @@ from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.encoders import encoder_key, load_encoder
 from intentmatch.encoders.encode import Progress
-from intentmatch.encoders.translations import translations_of
-from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.learning.subsampling import subsampling_problems
-from intentmatch.learning.training import PreviousTraining, load_or_train
+from intentmatch.learning.training import PreviousTraining
+from intentmatch.learning.training_cache import load_or_train
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.reranker import load_reranker, reranker_key
 from intentmatch.registry import is_yaml, read_registry
@@ -193,19 +192,9 @@ def trained_again(artefact: Artefact, encoder: Encoder, cache: VectorCache | Non
     """
     registry, settings = artefact.registry, artefact.settings
     cache = cache or VectorCache.at(settings.cache)
-    vectors, labels, translations = artefact.wide_vectors, artefact.label_vectors, translations_of(encoder)
-    labelled = labelled_messages(registry, settings, encoder, cache)
-    again = load_or_train(
-        registry,
-        vectors,
-        labels,
-        settings,
-        cache.folder,
-        translations=translations,
-        labelled=labelled,
-        unseen=unseen_messages_of(encoder),
-    )
-    return replace(artefact, **again._asdict())
+    vectors, labels = artefact.wide_vectors, artefact.label_vectors
+    data = training_data(registry, vectors, labels, settings, encoder=encoder, cache=cache)
+    return replace(artefact, **load_or_train(data, cache.folder)._asdict())
 
 
 def _gives_vectors(old: Engine, encoder: Encoder, settings: Settings) -> bool:

@@ -16,8 +16,8 @@ from intentmatch.core.errors import ArtefactError, DatabaseError, RegistryError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder, Registry
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
-from intentmatch.learning.training import _VERSION as TRAINING_VERSION
 from intentmatch.learning.training import PreviousTraining
+from intentmatch.learning.training_cache import TRAINING_VERSION
 from intentmatch.registry import examine
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.reader import Remembered

@@ -14,7 +14,7 @@ from intentmatch.core.errors import Location, RegistryError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Intent, Registry, Utterance
 from intentmatch.learning.token_features import DIM
-from intentmatch.learning.training import train
+from intentmatch.learning.training import TrainingData, train
 from intentmatch.storage.vector_cache import VectorCache
 
 
@@ -165,7 +165,7 @@ def test_large_enough_registry_has_a_deterministic_head():
 
     labels = WordHashEncoder().encode([intent.label for intent in TRAINABLE])
 
-    one, other = (train(TRAINABLE, rows, labels, Settings()) for rows in (vectors, vectors.copy()))
+    one, other = (train(TrainingData(TRAINABLE, rows, labels, Settings())) for rows in (vectors, vectors.copy()))
 
     assert one.trained_head.head.weights.tobytes() == other.trained_head.head.weights.tobytes()
     assert one.trained_head.head.weights.shape == (64 + DIM + 1, len(THINGS))

@@ -30,7 +30,7 @@ from intentmatch.core.settings import Settings, parse, resolve
 from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
 from intentmatch.learning.calibration import calibrate
-from intentmatch.learning.training import cross_validate_registry
+from intentmatch.learning.training import TrainingData, cross_validate_registry
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.question import Question
 
@@ -101,9 +101,8 @@ def _measure(
         registry = _two_thirds(registry)
     matcher = Matcher.load(registry, encoder=encoder)
     artefact = matcher.artefact
-    held_out = cross_validate_registry(
-        registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings
-    ).held_out
+    data = TrainingData(registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings)
+    held_out = cross_validate_registry(data).held_out
     names, languages = [i.name for i in registry], [u.language for u in registry.utterances]
     known = np.array([row.intent is not None and row.intent in registry for row in messages])
     weights = _weights(messages, registry, strangers=strangers)

@@ -13,7 +13,8 @@ from intentmatch.learning.cross_validation import HeldOut, cross_validate
 from intentmatch.learning.head import fit_head, held_out_head, prepare, softmax
 from intentmatch.learning.shared_cases import SharedCases, apart
 from intentmatch.learning.token_features import DIM
-from intentmatch.learning.training import cross_validate_registry, load_or_train, train
+from intentmatch.learning.training import TrainingData, cross_validate_registry, train
+from intentmatch.learning.training_cache import load_or_train
 
 YES = ("yes", "yes please", "certainly", "go ahead", "sure thing", "why not")
 NO = ("no", "no thanks", "never", "stop that", "rather not", "not at all")
@@ -51,7 +52,7 @@ def shared_cases(registry: Registry) -> SharedCases:
 
 
 def held_out(registry: Registry, scorer: str = "head") -> HeldOut:
-    return cross_validate_registry(registry, *vectors_of(registry), Settings(scorer=scorer)).held_out
+    return cross_validate_registry(TrainingData(registry, *vectors_of(registry), Settings(scorer=scorer))).held_out
 
 
 def accuracy(held_out: HeldOut, registry: Registry) -> float:
@@ -180,7 +181,7 @@ def test_out_of_scope_cases_meet_no_copy_of_their_intent() -> None:
 
 def test_tags_of_intents_that_share_lines_belong_to_the_key_of_the_cache(tmp_path) -> None:
     def trained(registry: Registry) -> None:
-        load_or_train(registry, *vectors_of(registry), Settings(), tmp_path)
+        load_or_train(TrainingData(registry, *vectors_of(registry), Settings()), tmp_path)
 
     registry = bot(2)
     swapped = Registry((intent("yes0", *YES), *registry.intents[1:]))
@@ -193,7 +194,7 @@ def test_tags_of_intents_that_share_lines_belong_to_the_key_of_the_cache(tmp_pat
 def test_training_is_deterministic_with_shared_lines() -> None:
     registry = bot(3, talk=True)
 
-    one, other = (train(registry, *vectors_of(registry), Settings()) for _ in range(2))
+    one, other = (train(TrainingData(registry, *vectors_of(registry), Settings())) for _ in range(2))
 
     assert one.calibration == other.calibration
     if one.trained_head is not None and other.trained_head is not None:

@@ -13,7 +13,7 @@ from intentmatch import Intent, Registry, Utterance
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Case, Vectors
 from intentmatch.encoders.translations import Translations
-from intentmatch.learning import training
+from intentmatch.learning import training, training_cache
 from intentmatch.learning.calibration import LearnedCut
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_cases import Labelled
@@ -22,12 +22,12 @@ from intentmatch.learning.training import (
     CrossValidated,
     PreviousTraining,
     Trained,
+    TrainingData,
     _features,
-    cached_cases,
     cross_validate_registry,
-    load_or_train,
     train,
 )
+from intentmatch.learning.training_cache import cached_cases, load_or_train
 
 WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
 
@@ -62,6 +62,11 @@ def labels(registry: Registry) -> Vectors:
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
+@pytest.fixture(scope="module")
+def data(registry: Registry, vectors: Vectors, labels: Vectors) -> TrainingData:
+    return TrainingData(registry, vectors, labels, Settings())
+
+
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry for each training that was not loaded from the cache."""
@@ -71,7 +76,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         calls.append(1)
         return cross_validate_registry(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(training, "cross_validate_registry", counting)
+    monkeypatch.setattr(training_cache, "cross_validate_registry", counting)
     return calls
 
 
@@ -85,48 +90,40 @@ def same(one: Trained, other: Trained) -> bool:
     )
 
 
-def test_second_training_is_loaded_from_the_cache(
-    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]
-) -> None:
+def test_second_training_is_loaded_from_the_cache(data: TrainingData, tmp_path: Path, counted: list[int]) -> None:
     """To the last bit."""
-    first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
-    second = load_or_train(registry, vectors.copy(), labels, Settings(), tmp_path)
+    first = load_or_train(data, tmp_path)
+    second = load_or_train(data._replace(vectors=data.vectors.copy()), tmp_path)
 
     assert len(counted) == 1
     assert same(first, second)
-    assert same(first, train(registry, vectors, labels, Settings()))
+    assert same(first, train(data))
 
 
-def test_held_out_cases_are_cached_with_the_training(
-    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path
-) -> None:
-    load_or_train(registry, vectors, labels, Settings(), tmp_path)
+def test_held_out_cases_are_cached_with_the_training(data: TrainingData, tmp_path: Path) -> None:
+    load_or_train(data, tmp_path)
 
-    found = cached_cases(registry, vectors, labels, Settings(), tmp_path)
+    found = cached_cases(data, tmp_path)
 
-    wanted = cross_validate_registry(registry, vectors, labels, Settings()).held_out
+    wanted = cross_validate_registry(data).held_out
     assert found is not None
     for name in HeldOut.__slots__:
         np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
-    assert cached_cases(registry, vectors, labels, Settings(aggregation="max"), tmp_path) is None
-    assert cached_cases(registry, vectors, labels, Settings(), None) is None
+    assert cached_cases(data._replace(settings=Settings(aggregation="max")), tmp_path) is None
+    assert cached_cases(data, None) is None
 
 
-def test_damaged_cache_has_no_held_out_cases(
-    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path
-) -> None:
-    load_or_train(registry, vectors, labels, Settings(), tmp_path)
+def test_damaged_cache_has_no_held_out_cases(data: TrainingData, tmp_path: Path) -> None:
+    load_or_train(data, tmp_path)
     (file,) = (tmp_path / "learned").glob("*.safetensors")
     file.write_bytes(file.read_bytes()[:-100])
 
-    assert cached_cases(registry, vectors, labels, Settings(), tmp_path) is None
+    assert cached_cases(data, tmp_path) is None
 
 
-def test_without_a_folder_nothing_is_cached(
-    registry: Registry, vectors: Vectors, labels: Vectors, counted: list[int]
-) -> None:
-    load_or_train(registry, vectors, labels, Settings(), None)
-    load_or_train(registry, vectors, labels, Settings(), None)
+def test_without_a_folder_nothing_is_cached(data: TrainingData, counted: list[int]) -> None:
+    load_or_train(data, None)
+    load_or_train(data, None)
 
     assert len(counted) == 2
 
@@ -137,27 +134,27 @@ def test_without_a_folder_nothing_is_cached(
     ids=["scorer", "aggregation", "target"],
 )
 def test_cache_depends_on_the_settings_used_in_training(
-    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int], settings: Settings
+    data: TrainingData, tmp_path: Path, counted: list[int], settings: Settings
 ) -> None:
     """Not on others, such as the author's threshold."""
-    load_or_train(registry, vectors, labels, Settings(), tmp_path)
-    load_or_train(registry, vectors, labels, Settings(threshold={"default": 0.5}, top_k=1), tmp_path)
+    load_or_train(data, tmp_path)
+    load_or_train(data._replace(settings=Settings(threshold={"default": 0.5}, top_k=1)), tmp_path)
     assert len(counted) == 1
 
-    load_or_train(registry, vectors, labels, settings, tmp_path)
+    load_or_train(data._replace(settings=settings), tmp_path)
     assert len(counted) == 2
 
 
 def test_edit_that_affects_training_misses_the_cache(
-    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]
+    data: TrainingData, registry: Registry, tmp_path: Path, counted: list[int]
 ) -> None:
     """A description does not affect it."""
     first, *others = registry.intents
     line = first.utterances[0]
-    load_or_train(registry, vectors, labels, Settings(), tmp_path)
+    load_or_train(data, tmp_path)
 
     described = Registry((dataclasses.replace(first, description="An order"), *others))
-    load_or_train(described, vectors, labels, Settings(), tmp_path)
+    load_or_train(data._replace(registry=described), tmp_path)
     assert len(counted) == 1
 
     edits = [
@@ -167,13 +164,13 @@ def test_edit_that_affects_training_misses_the_cache(
         dataclasses.replace(first, utterances=(Utterance(line.text, "de"), *first.utterances[1:])),
     ]
     for edited in edits:
-        load_or_train(Registry((edited, *others)), vectors, labels, Settings(), tmp_path)
-    load_or_train(registry, vectors[::-1].copy(), labels, Settings(), tmp_path)
+        load_or_train(data._replace(registry=Registry((edited, *others))), tmp_path)
+    load_or_train(data._replace(vectors=data.vectors[::-1].copy()), tmp_path)
     assert len(counted) == 6
 
 
 def test_cache_depends_on_labelled_messages_that_are_learned_from(
-    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]
+    data: TrainingData, registry: Registry, vectors: Vectors, tmp_path: Path, counted: list[int]
 ) -> None:
     """A cached training has the labelled share too."""
     cases = tuple(Case(f"my {word} {number}", word) for word in WORDS for number in range(4))
@@ -182,94 +179,85 @@ def test_cache_depends_on_labelled_messages_that_are_learned_from(
         bot = dataclasses.replace(registry, tests=tests)
         share = labelled_share(tests)
         labelled = None if share is None else Labelled(share, tests, vectors[: len(tests)])
-        first, again = (load_or_train(bot, vectors, labels, Settings(), tmp_path, labelled=labelled) for _ in range(2))
+        first, again = (load_or_train(data._replace(registry=bot, labelled=labelled), tmp_path) for _ in range(2))
         assert again.calibration == first.calibration
         assert again.calibration.labelled == share
     assert len(counted) == 3
-    load_or_train(dataclasses.replace(registry, tests=cases), vectors, labels, Settings(), tmp_path)
+    load_or_train(data._replace(registry=dataclasses.replace(registry, tests=cases)), tmp_path)
     assert len(counted) == 3
 
 
 @pytest.mark.parametrize("content", [b"", b"no tensors", b"\x10\x00\x00\x00\x00\x00\x00\x00{}"])
 def test_damaged_cache_file_is_trained_and_written_again(
-    registry: Registry,
-    vectors: Vectors,
-    labels: Vectors,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    content: bytes,
+    data: TrainingData, tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes
 ) -> None:
-    first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
+    first = load_or_train(data, tmp_path)
     (file,) = (tmp_path / "learned").iterdir()
     file.write_bytes(content)
 
     with caplog.at_level(logging.WARNING):
-        assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
+        assert same(first, load_or_train(data, tmp_path))
     assert "training again" in caplog.text
     caplog.clear()
-    assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
+    assert same(first, load_or_train(data, tmp_path))
     assert caplog.text == ""
 
 
 def test_flipped_bits_of_the_cache_are_noticed(
-    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    data: TrainingData, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Damage anywhere in the file is trained again: it must never decide."""
-    first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
+    first = load_or_train(data, tmp_path)
     (file,) = (tmp_path / "learned").iterdir()
     whole = file.read_bytes()
     for position in (4, 40, whole.index(b"curve"), len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:position] + bytes([whole[position] ^ 4]) + whole[position + 1 :])
         caplog.clear()
         with caplog.at_level(logging.WARNING):
-            assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
+            assert same(first, load_or_train(data, tmp_path))
         assert "training again" in caplog.text
 
 
 def test_file_of_another_registry_in_the_cache_is_noticed(
-    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    data: TrainingData, registry: Registry, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its digest is right, but it was copied over the file of this registry, as by a repair of a file system."""
-    first = load_or_train(registry, vectors, labels, Settings(), tmp_path)
+    first = load_or_train(data, tmp_path)
     (file,) = (tmp_path / "learned").iterdir()
-    load_or_train(registry, vectors[::-1].copy(), labels, Settings(), tmp_path)
+    load_or_train(data._replace(vectors=data.vectors[::-1].copy()), tmp_path)
     (other,) = set((tmp_path / "learned").iterdir()) - {file}
     file.write_bytes(other.read_bytes())
 
     with caplog.at_level(logging.WARNING):
-        assert same(first, load_or_train(registry, vectors, labels, Settings(), tmp_path))
+        assert same(first, load_or_train(data, tmp_path))
     assert f"it is a copy of {other.name}" in caplog.text
 
 
 def test_cache_folder_that_cannot_be_written_is_a_warning(
-    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    data: TrainingData, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "learned").write_text("")
 
     with caplog.at_level(logging.WARNING):
-        assert same(
-            load_or_train(registry, vectors, labels, Settings(), tmp_path), train(registry, vectors, labels, Settings())
-        )
+        assert same(load_or_train(data, tmp_path), train(data))
     assert "cannot be cached" in caplog.text
 
 
-def test_old_cache_files_are_deleted(
-    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(training, "_MOST_FILES", 2)
+def test_old_cache_files_are_deleted(data: TrainingData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training_cache, "_MOST_FILES", 2)
     for precision in (0.8, 0.9, 0.95, 0.99):
-        load_or_train(registry, vectors, labels, Settings(target={"precision": precision}), tmp_path)
+        load_or_train(data._replace(settings=Settings(target={"precision": precision})), tmp_path)
 
     assert [file.suffix for file in (tmp_path / "learned").iterdir()] == [".safetensors"] * 2
 
 
-def test_labels_are_hints_only_if_meaningful(registry: Registry, vectors: Vectors) -> None:
+def test_labels_are_hints_only_if_meaningful(data: TrainingData, registry: Registry, vectors: Vectors) -> None:
     centres = np.stack([vectors[np.array(registry.owners) == intent].mean(axis=0) for intent in range(len(registry))])
     meaningful = (centres / np.linalg.norm(centres, axis=1, keepdims=True)).astype(np.float32)
     zeros = np.zeros_like(meaningful)
 
     hinted, plain, misleading = (
-        _features(registry, vectors, labels, Settings()).fitting
+        _features(data._replace(labels=labels)).fitting
         for labels in (meaningful, zeros, np.roll(meaningful, 1, axis=0))
     )
 
@@ -278,16 +266,18 @@ def test_labels_are_hints_only_if_meaningful(registry: Registry, vectors: Vector
 
 
 def test_provisional_training_keeps_the_calibration_and_trains_the_head(
-    registry: Registry, vectors: Vectors, labels: Vectors, tmp_path: Path, counted: list[int]
+    data: TrainingData, registry: Registry, vectors: Vectors, tmp_path: Path, counted: list[int]
 ) -> None:
     """It is not cached; a cached result of the same utterances is preferred."""
     smaller = Registry(registry.intents[1:])
-    before = PreviousTraining(*train(smaller, vectors[6:], labels[1:], Settings()), smaller)
+    before = PreviousTraining(
+        *train(data._replace(registry=smaller, vectors=data.vectors[6:], labels=data.labels[1:])), smaller
+    )
     counted.clear()
 
-    provisional = load_or_train(registry, vectors, labels, Settings(), tmp_path, provisional=before)
-    full = load_or_train(registry, vectors, labels, Settings(), tmp_path)
-    again = load_or_train(registry, vectors, labels, Settings(), tmp_path, provisional=before)
+    provisional = load_or_train(data, tmp_path, provisional=before)
+    full = load_or_train(data, tmp_path)
+    again = load_or_train(data, tmp_path, provisional=before)
 
     assert provisional.calibration is before.calibration
     assert provisional.trained_head is not None
@@ -300,7 +290,7 @@ def test_provisional_training_keeps_the_calibration_and_trains_the_head(
 
 
 def test_provisional_training_of_a_large_registry_keeps_the_head(
-    registry: Registry, vectors: Vectors, labels: Vectors, monkeypatch: pytest.MonkeyPatch
+    data: TrainingData, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the intents are the same; the words are those of the new utterances."""
     monkeypatch.setattr(training, "_MOST_NUMBERS_PROVISIONALLY", 1)
@@ -314,10 +304,12 @@ def test_provisional_training_of_a_large_registry_keeps_the_head(
             *others,
         )
     )
-    before = PreviousTraining(*train(registry, vectors, labels, Settings()), registry)
+    before = PreviousTraining(*train(data), registry)
     assert before.trained_head is not None
 
-    provisional = load_or_train(edited, vectors[: len(edited.utterances)], labels, Settings(), None, provisional=before)
+    provisional = load_or_train(
+        data._replace(registry=edited, vectors=data.vectors[: len(edited.utterances)]), None, provisional=before
+    )
 
     assert provisional.trained_head is not None
     assert provisional.trained_head.head is before.trained_head.head
@@ -325,32 +317,34 @@ def test_provisional_training_of_a_large_registry_keeps_the_head(
 
     # What asks about held-out lines must not use a head that has learned them.
     before = before._replace(keeps_head=False)
-    held_out = load_or_train(edited, vectors[: len(edited.utterances)], labels, Settings(), None, provisional=before)
+    held_out = load_or_train(
+        data._replace(registry=edited, vectors=data.vectors[: len(edited.utterances)]), None, provisional=before
+    )
     assert held_out.trained_head is not None
     assert held_out.calibration is before.calibration
     assert not np.array_equal(held_out.trained_head.head.weights, provisional.trained_head.head.weights)
 
 
 def test_provisional_training_with_a_new_intent_trains_the_head(
-    registry: Registry, vectors: Vectors, labels: Vectors, monkeypatch: pytest.MonkeyPatch
+    data: TrainingData, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even of a large registry."""
     monkeypatch.setattr(training, "_MOST_NUMBERS_PROVISIONALLY", 1)
     smaller = Registry(registry.intents[1:])
-    before = PreviousTraining(*train(smaller, vectors[6:], labels[1:], Settings()), smaller)
+    before = PreviousTraining(
+        *train(data._replace(registry=smaller, vectors=data.vectors[6:], labels=data.labels[1:])), smaller
+    )
 
-    provisional = load_or_train(registry, vectors, labels, Settings(), None, provisional=before)
+    provisional = load_or_train(data, None, provisional=before)
 
     assert provisional.trained_head is not None
     assert provisional.trained_head.head.weights.shape[1] == len(registry)
 
 
-def test_provisional_training_without_a_previous_head_has_none(
-    registry: Registry, vectors: Vectors, labels: Vectors
-) -> None:
-    before = PreviousTraining(train(registry, vectors, labels, Settings()).calibration, None, None, registry)
+def test_provisional_training_without_a_previous_head_has_none(data: TrainingData, registry: Registry) -> None:
+    before = PreviousTraining(train(data).calibration, None, None, registry)
 
-    assert load_or_train(registry, vectors, labels, Settings(), None, provisional=before).trained_head is None
+    assert load_or_train(data, None, provisional=before).trained_head is None
 
 
 @pytest.fixture(scope="module")
@@ -362,70 +356,59 @@ def translations() -> Translations:
     return Translations(random.uniform(0.9, 0.99, 50).astype(np.float32), residuals.astype(np.float32))
 
 
-def test_translations_give_a_second_calibration(
-    registry: Registry, vectors: Vectors, labels: Vectors, translations: Translations
-) -> None:
+def test_translations_give_a_second_calibration(data: TrainingData, translations: Translations) -> None:
     """The first one and the head stay as they are."""
-    without = train(registry, vectors, labels, Settings())
-    trained = train(registry, vectors, labels, Settings(), translations)
+    without = train(data)
+    trained = train(data._replace(translations=translations))
 
     assert same(trained, without)
     assert without.foreign is None
     assert trained.foreign is not None
     assert trained.foreign.cut is not None
     assert trained.foreign != trained.calibration
-    assert trained == train(registry, vectors, labels, Settings(), translations)._replace(
-        trained_head=trained.trained_head
-    )
+    assert trained == train(data._replace(translations=translations))._replace(trained_head=trained.trained_head)
 
 
 def test_second_calibration_is_cached(
-    registry: Registry,
-    vectors: Vectors,
-    labels: Vectors,
-    translations: Translations,
-    tmp_path: Path,
-    counted: list[int],
+    data: TrainingData, translations: Translations, tmp_path: Path, counted: list[int]
 ) -> None:
     """Other translations, or none, are trained again."""
-    first = load_or_train(registry, vectors, labels, Settings(), tmp_path, translations=translations)
-    second = load_or_train(registry, vectors, labels, Settings(), tmp_path, translations=translations)
+    first = load_or_train(data._replace(translations=translations), tmp_path)
+    second = load_or_train(data._replace(translations=translations), tmp_path)
     assert (len(counted), second.foreign) == (1, first.foreign)
 
-    assert load_or_train(registry, vectors, labels, Settings(), tmp_path).foreign is None
-    load_or_train(registry, vectors, labels, Settings(), tmp_path, translations=translations.first(20))
+    assert load_or_train(data, tmp_path).foreign is None
+    load_or_train(data._replace(translations=translations.first(20)), tmp_path)
     assert len(counted) == 3
 
 
 def test_provisional_training_keeps_both_calibrations(
-    registry: Registry, vectors: Vectors, labels: Vectors, translations: Translations
+    data: TrainingData, registry: Registry, translations: Translations
 ) -> None:
-    before = PreviousTraining(*train(registry, vectors, labels, Settings(), translations), registry)
+    before = PreviousTraining(*train(data._replace(translations=translations)), registry)
 
-    provisional = load_or_train(
-        registry, vectors, labels, Settings(), None, translations=translations, provisional=before
-    )
+    provisional = load_or_train(data._replace(translations=translations), None, provisional=before)
 
     assert provisional.foreign is before.foreign is not None
 
 
 def test_no_second_calibration_where_translations_are_never_understood(
-    registry: Registry, vectors: Vectors, labels: Vectors, translations: Translations
+    data: TrainingData, translations: Translations
 ) -> None:
     """As with an encoder of one language: such messages then have the calibration of all."""
     nowhere = translations._replace(cosines=np.full(50, -0.9, dtype=np.float32))
 
-    assert train(registry, vectors, labels, Settings(), nowhere).foreign is None
+    assert train(data._replace(translations=nowhere)).foreign is None
 
 
 def test_precision_out_of_reach_is_not_paid_for_in_other_languages(
-    registry: Registry, vectors: Vectors, labels: Vectors, translations: Translations
+    data: TrainingData, translations: Translations
 ) -> None:
     """Then the second calibration has the threshold with the best balance; what can be reached is used."""
     far = translations._replace(cosines=np.full(50, 0.4, dtype=np.float32))
 
     def foreign(target: dict[str, float | bool]) -> LearnedCut:
-        cut = train(registry, vectors, labels, Settings(target=target), far).foreign.cut
+        cut = train(data._replace(settings=Settings(target=target), translations=far)).foreign.cut
         assert cut is not None
         return cut
 
@@ -435,10 +418,8 @@ def test_precision_out_of_reach_is_not_paid_for_in_other_languages(
     assert foreign({"false_accept": 0.0}) != balanced
 
 
-def test_translations_of_an_utterance_are_one_case(
-    registry: Registry, vectors: Vectors, labels: Vectors, translations: Translations
-) -> None:
-    trained = train(registry, vectors, labels, Settings(), translations)
+def test_translations_of_an_utterance_are_one_case(data: TrainingData, translations: Translations) -> None:
+    trained = train(data._replace(translations=translations))
 
     assert trained.foreign is not None
     assert trained.foreign.cases <= trained.calibration.cases

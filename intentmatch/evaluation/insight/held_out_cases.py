@@ -15,14 +15,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.artefact.build import labelled_messages
+from intentmatch.artefact.build import training_data
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.types import Encoder, Registry, Utterance
-from intentmatch.encoders.translations import translations_of
-from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.learning.calibration import LIKELY_TOGETHER, Calibration, asked_about, shares_of
 from intentmatch.learning.cross_validation import HeldOut
-from intentmatch.learning.training import CrossValidated, cached_cases, cases_of, cross_validate_registry
+from intentmatch.learning.training import CrossValidated, cases_of, cross_validate_registry
+from intentmatch.learning.training_cache import cached_cases
 from intentmatch.matching.policy import Policy
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.storage.vector_cache import VectorCache
@@ -159,22 +158,11 @@ def held_out_cases(artefact: Artefact, encoder: Encoder) -> HeldOutCases:
 
     Then the registry is cross-validated, as its build did. `encoder` is the one that made the vectors.
     """
-    registry, settings = artefact.registry, artefact.settings
-    vectors, labels = artefact.wide_vectors, artefact.label_vectors
+    settings = artefact.settings
     cache = VectorCache.at(settings.cache)
-    labelled = labelled_messages(registry, settings, encoder, cache)
-    held_out = cached_cases(
-        registry,
-        vectors,
-        labels,
-        settings,
-        cache.folder,
-        translations=translations_of(encoder),
-        labelled=labelled,
-        unseen=unseen_messages_of(encoder),
-    )
-    if held_out is None:
-        validated = cross_validate_registry(registry, vectors, labels, settings)
-    else:
-        validated = CrossValidated(held_out, artefact.trained_head)
-    return HeldOutCases(artefact, *cases_of(validated, registry, vectors, settings, labelled))
+    vectors, labels = artefact.wide_vectors, artefact.label_vectors
+    data = training_data(artefact.registry, vectors, labels, settings, encoder=encoder, cache=cache)
+    held_out = cached_cases(data, cache.folder)
+    data = data._replace(translations=None, unseen=None)
+    found = cross_validate_registry(data) if held_out is None else CrossValidated(held_out, artefact.trained_head)
+    return HeldOutCases(artefact, *cases_of(found, data))

@@ -1,0 +1,133 @@
+"""Cache what was trained, with its held-out cases."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError
+
+from intentmatch.core.shared_lines import SharedLines
+from intentmatch.learning.calibration import Calibration
+from intentmatch.learning.cross_validation import HeldOut
+from intentmatch.learning.head import TrainedHead
+from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
+from intentmatch.learning.training import (
+    PreviousTraining,
+    Trained,
+    TrainingData,
+    calibrated,
+    cross_validate_registry,
+    provisional_training,
+)
+from intentmatch.storage.atomic import remove_strays, write_file
+from intentmatch.storage.sealed import read_sealed, seal
+from intentmatch.storage.unwritable import with_advice
+from intentmatch.text.normalize import TEXT_VERSION
+
+_log = logging.getLogger(__name__)
+
+TRAINING_VERSION = 21
+"""Raise with any change that trains something else from the same registry."""
+# Most cached trainings: a bot, its last edits, and a few other bots.
+_MOST_FILES = 32
+# Prefix of the names of the held-out cases in a cache file.
+_CASES = "cases."
+
+
+def load_or_train(data: TrainingData, folder: Path | None, *, provisional: PreviousTraining | None = None) -> Trained:
+    """Train, or load from the cache folder what was trained on the same data.
+
+    With `provisional`, what is not in the cache is trained only provisionally: see `provisional_training`. A cache file
+    that cannot be read or written is logged as a warning and costs only time.
+    """
+    file = folder and _file(folder / "learned", data, there=provisional is not None)
+    found = _read(file) if file else None
+    if found is None and provisional is not None:
+        return provisional_training(data, provisional)
+    if found is None:
+        validated = cross_validate_registry(data)
+        found = calibrated(validated, data)
+        if file:
+            _write(file, found, validated.held_out)
+    return found
+
+
+def cached_cases(data: TrainingData, folder: Path | None) -> HeldOut | None:
+    """Return the held-out cases of the cross-validation that a cached training was calibrated on; None without one.
+
+    Labelled and unseen messages are not among them.
+    """
+    file = folder and _file(folder / "learned", data, there=True)
+    try:
+        tensors = read_sealed(file).tensors if file else {}
+    except (SafetensorError, OSError, ValueError):
+        return None  # `load_or_train` says so
+    names = HeldOut.__slots__
+    # A file of an earlier release has none.
+    return HeldOut(*(tensors[_CASES + name] for name in names)) if _CASES + names[0] in tensors else None
+
+
+def _file(folder: Path, data: TrainingData, *, there: bool) -> Path | None:
+    """Return the cache file named after everything `train` uses; None if it must be `there` and cannot be."""
+    registry, settings, labelled = data.registry, data.settings, data.labelled
+    parts = [
+        [TRAINING_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation],
+        [dict(settings.target), settings.out_of_scope_share],
+        [[intent.name, intent.label] for intent in registry],
+        [utterance.text for utterance in registry.utterances],
+        [utterance.language for utterance in registry.utterances],
+        registry.owners,
+        registry.lines,
+        None if data.translations is None else data.translations.digest,
+        None if labelled is None else [labelled.share, registry.tests_content],
+    ]
+    if data.unseen is not None:
+        parts.append(data.unseen.digest)
+    if SharedLines(registry):
+        parts.append([intent.when for intent in registry])
+    utterances_digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[
+        :16
+    ]
+    # Vectors take much longer to hash than utterances.
+    if there and not any(folder.glob(f"{utterances_digest}-*")):
+        return None
+    vectors_digest = hashlib.sha256()
+    for numbers in (data.vectors, data.labels, *(() if labelled is None else (labelled.vectors,))):
+        vectors_digest.update(np.ascontiguousarray(numbers).data)
+    return folder / f"{utterances_digest}-{vectors_digest.hexdigest()[:16]}.safetensors"
+
+
+def _read(file: Path) -> Trained | None:
+    try:
+        stored = read_sealed(file)
+        if stored.metadata["name"] != file.name:
+            raise ValueError(f"it is a copy of {stored.metadata['name']}")
+        calibration = Calibration.from_dict(json.loads(stored.metadata["calibration"]))
+        foreign = (
+            Calibration.from_dict(json.loads(stored.metadata["foreign"])) if "foreign" in stored.metadata else None
+        )
+        return Trained(calibration, TrainedHead.from_tensors(stored.tensors), foreign)
+    except FileNotFoundError:
+        return None
+    except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
+        _log.warning("%s cannot be used (%s); training again", file, error)
+        return None
+
+
+def _write(file: Path, found: Trained, held_out: HeldOut) -> None:
+    tensors = {} if found.trained_head is None else found.trained_head.to_tensors()
+    tensors |= {_CASES + name: np.ascontiguousarray(getattr(held_out, name)) for name in HeldOut.__slots__}
+    calibrations = {"calibration": found.calibration} | ({} if found.foreign is None else {"foreign": found.foreign})
+    try:
+        metadata = {"name": file.name, **{name: json.dumps(one.to_dict()) for name, one in calibrations.items()}}
+        write_file(file, seal(tensors, metadata))
+        newest = sorted(file.parent.glob("*.safetensors"), key=lambda one: one.stat().st_mtime, reverse=True)
+        for old in newest[_MOST_FILES:]:
+            old.unlink(missing_ok=True)
+        remove_strays(file.parent)
+    except (SafetensorError, OSError) as error:
+        _log.warning("the trained head cannot be cached at %s: %s", file, with_advice(error))

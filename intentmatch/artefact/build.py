@@ -37,8 +37,8 @@ def build(
     """Encode a registry, train its head and calibration, and return the artefact.
 
     Texts in the `cache` or among the `known` vectors are not encoded again. `provisional` is what an earlier training
-    left: then only the head is trained, see `provisional_training`. Set `checked` if the registry's rules were checked before,
-    as every reader does.
+    left: then only the head is trained, see `provisional_training`. Set `checked` if the registry's rules were checked
+    before, as every reader does.
 
     Raises `RegistryError` if the registry breaks a rule, `MissingExtraError` if its index needs a package that is not
     installed, and `IntentMatchError` if the encoder returns rows of the wrong shape or length.
@@ -89,9 +89,15 @@ def training_data(
 
     `encoder` is the one that made the vectors.
     """
-    labelled = labelled_messages(registry, settings, encoder, cache)
-    known = translations_of(encoder), labelled, unseen_messages_of(encoder)
-    return TrainingData(registry, vectors, labels, settings, *known)
+    return TrainingData(
+        registry,
+        vectors,
+        labels,
+        settings,
+        translations=translations_of(encoder),
+        labelled=labelled_messages(registry, settings, encoder, cache),
+        unseen=unseen_messages_of(encoder),
+    )
 
 
 def labelled_messages(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ ENTRIES = sorted(slow_tests.read())
 HINT = "rename or remove it in tests/slow_tests.txt"
 
 
+@cache
 def names_in(file: Path) -> set[str]:
     """The test functions of a file, those of classes as `Class::test`, and the classes."""
     names = set()

@@ -102,7 +102,7 @@ def parameters(function: Callable[..., Any], valid: dict[str, Any]) -> list[str]
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_wrong_arguments_raise_errors_of_the_library(
     name: str, data: st.DataObject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -311,7 +311,7 @@ def refuses_truncated_files(subject: Subject, folder: Path) -> None:
     """A truncated file raises no other errors than `IntentMatchError`."""
     for path in _example_files(subject, folder):
         whole = path.read_bytes()
-        for length in {0, 1, *range(0, len(whole), max(1, len(whole) // 40))}:
+        for length in {0, 1, *range(0, len(whole), max(1, len(whole) // 20))}:
             path.write_bytes(whole[:length])
             _read_or_refuse(path, None)
             _read_or_refuse(path, subject.format.name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intentmatch.encoders.tokenizer.embedded import EMBEDDED
@@ -108,6 +108,7 @@ def test_sparse_vector_equals_the_dense_row(texts):
         assert np.linalg.norm(row) == pytest.approx(1.0 if row.any() else 0.0, abs=1e-5)
 
 
+@settings(max_examples=30)
 @given(TEXTS)
 def test_piece_is_counted_once_per_text(texts):
     """In whatever blocks the texts are counted."""

@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[1]
 CONSTRAINTS = ROOT / ".ci" / "constraints.txt"
 RUNNER = ("pytest", "hypothesis")
 """What `tests/conftest.py` needs in every environment."""
+SECONDS_TO_INSTALL = 1500
+"""With other work on the machine; half a minute otherwise."""
 # Warnings of other packages are allowed. Our own are errors, as in the default run.
 WARNINGS = "filterwarnings=default\nerror:::(intentmatch|test_|contracts)"
 
@@ -39,21 +41,27 @@ class UnavailableError(Exception):
 def install(folder: Path, wanted: Sequence[str | Path], *, constrained: bool = True) -> Path:
     """Make a virtual environment with these packages, with pinned releases if possible, and return its Python.
 
-    With `constrained=False`, the pins of the constraints are ignored from the start.
+    With `constrained=False`, the pins of the constraints are ignored from the start. What an earlier run has installed
+    there is not installed again.
     """
-    python = folder / "bin" / "python"
+    python, done = folder / "bin" / "python", folder / "installed.txt"
+    read = (*wanted, *([CONSTRAINTS] if constrained else []), ROOT / "pyproject.toml")
+    content = "\n".join(Path(one).read_text(encoding="utf-8") if Path(one).is_file() else str(one) for one in read)
+    if done.exists() and done.read_text(encoding="utf-8") == content:
+        return python
     if not python.exists():
         venv.create(folder)
     # The pip of the caller, and no bytecode ahead of use: most of a framework is not used in a test.
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-compile"]
     pip += ["--quiet", "--disable-pip-version-check"]
-    if constrained:
-        try:
-            call([*pip, "-c", CONSTRAINTS, *wanted, *RUNNER], seconds=900)
-            return python
-        except subprocess.CalledProcessError:
-            pass  # Some frameworks need older releases than the constraints name.
-    call([*pip, *wanted, *RUNNER], seconds=900)
+    try:
+        call([*pip, *(["-c", CONSTRAINTS] if constrained else []), *wanted, *RUNNER], seconds=SECONDS_TO_INSTALL)
+    except subprocess.CalledProcessError:
+        if not constrained:
+            raise
+        # Some frameworks need older releases than the constraints name.
+        call([*pip, *wanted, *RUNNER], seconds=SECONDS_TO_INSTALL)
+    done.write_text(content, encoding="utf-8")
     return python
 
 

@@ -6,6 +6,7 @@ version. `NAME.package.json` lists requirements from npm, which the test finds t
 extra NAME is installed if there is one.
 
     python tests/integrations/run.py [--keep FOLDER] [NAME ...]     # FOLDER keeps the environments for the next run
+    python tests/integrations/run.py --keep FOLDER --install        # make the environments, and test nothing yet
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ AT_ONCE = 2
 NAMES = sorted(path.stem for path in HERE.glob("*.txt"))
 
 
-def run(name: str, folder: Path) -> Ran:
+def run(name: str, folder: Path, *, install_only: bool = False) -> Ran:
     """Make an environment and run its tests."""
     start = time.monotonic()
     try:
@@ -42,6 +43,8 @@ def run(name: str, folder: Path) -> Ran:
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         return not_installed(name, error)
     ready = time.monotonic()
+    if install_only:
+        return Ran(name, "installed", f"{ready - start:.0f} s")
     verdict, counts, log = tested(name, python, folder, modules)
     seconds = f"{ready - start:.0f} s to install, {time.monotonic() - ready:.0f} s to test"
     return Ran(name, verdict, f"{counts}, {seconds}: {versions(name)}", log)
@@ -94,14 +97,16 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"an environment, by default all: {', '.join(NAMES)}")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the environments here")
+    parser.add_argument("--install", action="store_true", help="make the environments that `--keep` keeps, only")
     options = parser.parse_args()
     names = options.names or NAMES
     if unknown := set(names) - set(NAMES):
         parser.error(f"unknown environment: {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(AT_ONCE) as pool:
         folder = (options.keep or Path(temporary)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o755)  # PostgreSQL runs as another user if this one is root
-        return print_outcomes(list(pool.map(lambda name: run(name, folder), names)))
+        return print_outcomes(list(pool.map(lambda name: run(name, folder, install_only=options.install), names)))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter_ns
+from unittest.mock import patch
 
 import yaml
 from bench_accuracy import SETS, Choice, Row, read_rows, registry_of
@@ -30,6 +31,7 @@ from intentmatch.core.types import Encoder
 from intentmatch.evaluation.everyday import everyday_messages
 from intentmatch.evaluation.noise import NOISE, noise_messages
 from intentmatch.evaluation.variations import in_shorthand, with_typos, without_accents
+from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.text.language_id import base_language
@@ -522,16 +524,34 @@ def latency(subject: Subject) -> list[Table]:
             # Mistakes differ from round to round, so that no cache knows them.
             typed = [[with_typos(text, count, subject.seed + number) for text in clean] for count in (0, 1, 2)]
             encode = _median(lambda text, encoder=matcher.encoder: encoder.encode([text], kind="query"), clean)
-            medians.append([encode, *(_median(matcher.match, texts) for texts in typed)])
-        encode, *times = (min(values) for values in zip(*medians, strict=True))
-        rows.append([label(choice), len(clean), times[0], *(time / encode for time in times), times[1] / times[0]])
+            medians.append([encode, _words(matcher, clean), *(_median(matcher.match, texts) for texts in typed)])
+        encode, words, *times = (min(values) for values in zip(*medians, strict=True))
+        ratios = [*(time / encode for time in times), times[1] / times[0]]
+        rows.append([label(choice), len(clean), times[0], words, *ratios])
     about = (
         f"`match` on the first {_TIMED} valid rows: median over the messages, the best of {_ROUNDS} rounds with new "
-        "mistakes in each. Ratios are to encoding the clean message in the same rounds; the last column is one "
-        "mistake to clean."
+        "mistakes in each; words: aligning the words of a clean message, which is part of it. Ratios are to encoding "
+        "the clean message in the same rounds; the last column is one mistake to clean."
     )
-    header = ("set", "messages", "clean, µs", "clean", "one mistake", "two mistakes", "one to clean")
-    return [Table("latency", "Time of a match", about, header, (None, 0, 0, 2, 2, 2, 2), rows)]
+    header = ("set", "messages", "clean, µs", "words, µs", "clean", "one mistake", "two mistakes", "one to clean")
+    return [Table("latency", "Time of a match", about, header, (None, 0, 0, 0, 2, 2, 2, 2), rows)]
+
+
+def _words(matcher: Matcher, texts: Sequence[str]) -> float:
+    """Return the median microseconds that a match takes to align words; 0 if it never does."""
+    times = []
+    align = WordAlignment.similarities
+
+    def timed(alignment: WordAlignment, text: str, rows: Sequence[int]) -> list[float]:
+        start = perf_counter_ns()
+        found = align(alignment, text, rows)
+        times.append((perf_counter_ns() - start) / 1000)
+        return found
+
+    with patch.object(WordAlignment, "similarities", timed):
+        for text in texts:
+            matcher.match(text)
+    return median(times) if times else 0.0
 
 
 def _median(call: Callable[[str], object], texts: Sequence[str]) -> float:

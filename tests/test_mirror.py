@@ -133,7 +133,6 @@ TESTED_IN: dict[str, str] = {
     "studio/growth_view.py": "studio/test_studio_insight.py",
     "studio/history_page.py": "studio/test_studio_screens.py",
     "studio/inbox_page.py": "studio/test_studio_insight.py",
-    "studio/insight_part.py": "studio/test_studio_insight.py",
     "studio/intent_cards.py": "studio/test_studio_screens.py",
     "studio/issues_page.py": "studio/test_studio_insight.py",
     "studio/layout.py": "studio/test_studio_app.py",

@@ -7,9 +7,10 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from contextvars import Context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -258,10 +259,10 @@ class Bot:
         if self._watching or self.matcher.address is not None:
             self._watch = await asyncio.to_thread(self._begin_to_watch)
         if self._reloads is not None:
-            self._following = asyncio.create_task(self._follow(self._reloads))
+            self._following = _in_background(self._follow(self._reloads))
         if self.candidate is not None:
-            self._following_candidate = asyncio.create_task(self.candidate.follow())
-        self._following_drift = asyncio.create_task(self._drift.follow())
+            self._following_candidate = _in_background(self.candidate.follow())
+        self._following_drift = _in_background(self._drift.follow())
 
     def _begin_to_watch(self) -> Watch | DatabaseWatch:
         return self.matcher.watch(on_reload=self._note_reload, on_error=self._note_invalid_files)
@@ -441,3 +442,8 @@ class Bot:
             self._invalid_since = time.time()
         self.reload_error = details
         self.metrics.reloaded(self._name, ok=False)
+
+
+def _in_background(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """Start a task that belongs to no request, although one has loaded the bot: its log lines have no request's id."""
+    return Context().run(asyncio.create_task, work)

@@ -129,7 +129,13 @@ class BotCandidate:
                 raise InputError("a registry that was made in code has no candidate: serve one from files")
             matcher, digest = await asyncio.to_thread(self._load, record.source)
             before = await asyncio.to_thread(store.read)
-            record = replace(record, id=token_hex(8), fingerprint=matcher.fingerprint, digest=digest)
+            record = replace(
+                record,
+                id=token_hex(8),
+                fingerprint=matcher.fingerprint,
+                digest=digest,
+                registry=matcher.registry.fingerprint,
+            )
             if (
                 before is not None
                 and before.state == "running"
@@ -143,14 +149,19 @@ class BotCandidate:
             await asyncio.to_thread(self._note, record.author, record.note)
             return record
 
-    async def end(self, state: State, reason: str) -> bool:
-        """End the candidate in all workers; False if none runs. Raises `InputError`."""
+    async def end(self, state: State, reason: str, beside: str | None = None) -> bool:
+        """End the candidate in all workers; False if none runs. Raises `InputError`.
+
+        The counts that stay are those beside the registry with the fingerprint `beside`: by default the one in use.
+        """
         store, record = await asyncio.to_thread(self._read)
         if store is None or record is None:
             return False
         if self.running is not None and self.running.record.id == record.id:
             await asyncio.to_thread(self.running.flush)
-        ended = await asyncio.to_thread(store.end, record.id, state, reason, time.time())
+        ended = await asyncio.to_thread(
+            store.end, record.id, state, reason, time.time(), beside or self._matcher().fingerprint
+        )
         self._drop()
         return ended
 
@@ -172,7 +183,7 @@ class BotCandidate:
             running.flush()
             record = store.read() or record
         problem = self._failed[2] if self._failed and self._failed[0] == record.id and not loaded else None
-        fingerprint = present.fingerprint
+        fingerprint = record.beside or present.fingerprint
         return CandidateStatus(
             record,
             store.counts(fingerprint),
@@ -257,12 +268,13 @@ class BotCandidate:
         self.bytes, self._failed = size, None
         _log.info(
             "%sthe candidate %s is loaded: %s, fingerprint %s, %.1f MB",
-            self._about, record.source, record.mode, record.fingerprint, size / 1e6,
+            self._about, record.source, record.mode, matcher.registry.fingerprint, size / 1e6,
         )  # fmt: skip
 
     def _broke(self, record: CandidateRecord, store: CandidateStore) -> Callable[[str], None]:
         def roll_back(reason: str) -> None:
-            if not store.end(record.id, "rolled_back", reason, time.time()):
+            beside = self._matcher().fingerprint
+            if not store.end(record.id, "rolled_back", reason, time.time(), beside):
                 return  # another worker was quicker
             _log.warning("%sthe candidate %s is rolled back: %s", self._about, record.source, reason)
             self._metrics.rolled_back(self._bot)

@@ -43,13 +43,13 @@ class DatabaseCandidateStore:
                 [self._bot, record.id, record.to_json()],
             )
 
-    def end(self, identity: str, state: State, reason: str, ended: float) -> bool:
+    def end(self, identity: str, state: State, reason: str, ended: float, beside: str) -> bool:
         """End a running candidate; False if it does not run any more, or another one does."""
         with self._database.rows() as connection:
             record = self._running(connection, identity)
             if record is None:
                 return False
-            changed = replace(record, state=state, reason=reason, ended=ended)
+            changed = replace(record, state=state, reason=reason, ended=ended, beside=beside)
             connection.execute(
                 "UPDATE intentmatch.candidates SET record = %s WHERE bot = %s", [changed.to_json(), self._bot]
             )

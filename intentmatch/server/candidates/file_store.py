@@ -72,7 +72,7 @@ class FileCandidateStore:
                 _empty(database)
             database.execute("INSERT OR REPLACE INTO candidate VALUES (1, ?, ?)", [record.id, record.to_json()])
 
-    def end(self, identity: str, state: State, reason: str, ended: float) -> bool:
+    def end(self, identity: str, state: State, reason: str, ended: float, beside: str) -> bool:
         """End a running candidate; False if it does not run any more, or another one does. Raises `InputError`."""
         if not self.path.is_file():
             return False
@@ -80,7 +80,7 @@ class FileCandidateStore:
             record = _running(database, identity)
             if record is None:
                 return False
-            changed = replace(record, state=state, reason=reason, ended=ended)
+            changed = replace(record, state=state, reason=reason, ended=ended, beside=beside)
             database.execute("UPDATE candidate SET record = ?", [changed.to_json()])
             return True
 

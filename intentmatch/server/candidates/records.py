@@ -47,10 +47,14 @@ class CandidateRecord:
     """Seconds since the epoch."""
     digest: str = ""
     """Digest of the files of a folder as they were loaded; empty for other sources."""
+    registry: str = ""
+    """Fingerprint of its registry alone, as answers name it."""
     state: State = "running"
     reason: str = ""
     """Why it ended."""
     ended: float | None = None
+    beside: str = ""
+    """Fingerprint of the registry in use when it ended: the counts beside that one stay."""
 
     def to_json(self) -> str:
         """Return the record as a JSON text."""
@@ -87,8 +91,11 @@ class CandidateStore(Protocol):
     def begin(self, record: CandidateRecord) -> None:
         """Replace the record; counts and samples of a candidate with another id are removed."""
 
-    def end(self, identity: str, state: State, reason: str, ended: float) -> bool:
-        """End a running candidate; False if it does not run any more, or another one does."""
+    def end(self, identity: str, state: State, reason: str, ended: float, beside: str) -> bool:
+        """End a running candidate; False if it does not run any more, or another one does.
+
+        `beside` is the fingerprint of the registry in use.
+        """
 
     def clear(self) -> None:
         """Remove record, counts and samples."""

@@ -12,7 +12,7 @@ from intentmatch.matching.matcher import Matcher
 from intentmatch.registry import is_yaml
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.server.candidates.records import CandidateSource
-from intentmatch.storage.regular_files import home_path
+from intentmatch.storage.regular_files import home_path, is_there
 
 
 class LoadedCandidate(NamedTuple):
@@ -39,7 +39,10 @@ def load_candidate(source: CandidateSource, present: Matcher, workspace: Workspa
     if not place.is_dir():
         return LoadedCandidate(present.trial(place), "")
     files = _folder(place, present)
-    digest = digest_of(files.files())
+    found = files.files()
+    if not found:
+        raise InputError(f"there is no .yaml or .yml file in the folder {source.name}")
+    digest = digest_of(found)
     matcher = present.trial(place)
     if digest_of(files.files()) != digest:
         raise InputError(f"{source.name} is being changed: begin the candidate again")
@@ -50,15 +53,18 @@ def place_of(name: str, present: Matcher) -> Path:
     """Return the path that an author names, from the folder of the bot's own files.
 
     Raises `RegistryError` if the bot is confined to its folder and the path lies outside, and `InputError` if the bot
-    has no files.
+    has no files, or nothing is there.
     """
     own = present.path
     if own is None:
         raise InputError("only a bot in files takes a path: name a revision instead")
-    place = (own if own.is_dir() else own.parent) / home_path(name)
+    folder = own if own.is_dir() else own.parent
+    place = folder / home_path(name)
     limits = ReadLimits.from_settings(own, present.settings)
     if not limits.allows(place):
         raise RegistryError([limits.refused(place, Location("body.path"))])
+    if not is_there(place):
+        raise InputError(f"there is no file or folder {name}: relative paths count from {folder}, the bot's folder")
     return place
 
 

@@ -42,7 +42,7 @@ def sample(kind: str = "failed", at: float = 10.0) -> Sample:
 
 def test_nothing_is_there_at_first(store: CandidateStore) -> None:
     assert (store.read(), store.counts("p"), store.samples("p", 0.0)) == (None, {}, [])
-    assert store.end("a", "promoted", "", 1.0) is False
+    assert store.end("a", "promoted", "", 1.0, "p") is False
     assert store.add("a", "p", {"same": 1}, [], 0.0) is False
     store.clear()
     assert store.read() is None
@@ -70,11 +70,11 @@ def test_only_the_running_candidate_counts_and_ends_once(store: CandidateStore) 
     store.begin(RECORD)
 
     assert store.add("b", "p", {"same": 1}, [], 0.0) is False
-    assert store.end("b", "promoted", "", 1.0) is False
-    assert store.end("a", "rolled_back", "asked too much", 9.0)
-    assert store.end("a", "promoted", "", 9.5) is False
+    assert store.end("b", "promoted", "", 1.0, "p") is False
+    assert store.end("a", "rolled_back", "asked too much", 9.0, "p")
+    assert store.end("a", "promoted", "", 9.5, "q") is False
     assert store.add("a", "p", {"same": 1}, [], 0.0) is False
-    assert store.read() == replace(RECORD, state="rolled_back", reason="asked too much", ended=9.0)
+    assert store.read() == replace(RECORD, state="rolled_back", reason="asked too much", ended=9.0, beside="p")
 
 
 def test_the_same_candidate_goes_on_and_another_begins_anew(store: CandidateStore) -> None:

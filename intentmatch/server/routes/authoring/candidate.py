@@ -92,7 +92,7 @@ def add_calls(router: APIRouter) -> None:
         bot: Bot = request.state.bot
         expected, author = expected_revision(if_match), author_of(request)
         candidate = _candidate(bot)
-        record = (await run_in_threadpool(candidate.status)).record
+        record = (await run_in_threadpool(candidate.status)).record  # writes what is counted
         if record is None or record.state != "running":
             raise ProblemError(ProblemDetails.for_status(409, "No candidate runs: begin one with POST /candidate."))
         note = body.note.strip() or f"Promote candidate {record.source}"
@@ -105,8 +105,9 @@ def add_calls(router: APIRouter) -> None:
                 raise InputError("the files of the candidate have changed since it was loaded: begin it again")
             return files.replace(wanted, author=author, note=note, expected=expected)
 
+        beside = bot.matcher.fingerprint
         written = await write(bot, promoted)
-        await candidate.end("promoted", f"by {author}")
+        await candidate.end("promoted", f"by {author}", beside)
         return written
 
 

@@ -25,17 +25,18 @@ class ErrorItem(ResponseModel):
 
     @classmethod
     def from_problem(cls, problem: Problem) -> ErrorItem:
-        """Make the item of a problem in the YAML."""
+        """Make the item of a problem in the YAML, or in the request if its place is `body...`."""
         place = problem.location
+        in_request = place.path.startswith("body.")
         return cls(
-            location=str(place),
+            location=place.path if in_request else str(place),
             message=problem.message,
             hint=problem.hint or None,
             rule=problem.rule,
             severity=problem.severity,
-            path=place.path,
-            line=place.line,
-            column=place.column,
+            path=None if in_request else place.path,
+            line=None if in_request else place.line,
+            column=None if in_request else place.column,
         )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
+from logging import Handler, LogRecord
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -19,6 +21,7 @@ from intentmatch.matching.snapshot import Snapshot
 from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.server import BotFolder, create_app
 from intentmatch.server.candidates import candidate, running, shadow_queue
+from intentmatch.server.process.logs import JsonLines
 
 __all__ = ["bot"]
 
@@ -220,17 +223,22 @@ def test_canary_is_rolled_back_by_rule(client: TestClient) -> None:
     entry = client.get("/audit", headers=ADMIN).json()["entries"][0]
     assert (entry["author"], "refused 100.0%" in entry["what"]) == ("intentmatch", True)
     assert "intentmatch_candidate_rollbacks_total 1.0" in client.get("/metrics").text
+    write(client, add("good day"))
+    assert client.get("/candidate").json()["comparison"] == found["comparison"]
 
 
 def test_revision_is_promoted_as_a_new_revision(client: TestClient, bot: Path) -> None:
     digest = begin(client)["revision"]
+    match(client, "hello")
+    assert shown(client, 1)["comparison"]["kinds"] == {"other_intent": 1}
 
     written = client.post("/candidate/promote", json={}, headers={"If-Match": digest}).json()
 
     assert (written["recorded"]["note"], written["active"]) == ("Promote candidate revision 2", True)
     assert (bot / "bot.yaml").read_text(encoding="utf-8") == SWAPPED
     assert match(client, "hello") == "bye"
-    assert client.get("/candidate").json()["state"] == "promoted"
+    found = client.get("/candidate").json()
+    assert (found["state"], found["comparison"]["kinds"]) == ("promoted", {"other_intent": 1})
     again = client.post("/candidate/promote", json={}, headers=ANY)
     assert (again.status_code, again.json()["detail"][:19]) == (409, "No candidate runs: ")
 
@@ -253,7 +261,9 @@ def test_folder_and_artefact_are_confined(client: TestClient, bot: Path) -> None
     with TestClient(app(bot, confine=True)) as confined:
         confined.headers.update(KEY)
         refused = confined.post("/candidate", json={"path": "../next"})
-        assert (refused.status_code, refused.json()["errors"][0]["rule"]) == (422, "confined")
+        error = refused.json()["errors"][0]
+        assert (refused.status_code, error["rule"]) == (422, "confined")
+        assert (error["location"], error["path"], error["line"]) == ("body.path", None, None)
         save_artefact(Matcher.load(bot.parent / "next").artefact, bot / "next.intentmatch")
         begin(confined, revision=None, path="next.intentmatch")
         match(confined, "hello")
@@ -289,6 +299,10 @@ def test_folder_is_promoted_unless_it_has_changed(client: TestClient, bot: Path)
     changed = client.post("/candidate/promote", json={}, headers=ANY)
     assert (changed.status_code, "have changed" in changed.json()["detail"]) == (422, True)
     file.write_text(SWAPPED, encoding="utf-8")
+    file.parent.rename(bot.parent / "away")
+    gone = client.post("/candidate/promote", json={}, headers=ANY)
+    assert (gone.status_code, gone.json()["detail"][:31]) == (422, "there is no file or folder ../n")
+    (bot.parent / "away").rename(file.parent)
     assert client.post("/candidate/promote", json={}, headers=ANY).status_code == 200
 
     assert (bot / "bot.yaml").read_text(encoding="utf-8") == SWAPPED
@@ -330,6 +344,52 @@ def test_invalid_request_is_refused(client: TestClient) -> None:
     ):
         assert client.post("/candidate", json=body).status_code == 422, body
     assert client.get("/candidate").json()["state"] == "none"
+
+
+def test_path_without_a_candidate_is_told(client: TestClient, bot: Path) -> None:
+    (bot / "empty").mkdir()
+
+    missing, empty = (client.post("/candidate", json={"path": path}) for path in ("nowhere", "empty"))
+
+    says = f"there is no file or folder nowhere: relative paths count from {bot}, the bot's folder"
+    assert (missing.status_code, missing.json()["detail"]) == (422, says)
+    assert (empty.status_code, empty.json()["detail"]) == (422, "there is no .yaml or .yml file in the folder empty")
+
+
+def test_answers_of_a_canary_name_its_fingerprint(client: TestClient) -> None:
+    found = begin(client, mode="canary", share=1.0, rollback=None)["candidate"]
+
+    answer = client.post("/match", json={"text": "hello", "conversation": "c"})
+
+    assert answer.headers["X-Registry-Fingerprint"] == found["fingerprint"]
+
+
+def test_lines_of_a_follower_name_no_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The request that loads a bot is not that in which another worker begins a candidate."""
+    monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    (tmp_path / "bots").mkdir()
+    _written(tmp_path / "bots" / "shop", TEXT)
+    keep_revisions(tmp_path / "bots" / "shop")
+    options = {**OPTIONS, "author_keys": ["*:anna=anna-key"], "admin_keys": ["*:the-admin"], "keys": ["*:k"]}
+    lines: list[dict[str, Any]] = []
+
+    class Kept(Handler):
+        def emit(self, record: LogRecord) -> None:
+            lines.append(json.loads(JsonLines().format(record)))
+
+    caplog.set_level("INFO", candidate.__name__)
+    monkeypatch.setattr(candidate._log, "handlers", [Kept()])
+    apps = [create_app(BotFolder(tmp_path / "bots"), **options) for _ in range(2)]
+    with TestClient(apps[0]) as client, TestClient(apps[1]) as worker:
+        for each in (client, worker):
+            each.headers.update(KEY)
+            assert each.get("/bots/shop/candidate", headers={"X-Request-ID": "loads"}).status_code == 200
+        asked = {"X-Request-ID": "begins"}
+        assert client.post("/bots/shop/candidate", json={"revision": "2"}, headers=asked).status_code == 200
+        until(lambda: len(lines) > 1)
+    assert [line["request_id"] for line in lines] == ["begins", None]
 
 
 def test_calls_are_for_authors(client: TestClient, bot: Path) -> None:

@@ -76,7 +76,7 @@ class CandidateInfo(ResponseModel):
 
     revision: str | None = Field(description="Id of its revision; null if it comes from a path.")
     path: Text | None = Field(description="Its path as it was named; null if it is a revision.")
-    fingerprint: str
+    fingerprint: str = Field(description="Fingerprint of its registry, as X-Registry-Fingerprint names it in answers.")
     mode: Literal["shadow", "canary"]
     share: float = Field(description="Share of the conversations that it answers; 0 in a shadow.")
     rollback: RollbackRequest | None
@@ -98,7 +98,7 @@ class CandidateInfo(ResponseModel):
         return cls(
             revision=source.name if source.kind == "revision" else None,
             path=source.name if source.kind == "path" else None,
-            fingerprint=record.fingerprint,
+            fingerprint=record.registry,
             mode=record.mode,
             share=record.share,
             rollback=None
@@ -158,7 +158,7 @@ class RegistryCounts(ResponseModel):
 
 
 class ComparisonInfo(ResponseModel):
-    """How the candidate compares with the registry in use since that was loaded."""
+    """How the candidate compares with the registry in use since that was loaded, or did when the candidate ended."""
 
     compared: int = Field(description="Messages that both have answered.")
     skipped: int = Field(description="Messages that were not compared, to save time; `compared` is then a sample.")

@@ -82,7 +82,7 @@ def replay_revision(
     messages = heard.log.messages
     if len(messages) > MOST_MESSAGES:
         messages = tuple(sorted(messages, key=lambda one: -one.count)[:MOST_MESSAGES])
-    log = Log(messages, heard.log.skipped)
+    log = Log(messages, heard.log.skipped, heard.log.broken)
     return RevisionReplay(replay(old, candidate, log, names=(name, f"revision {shown}")), heard)
 
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from intentmatch.cli.commands import cli
-from intentmatch.cli.options import FILE, OUTPUT_FILE, json_option, load, set_option, takes_intents, write_text
+from intentmatch.cli.options import (
+    FILE,
+    OUTPUT_FILE,
+    bot_option,
+    json_option,
+    load,
+    set_option,
+    takes_intents,
+    write_text,
+)
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import counted
@@ -32,6 +41,7 @@ DRIFT_EXIT_CODE = 1
     show_default=True,
     help="Days before the last one to compare with.",
 )
+@bot_option
 @click.option("--webhook", metavar="URL", help="Send what was found to this URL, as JSON.")
 @click.option("--metrics", type=OUTPUT_FILE, help="Write numbers for Prometheus to this file (textfile collector).")
 @json_option
@@ -41,6 +51,7 @@ def drift(
     logs: tuple[Path, ...],
     intents: str,
     days: int,
+    bot: str | None,
     webhook: str | None,
     metrics: Path | None,
     as_json: bool,
@@ -61,7 +72,7 @@ def drift(
     from intentmatch.evaluation.drift_report import send, to_dict, to_metrics
     from intentmatch.evaluation.logs import read_times
 
-    messages = read_times(logs)
+    messages = read_times(logs, bot)
     newest = messages[-1][1]
     oldest = newest - timedelta(days=days + 1)
     matcher = load(intents, settings)

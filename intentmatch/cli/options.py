@@ -141,6 +141,7 @@ set_option = click.option(
     shell_complete=completion.settings,
     help="A setting, such as threshold=0.5; repeatable. `--require-signature FILE` sets the one of that name.",
 )
+bot_option = click.option("--bot", metavar="NAME", help="Only messages of this bot, of a server that has several.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one value per line.")
 
 

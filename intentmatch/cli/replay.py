@@ -11,7 +11,7 @@ import click
 
 from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
-from intentmatch.cli.options import FILE, OUTPUT_FILE, set_option, settings_from, takes_intents, write_text
+from intentmatch.cli.options import FILE, OUTPUT_FILE, bot_option, set_option, settings_from, takes_intents, write_text
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import counted
@@ -52,6 +52,7 @@ class _Since(click.ParamType):  # type: ignore[type-arg]
     help="The other version: a folder, a file, an artefact, or REF:PATH in a git commit.",
 )
 @click.option("--since", type=_Since(), metavar="WHEN", help="Only messages since then: 2026-11-16, or 7d for a week.")
+@bot_option
 @click.option(
     "--examples", type=click.IntRange(min=0), default=3, show_default=True, help="Messages to show of each cause."
 )
@@ -63,6 +64,7 @@ def replay(
     intents: str,
     candidate: str,
     since: datetime | None,
+    bot: str | None,
     examples: int,
     as_json: Path | None,
     settings: tuple[str, ...],
@@ -85,7 +87,7 @@ def replay(
     from intentmatch.evaluation.logs import read_log
 
     explicit = settings_from(settings)
-    log = read_log(logs, since)
+    log = read_log(logs, since, bot)
     sides = parse_sides(intents, candidate, intents)
     with progress.shown():
         old, new = (load_side(side, explicit) for side in sides)
@@ -103,6 +105,8 @@ def _show(found: Replay, examples: int) -> None:
     share = percent(found.received / received)
     output.say(click.style(f"{found.names[0]} against {found.names[1]}", bold=True))
     output.say(f"{counted(received, 'message')}, {counted(len(found.log.messages), 'different text')}")
+    if broken := found.log.broken:
+        output.say(f"skipped {counted(len(broken), 'line')} without valid JSON, the first at {broken[0].short}")
     if found.not_as_logged:
         output.say(f"{found.not_as_logged} were answered otherwise then: the intents have changed since")
     if found.causes:

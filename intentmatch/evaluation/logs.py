@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from intentmatch.core.errors import InputError, Location
 from intentmatch.core.types import Case
@@ -40,7 +40,9 @@ class Log:
 
     messages: tuple[LoggedMessage, ...]
     skipped: int
-    """Lines that are no messages, or too old."""
+    """Lines that are no messages of the bot, or too old."""
+    broken: tuple[Location, ...] = ()
+    """Those of them that are no JSON."""
 
     @property
     def received(self) -> int:
@@ -48,64 +50,99 @@ class Log:
         return sum(message.count for message in self.messages)
 
 
-def read_log(paths: Iterable[str | os.PathLike[str]], since: datetime | None = None) -> Log:
+def read_log(paths: Iterable[str | os.PathLike[str]], since: datetime | None = None, bot: str | None = None) -> Log:
     """Read files of JSON lines, as `serve --log-format json --log-messages` and `match --json` write them.
 
-    A message is an object with `text`; `verdict`, `intent`, `language` and `time` are optional. Other lines are
+    A message is an object with `text`; `verdict`, `intent`, `language`, `time` and `bot` are optional. Other lines are
     skipped, so that the whole log of a server can be read, and so are messages that follow the turn before. With
-    `since`, older lines and those without a time are skipped too.
+    `since`, older lines and those without a time are skipped too; with `bot`, those of other bots.
 
-    Raises `InputError` for a file that cannot be read, and if there is no message in any file.
+    Raises `InputError` for a file that cannot be read, if there is no message in any file, and if there are messages of
+    several bots and none is chosen.
     """
-    return _log(((str(path), _lines(path)) for path in map(Path, paths)), since)
+    return _log([(str(path), _lines(path)) for path in map(Path, paths)], since, bot)
 
 
-def log_of_text(text: str, since: datetime | None = None, *, name: str = "log") -> Log:
-    """Return the messages of JSON lines, as `read_log` reads them from files. Raises `InputError` if there is none."""
-    return _log([(name, text.split("\n"))], since)
+def log_of_text(text: str, since: datetime | None = None, *, bot: str | None = None) -> Log:
+    """Return the messages of JSON lines, as `read_log` reads them from files. Raises `InputError` as that does."""
+    return _log([("the log", text.split("\n"))], since, bot)
 
 
-def _log(sources: Iterable[tuple[str, list[str]]], since: datetime | None) -> Log:
+def _log(sources: list[tuple[str, list[str]]], since: datetime | None, bot: str | None) -> Log:
     found: dict[str, LoggedMessage] = {}
+    bots = _Bots(bot)
     skipped = 0
+    broken: list[Location] = []
     for name, lines in sources:
         for number, line in enumerate(lines, 1):
-            values = _message(line)
-            if values is None or not _is_recent(values, since):
+            place = Location(name, number)
+            values = _values(line)
+            if values is None and line.strip():
+                broken.append(place)
+            if not _is_message(values) or not bots.wanted(values) or not _is_recent(values, since):
                 skipped += bool(line.strip())
                 continue
             text, language = values["text"], values.get("language")
-            place = Location(name, number)
             case = Case(text, None, language if isinstance(language, str) else None, location=place)
             message = found.setdefault(text, LoggedMessage(case))
             message.count += 1
             if isinstance(verdict := values.get("verdict"), str):
                 intent = values.get("intent")
                 message.answers[verdict, intent if isinstance(intent, str) else None] += 1
+    bots.check()
     if not found:
         when = "" if since is None else f" since {since.isoformat(timespec='minutes')}"
-        needs = "`text`" if since is None else "`text` and `time`"
-        raise InputError(
-            f"the log has no messages{when}: each needs a line of JSON with {needs}, as `serve --log-format json "
-            "--log-messages` writes them"
-        )
-    return Log(tuple(found.values()), skipped)
+        raise _no_messages(sources, when, "`text`" if since is None else "`text` and `time`")
+    return Log(tuple(found.values()), skipped, tuple(broken))
 
 
-def read_times(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[str, datetime]]:
+def read_times(paths: Iterable[str | os.PathLike[str]], bot: str | None = None) -> list[tuple[str, datetime]]:
     """Return each message of logs as `read_log` reads them, with the time when it arrived, oldest first.
 
-    Lines without a time are skipped. Raises `InputError` for a file that cannot be read, and if no message has a time.
+    Lines without a time are skipped. Raises `InputError` as `read_log`, and if no message has a time.
     """
-    lines = (_message(line) for path in map(Path, paths) for line in _lines(path))
-    timed = [(values["text"], _time(values)) for values in lines if values is not None]
-    found = [(text, time) for text, time in timed if time is not None]
+    sources = [(str(path), _lines(path)) for path in map(Path, paths)]
+    bots = _Bots(bot)
+    found = []
+    for values in (_values(line) for _, lines in sources for line in lines):
+        if _is_message(values) and bots.wanted(values) and (time := _time(values)) is not None:
+            found.append((values["text"], time))
+    bots.check()
     if not found:
-        raise InputError(
-            "the log has no messages with a time: each needs a line of JSON with `text` and `time`, as `serve "
-            "--log-format json --log-messages` writes them"
-        )
+        raise _no_messages(sources, " with a time", "`text` and `time`")
     return sorted(found, key=lambda message: message[1])
+
+
+class _Bots:
+    """Chooses the messages of one bot. Those that name no bot are everyone's."""
+
+    def __init__(self, chosen: str | None) -> None:
+        self._chosen = chosen
+        self._named: set[str] = set()
+
+    def wanted(self, values: Mapping[str, Any]) -> bool:
+        """Whether a message is of the chosen bot."""
+        bot = values.get("bot")
+        if not isinstance(bot, str):
+            return True
+        self._named.add(bot)
+        return self._chosen in (None, bot)
+
+    def check(self) -> None:
+        """Raise `InputError` if there were messages of several bots, or none of the chosen one but of others."""
+        named = ", ".join(sorted(self._named))
+        if self._chosen is None and len(self._named) > 1:
+            raise InputError(f"the log has messages of several bots ({named}): name one of them with --bot")
+        if self._chosen is not None and self._named and self._chosen not in self._named:
+            raise InputError(f"the log has no messages of the bot {self._chosen!r}, but of {named}")
+
+
+def _no_messages(sources: list[tuple[str, list[str]]], which: str, needs: str) -> InputError:
+    names = ", ".join(name for name, _ in sources)
+    return InputError(
+        f"there are no messages{which} in {names}: each needs a line of JSON with {needs}, as `serve --log-format json "
+        "--log-messages` writes them"
+    )
 
 
 def _lines(path: Path) -> list[str]:
@@ -115,17 +152,21 @@ def _lines(path: Path) -> list[str]:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _message(line: str) -> Mapping[str, Any] | None:
+def _values(line: str) -> object:
+    """Return the value of a line of JSON; None if it is none."""
     try:
-        values = json.loads(line)
+        return json.loads(line)
     except (ValueError, RecursionError):
         return None
+
+
+def _is_message(values: object) -> TypeGuard[Mapping[str, Any]]:
     if not isinstance(values, dict) or values.get("logger", _MESSAGES) != _MESSAGES:
-        return None
+        return False
     if values.get("follow_up") is True:
-        return None  # alone it does not say what it means
+        return False  # alone it does not say what it means
     text = values.get("text")
-    return values if isinstance(text, str) and text.strip() else None
+    return isinstance(text, str) and bool(text.strip())
 
 
 def _is_recent(values: Mapping[str, Any], since: datetime | None) -> bool:

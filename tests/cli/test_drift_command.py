@@ -108,4 +108,4 @@ def test_log_without_times_is_an_error(shop: None) -> None:
     done = run()
 
     assert done.exit_code == 2
-    assert "the log has no messages with a time" in done.stderr
+    assert "there are no messages with a time in log.jsonl" in done.stderr

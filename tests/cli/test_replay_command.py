@@ -57,6 +57,30 @@ def test_only_recent_messages_and_no_examples(folder: Path) -> None:
     assert run("log.jsonl", "-c", "new", "--since", "9999d").exit_code == 0
 
 
+def test_lines_without_json_are_told(folder: Path) -> None:
+    with (folder / "log.jsonl").open("a", encoding="utf-8") as log:
+        log.write('INFO: started\n{"time": "2026-11-20", "text": "tr\n')
+
+    assert "\nskipped 2 lines without valid JSON, the first at log.jsonl:4\n" in run("log.jsonl", "-c", "new").stdout
+
+
+def test_log_of_several_bots_is_replayed_for_one(folder: Path) -> None:
+    lines = [{"text": "track the parcel", "bot": "shop"}, {"text": "block my card", "bot": "bank"}]
+    (folder / "log.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+
+    assert "1 message, 1 different text" in run("log.jsonl", "-c", "new", "--bot", "shop").stdout
+    refused = run("log.jsonl", "-c", "new")
+    assert (refused.exit_code, "several bots (bank, shop): name one of them with --bot" in refused.stderr) == (2, True)
+
+
+def test_names_of_intents_stay_as_they_are_in_headings(folder: Path) -> None:
+    more = SHOP + "  refund: {utterances: [i want my money back, refund me please, give me a refund]}\n"
+    (folder / "new" / "shop.yaml").write_text(more, encoding="utf-8")
+    (folder / "log.jsonl").write_text('{"text": "refund me please"}\n', encoding="utf-8")
+
+    assert "\nThe intent refund is new\n" in run("log.jsonl", "-c", "new").stdout
+
+
 def test_same_answers_are_said_so(folder: Path) -> None:
     assert "All would be answered alike." in run("log.jsonl", "-c", "intents").stdout
 

@@ -58,6 +58,7 @@ def test_lines_that_are_no_messages_are_skipped(tmp_path: Path) -> None:
 
     assert [one.case.text for one in log.messages] == ["hi"]
     assert log.skipped == 8
+    assert [place.line for place in log.broken] == [7, 8]
 
 
 def test_old_lines_and_those_without_time_are_skipped(tmp_path: Path) -> None:
@@ -78,12 +79,27 @@ def test_old_lines_and_those_without_time_are_skipped(tmp_path: Path) -> None:
 def test_log_without_messages_and_missing_files_are_errors(tmp_path: Path) -> None:
     file = write(tmp_path, {"logger": "intentmatch", "message": "reloaded"})
 
-    with pytest.raises(IntentMatchError, match="the log has no messages: each needs"):
+    with pytest.raises(IntentMatchError, match=r"there are no messages in .*log.jsonl: each needs"):
         read_log([file])
     with pytest.raises(IntentMatchError, match=r"no messages since 2030.*`text` and `time`"):
         read_log([write(tmp_path, message("hi"))], datetime(2030, 1, 1, tzinfo=timezone.utc))
     with pytest.raises(IntentMatchError):
         read_log([tmp_path / "nowhere.jsonl"])
+
+
+def test_messages_of_one_bot_are_chosen(tmp_path: Path) -> None:
+    """A log without names of bots is that of any one."""
+    file = write(tmp_path, message("hi", bot="shop"), message("bye", bot="bank"), message("hello"))
+
+    assert [one.case.text for one in read_log([file], bot="shop").messages] == ["hi", "hello"]
+    assert [text for text, _ in read_times([file], bot="bank")] == ["bye", "hello"]
+    for read in (read_log, read_times):
+        with pytest.raises(InputError, match=r"several bots \(bank, shop\): name one of them with --bot"):
+            read([file])
+        with pytest.raises(InputError, match="no messages of the bot 'shp', but of bank, shop"):
+            read([file], bot="shp")
+    alone = write(tmp_path, message("hi", bot="shop"), message("hello"))
+    assert read_log([alone]).received == 2
 
 
 def test_messages_are_read_with_their_times_oldest_first(tmp_path: Path) -> None:

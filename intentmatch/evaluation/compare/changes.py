@@ -182,7 +182,7 @@ def _edited(
     """Describe the edits that caused the change; `before` and `after` map each text to its intents."""
     found = []
     if new.leading is not None and new.leading in edit.added:
-        found.append(f"{new.leading} is a new intent")
+        found.append(f"the intent {new.leading} is new")
     if old.leading is not None and old.leading in edit.removed:
         found.append(f"the intent {old.leading} was removed")
     return found + _new_line(new, before) + _lost_line(old, new, after)

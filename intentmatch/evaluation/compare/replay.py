@@ -100,6 +100,7 @@ class Replay:
             "messages": self.log.received,
             "distinct": len(self.log.messages),
             "skipped_lines": self.log.skipped,
+            "broken_lines": len(self.log.broken),
             "not_as_logged": self.not_as_logged,
             "otherwise": self.received,
             "kinds": {kind: self.kinds[kind] for kind in KINDS},
@@ -186,13 +187,13 @@ def _cause(change: Change) -> str:
         return change.reasons[0]
     old, new = change.old, change.new
     if new.leading != old.leading:
-        return f"{new.leading or 'nothing'} ranks first instead of {old.leading or 'nothing'}"
+        return f"the first is now {new.leading or 'nothing'} instead of {old.leading or 'nothing'}"
     both_asked = bool(old.rivals and new.rivals)  # then no threshold decided
     if not both_asked and _rounded(old.threshold) != _rounded(new.threshold):
         return f"the threshold of {new.leading} changed from {_shown(old)} to {_shown(new)}"
     if new.rivals != old.rivals:
         rivals = new.rivals or old.rivals
-        return f"{' and '.join(sorted(rivals))} are {'too' if new.rivals else 'no longer too'} close to tell apart"
+        return f"{'too' if new.rivals else 'no longer too'} close to tell apart: {' and '.join(sorted(rivals))}"
     certainty, before = (new.confidence, old.confidence) if new.confidence is not None else (new.score, old.score)
     verb = "fell" if certainty < (before or 0.0) else "rose"
     return f"the {'score' if new.confidence is None else 'confidence'} of {new.leading} {verb}"

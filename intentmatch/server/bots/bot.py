@@ -350,6 +350,8 @@ class Bot:
             self._spans.matched(results, registry.fingerprint)
         for result in results:
             fields: dict[str, Any] = {"text": result.message, "verdict": result.verdict, "intent": result.intent}
+            if self._name is not None:
+                fields["bot"] = self._name
             if result.is_follow_up:
                 fields["follow_up"] = True
             messages_log.info("%(verdict)s %(intent)s: %(text)r", fields, extra={"fields": fields})

@@ -104,7 +104,7 @@ def test_new_intent_and_its_utterance_are_reasons() -> None:
 
     change = next(change for change in diff.changes if change.source == "tests")
     assert change.effect == "better"
-    assert change.reasons[0] == "pause is a new intent"
+    assert change.reasons[0] == "the intent pause is new"
     assert change.reasons[1].startswith("its nearest utterance is new: “hold the delivery” shop.yaml:")
     assert diff.edit.added == ["pause"]
 

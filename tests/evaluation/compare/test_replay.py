@@ -76,7 +76,7 @@ def test_removed_and_new_intents_are_causes(old: Matcher) -> None:
 
     found = {cause.text: cause for cause in replay(old, matcher(other), LOG).causes}
 
-    assert found["songs is a new intent"].kinds["gained"] == 2
+    assert found["the intent songs is new"].kinds["gained"] == 2
     assert "the intent cancel was removed" in found
 
 
@@ -116,10 +116,10 @@ def test_how_an_answer_changes(old_one: Outcome, new_one: Outcome, kind: str) ->
 @pytest.mark.parametrize(
     ("changed", "cause"),
     [
-        ({"leading": "b"}, "b ranks first instead of a"),
-        ({"leading": None}, "nothing ranks first instead of a"),
+        ({"leading": "b"}, "the first is now b instead of a"),
+        ({"leading": None}, "the first is now nothing instead of a"),
         ({"threshold": 0.7}, "the threshold of a changed from 0.50 to 0.70"),
-        ({"rivals": ("b", "a")}, "a and b are too close to tell apart"),
+        ({"rivals": ("b", "a")}, "too close to tell apart: a and b"),
         ({"confidence": 0.2}, "the confidence of a fell"),
         ({"confidence": 0.95}, "the confidence of a rose"),
         ({"confidence": None, "score": 0.1}, "the score of a fell"),
@@ -134,11 +134,11 @@ def test_cause_without_an_edited_line(changed: dict[str, Any], cause: str) -> No
 def test_rivals_that_part_are_a_cause_too() -> None:
     change = Change("messages", "other", outcome(rivals=("a", "b")), outcome(), ("a reason",), False)
 
-    assert _cause(change) == "a and b are no longer too close to tell apart"
+    assert _cause(change) == "no longer too close to tell apart: a and b"
 
 
 def test_threshold_is_no_cause_of_other_rivals() -> None:
     asked, now = outcome("ambiguous", None, rivals=("a", "b")), outcome("ambiguous", None, rivals=("a", "b", "c"))
     change = Change("messages", "other", asked, replace(now, threshold=0.7), ("a reason",), False)
 
-    assert _cause(change) == "a and b and c are too close to tell apart"
+    assert _cause(change) == "too close to tell apart: a and b and c"

@@ -189,6 +189,15 @@ def test_log_marks_messages_that_follow_a_turn(bot: TestClient, caplog: pytest.L
     assert [getattr(record, "fields", {}).get("follow_up") for record in caplog.records] == [None, True]
 
 
+def test_log_names_the_bot_of_each_message(several: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with TestClient(create_app(several)) as client, caplog.at_level(logging.INFO, messages_log.name):
+        for bot in ("bank", "shop"):
+            client.post(f"/bots/{bot}/match", json={"text": "hello"})
+
+    fields = [record.fields for record in caplog.records if record.name == messages_log.name]  # type: ignore[attr-defined]
+    assert [one["bot"] for one in fields] == ["bank", "shop"]
+
+
 def test_bots_have_separate_conversations(several: Path) -> None:
     for name in ("bank", "shop"):
         (several / name / "bot.yaml").write_text(INTENTS, encoding="utf-8")

@@ -49,7 +49,7 @@ def add_calls(router: APIRouter) -> None:
         def messages() -> Heard:
             with explained():
                 bot.workspace.revision(identity)
-                return heard(bot.inbox, body.days) if body.log is None else Heard(log_of_text(body.log))
+                return heard(bot.inbox, body.days) if body.log is None else Heard(log_of_text(body.log, bot=bot.name))
 
         found = await run_in_threadpool(messages)
         return stream(

@@ -100,7 +100,7 @@ def test_replay_says_what_a_revision_answers_otherwise(client: TestClient) -> No
     [
         ("99", {"log": LOG}, 404, "99"),
         ("2", {}, 422, "inbox_sample"),
-        ("2", {"log": "nothing"}, 422, "the log has no messages"),
+        ("2", {"log": "nothing"}, 422, "there are no messages in the log: "),
         ("2", {"days": 0}, 422, "greater than or equal to 1"),
         ("2", {"against": "tomorrow"}, 422, "before"),
     ],

@@ -213,6 +213,8 @@ class MatchResult:
         `words` are what `Matcher.word_matches` returns; `Matcher.explain` passes them.
         """
         lines = [f"{_HEADLINES[self.verdict]}: {self.trace.reason}"]
+        if (heard := next((stage.says for stage in self.trace.stages if stage.name == "n_best"), None)) is not None:
+            lines.append(f"Numbers are means over what was heard: {heard}.")
         if self.candidates and (nearest := self.candidates[0].utterance) is not None:
             place = f" ({nearest.location.short})" if nearest.location else ""
             lines.append(f"The nearest utterance of {self.candidates[0].intent} is “{nearest.text}”{place}.")

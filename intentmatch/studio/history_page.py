@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from functools import partial
 
 from nicegui import ui
@@ -193,9 +194,9 @@ class _HistoryPage:
                 with tag("tbody"):
                     for entry in entries:
                         with tag("tr"):
-                            tag("td", entry.time[:19].replace("T", " "), "st-mono")
-                            words(entry.author, name="td")
-                            words(entry.what, name="td")
+                            tag("td", f"{datetime.fromisoformat(entry.time).astimezone():%Y-%m-%d %H:%M:%S}", "st-mono")
+                            words(entry.author, "st-cell", name="td")
+                            words(entry.what, "st-cell", name="td")
                             tag("td", (entry.revision or "")[:10], "st-mono")
 
         with self._audit:

@@ -21,6 +21,7 @@ from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.plan import Changes
 from intentmatch.studio.host import Bot
 from intentmatch.studio.parts import badge, difference, tag, words
+from intentmatch.studio.places import with_short_names
 from intentmatch.studio.visit import Visit
 
 EFFECT_SECONDS = 20.0
@@ -160,7 +161,7 @@ class _Proposal:
     def _show(self) -> None:
         self._difference.clear()
         with self._difference:
-            difference(self._changes.diff)
+            difference(_with_short_names(self._visit, self._changes.diff))
         self._problems.clear()
         with self._problems:
             for problem in self._changes.brought[:_MOST_PROBLEMS]:
@@ -202,7 +203,7 @@ class _Proposal:
             return
         self._effect.clear()
         with self._effect:
-            effect_view(found)
+            effect_view(self._visit, found)
             if found.sampled and not comparison.finished:
                 more = ui.button("Compare more", on_click=lambda: self._compare_more(comparison)).props("flat dense")
                 more.tooltip(f"Goes on for up to {MORE_SECONDS:.0f} seconds")
@@ -267,7 +268,7 @@ def problem_line(problem: Problem) -> None:
             tag("span", problem.hint, "st-muted st-small")
 
 
-def effect_view(effect: Effect) -> None:
+def effect_view(visit: Visit, effect: Effect) -> None:
     """Draw which answers an edit changes, and why."""
     if effect.diff is None:
         tag("p", "The effect could not be worked out in time.", "st-muted")
@@ -286,12 +287,12 @@ def effect_view(effect: Effect) -> None:
     shown = sorted(diff.changes, key=lambda change: ("worse", "better", "other").index(change.effect))
     with tag("div", classes="st-effects"):
         for change in shown[:_MOST_SHOWN]:
-            _change(change)
+            _change(visit, change)
     if len(shown) > _MOST_SHOWN:
         tag("p", f"… and {len(shown) - _MOST_SHOWN} more", "st-muted st-small")
 
 
-def _change(change: Change) -> None:
+def _change(visit: Visit, change: Change) -> None:
     kind = {"better": "good", "worse": "bad", "other": "plain"}[change.effect]
     with tag("div", classes="st-effect"):
         with tag("div", classes="st-row"):
@@ -299,4 +300,10 @@ def _change(change: Change) -> None:
             words(change.new.case.text)
             tag("span", f"{change.old.intent or 'out of scope'} → {change.new.intent or 'out of scope'}", "st-mono")
         if change.reasons:
-            tag("span", "; ".join(change.reasons), "st-muted st-small")
+            tag("span", with_short_names(visit, "; ".join(change.reasons)), "st-muted st-small")
+
+
+def _with_short_names(visit: Visit, diff: str) -> str:
+    """Return a unified diff whose files are named as the screen History names them."""
+    lines = diff.splitlines(keepends=True)
+    return "".join(with_short_names(visit, line) if line.startswith(("--- ", "+++ ")) else line for line in lines)

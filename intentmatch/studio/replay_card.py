@@ -40,7 +40,8 @@ class ReplayCard:
                 self._begin = ui.button("Replay", icon="replay", on_click=self._replay).props("outline")
                 self._cancel = ui.button("Cancel", on_click=self._stop).props("flat")
                 self._cancel.set_visibility(False)
-            self._status = tag("p", classes="st-muted st-small", role="status")
+            # Not announced: it counts the messages several times a second.
+            self._status = tag("p", classes="st-muted st-small")
             self._found = tag("div", classes="st-stack st-gap")
 
     def _stop(self) -> None:
@@ -71,6 +72,7 @@ class ReplayCard:
         self._status.set_text(says)
         if not says and found is not None:
             self._show(found)
+        self._visit.announce(self._status.text)
 
     def _work(self, bot: Bot, against: Against) -> RevisionReplay | None:
         """Replay; return None if something else is being evaluated. For a thread."""
@@ -105,7 +107,6 @@ class ReplayCard:
         self._status.set_text(
             f"{replay.received:,} of {counted(replay.log.received, 'message')}{part} would be answered otherwise."
         )
-        self._visit.announce(self._status.text)
         with self._found:
             if replay.causes:
                 with tag("div", classes="st-row"):

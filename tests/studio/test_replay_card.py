@@ -15,7 +15,7 @@ MESSAGES = (REFUSED, "where is my order", REFUSED, "أين طلبي")
 def served(browser, tmp_path_factory) -> Iterator[Served]:
     """A studio that has answered messages before a line was added that changes an answer."""
     settings = ("--set", "inbox=answers.sqlite", "--set", "inbox_sample=1")
-    running = start(copied(tmp_path_factory.mktemp("replay")), *settings)
+    running = start(copied(tmp_path_factory.mktemp("replay")), *settings, environment={"TZ": "Asia/Tokyo"})
     with watched(browser) as page:
         open_screen(page, running, "edit?intent=order_status")
         for text in MESSAGES:
@@ -36,6 +36,8 @@ def test_differences_are_grouped_by_cause(browser, served, width, dark):
         card.get_by_role("button", name="Replay").click()
         card.get_by_text("2 of 4 messages would be answered otherwise.").wait_for()
 
+        # Said once: the count of messages, which changes several times a second, is not announced.
+        assert page.get_by_role("status").all_inner_texts() == ["2 of 4 messages would be answered otherwise."]
         assert card.locator(".st-lines li").count() == 1
         assert REFUSED in card.locator(".st-lines li").inner_text()
         assert card.get_by_text("2 times").is_visible()
@@ -69,3 +71,36 @@ def test_first_revision_says_why_it_cannot_be_compared(page, served):
     card.get_by_role("button", name="Replay").click()
 
     card.get_by_text("nothing valid before revision").wait_for()
+
+
+def test_failure_is_announced(page, served):
+    open_screen(page, served, "history")
+    page.locator(".st-intent").last.click()
+    page.get_by_role("region", name="Replay").get_by_role("button", name="Replay").click()
+
+    page.get_by_role("status").filter(has_text="nothing valid before revision").wait_for(state="attached")
+
+
+def test_restore_names_files_as_the_history_does(page, served):
+    open_screen(page, served, "history")
+    page.locator(".st-intent").last.click()
+    page.get_by_role("button", name="Restore").click()
+    dialog = page.locator(".st-proposal")
+    dialog.locator(".st-effect, .st-effects").first.wait_for(state="attached")
+
+    assert "--- orders.yaml" in dialog.inner_text()
+    assert "orders.yaml:" in dialog.inner_text()
+    assert str(served.folder) not in dialog.inner_text()
+    dialog.get_by_role("button", name="Cancel").click()
+
+
+def test_audit_log_is_in_local_time_and_fits_a_phone(browser, served):
+    with watched(browser, 360) as page:
+        open_screen(page, served, "history")
+        row = page.locator(".st-table", has=page.get_by_role("columnheader", name="who")).locator("tbody tr").first
+        row.wait_for()
+
+        told = row.locator("td").first.inner_text()
+        assert told[:16] == page.locator(".st-intent time").first.inner_text()
+        assert row.locator("td.st-cell").evaluate_all("all => all.every(one => one.clientWidth >= 60)")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -81,12 +81,18 @@ class Dialogue:
         `conversation` identifies this user in this channel. `chosen` is the `id` of the button that the user pressed;
         it takes precedence over the message. `language` is the user's BCP-47 code from the channel, in any case; the
         language of the message takes precedence. `context` and `now` are those of `Matcher.match`. `turn` is a mapping
-        in which the channel keeps data about this message: a second call with it returns the same turn.
+        in which the channel keeps data about this message: a second call with it returns the same turn. Anything but
+        text, such as a picture, is an empty message. Raises `InputError` for hypotheses from speech.
         """
         check_argument("turn", turn, MutableMapping | None)
         if turn is not None and _KEY in turn:
             cached: Turn = turn[_KEY]
             return cached
+        if isinstance(message, list | tuple) and message and isinstance(message[0], list | tuple):
+            raise InputError(
+                "a dialogue takes the text of a message, not hypotheses from speech: give it the best of them, "
+                "`matcher.match(hypotheses).message`"
+            )
         text = message if isinstance(message, str) else ""
         user_language = language_code(str(language)) if language else None
         if chosen is None and not text.strip():

@@ -84,7 +84,7 @@ class Answers:
         return [_with_clauses(engine, result, question) for result in engine.match_many(messages, question)]
 
     def match_each(
-        self, asked: Sequence[tuple[str, MatchOptions | Mapping[str, Any]]]
+        self, asked: Sequence[tuple[str | Hypotheses, MatchOptions | Mapping[str, Any]]]
     ) -> list[MatchResult | Exception]:
         """Match messages of several callers, each with its own options, all against the same registry.
 
@@ -96,7 +96,12 @@ class Answers:
         engine = self._engine
         if not engine.batching_helps(len(asked)):
             return [_attempt(_match, engine, message, options) for message, options in asked]
-        readings = [_attempt(_read, engine, message, options) for message, options in asked]
+        readings: list[Reading | MatchResult | Exception] = [
+            _attempt(_read, engine, message, options)
+            if isinstance(message, str)
+            else _attempt(_match, engine, message, options)
+            for message, options in asked
+        ]
         precomputed = _precompute(engine, [reading for reading in readings if isinstance(reading, Reading)])
 
         def answer(reading: Reading) -> MatchResult:

@@ -516,3 +516,10 @@ def test_an_answer_to_which_intent_follows_the_active_tags() -> None:
     bot.take("yes", "anna", context=["cancelling", "closing"])
 
     assert bot.take("go ahead", "anna", context=["closing"]).intent == "close_yes"
+
+
+def test_hypotheses_from_speech_are_refused(bot):
+    """They would be an empty message otherwise, as a picture is."""
+    with pytest.raises(IntentMatchError, match=r"not hypotheses .* `matcher.match\(hypotheses\).message`"):
+        bot.take([("where is my order", 0.6), ("wear is my odor", 0.4)], "anna")
+    assert bot.take({"picture": "cat.png"}, "anna").reply is None

@@ -118,6 +118,17 @@ def test_order_and_scale_of_the_weights_do_not_count(matcher):
     assert pickle.dumps(one.to_dict()["candidates"]) == pickle.dumps(other.to_dict()["candidates"])
 
 
+@pytest.mark.parametrize("others", [0, 1, 60])
+def test_each_of_many_messages_may_be_a_list(matcher, others):
+    """However many there are: few are matched one by one, many together."""
+    heard = [("cancel my odor", 0.4), ("cancel my order", 0.6)]
+
+    *_, found, wrong = matcher.match_each([("where is my parcel", {})] * others + [(heard, {}), ([], {})])
+
+    assert found.intent == matcher.match(heard).intent == "order_cancel"
+    assert str(wrong).startswith("a list of hypotheses has 1 to 20 pairs")
+
+
 def test_weights_of_numpy_are_numbers():
     weights = [np.float32(1.5), np.int64(1), np.float64(2.5)]
 

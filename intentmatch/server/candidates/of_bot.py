@@ -19,7 +19,7 @@ def candidate_of(bot: Bot) -> BotCandidate:
     """Return the candidate of a bot, none for now."""
 
     def load(source: CandidateSource) -> LoadedCandidate:
-        return load_candidate(source, bot.matcher, _workspace(bot))
+        return load_candidate(source, bot.matcher, _workspace(bot), several=bot.name is not None)
 
     def note(author: str, what: str) -> None:
         workspace = _workspace(bot)

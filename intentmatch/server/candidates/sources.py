@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from intentmatch.authoring.revisions import Files, digest_of
 from intentmatch.authoring.workspace import Workspace
-from intentmatch.core.errors import InputError, Location, RegistryError
+from intentmatch.core.errors import InputError, Location, Problem, RegistryError
 from intentmatch.matching.matcher import Matcher
 from intentmatch.registry import is_yaml
-from intentmatch.registry.confinement import ReadLimits
+from intentmatch.registry.confinement import RULE, ReadLimits
 from intentmatch.server.candidates.records import CandidateSource
-from intentmatch.storage.regular_files import home_path, is_there
+from intentmatch.storage.regular_files import home_path, is_inside, is_there
 
 
 class LoadedCandidate(NamedTuple):
@@ -23,10 +23,12 @@ class LoadedCandidate(NamedTuple):
     """Digest of the files of a folder, which could be promoted; empty for other sources."""
 
 
-def load_candidate(source: CandidateSource, present: Matcher, workspace: Workspace | None) -> LoadedCandidate:
+def load_candidate(
+    source: CandidateSource, present: Matcher, workspace: Workspace | None, *, several: bool = False
+) -> LoadedCandidate:
     """Load a candidate, which shares the encoder of `present` if both have the same.
 
-    `workspace` holds the revisions; None if the bot has none.
+    `workspace` holds the revisions; None if the bot has none. With `several`, the bot is one of a folder of bots.
 
     Raises `UnknownNameError` for an unknown revision, `InputError` for a source that cannot be one, and what
     `Matcher.load` raises.
@@ -35,7 +37,7 @@ def load_candidate(source: CandidateSource, present: Matcher, workspace: Workspa
         if workspace is None:
             raise InputError("this bot has no revisions: name a `path` instead")
         return LoadedCandidate(present.trial(workspace.registry_of(source.name)), "")
-    place = place_of(source.name, present)
+    place = place_of(source.name, present, several=several)
     if not place.is_dir():
         return LoadedCandidate(present.trial(place), "")
     files = _folder(place, present)
@@ -49,8 +51,10 @@ def load_candidate(source: CandidateSource, present: Matcher, workspace: Workspa
     return LoadedCandidate(matcher, digest)
 
 
-def place_of(name: str, present: Matcher) -> Path:
+def place_of(name: str, present: Matcher, *, several: bool = False) -> Path:
     """Return the path that an author names, from the folder of the bot's own files.
+
+    An artefact among several bots lies in the folder of them all, so its candidates lie in a hidden folder of its name.
 
     Raises `RegistryError` if the bot is confined to its folder and the path lies outside, and `InputError` if the bot
     has no files, or nothing is there.
@@ -63,6 +67,9 @@ def place_of(name: str, present: Matcher) -> Path:
     limits = ReadLimits.from_settings(own, present.settings)
     if not limits.allows(place):
         raise RegistryError([limits.refused(place, Location("body.path"))])
+    if several and limits.folder == folder != own and not is_inside(place, hidden := folder / f".{own.stem}"):
+        hint = f"put the candidate of this artefact into the folder {hidden}, or turn `confine` off"
+        raise RegistryError([Problem(Location("body.path"), "error", RULE, f"{place} may belong to another bot", hint)])
     if not is_there(place):
         raise InputError(f"there is no file or folder {name}: relative paths count from {folder}, the bot's folder")
     return place

@@ -421,7 +421,7 @@ def test_slow_candidate_delays_no_answer(bot: Path, monkeypatch: pytest.MonkeyPa
         real = Snapshot.match_each
 
         def wait(self: Snapshot, asked: Any) -> Any:
-            if asked and self.fingerprint == begun:
+            if asked and self.registry.fingerprint == begun:
                 slow.wait(PATIENCE)
             return real(self, asked)
 
@@ -503,7 +503,28 @@ def test_each_of_several_bots_has_its_own(
         assert 'intentmatch_candidate{bot="shop"} 1.0' in client.get("/metrics", headers=ADMIN).text
 
 
+def test_candidate_of_an_artefact_among_bots_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of the artefact is that of all bots."""
+    monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    bots = tmp_path / "bots"
+    bots.mkdir()
+    _written(bots / "bank", TEXT)
+    save_artefact(Matcher.load(bots / "bank").artefact, bots / "shop.intentmatch")
+    _written(bots / ".shop" / "next", SWAPPED)
+    options = {**OPTIONS, "author_keys": ["shop:anna=anna-key"], "admin_keys": ["*:the-admin"], "keys": ["*:k"]}
+    with TestClient(create_app(BotFolder(bots, settings={"confine": True}), **options)) as client:
+        client.headers.update(KEY)
+        for path in ("bank", "bank/bot.yaml", "shop.intentmatch", ".shop/../bank", "../bots/bank"):
+            refused = client.post("/bots/shop/candidate", json={"path": path})
+            assert refused.status_code == 422, path
+            (error,) = refused.json()["errors"]
+            assert (error["rule"], error["location"]) == ("confined", "body.path")
+            assert error["hint"].startswith(f"put the candidate of this artefact into the folder {bots / '.shop'}, ")
+        found = client.post("/bots/shop/candidate", json={"path": ".shop/next"})
+    assert (found.status_code, found.json()["state"]) == (200, "running")
+
+
 def _written(folder: Path, text: str) -> Path:
-    folder.mkdir()
+    folder.mkdir(parents=True)
     (folder / "bot.yaml").write_text(text, encoding="utf-8")
     return folder

@@ -152,6 +152,11 @@ def _lines(path: Path) -> list[str]:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
+def is_about_something_else(values: object) -> bool:
+    """Whether the value of a line is of a server's log and about something else than a message, such as a request."""
+    return isinstance(values, dict) and values.get("logger", _MESSAGES) != _MESSAGES
+
+
 def _values(line: str) -> object:
     """Return the value of a line of JSON; None if it is none."""
     try:
@@ -161,7 +166,7 @@ def _values(line: str) -> object:
 
 
 def _is_message(values: object) -> TypeGuard[Mapping[str, Any]]:
-    if not isinstance(values, dict) or values.get("logger", _MESSAGES) != _MESSAGES:
+    if not isinstance(values, dict) or is_about_something_else(values):
         return False
     if values.get("follow_up") is True:
         return False  # alone it does not say what it means

@@ -12,6 +12,7 @@ from typing import Any
 
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
 from intentmatch.core.types import Case
+from intentmatch.evaluation.logs import is_about_something_else
 from intentmatch.registry import read_text
 
 _RULE = "message"
@@ -48,12 +49,14 @@ def _lines(file: Path, text: str) -> Iterator[Case]:
 
 
 def _json_lines(file: Path, text: str) -> Iterator[Case | Problem]:
-    """Objects with `text`, as the webhook and `match --json` log them; other keys are ignored."""
+    """Objects with `text`, as the webhook and `match --json` log them; other keys and lines of a log are ignored."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            yield _case(json.loads(line), file, number)
+            values = json.loads(line)
+            if not is_about_something_else(values):
+                yield _case(values, file, number)
         except (ValueError, RecursionError) as error:
             yield _problem(file, number, f"invalid JSON: {error}", "write one JSON object per line")
 

@@ -50,3 +50,13 @@ def test_problems_have_locations(tmp_path: Path, name: str, text: str, message: 
 def test_unsupported_suffix_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'\.log'; messages can be read from \.txt, \.jsonl, \.csv"):
         read_messages(tmp_path / "a.log")
+
+
+def test_lines_of_a_servers_log_about_something_else_are_no_messages(tmp_path: Path) -> None:
+    """Their `message` is what the server says."""
+    lines = (
+        '{"logger": "intentmatch.server.observed", "message": "POST /match 200"}\n'
+        '{"logger": "intentmatch.server.messages", "message": "matched greet: hello", "text": "hello"}\n'
+    )
+
+    assert read(tmp_path, "server.jsonl", lines) == [("hello", 2)]

@@ -68,10 +68,10 @@ def replay_revision(
 ) -> RevisionReplay:
     """Answer messages by a revision, and by the one before it or by `matcher`, the registry in use.
 
-    Raises `UnknownNameError` for an unknown revision, `RegistryError` for an invalid one, and `InputError` for one that
-    had none before it.
+    Raises `UnknownNameError` for an unknown revision, and `InputError` for an invalid one, and for one that had none
+    before it.
     """
-    candidate = matcher.trial(workspace.registry_of(identity))
+    candidate = matcher.trial(workspace.registry_to_try(identity))
     shown = identity[:_SHOWN_DIGITS]
     old, name = matcher, "in use"
     if against == "before":

@@ -203,12 +203,12 @@ class Workspace:
     def evaluate(self, identity: str, matcher: Matcher, *, seconds: float = SECONDS) -> Scores:
         """Evaluate a revision and the one before it with the models of `matcher`, and keep the result.
 
-        Takes about `seconds` at most; see `scores_of`. A revision before that is invalid counts as none. Raises
-        `UnknownNameError` for an unknown revision, and `RegistryError` for an invalid one.
+        Takes about `seconds` at most; see `scores_of`. A revision before that is invalid counts as none. Raises as
+        `registry_to_try`.
         """
         from intentmatch.authoring.score_revision import scores_of  # loads the matcher, which edits do not need
 
-        after = self.registry_of(identity)
+        after = self.registry_to_try(identity)
         scores = scores_of(matcher, self.registry_before(identity), after, seconds=seconds)
         self._scores.write(identity, scores)
         return scores
@@ -219,6 +219,19 @@ class Workspace:
         if errors := [problem for problem in problems if problem.severity == "error"]:
             raise RegistryError(errors)
         return registry
+
+    def registry_to_try(self, identity: str) -> Registry:
+        """Return what the files of a revision say, to compare it with others.
+
+        Raises `UnknownNameError`, and `InputError` with the name of the revision if it is invalid: the places of its
+        problems are in files that may be valid by now.
+        """
+        try:
+            return self.registry_of(identity)
+        except RegistryError as error:
+            first = error.problems[0]
+            place = f"{self._name(Path(first.location.path))}:{first.location.line}"
+            raise InputError(f"revision {identity[:10]} has errors in its files: {place}: {first.message}") from error
 
     def registry_before(self, identity: str) -> Registry | None:
         """Return what the files said before a revision; None if that was invalid or nothing.

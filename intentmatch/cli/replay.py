@@ -108,7 +108,7 @@ def _show(found: Replay, examples: int) -> None:
     if broken := found.log.broken:
         output.say(f"skipped {counted(len(broken), 'line')} without valid JSON, the first at {broken[0].short}")
     if found.not_as_logged:
-        output.say(f"{found.not_as_logged} were answered otherwise then: the intents have changed since")
+        output.say(f"{found.not_as_logged} were answered otherwise then: by other intents than now, or by a candidate")
     if found.causes:
         output.say(f"{found.received} would be answered otherwise ({share}):")
         kinds = found.kinds

@@ -14,6 +14,7 @@ from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.evaluation.logs import log_of_text
 from intentmatch.inbox import Inbox
 from intentmatch.registry.editing.edits import AddUtterance
+from intentmatch.registry.editing.whole_files import ReplaceFile
 
 TEXT = """\
 language: en
@@ -77,6 +78,19 @@ def test_first_revision_has_nothing_before(workspace: Workspace, matcher: Matche
         replay_revision(workspace, matcher, first, Heard(log_of_text(LOG)))
     with pytest.raises(UnknownNameError):
         replay_revision(workspace, matcher, "99", Heard(log_of_text(LOG)))
+
+
+def test_invalid_revision_is_named(workspace: Workspace, matcher: Matcher) -> None:
+    """Its problems are in files that are valid by now."""
+    file = workspace.path / "a.yaml"
+    file.write_text(TEXT.replace("cancel:", "cancel"), encoding="utf-8")
+    workspace.write([ReplaceFile(file, TEXT)], author="ann", note="", expected="*")
+    broken = workspace.revisions()[1].id
+
+    for call in (lambda: replay_revision(workspace, matcher, broken, Heard(log_of_text(LOG))),
+                 lambda: workspace.evaluate(broken, matcher)):  # fmt: skip
+        with pytest.raises(InputError, match=rf"^revision {broken[:10]} has errors in its files: a.yaml:\d: "):
+            call()
 
 
 def test_most_frequent_messages_are_replayed(

@@ -12,7 +12,7 @@ from intentmatch import Matcher
 from intentmatch.authoring.revision_scores import Scores
 from intentmatch.authoring.score_revision import scores_of
 from intentmatch.authoring.workspace import ANY, Workspace
-from intentmatch.core.errors import RegistryError, UnknownNameError
+from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.registry.editing.edits import AddTest, AddUtterance, MoveUtterance
 from intentmatch.runtime import steps
 
@@ -67,7 +67,7 @@ def test_invalid_revision_is_refused_and_the_next_one_has_nothing_before(shop: P
     (shop / "bot.yaml").write_text(SHOP, encoding="utf-8")
     workspace.write([AddTest("my parcel", "track")], author="anna", note="", expected=ANY)
 
-    with pytest.raises(RegistryError):
+    with pytest.raises(InputError, match=r"^revision 1 has errors in its files: bot\.yaml:1: "):
         workspace.evaluate("1", matcher)
     assert workspace.evaluate("2", matcher).sources[0].right_before is None
     assert [one.source for one in workspace.evaluate("3", matcher).sources] == ["held_out", "tests"]

@@ -194,8 +194,9 @@ def test_log_names_the_bot_of_each_message(several: Path, caplog: pytest.LogCapt
         for bot in ("bank", "shop"):
             client.post(f"/bots/{bot}/match", json={"text": "hello"})
 
-    fields = [record.fields for record in caplog.records if record.name == messages_log.name]  # type: ignore[attr-defined]
-    assert [one["bot"] for one in fields] == ["bank", "shop"]
+    records = [record for record in caplog.records if record.name == messages_log.name]
+    assert [record.fields["bot"] for record in records] == ["bank", "shop"]  # type: ignore[attr-defined]
+    assert [record.getMessage().partition(" ")[0] for record in records] == ["bank:", "shop:"]
 
 
 def test_bots_have_separate_conversations(several: Path) -> None:

@@ -51,9 +51,12 @@ SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Artefact:
-    """A registry with its vectors, trained head and calibration. Immutable. Made by `build` or `load_artefact`."""
+    """A registry with its vectors, trained head and calibration. Immutable. Made by `build` or `load_artefact`.
+
+    Only the same object is equal; `fingerprint` tells whether two have the same content.
+    """
 
     registry: Registry
     settings: Settings

@@ -11,13 +11,13 @@ import json
 import logging
 import threading
 import time
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextvars import copy_context
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from intentmatch.artefact.store import Artefact
 from intentmatch.authoring.revisions import digest_of
@@ -282,31 +282,26 @@ def _of_artefact(
     return shared.ask((kind, *_content(artefact)), lambda: work(artefact), lane=lane, rank=rank, seconds=seconds)
 
 
-_subjects: dict[int, Subject] = {}
+_subjects: WeakKeyDictionary[Artefact, Subject] = WeakKeyDictionary()
 
 
 def _subject(artefact: Artefact) -> Subject:
     """Return what map and overlaps share while the registry is in use: each line is compared with all others once."""
-    number = id(artefact)
-    subject = _subjects.get(number)
+    subject = _subjects.get(artefact)
     if subject is None:
         subject = Subject(artefact.registry, artefact.wide_vectors, artefact.settings.aggregation)
-        _subjects[number] = subject
-        weakref.finalize(artefact, _subjects.pop, number, None)
+        _subjects[artefact] = subject
     return subject
 
 
-_contents: weakref.WeakValueDictionary[int, Artefact] = weakref.WeakValueDictionary()
-_digests: dict[int, tuple[str, str]] = {}
+_contents: WeakKeyDictionary[Artefact, tuple[str, str]] = WeakKeyDictionary()
 
 
 def _content(artefact: Artefact) -> tuple[str, str]:
     """Return fingerprint and a digest of the places of all lines, which the fingerprint leaves out."""
-    number = id(artefact)
-    if _contents.get(number) is not artefact:
+    content = _contents.get(artefact)
+    if content is None:
         places = [str(line.location) for line in artefact.registry.utterances]
         digest = hashlib.sha256(json.dumps(places).encode("utf-8", "surrogatepass")).hexdigest()
-        for old in [old for old in _digests if old not in _contents]:
-            _digests.pop(old, None)
-        _contents[number], _digests[number] = artefact, (artefact.fingerprint, digest)
-    return _digests[number]
+        content = _contents[artefact] = artefact.fingerprint, digest
+    return content

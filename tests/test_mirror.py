@@ -150,6 +150,7 @@ TESTED_IN: dict[str, str] = {
     "deploy/ray/matchers.py": "integrations/test_ray.py",
     "deploy/ray/rollout.py": "integrations/test_ray.py",
     # The tables by language are tested with the functions that read them.
+    "text/refusal_marks.py": "text/test_refusals.py",
     "text/refusal_rules.py": "text/test_refusals.py",
     # Words of a message and numbers in words are tested through what is read from them.
     "slots/message.py": "slots/test_slot_reader.py",

@@ -50,8 +50,9 @@ def check_negation(
     - If it is of another intent, nothing but the negation speaks for the first one: the clause is the whole message, or
       the utterance nearest to the message refuses as well ("please don't ship it" for "please don't refund me").
 
-    A clause that names nothing itself ("I found my card, don't block it") is read behind the clauses before it. It
-    refuses the intent of a matched message that scores higher without the negation, if neither utterance has one.
+    A clause that names little itself ("I found my card, don't block it") is read behind the clauses before it. It
+    refuses the intent of a matched message, or the one nearest to the clause, if the score is higher without the
+    negation and neither utterance has one. If both are the same intent, an equal score is enough.
 
     A message out of scope refuses an intent only if the clause would be matched.
 
@@ -69,8 +70,8 @@ def check_negation(
     if decision.verdict == "out_of_scope" and without.verdict != "matched":
         return Checked(decision, None)
     refused = _refused(best, without, found, language)
-    if refused is None and _is_refused_later(decision, found, language, read):
-        refused = best
+    if refused is None and found.with_before is not None and decision.verdict == "matched":
+        refused = _refused_later(best, without, read(found.with_before), language)
     if refused is None:
         if _refuses(best, language):
             return Checked(decision, f"“{found.words}” refuses, as does the nearest utterance of {best.intent}")
@@ -100,7 +101,8 @@ def _asked(decision: Decision, refused: Candidate, found: Refusal) -> Checked:
 
 def _refused(best: Candidate, without: Decision, found: Refusal, language: str | None) -> Candidate | None:
     """Return what the message refuses, as its clause reads without the negation; None for nothing that is in scope."""
-    if without.verdict == "out_of_scope" or _refuses(first := without.ranked[0], language):
+    first = without.ranked[0]
+    if (without.verdict == "out_of_scope" and first.intent != best.intent) or _refuses(first, language):
         return None
     line_refuses = _refuses(best, language)
     worse = 0.0 if line_refuses else _WORSE_WITHOUT_AFFIX if found.is_affix else _WORSE
@@ -111,13 +113,15 @@ def _refused(best: Candidate, without: Decision, found: Refusal, language: str |
     return first if found.is_whole or line_refuses else None
 
 
-def _is_refused_later(
-    decision: Decision, found: Refusal, language: str | None, read: Callable[[str], Decision]
-) -> bool:
-    """Whether a clause refuses what the clauses before it name: "I found my card, don't block it"."""
-    if found.with_before is None or decision.verdict != "matched":
-        return False
-    return _is_better_without(decision.ranked[0], read(found.with_before), language, refusal)
+def _refused_later(best: Candidate, without: Decision, behind: Decision, language: str | None) -> Candidate | None:
+    """Return what a clause refuses that the clauses before it name: "I found my card, don't block it"."""
+    if behind.verdict == "out_of_scope":
+        return None
+    first = behind.ranked[0]
+    is_same, is_named = first.intent == best.intent, first.intent == without.ranked[0].intent
+    if not (is_same or is_named) or first.score < best.score + (0 if is_same and is_named else _BETTER):
+        return None
+    return None if any(_refuses(one, language) for one in (first, best)) else first
 
 
 def _is_better_without(best: Candidate, without: Decision, language: str | None, find: _Find) -> bool:

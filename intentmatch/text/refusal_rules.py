@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-# A vowel sign of Hindi is not a word character of `re`.
-_LETTER = r"[\w\u0900-\u0963]"
+LETTER = r"[\w\u0900-\u0963]"
+"""The pattern of a letter, vowel signs of Hindi included."""
 _NOT = r"(?:do not|don['’]?t|donot)"
 # Verbs after "don't" that describe a state: "don't know", "don't have" refuse nothing.
 _STATES = (
@@ -16,31 +16,38 @@ _STATES = (
 _PARTICIPLES = r"\w+ed|been|seen|heard|done|made|had|got|sent"
 
 
-def _head(words: str) -> str:
+def head(words: str) -> str:
     """Return the pattern of a place where a clause begins: the start, after a mark, or after one of the words."""
     places = [
         "^",
         "(?<=[,.;:!?…–¡-] )",
         "(?<=[,!?¡…。，！？])",
-        *(rf"(?<=(?<!{_LETTER}){word} )" for word in words.split()),
+        *(rf"(?<=(?<!{LETTER}){word} )" for word in words.split()),
     ]
     return f"(?:{'|'.join(places)})"
 
 
 def _any(words: str) -> str:
     """Return the pattern of one of the words, whole."""
-    return rf"(?<!{_LETTER})(?:{'|'.join(words.split())})(?!{_LETTER})"
+    return rf"(?<!{LETTER})(?:{'|'.join(words.split())})(?!{LETTER})"
 
 
 _WORDS = r"((?: [\w-]+){0,6}?)"
 
 
+# Words at the head of a clause that are no imperatives.
+_NO_IMPERATIVE_SCANDINAVIAN = _any(
+    "jag jeg vi ni man det den de du min mitt mina mit mine har er är var kan får hvorfor varför hvordan när når"
+)
+
+
 def _scandinavian(wishes: str, negation: str, please: str, refrain: str) -> tuple[tuple[str, str], ...]:
     """Return the patterns of a Scandinavian language: the negation follows its verb."""
+    start = head(f"{please} men så og och at å att".replace("|", " "))
     return (
         (_any(wishes).replace("(?:", "(", 1) + _WORDS + rf" {negation}\b", r"\1\2"),
-        (rf"^((?:(?:{please}) )?\w+)" + _WORDS + rf" {negation}\b", r"\1\2"),
-        (rf"\b(?:{refrain}|{negation}) (?=\w)", ""),
+        (rf"^((?:(?:{please}) )?(?!{_NO_IMPERATIVE_SCANDINAVIAN})\w+)" + _WORDS + rf" {negation}\b", r"\1\2"),
+        (rf"\b(?:{refrain}) (?=\w)|{start}{negation} (?!{_NO_IMPERATIVE_SCANDINAVIAN})(?=\w)", ""),
     )
 
 
@@ -63,7 +70,7 @@ _NO_IMPERATIVE_DE = (
 # Verbs after a negation at the head of a clause that describe a problem: "no funciona", "não chegou", "non riesco".
 _PROBLEMS_ES = (
     r"(?!(?:(?:me|te|se|le|les|nos) )?(?:(?:funcion|abr|carg|lleg|apare|pued|pod|recib|encuentr|encontr|consig|serv|"
-    r"sirv|tien|teng|qued|entiend|acept)\w*|(?:es|era|está|están|estoy|ha|han|hay|va|deja|dejan|sale|entra|sabe)\b))"
+    r"sirv|tien|teng|qued|entiend|acept)\w*|(?:es|era|está|están|estoy|he|hemos|ha|han|hay|va|deja|dejan|sale|entra|sabe)\b))"
 )
 _PROBLEMS_PT = (
     r"(?!(?:(?:me|se|lhe) )?(?:(?:funcion|abr|carreg|cheg|apare|pod|poss|receb|encontr|cons[ei]g|serv|t[eê]m|tenh|fic|"
@@ -99,10 +106,10 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "ca": (
         (r"\bno (?=(?:vull|voldria|volem)\b)", ""),
-        (_head("però plau i que") + r"no (?=\w+(?:is|eu|in|i|ar|ir|re)\b)", ""),
+        (head("però plau i que") + r"no (?=\w+(?:is|eu|in|i|ar|ir|re)\b)", ""),
     ),
     "cs": (
-        (r"\bne(?=(?:chci|chceme|chtěl\w*|přeji|hodlám|potřebuj\w*|mus[íi]\w*)\b)", ""),
+        (r"\bne(?=(?:chci|chceme|chtěl\w*|přej[iu]|hodlám|potřebuj\w*|mus[íi]\w*)\b)", ""),
         (r"\bnení (?:potřeba|třeba|nutné) ", ""),
         (r"\bne(?=\w{3,}(?:te|uj|ej|ovat|it|et|ět|at)\b|(?:z?ruš|s?maž)\b)", ""),
     ),
@@ -117,8 +124,8 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"\b(möchten?|moechten?|will|wollen|wünsche|brauchen?)" + _WORDS + r" k(ein(?:e[nrms]?)?)\b", r"\1\2 \3"),
         (r"(\bbitte|^doch)" + _WORDS + r" nicht\b", r"\1\2"),
         (r"\b(soll(?:t|en|te|test)?|darf|dürft|brauchs?t|brauchen|müsst|müssen|musst)" + _WORDS + r" nicht\b", r"\1\2"),
-        (_head("") + rf"(?!{_NO_IMPERATIVE_DE})(\w{{2,}})" + _WORDS + r" nicht\b(?! mehr\b)", r"\1\2"),
-        (rf"^(?!.*{_FINITE_DE})(.*?)\bnicht (?=(?:[\w-]+ )?\w+(?:en|ern|eln)\b[.!]*$)", r"\1"),
+        (head("") + rf"(?!{_NO_IMPERATIVE_DE})(\w{{2,}})" + _WORDS + r" nicht\b(?! mehr\b)", r"\1\2"),
+        (rf"^(?!.*{_FINITE_DE})(.*?)\bnicht (?=(?:[\w-]+ )?\w+(?:en|ern|eln)(?: bitte| danke)?[.!]*$)", r"\1"),
     ),
     "el": (
         ("δεν (?=" + _any("θέλω θελω θα επιθυμώ χρειάζομαι χρειάζεται") + ")", ""),
@@ -140,7 +147,8 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "",
         ),
         (
-            _head("please pls plz kindly so but just ok okay hey no actually said")
+            rf"(?<!\w)(?={_NOT}|never)"
+            + head("please pls plz kindly so but just ok okay hey no actually said")
             + rf"(?:{_NOT}|never)(?: you dare| ever| please| just)? (?!(?:{_STATES}|{_PARTICIPLES})\b)(?=\w)",
             "",
         ),
@@ -154,7 +162,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "",
         ),
         (
-            _head("favor que pero y") + rf"no {_PROBLEMS_ES}(?=(?:me |lo |la |le |los |las |nos )?"
+            head("favor que pero y") + rf"no {_PROBLEMS_ES}(?=(?:me |lo |la |le |los |las |nos )?"
             rf"{_VERB}(?:e|es|en|a|as|an|ar|er|ir)(?:me|lo|la)?\b)",
             "",
         ),
@@ -181,7 +189,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ),
         (r"\b(je|j['’]) ?(veux|voudrais|souhaite|aimerais) (?:surtout )?pas\b", r"\1 \2"),
         (
-            _head("plaît plait svp de mais surtout et") + r"n(?:e |['’] ?)((?:me |m['’]|le |la |les |l['’])?\w+"
+            head("plaît plait svp de mais surtout et") + r"n(?:e |['’] ?)((?:me |m['’]|le |la |les |l['’])?\w+"
             r"(?:[- ](?:moi|le|la|les))?) (?:surtout |jamais |s['’]il vous plaît )?(?:pas|plus|jamais|rien)\b",
             r"\1",
         ),
@@ -189,19 +197,19 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"\b(?:pas besoin|inutile) (?:de |d['’])(?=\w+)", ""),
         (r"\bn['’]ai (?:pas|plus|aucune) (?:envie|besoin|l['’]intention|intention) (?:de |d['’])", ""),
         (r"\b(?:(?:il )?(?:ne |n['’])?(?:faut|doit|dois|devez)) (?:surtout )?pas (?=(?:\w+ )?\w+(?:er|ir|re)\b)", ""),
-        (_head("") + r"(\w+(?:ez|e|s)(?: \w+)?) pas\b", r"\1"),
+        (head("") + r"(\w+(?:ez|e|s)(?: \w+)?) pas\b", r"\1"),
     ),
     "he": (
         ("(?:לא|אינני) (?=" + _any("רוצה רוצים מעוניין מעוניינת מבקש מבקשת") + ")", ""),
         (r"(?<!\w)(?:אל|נא לא|בבקשה לא|אין צורך|לא צריכה?) (?=\w+)", ""),
     ),
     "hi": (
-        (rf"(?<!{_LETTER})(?:नहीं|नही) (?=(?:करना|कराना|करवाना|चाह|चाहिए|बंद)\w*)", ""),
-        (rf"(?<!{_LETTER})मत (?={_LETTER}+)", ""),
-        (rf"(?:कोई )?(ज\u093c?रूरत|आवश्यकता) (?:नहीं|नही)(?!{_LETTER})", r"\1"),
+        (rf"(?<!{LETTER})(?:नहीं|नही) (?=(?:करना|कराना|करवाना|चाह|चाहिए|बंद)\w*)", ""),
+        (rf"(?<!{LETTER})मत (?={LETTER}+)", ""),
+        (rf"(?:कोई )?(ज\u093c?रूरत|आवश्यकता) (?:नहीं|नही)(?!{LETTER})", r"\1"),
         # Before a participle it is a prefix: "ना पढ़े हुए" is "unread".
-        (rf"(?<!{_LETTER})(?:ना|न) (?=(?:कर|दें|दो|दीज|भेज|हटा)|{_LETTER}+एं?(?!{_LETTER}))", ""),
-        (rf"(?<!{_LETTER})(?:नहीं|नही) (?={_LETTER}+(?:ना|नी|ने)(?!{_LETTER}))", ""),
+        (rf"(?<!{LETTER})(?:ना|न) (?=(?:कर|दें|दो|दीज|भेज|हटा)|{LETTER}+एं?(?!{LETTER}))", ""),
+        (rf"(?<!{LETTER})(?:नहीं|नही) (?={LETTER}+(?:ना|नी|ने)(?!{LETTER}))", ""),
     ),
     "hu": (
         (r"\bnem (?=(?:kell|szükséges) \w)|\bnincs (?=szükség)", ""),
@@ -218,7 +226,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"\bnon (?:c['’]è bisogno di|serve|occorre|bisogna) ", ""),
         (r"\bnon (?=(?:voglio|vogliamo|vorrei|vorremmo|desidero|desideriamo|intendo|ho intenzione)\b)", ""),
         (
-            _head("favore di ma e") + rf"non {_PROBLEMS_IT}(?=(?:mi |lo |la |li |le |ci )?"
+            head("favore di ma e") + rf"non {_PROBLEMS_IT}(?=(?:mi |lo |la |li |le |ci )?"
             rf"{_VERB}(?:are|ere|ire|ate|ete|ite|ino|i|a|rmi|rlo|rla|telo|tela)\b)",
             "",
         ),
@@ -259,16 +267,19 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"\bniet (?=nodig\b)", ""),
         (r"\b(graag|gelieve|alsjeblieft|alstublieft|aub|svp)" + _WORDS + r" niet\b", r"\1\2"),
         (
-            _head("") + r"(?!(?:mijn|de|het|een|dit|dat|deze|waarom|is|kan|werkt|komt|kreeg|heb|app|er)\b)"
+            head("") + r"(?!(?:mijn|de|het|een|dit|dat|deze|waarom|is|kan|werkt|komt|kreeg|heb|app|er)\b)"
             r"(\w{3,})" + _WORDS + r" niet\b",
             r"\1\2",
         ),
-        (rf"^{FINITE_NL}(.*?)\bniet (?=(?:[\w-]+ )?\w+en\b[.!]*$)", r"\1"),
+        (
+            rf"^{FINITE_NL}(.*?)\bniet (?=(?:[\w-]+ )?\w+en(?: aub| svp| als\w+blieft| graag| hoor)?[.!]*$)",
+            r"\1",
+        ),
     ),
     "pl": (
         (r"\bnie (?=(?:chcę|chce|chcemy|chciał\w*|zamierzam|planuję|życzę sobie|potrzebuj\w*|musi\w*|trzeba)\b)", ""),
         (
-            _head("proszę prosze prosimy żeby ale więc jej go ich tego mi") + r"nie "
+            head("proszę prosze prosimy żeby ale więc jej go ich tego mi") + r"nie "
             r"(?=\w+(?:ć|c|uj|ujcie|aj|ajcie|cie|ij|yj|asz|isz|sz)\b)",
             "",
         ),
@@ -280,7 +291,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
             "",
         ),
         (
-            _head("favor que mas para e")
+            head("favor que mas para e")
             + rf"n[ãa]o {_PROBLEMS_PT}(?=(?:me |o |a |os |as |se )?{_VERB}(?:e|es|em|a|as|am|ar|er|ir)\b)",
             "",
         ),
@@ -289,13 +300,22 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "ro": (
         (r"\bnu (?=(?:vreau|vrem|doresc|dorim|intenționez|aș vrea|as vrea|am nevoie)\b)", ""),
         (r"\bn-(?=(?:aș|as|am de gând|am nevoie)\b)|\bnu (?:e|este) (?:nevoie|necesar) (?:să |de )?", ""),
-        (_head("rog să sa") + r"nu(?:-(?:l|mi|o|i|le))?(?: mai)? (?=(?:îmi |imi |o |l |mi-)?\w+)", ""),
+        (
+            head("rog să sa") + r"nu(?:-(?:l|mi|o|i|le))?(?: mai)? "
+            r"(?!(?:am|ai|a|au|ați|pot|poate|merge|e|este|sunt|găsesc|știu|înțeleg|primesc|funcționează)\b)"
+            r"(?=(?:îmi |imi |o |l |mi-)?\w+)",
+            "",
+        ),
     ),
     "ru": (
         ("не (?=" + _any("хочу хотим хотел хотела хотели желаю собираюсь собираемся планирую буду") + ")", ""),
         (r"(?<!\w)не (?:надо|нужно|стоит|следует)(?: мне| бы)?,? ?|(?<!\w)не (?=нуж(?:ен|на|ны)(?!\w))", ""),
         # "Не могли бы вы" is "could you"; a past plural ends in "ли".
         (r"(?<!\w)не (?!\w+ли(?!\w))(?=\w+(?:йте|ите|ьте|й|и|ь|йтесь|ть|ться)(?!\w))", ""),
+    ),
+    "sk": (
+        (r"\bne(?=(?:chce[mš]?e?|chcel\w*|želám|prajem|hodlám|potrebuj\w*|mus[íi]\w*)\b)", ""),
+        (r"\bne(?=\w{3,}(?:te|uj|aj|ovať|iť|ať|eť|yť)\b|(?:z?ruš|z?maž)\b)", ""),
     ),
     "sv": _scandinavian(
         "vill önskar ville tänker ska skulle behöver",
@@ -308,6 +328,7 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"(?:อย่า(?!ง)(?:เพิ่ง)?|ห้าม|ไม่ต้อง)", ""),
     ),
     "tr": (
+        (r"\bolmasın\b", "edilsin"),
         (r"\bistem(?:iyorum|iyoruz|em|eyiz)\b", "istiyorum"),
         (r"\b(\w+m[ae])y[ae] (?:gerek|lüzum) yok\b", r"\1k istiyorum"),
         (r"\b(\w+ma)yaca(?:ğım|ğız)\b", r"\1k istiyorum"),
@@ -332,55 +353,14 @@ REFUSALS: Mapping[str, tuple[tuple[str, str], ...]] = {
         (r"(?<=vui lòng )không |(?<=làm ơn )không ", ""),
     ),
     "zh": (
+        (r"请(?:勿|别|不要)", "请"),
         (r"不(?:是)?(?=想|打算|需要|愿意|准备)|没有?(?=想|要|打算)", ""),
         (r"(?:请勿|千万别|千万不要|不要|不用|先别|勿|(?<![区區特级級性分差个個])[别別](?!的|人|处|家|墅|名))", ""),
         (r"没有?必要|无需|不必", ""),
-        (r"不(?=取消|退|删|改|换|买|注销|订)", ""),
+        (r"(?<!不得)不(?=取消|退|删|改|换|买|注销|订)", ""),
     ),
 }
 """By language: patterns that find a negation and what stands there without it. The first that matches counts."""
-
-MARKS: Mapping[str, str] = {
-    "ar": "لا عدم لم ما مش مو لست",
-    "bg": "не няма нямам недей недейте",
-    "ca": "no",
-    "cs": "nechci nechceme",
-    "da": "ikke aldrig ingen lad lade undlad undgå",
-    "de": "nicht kein keine keinen keiner keinem keines",
-    "el": "δεν μη μην",
-    "en": "not dont donot never no longer neednt wouldnt didnt mustnt shouldnt shallnt",
-    "es": "no",
-    "fi": "en älä älkää ei alka ala",
-    "fr": "pas plus jamais rien point inutile",
-    "he": "לא אל אינני",
-    "hi": "नहीं नही मत ना न",
-    "hu": "ne nem nincs",
-    "id": "usah tidak tak nggak gak ga enggak jangan jgn",
-    "it": "non",
-    "nb": "ikke aldri ingen la unngå",
-    "nl": "niet geen",
-    "pl": "nie",
-    "pt": "não nao",
-    "ro": "nu n",
-    "ru": "не",
-    "sv": "inte ej aldrig ingen inget inga låt undvik",
-    "uk": "не",
-    "ur": "نہیں مت نہ",
-    "vi": "không ko k chẳng chưa đừng chớ khỏi",
-}
-"""By language: words of a folded text, one of which stands in every refusal. A language without words needs `PARTS`;
-if it has both, the words only tell which language it is."""
-
-PARTS: Mapping[str, str] = {
-    "cs": "ne",
-    "fa": "ن",
-    "ja": "たく|ない|ほしく|欲しく|つもり|りません|しません|なくて|不要",
-    "ko": "지|안 |없",
-    "th": "ไม่|อย่า|ห้าม",
-    "tr": "m[ae]|istem",
-    "zh": "不|没|无需|请勿|别|別|勿",
-}
-"""By language with affixes or without spaces: a pattern that is part of every refusal."""
 
 FORGET: Mapping[str, str] = {
     "ar": "تنس",

@@ -1,8 +1,9 @@
 """Find negated requests by language, and read them without the negation.
 
 Most negations in messages are harmless: "it isn't here yet", "I can't log in". `refusal` knows only negations that
-refuse: a negated wish or need ("I don't want to cancel", "no need to") and a prohibition ("don't cancel").
-`possible_refusal` finds others that often do ("it should not be cancelled").
+refuse: a negated wish or need ("I don't want to cancel", "no need to"), a prohibition ("don't cancel"), and a request
+that is taken back ("forget the cancellation") or was never made ("I never asked for"). `possible_refusal` finds others
+that often do ("it should not be cancelled").
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from typing import NamedTuple
 from intentmatch.text.clauses import pieces
 from intentmatch.text.negation_words import NEGATIONS, SIGNS
 from intentmatch.text.normalize import fold, language_range
-from intentmatch.text.refusal_rules import FORGET, MARKS, PARTS, REFUSALS
+from intentmatch.text.refusal_marks import MARKS, PARTS
+from intentmatch.text.refusal_phrases import DECLINED, PHRASES
+from intentmatch.text.refusal_rules import FORGET, REFUSALS
+from intentmatch.text.retractions import RETRACTIONS
 from intentmatch.text.rewriting import Rules, compiled, rewritten
 
 LANGUAGES = frozenset(REFUSALS)
@@ -60,7 +64,7 @@ def possible_refusal(text: str, language: str | None) -> Refusal | None:
 
     The text without it is the whole text: "mi pedido no debe ser cancelado" gives "mi pedido debe ser cancelado".
     """
-    known = _known(language, NEGATIONS)
+    known = _known(language, LANGUAGES)
     if known is None or (known in SIGNS and re.search(SIGNS[known], text, re.IGNORECASE) is None):
         return None
     without = rewritten(text, _negations(known))
@@ -72,12 +76,15 @@ def _known(language: str | None, rules: Collection[str]) -> str | None:
 
 
 def _refusal(text: str, language: str) -> Refusal | None:
+    without = rewritten(text, _retractions(language))
+    if without is not None:
+        return Refusal(_difference(text, without), without, is_whole=True)
     spans = pieces(text, language)
     for span in spans:
         clause = text[span.start : span.end]
         without = rewritten(clause, _rules(language))
         if without is not None:
-            forgets = language in FORGET and re.search(FORGET[language], clause, re.IGNORECASE)
+            forgets = language in FORGET and re.search(FORGET[language], without, re.IGNORECASE)
             is_affix = " " in clause and clause.count(" ") == without.count(" ")
             behind = text[: span.start] + without if span.start else None
             found = Refusal(_difference(clause, without), without, len(spans) == 1, is_affix, behind)
@@ -126,9 +133,14 @@ def _by_word() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _rules(language: str) -> Rules:
-    return compiled(REFUSALS[language])
+    return compiled((*REFUSALS[language], *PHRASES.get(language, ()), *DECLINED.get(language, ())))
+
+
+@cache
+def _retractions(language: str) -> Rules:
+    return compiled(RETRACTIONS.get(language, ()))
 
 
 @cache
 def _negations(language: str) -> Rules:
-    return compiled(NEGATIONS[language])
+    return compiled((*NEGATIONS.get(language, ()), *DECLINED.get(language, ())))

@@ -228,8 +228,9 @@ BLOCK = ("block", 0.6, "block my card")
     ("message", "behind", "verdict"),
     [
         ("I found my card, don't block it", decision(("block", 0.62, "block my card")), "ambiguous"),
-        # The negation does not keep it from reading like the intent.
-        ("I found my card, don't block it", decision(BLOCK), "matched"),
+        # The negation lowers the score by nothing, but the clause alone is nearest to the intent.
+        ("I found my card, don't block it", decision(BLOCK), "ambiguous"),
+        ("I found my card, don't block it", decision(("block", 0.59, "block my card")), "matched"),
         # A negation that belongs to the intent.
         ("I found my card, don't block it", decision(("block", 0.62, "please don't accept my card")), "matched"),
         ("I found my card, don't block it", decision(("found", 0.62, "I found my card")), "matched"),
@@ -248,7 +249,7 @@ def test_clause_may_refuse_what_the_clauses_before_it_name(message, behind, verd
     assert checked.decision.verdict == verdict
 
 
-ALLOWED = {"development": 1, "kept": 2}
+ALLOWED = {"development": 1, "kept": 1}
 """How many messages of the lists may be matched all the same. One lies at the cut: the last bits of a processor's
 arithmetic decide."""
 

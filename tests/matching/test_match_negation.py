@@ -279,21 +279,21 @@ def test_most_forms_of_negated_requests_are_not_matched(shipped):
     messages = [message for rows in FORMS["requests"].values() for message in rows]
     matched = [message for message in messages if shipped.match(message).intent not in {None, "no", "thanks"}]
 
-    assert len(messages) == 438
-    assert len(matched) <= 18, matched
+    assert len(messages) == 1303
+    assert len(matched) <= 60, matched
 
 
 def test_negated_requests_that_chose_no_rule_are_not_matched(shipped):
     messages = [(message, intent) for rows in FORMS["kept"].values() for message, intent in rows]
     matched = [message for message, intent in messages if shipped.match(message).intent == intent]
 
-    assert len(messages) == 112
-    assert len(matched) <= 3, len(matched)
+    assert len(messages) == 262
+    assert len(matched) <= 31, len(matched)
 
 
 def test_messages_that_describe_a_problem_are_not_taken_for_negated_requests(shipped):
     messages = [message for rows in FORMS["problems"].values() for message in rows]
     asked = [m for m in messages if "would be" in stages(shipped.match(m)).get("negation", "")]
 
-    assert len(messages) == 115
+    assert len(messages) == 337
     assert len(asked) <= 1, asked

@@ -54,7 +54,8 @@ def check_negation(
     refuses the intent of a matched message, or the one nearest to the clause, if the score is higher without the
     negation and neither utterance has one. If both are the same intent, an equal score is enough.
 
-    A message out of scope refuses an intent only if the clause would be matched.
+    A message out of scope refuses an intent only if the clause would be matched. A match stays if the clauses after the
+    negation ask for the intent themselves ("I never asked for this newsletter, unsubscribe me").
 
     Other negations ("my order should not be cancelled") may be harmless. One refuses the intent of a matched message
     if the message without it is of the same intent, scores higher, and neither utterance has a negation.
@@ -73,9 +74,13 @@ def check_negation(
     if refused is None and found.with_before is not None and decision.verdict == "matched":
         refused = _refused_later(best, without, read(found.with_before), language)
     if refused is None:
-        if _refuses(best, language):
-            return Checked(decision, f"“{found.words}” refuses, as does the nearest utterance of {best.intent}")
-        return Checked(decision, f"“{found.words}” refuses something other than {best.intent}")
+        as_line = _refuses(best, language)
+        what = (
+            f", as does the nearest utterance of {best.intent}" if as_line else f" something other than {best.intent}"
+        )
+        return Checked(decision, f"“{found.words}” refuses{what}")
+    if decision.verdict == "matched" and _is_asked_for_later(best, found, language, read):
+        return Checked(decision, f"“{found.words}” refuses something, but “{found.after}” asks for {best.intent}")
     return _asked(decision, refused, found)
 
 
@@ -122,6 +127,14 @@ def _refused_later(best: Candidate, without: Decision, behind: Decision, languag
     if not (is_same or is_named) or first.score < best.score + (0 if is_same and is_named else _BETTER):
         return None
     return None if any(_refuses(one, language) for one in (first, best)) else first
+
+
+def _is_asked_for_later(best: Candidate, found: Refusal, language: str | None, read: Callable[[str], Decision]) -> bool:
+    """Whether the clauses after the negation ask for the intent, at least as clearly as the message as a whole."""
+    if found.after is None or refusal(found.after, language) is not None:
+        return False
+    asked = read(found.after)
+    return asked.verdict == "matched" and asked.ranked[0].intent == best.intent and asked.ranked[0].rank >= best.rank
 
 
 def _is_better_without(best: Candidate, without: Decision, language: str | None, find: _Find) -> bool:

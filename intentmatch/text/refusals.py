@@ -9,11 +9,11 @@ that often do ("it should not be cancelled").
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from intentmatch.text.clauses import pieces
+from intentmatch.text.clauses import Span, pieces
 from intentmatch.text.negation_words import NEGATIONS, SIGNS
 from intentmatch.text.normalize import fold, language_range
 from intentmatch.text.refusal_marks import MARKS, PARTS
@@ -26,6 +26,12 @@ LANGUAGES = frozenset(REFUSALS)
 """Languages with rules for refusals."""
 
 _LETTERS_OF_SHORT_WORDS = 3
+# What makes a clause depend on the one before it: "..., dass ihr es löscht", "..., mein Konto zu löschen".
+_DEPENDENT = re.compile(
+    r"(?:to|dass?|om|dat|que|qu['’]|de|d['’]|che|di|aby\w*|že|że\w*|hogy|чтобы?|что|щоб|що|att|at|å|να|ότι|că|să|da|че)\b"
+    r"|.*\bzu \w+(?:e[lr]?n)\b",
+    re.IGNORECASE,
+)
 
 
 class Refusal(NamedTuple):
@@ -41,6 +47,8 @@ class Refusal(NamedTuple):
     """Whether the negation is a part of a word, in a clause with spaces: "nechci", "silmeyin"."""
     with_before: str | None = None
     """`without`, behind the clauses that come before it; None if it comes first."""
+    after: str | None = None
+    """The clauses that come after it, as they are; None if it comes last, or if they depend on it."""
 
 
 def refusal(text: str, language: str | None) -> Refusal | None:
@@ -76,10 +84,12 @@ def _known(language: str | None, rules: Collection[str]) -> str | None:
 
 
 def _refusal(text: str, language: str) -> Refusal | None:
+    spans = pieces(text, language)
     without = rewritten(text, _retractions(language))
     if without is not None:
-        return Refusal(_difference(text, without), without, is_whole=True)
-    spans = pieces(text, language)
+        words = _difference(text, without)
+        after = _after(text, spans, text.find(words) + len(words)) if words else None
+        return Refusal(words, without, is_whole=True, after=after)
     for span in spans:
         clause = text[span.start : span.end]
         without = rewritten(clause, _rules(language))
@@ -87,9 +97,16 @@ def _refusal(text: str, language: str) -> Refusal | None:
             forgets = language in FORGET and re.search(FORGET[language], without, re.IGNORECASE)
             is_affix = " " in clause and clause.count(" ") == without.count(" ")
             behind = text[: span.start] + without if span.start else None
-            found = Refusal(_difference(clause, without), without, len(spans) == 1, is_affix, behind)
+            after = _after(text, spans, span.end)
+            found = Refusal(_difference(clause, without), without, len(spans) == 1, is_affix, behind, after)
             return None if forgets else found
     return None
+
+
+def _after(text: str, spans: Sequence[Span], place: int) -> str | None:
+    """Return the clauses of a text that begin after a place; None without any, or if they depend on the one before."""
+    begin = next((span.start for span in spans if span.start >= place), None)
+    return None if begin is None or _DEPENDENT.match(text, begin) else text[begin:]
 
 
 def _may_refuse(text: str, words: Collection[str], language: str) -> bool:

@@ -274,6 +274,29 @@ def test_lists_name_intents_of_the_shipped_registry(shipped):
     assert len({text for text, _ in rows}) == len(rows)
 
 
+@pytest.mark.parametrize(
+    ("message", "intent"),
+    [
+        ("I never asked for this newsletter, unsubscribe me", "newsletter_unsubscribe"),
+        ("ignore my previous email and cancel the order", "order_cancel"),
+        ("vergesst meine letzte Nachricht, storniert die Bestellung", "order_cancel"),
+    ],
+)
+def test_request_after_a_refusal_of_something_else_is_matched(shipped, message, intent):
+    result = shipped.match(message)
+
+    assert (result.verdict, result.intent) == ("matched", intent)
+    assert f"asks for {intent}" in stages(result)["negation"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["forget about the cancellation, I want to keep my order", "don't cancel my order, don't cancel anything"],
+)
+def test_clause_after_a_refusal_that_asks_less_clearly_changes_nothing(shipped, message):
+    assert shipped.match(message).verdict == "ambiguous"
+
+
 def test_most_forms_of_negated_requests_are_not_matched(shipped):
     """Requests of many forms; those that are matched as "no" or "thanks" are answered rightly."""
     messages = [message for rows in FORMS["requests"].values() for message in rows]
@@ -288,7 +311,7 @@ def test_negated_requests_that_chose_no_rule_are_not_matched(shipped):
     matched = [message for message, intent in messages if shipped.match(message).intent == intent]
 
     assert len(messages) == 262
-    assert len(matched) <= 31, len(matched)
+    assert len(matched) <= 32, len(matched)
 
 
 def test_messages_that_describe_a_problem_are_not_taken_for_negated_requests(shipped):

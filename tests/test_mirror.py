@@ -119,7 +119,6 @@ TESTED_IN: dict[str, str] = {
     "server/routes/docs.py": "server/routes/test_pages.py",
     "server/routes/feedback.py": "server/test_server_inbox.py",
     "server/routes/home.py": "server/routes/test_pages.py",
-    "server/routes/match.py": "server/test_server_app.py",
     "server/routes/operations.py": "server/test_server_states.py",
     "server/routes/schemas/": "server/routes/test_server_schemas.py",
     # Screens are tested in a browser; what they share, with them.

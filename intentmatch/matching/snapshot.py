@@ -64,7 +64,7 @@ class Answers:
 
     def match_many(
         self,
-        messages: Sequence[str],
+        messages: Sequence[str | Hypotheses],
         *,
         language: str | None = None,
         top_k: int | None = None,
@@ -80,8 +80,14 @@ class Answers:
         """
         engine = self._engine
         question = engine.question(MatchOptions(language, top_k, allowed, context, now, previous))
-        check_argument("messages", messages, Sequence[str])
-        return [_with_clauses(engine, result, question) for result in engine.match_many(messages, question)]
+        check_argument("messages", messages, Sequence[object])
+        found = iter(engine.match_many([each for each in messages if isinstance(each, str)], question))
+        return [
+            _with_clauses(engine, next(found), question)
+            if isinstance(each, str)
+            else match_hypotheses(engine, each, question)
+            for each in messages
+        ]
 
     def match_each(
         self, asked: Sequence[tuple[str | Hypotheses, MatchOptions | Mapping[str, Any]]]

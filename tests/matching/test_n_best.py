@@ -129,6 +129,18 @@ def test_each_of_many_messages_may_be_a_list(matcher, others):
     assert str(wrong).startswith("a list of hypotheses has 1 to 20 pairs")
 
 
+@pytest.mark.parametrize("others", [0, 1, 60])
+def test_lists_and_texts_may_be_matched_together(matcher, others):
+    heard = [("cancel my odor", 0.4), ("cancel my order", 0.6)]
+
+    first, *_, last = matcher.match_many([heard, *["where is my parcel"] * others, "tell me a joke"])
+
+    assert (first.message, first.intent) == ("cancel my order", "order_cancel")
+    assert (last.message, last.intent) == ("tell me a joke", "tell_joke")
+    with pytest.raises(InputError, match="a list of hypotheses has 1 to 20 pairs"):
+        matcher.match_many(["hello", []])
+
+
 def test_weights_of_numpy_are_numbers():
     weights = [np.float32(1.5), np.int64(1), np.float64(2.5)]
 

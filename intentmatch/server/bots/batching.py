@@ -31,6 +31,7 @@ from starlette.types import Receive
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Registry
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.n_best import Hypotheses
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.candidates.shadow_queue import ShadowQueue
 from intentmatch.server.config import Batching
@@ -70,7 +71,7 @@ class Answer(NamedTuple):
 class _Message(NamedTuple):
     """A message that is matched inline, and who waits for its answer."""
 
-    text: str
+    said: str | Hypotheses
     options: MatchOptions
     answer: asyncio.Future[Answer]
 
@@ -101,9 +102,11 @@ class _MatcherQueue:
     """The same of messages that nothing else delayed."""
     _uniform: tuple[Registry, bool] | None = None
 
-    def matches_inline(self, matcher: Matcher, text: str) -> bool:
+    def matches_inline(self, matcher: Matcher, said: str | Hypotheses) -> bool:
         """Whether a match takes less time than handing it to a thread and back, judged by recent ones."""
-        if not 0.0 < self.fastest_seconds < _INLINE_SECONDS or len(text) > _INLINE_CHARACTERS:
+        if not 0.0 < self.fastest_seconds < _INLINE_SECONDS:
+            return False
+        if not isinstance(said, str) or len(said) > _INLINE_CHARACTERS:
             return False
         registry = matcher.registry
         if self._uniform is None or self._uniform[0] is not registry:
@@ -136,7 +139,7 @@ class BatchQueue:
         self.shadows = ShadowQueue()
         """Messages that candidates match beside the answers, all bots together."""
 
-    async def match(self, matcher: Matcher, text: str, options: MatchOptions = _NO_OPTIONS) -> Answer:
+    async def match(self, matcher: Matcher, said: str | Hypotheses, options: MatchOptions = _NO_OPTIONS) -> Answer:
         """Match one message, as `Matcher.match` does.
 
         Raises `ProblemError` (503, with the time to retry) if the queue is full or the message waited too long, and
@@ -146,8 +149,8 @@ class BatchQueue:
         queue = self._queues.get(matcher)
         if queue is None:
             queue = self._queues[matcher] = _MatcherQueue()
-        message = _Message(text, options, loop.create_future())
-        if queue.worker is None and queue.matches_inline(matcher, text):
+        message = _Message(said, options, loop.create_future())
+        if queue.worker is None and queue.matches_inline(matcher, said):
             self._match_inline_soon(matcher, queue, [message])
             return await message.answer
         if self._length >= self._config.max_queue:
@@ -234,7 +237,7 @@ class BatchQueue:
                 queue.took((time.perf_counter() - started) / len(batch))
                 _resolve(batch, answers)
                 # Under constant load the queue is never empty: only here does it learn that it needs no thread.
-                quick = [each for each in queue.waiting if queue.matches_inline(matcher, each.message.text)]
+                quick = [each for each in queue.waiting if queue.matches_inline(matcher, each.message.said)]
                 self._take_out(queue, quick)
                 self._match_inline_soon(matcher, queue, [each.message for each in quick])
         finally:
@@ -294,7 +297,7 @@ def _answers(matcher: Matcher, batch: Sequence[_Message]) -> list[Answer | Excep
     """Match a batch against one registry; an error of one message, or of all, takes the place of its answer."""
     try:
         snapshot = matcher.snapshot()
-        results = snapshot.match_each([(message.text, message.options) for message in batch])
+        results = snapshot.match_each([(message.said, message.options) for message in batch])
     except Exception as error:  # noqa: BLE001 - every caller must get an answer
         return [error] * len(batch)
     return [each if isinstance(each, Exception) else Answer(each, snapshot.registry) for each in results]

@@ -22,6 +22,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
 from intentmatch.inbox import Inbox, is_missed
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.n_best import Hypotheses
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.registry.confinement import ReadLimits
@@ -54,6 +55,7 @@ _log = logging.getLogger(__name__)
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 
+_Message = TypeVar("_Message")
 _Result = TypeVar("_Result")
 
 
@@ -167,7 +169,9 @@ class Bot:
         if matcher is self._matcher:
             self._failed = False
 
-    async def match(self, text: str, options: MatchOptions, conversation: str | None = None) -> MatchResult:
+    async def match(
+        self, message: str | Hypotheses, options: MatchOptions, conversation: str | None = None
+    ) -> MatchResult:
         """Match a message as soon as the queue lets it, and record the result.
 
         The candidate answers its share of the conversations; if it fails, the registry in use answers.
@@ -177,25 +181,25 @@ class Bot:
         answer = None
         if self.candidate is not None and (chosen := self.candidate.matcher_for(conversation)) is not None:
             try:
-                answer = await self._queue.match(chosen, text, options)
+                answer = await self._queue.match(chosen, message, options)
             except (ProblemError, ClientDisconnect):
                 raise
             except Exception as error:  # noqa: BLE001 - such as a name in `allowed` that only the present one has
                 self.candidate.failed(error)
         if answer is None:
             with self.answering():
-                answer = await self._queue.match(self.matcher, text, options)
-        self.record([answer.result], answer.registry, options, conversation)
+                answer = await self._queue.match(self.matcher, message, options)
+        self.record([answer.result], answer.registry, options, conversation, [message])
         return answer.result
 
-    async def match_many(self, texts: Sequence[str], options: MatchOptions) -> list[MatchResult]:
+    async def match_many(self, messages: Sequence[str | Hypotheses], options: MatchOptions) -> list[MatchResult]:
         """Match messages of one caller against the same registry, and record the results.
 
         Raises what `BatchQueue.in_parts` does, and `ProblemError` (503) until the matcher is loaded.
         """
         with self.answering() as snapshot:
 
-            def match(part: Sequence[str]) -> list[MatchResult]:
+            def match(part: Sequence[str | Hypotheses]) -> list[MatchResult]:
                 return snapshot.match_many(
                     part,
                     language=options.language,
@@ -203,14 +207,15 @@ class Bot:
                     allowed=options.allowed,
                     context=options.context,
                     now=options.now,
+                    previous=options.previous,
                 )
 
-            results = await self.in_parts(texts, match)
-        await asyncio.to_thread(self.record, results, snapshot.registry, options)
+            results = await self.in_parts(messages, match)
+        await asyncio.to_thread(self.record, results, snapshot.registry, options, None, messages)
         return results
 
     async def in_parts(
-        self, messages: Sequence[str], work: Callable[[Sequence[str]], Sequence[_Result]]
+        self, messages: Sequence[_Message], work: Callable[[Sequence[_Message]], Sequence[_Result]]
     ) -> list[_Result]:
         """Return the results of `work` for many messages of one caller, as `BatchQueue.in_parts` does."""
         return await self._queue.in_parts(messages, work)
@@ -338,10 +343,12 @@ class Bot:
         registry: Registry,
         options: MatchOptions | None = None,
         conversation: str | None = None,
+        messages: Sequence[str | Hypotheses] | None = None,
     ) -> None:
         """Count, trace and log results of a registry, and keep misses in the inbox, each if it is turned on.
 
-        With the `options` of the match, a candidate matches the messages too.
+        With the `options` of the match, a candidate matches the messages too: those of the results, unless `messages`
+        were matched, such as hypotheses from speech.
         """
         if (answered := answered_by.get()) is not None:
             answered.fingerprint = registry.fingerprint
@@ -362,8 +369,8 @@ class Bot:
                 inbox.record(result)
             self.metrics.kept(sum(map(is_missed, results)), self._name)
         if self.candidate is not None and options is not None:
-            for result in results:
-                self.candidate.heard(result, registry, options, conversation)
+            for message, result in zip(messages or [one.message for one in results], results, strict=True):
+                self.candidate.heard(message, result, registry, options, conversation)
 
     @property
     def state(self) -> State:

@@ -14,6 +14,7 @@ from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Registry
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.n_best import Hypotheses
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.bots.memory import own_bytes
 from intentmatch.server.candidates.records import CandidateRecord, CandidateSource, CandidateStore, Sample, State
@@ -94,14 +95,21 @@ class BotCandidate:
         running = self.running
         return running.matcher if running is not None and running.answers(conversation) else None
 
-    def heard(self, result: MatchResult, registry: Registry, options: MatchOptions, conversation: str | None) -> None:
+    def heard(
+        self,
+        message: str | Hypotheses,
+        result: MatchResult,
+        registry: Registry,
+        options: MatchOptions,
+        conversation: str | None,
+    ) -> None:
         """Have the registry that did not answer a message match it too. For any thread; returns at once."""
         running = self.running
         if running is None or running.stopped:
             return
         if conversation is not None and running.record.mode == "canary":
             running.note("heard/candidate" if registry is running.matcher.registry else "heard/present")
-        if not self._queue.put(running, Heard(result.message, options, result, registry)):
+        if not self._queue.put(running, Heard(message, options, result, registry)):
             running.note("skipped")
 
     def corrected(self, text: str, intent: str | None, language: str | None, conversation: str | None) -> None:

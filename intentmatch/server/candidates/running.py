@@ -16,6 +16,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
 from intentmatch.inbox.store import SECONDS_IN_A_DAY, Entry, row_of
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.n_best import Hypotheses
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server.candidates.differences import KINDS, Kind, answer, kind_of
@@ -30,7 +31,8 @@ _SECONDS_BETWEEN_WRITES = 5.0
 class Heard(NamedTuple):
     """A message that one registry has answered."""
 
-    text: str
+    message: str | Hypotheses
+    """As it was received: of hypotheses, either registry may choose another one."""
     options: MatchOptions
     result: MatchResult
     registry: Registry
@@ -123,7 +125,7 @@ class RunningCandidate:
             (candidate.registry, present, True),
         ):
             some = [item for item in heard if item.registry is registry]
-            answers = other.match_each([(item.text, item.options) for item in some])
+            answers = other.match_each([(item.message, item.options) for item in some])
             for item, found in zip(some, answers, strict=True):
                 self._compare(item, None if isinstance(found, Exception) else found, by_candidate=by_candidate)
         # A reload in between has changed the registry of these.
@@ -210,7 +212,7 @@ class RunningCandidate:
         settings = self._present.settings
         if settings.inbox == "off":
             return None
-        row = row_of(Entry(item.text, 0.0), settings.inbox_mode, b"")
+        row = row_of(Entry(item.result.message, 0.0), settings.inbox_mode, b"")
         if row is None:
             return None
         return Sample(kind, row["text"], present.language, answer(present), answer(candidate), time.time())

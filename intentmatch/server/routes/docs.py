@@ -127,9 +127,9 @@ class _Page:
         return " ".join(words)
 
     def _example(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The smallest useful body: required fields, and the text."""
-        required = schema.get("required", ())
-        fields = {name: each for name, each in schema["properties"].items() if name in required or name == "text"}
+        """The smallest useful body: required fields, and the text or texts."""
+        shown = {"text", "texts", *schema.get("required", ())}
+        fields = {name: each for name, each in schema["properties"].items() if name in shown}
         return {name: each.get("examples", [_placeholder(each)])[0] for name, each in fields.items()}
 
     def _schema(self, name: str, schema: Mapping[str, Any]) -> str:

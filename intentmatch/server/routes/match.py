@@ -24,7 +24,7 @@ def add_calls(calls: JsonCalls) -> None:
 async def match(body: MatchRequest, bot: Bot, request: Request) -> bytes:
     """Return what one message means."""
     request.state.names = {"allowed": body.allowed or ()}
-    result = await bot.match(body.text, body.options(), body.conversation)
+    result = await bot.match(body.message, body.options(), body.conversation)
     # Written without the model, which would check what the matcher made over and over.
     return MatchResponse.json_from_result(result)
 
@@ -32,7 +32,7 @@ async def match(body: MatchRequest, bot: Bot, request: Request) -> bytes:
 async def match_batch(body: BatchRequest, bot: Bot, request: Request) -> bytes:
     """Return what each of many messages means; faster than one call per message."""
     request.state.names = {"allowed": body.allowed or ()}
-    results = await bot.match_many(body.texts, body.options())
+    results = await bot.match_many(body.messages, body.options())
     return await asyncio.to_thread(_written, results)
 
 

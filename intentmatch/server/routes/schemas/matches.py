@@ -94,7 +94,7 @@ class Part(ResponseModel):
 class MatchResponse(ResponseModel):
     """The result of one message. Every key is present, whatever the verdict."""
 
-    message: Text = Field(description="The message as received.")
+    message: Text = Field(description="The message as received; of hypotheses, the one that says most.")
     verdict: Verdict
     intent: Text | None = Field(description="The intent if the verdict is `matched`; otherwise null.")
     score: float = Field(description="Score of the leading candidate; 0 without any.")
@@ -140,7 +140,7 @@ class FillResponse(ResponseModel):
 
 
 class BatchResponse(ResponseModel):
-    """The results, in the order of the texts."""
+    """The results, in the order of the messages."""
 
     results: list[MatchResponse]
 

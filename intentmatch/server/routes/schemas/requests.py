@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from copy import copy
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from functools import cache
+from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, create_model, field_validator
+from pydantic_core import PydanticCustomError
 
+from intentmatch.matching.n_best import MOST_HYPOTHESES, Hypotheses
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.config import Limits
 from intentmatch.server.routes.schemas.base import RequestModel
@@ -27,10 +31,20 @@ def local_time(value: Any) -> Any:
     return datetime.fromisoformat(value.replace("Z", "+00:00")) if isinstance(value, str) else value
 
 
+def _above_zero(weight: float) -> float:
+    if weight <= 0:
+        hint = "Input should be greater than 0; of a log-probability, give the exponential"
+        raise PydanticCustomError("greater_than", hint)
+    return weight
+
+
 Name = Annotated[str, Field(max_length=_MAX_NAME)]
 LanguageCode = Annotated[str, Field(max_length=_MAX_LANGUAGE)]
 Conversation = Annotated[str, Field(min_length=1, max_length=_MAX_CONVERSATION)]
 LocalTime = Annotated[datetime, BeforeValidator(local_time)]
+Weight = Annotated[
+    float, Field(allow_inf_nan=False, json_schema_extra={"exclusiveMinimum": 0}), AfterValidator(_above_zero)
+]
 
 _MESSAGE: Any = Field(description="The message, as the user wrote it.", examples=["wo bleibt mein Paket?"])
 _NOW: Any = Field(
@@ -89,19 +103,91 @@ class MatchFields(RequestModel):
         return MatchOptions(self.language, self.top_k, self.allowed, self.context, self.now, self.previous)
 
 
-class MatchRequest(MatchFields):
+class Hypothesis(RequestModel):
+    """One reading of what was said, as speech recognition gives it."""
+
+    text: str = Field(description="What may have been said.", examples=["where is my order"])
+    weight: Weight = Field(description="How likely that is; only the proportions of the weights count.", examples=[0.4])
+
+
+def _pairs(hypotheses: Sequence[Hypothesis]) -> Hypotheses:
+    return [(one.text, one.weight) for one in hypotheses]
+
+
+def _one_of(written: str, value: Any, info: ValidationInfo) -> Any:
+    """Return the value of the field `written`; there must be either this or `hypotheses`."""
+    heard = info.data.get("hypotheses", ())  # missing if they are invalid
+    if value is None and heard is None:
+        raise PydanticCustomError("missing", f"Field required, or `hypotheses` in place of `{written}`")
+    if value and heard:
+        raise PydanticCustomError("two_messages", f"Give `{written}` or `hypotheses`, not both")
+    return value
+
+
+class MessageFields(RequestModel):
+    """What a user wrote or said: either `text` or `hypotheses`."""
+
+    hypotheses: list[Hypothesis] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MOST_HYPOTHESES,
+        description="In place of `text`, for a message from speech: what may have been said. The answer is of the "
+        "hypothesis that says most, and that one is the `message` in it.",
+        examples=[[{"text": "wear is my odor", "weight": 0.6}, {"text": "where is my order", "weight": 0.4}]],
+    )
+    text: str | None = Field(
+        default=None,
+        validate_default=True,
+        description="The message, as the user wrote it. Required without `hypotheses`.",
+        examples=["wo bleibt mein Paket?"],
+    )
+
+    @field_validator("text")
+    @classmethod
+    def _one_message(cls, text: str | None, info: ValidationInfo) -> str | None:
+        checked: str | None = _one_of("text", text, info)
+        return checked
+
+    @property
+    def message(self) -> str | Hypotheses:
+        """The message, as the matcher takes it."""
+        return self.text or "" if self.hypotheses is None else _pairs(self.hypotheses)
+
+
+class MatchRequest(MatchFields, MessageFields):
     """One message."""
 
     conversation: Conversation | None = _CONVERSATION
-    text: str = _MESSAGE
 
 
 class BatchRequest(MatchFields):
     """Many messages, all matched against the same registry."""
 
-    texts: list[str] = Field(
-        min_length=1, description="The messages, as the users wrote them.", examples=[["hello", "tschüss"]]
+    hypotheses: list[list[Hypothesis]] | None = Field(
+        default=None,
+        min_length=1,
+        description="In place of `texts`, for messages from speech: the hypotheses of each. Every hypothesis counts as "
+        "a message of the batch.",
+        examples=[[[{"text": "wear is my odor", "weight": 0.6}, {"text": "where is my order", "weight": 0.4}]]],
     )
+    texts: list[str] | None = Field(
+        default=None,
+        validate_default=True,
+        min_length=1,
+        description="The messages, as the users wrote them. Required without `hypotheses`.",
+        examples=[["hello", "tschüss"]],
+    )
+
+    @field_validator("texts")
+    @classmethod
+    def _one_list(cls, texts: list[str] | None, info: ValidationInfo) -> list[str] | None:
+        checked: list[str] | None = _one_of("texts", texts, info)
+        return checked
+
+    @property
+    def messages(self) -> Sequence[str | Hypotheses]:
+        """The messages, as the matcher takes them."""
+        return self.texts or [] if self.hypotheses is None else [_pairs(each) for each in self.hypotheses]
 
 
 class FillRequest(RequestModel):
@@ -162,9 +248,35 @@ class ChatRequest(RequestModel):
 def limited(model: type[_Model], limits: Limits) -> type[_Model]:
     """Return the model of the same name whose texts are within the limits of an app."""
     text = Annotated[str, Field(max_length=limits.max_text)]
+    hypothesis: Any = _limited_hypothesis(limits.max_text)
+    hypotheses = Annotated[list[hypothesis], Field(min_length=1, max_length=MOST_HYPOTHESES)]
+    many = Annotated[list[hypotheses], Field(max_length=limits.max_batch), AfterValidator(_at_most(limits.max_batch))]
     bounds: dict[str, Any] = {
         "text": text,
         "texts": Annotated[list[text], Field(max_length=limits.max_batch)],
+        "hypotheses": many if "texts" in model.model_fields else hypotheses,
     }
-    fields = {name: (bounds[name], copy(field)) for name, field in model.model_fields.items() if name in bounds}
+    fields = {
+        name: (bounds[name] | None if type(None) in get_args(field.annotation) else bounds[name], copy(field))
+        for name, field in model.model_fields.items()
+        if name in bounds
+    }
     return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)  # type: ignore[call-overload, no-any-return]
+
+
+@cache
+def _limited_hypothesis(max_text: int) -> type[Hypothesis]:
+    text: Any = (Annotated[str, Field(max_length=max_text)], copy(Hypothesis.model_fields["text"]))
+    return create_model("Hypothesis", __base__=Hypothesis, __doc__=Hypothesis.__doc__, text=text)
+
+
+def _at_most(max_batch: int) -> Callable[[list[list[Hypothesis]]], list[list[Hypothesis]]]:
+    """Return a check of how many hypotheses a batch has: each is matched as a message is."""
+
+    def checked(messages: list[list[Hypothesis]]) -> list[list[Hypothesis]]:
+        if (total := sum(map(len, messages))) > max_batch:
+            hint = f"At most {max_batch} hypotheses in all, not {total}; keep the heaviest, or send several batches"
+            raise PydanticCustomError("too_long", hint)
+        return messages
+
+    return checked

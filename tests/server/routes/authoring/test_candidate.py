@@ -136,6 +136,26 @@ def test_candidate_knows_which_turn_a_chat_follows(client: TestClient) -> None:
     assert shown(client, 2)["comparison"]["kinds"] == {"same": 2}
 
 
+@pytest.mark.parametrize("path", ["/match", "/match/batch"])
+def test_candidate_hears_what_was_said_and_not_the_chosen_hypothesis_alone(client: TestClient, path: str) -> None:
+    begin(client, revision="3")  # the same files again
+    heard = [{"text": "what do penguins eat", "weight": 0.9}, {"text": "hello", "weight": 0.1}]
+
+    answer = client.post(path, json={"hypotheses": [heard] if path == "/match/batch" else heard}).json()
+
+    result = answer["results"][0] if path == "/match/batch" else answer
+    assert (result["message"], result["verdict"]) == ("hello", "out_of_scope")
+    assert shown(client, 1)["comparison"]["kinds"] == {"same": 1}
+
+
+def test_sample_of_hypotheses_is_the_one_that_says_most(client: TestClient) -> None:
+    begin(client)
+    client.post("/match", json={"hypotheses": [{"text": "helo", "weight": 0.1}, {"text": "hello", "weight": 0.9}]})
+
+    (sample,) = shown(client, 1)["comparison"]["samples"]
+    assert (sample["kind"], sample["text"]) == ("other_intent", "hello")
+
+
 @pytest.mark.parametrize(
     ("mode", "text"), [("redacted", "hello ‹email› hello"), ("hashed", None), ("plain", "hello me@x.org hello")]
 )

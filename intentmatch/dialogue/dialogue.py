@@ -18,6 +18,7 @@ from intentmatch.dialogue.turn_logic import DialogueOptions, UserInput, next_tur
 from intentmatch.dialogue.turns import Turn
 from intentmatch.dialogue.variants import Variants
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.n_best import Hypotheses, checked_hypotheses
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.text.normalize import language_code
 
@@ -33,7 +34,7 @@ class Dialogue:
     one twice in a row; their order follows from `seed` and the conversation. A dialogue is safe to use from
     many threads.
 
-    No message raises an error: a message that is not text, or has no words, gives a falsy `Turn`.
+    No text raises an error: a message that is not text, or has no words, gives a falsy `Turn`.
 
     Raises `InputError` if `attempts`, `patience` or a language code is invalid.
     """
@@ -67,7 +68,7 @@ class Dialogue:
 
     def take(
         self,
-        message: str | None,
+        message: str | Hypotheses | None,
         conversation: str,
         *,
         chosen: str | None = None,
@@ -82,23 +83,28 @@ class Dialogue:
         it takes precedence over the message. `language` is the user's BCP-47 code from the channel, in any case; the
         language of the message takes precedence. `context` and `now` are those of `Matcher.match`. `turn` is a mapping
         in which the channel keeps data about this message: a second call with it returns the same turn. Anything but
-        text, such as a picture, is an empty message. Raises `InputError` for hypotheses from speech.
+        text, such as a picture, is an empty message.
+
+        A message from speech may be a list of hypotheses, as in `Matcher.match`. The turn is about the heaviest one
+        that answers the open question, otherwise about the one that `match` chooses. If an intent matches, hypotheses
+        that answer the question must have a quarter of the weight. Raises `InputError` for an invalid list.
         """
         check_argument("turn", turn, MutableMapping | None)
         if turn is not None and _KEY in turn:
             cached: Turn = turn[_KEY]
             return cached
-        if isinstance(message, list | tuple) and message and isinstance(message[0], list | tuple):
-            raise InputError(
-                "a dialogue takes the text of a message, not hypotheses from speech: give it the best of them, "
-                "`matcher.match(hypotheses).message`"
-            )
+        hypotheses = None
         text = message if isinstance(message, str) else ""
+        if isinstance(message, list | tuple) and message and isinstance(message[0], list | tuple):
+            hypotheses = checked_hypotheses(message)
+            text = next((said for said, _ in hypotheses if said.strip()), "")
         user_language = language_code(str(language)) if language else None
         if chosen is None and not text.strip():
             found = Turn(text)
         else:
-            user_input = UserInput(text, None if chosen is None else str(chosen), user_language, context, now)
+            user_input = UserInput(
+                text, None if chosen is None else str(chosen), user_language, context, now, hypotheses
+            )
             choose = partial(self._variants.choose, conversation)
             question = self._questions.pop(conversation, from_text)
             result = next_turn(self.matcher, self._options, user_input, question, choose)
@@ -111,7 +117,7 @@ class Dialogue:
 
     async def atake(
         self,
-        message: str | None,
+        message: str | Hypotheses | None,
         conversation: str,
         *,
         chosen: str | None = None,

@@ -14,12 +14,14 @@ from intentmatch.dialogue.pending import Confirmation, Pending, Topic, WhichInte
 from intentmatch.dialogue.phrases import Phrases, phrases_for
 from intentmatch.dialogue.turns import Choice, Turn
 from intentmatch.matching.matcher import Matcher
+from intentmatch.matching.n_best import Hypotheses
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.slots.alternatives import alternatives
 from intentmatch.text.normalize import in_words
 
 _MOST_CHOICES = 4
 _MOST_OF_MESSAGE = 0.5
+_LEAST_ANSWERING = 0.25  # a number that was asked for may be like an utterance with such a slot, of another intent
 _QUESTION_MARKS = " ?？؟;¿"
 
 
@@ -41,6 +43,8 @@ class UserInput:
     language: str | None
     context: Collection[str]
     now: datetime | None
+    hypotheses: Hypotheses | None = None
+    """What may have been said, for a message from speech; `text` is then one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +78,17 @@ class _TurnLogic:
         self._options = options
         self._input = user_input
         self._choose = choose
+        self._heard: MatchResult | None = None
 
     def next_turn(self, pending: Pending | None) -> NextTurn:
-        user_input = self._input
         if not self._is_answerable(pending):
             pending = None
+        if self._input.hypotheses is not None:
+            self._choose_hypothesis(self._input.hypotheses, pending)
+        user_input = self._input
         if user_input.chosen is not None:
             return self._pressed(user_input.chosen, pending)
-        if isinstance(pending, WhichIntent) and (number := self._number(pending)) is not None:
+        if isinstance(pending, WhichIntent) and (number := self._number(user_input.text, pending)) is not None:
             return self._chosen(pending, number)
         if isinstance(pending, Confirmation | Topic):
             return self._replied(pending) if isinstance(pending, Confirmation) else self._following(pending)
@@ -96,6 +103,30 @@ class _TurnLogic:
             return self._answered(pending, result)
         return self._matched(result)
 
+    def _choose_hypothesis(self, hypotheses: Hypotheses, pending: Pending | None) -> None:
+        """Take one of the hypotheses as the text: the one that `match` chooses.
+
+        The heaviest one that answers the open question goes first, unless an intent matches and few answer.
+        """
+        heard = self._match(hypotheses, pending.intent if isinstance(pending, Topic) else None)
+        answers = [(text, weight) for text, weight in hypotheses if self._answers(text, pending)]
+        likely = heard.intent is None or sum(weight for _, weight in answers) >= _LEAST_ANSWERING
+        self._input = replace(self._input, text=answers[0][0] if answers and likely else heard.message)
+        self._heard = heard
+
+    def _answers(self, text: str, pending: Pending | None) -> bool:
+        """Whether a text is a choice, a yes or no, or has the value that the bot asked for."""
+        if isinstance(pending, WhichIntent):
+            return self._number(text, pending) is not None
+        if isinstance(pending, Confirmation):
+            said = yes_or_no(text, *self._yes_and_no(self._phrases(pending.language)))
+            number = choice_by_number(text, len(pending.choices))
+            return number is not None or (said is not None and not said.rest)
+        if not isinstance(pending, WhichValue):
+            return False
+        found = self._fill(text, pending.intent, [pending.slot], pending.language)
+        return any(entity.slot == pending.slot for entity in found)
+
     def _is_answerable(self, pending: Pending | None) -> bool:
         """Whether the registry still has the intents or the slot of the question after a possible reload."""
         if isinstance(pending, WhichIntent):
@@ -107,7 +138,7 @@ class _TurnLogic:
     def _following(self, topic: Topic) -> NextTurn:
         """Handle a message after a turn that asked nothing: it may follow up the intent of that turn."""
         result = self._match(self._input.text, topic.intent)
-        if result.is_follow_up:
+        if result.is_follow_up and result.intent == topic.intent:  # of hypotheses, others may say more
             language = result.language or topic.language
             return self._with_intent(
                 topic.intent, _joined(topic.entities, result.entities), language, result, unsure=_unsure(result)
@@ -127,14 +158,14 @@ class _TurnLogic:
         language = self._input.language if pending is None or isinstance(pending, Topic) else pending.language
         return NextTurn(Turn(self._input.text, reply=self._phrases(language).too_late, language=language), pending)
 
-    def _number(self, pending: WhichIntent) -> int | None:
-        """Return the number of the choice whose number or title the message is, or None."""
-        number = choice_by_number(self._input.text, len(pending.choices))
+    def _number(self, text: str, pending: WhichIntent) -> int | None:
+        """Return the number of the choice whose number or title the text is, or None."""
+        number = choice_by_number(text, len(pending.choices))
         if number is not None:
             return number
         intents = [self._registry[name] for name in pending.intents]
         names = [{intent.label, in_words(intent.name), *intent.titles.values()} for intent in intents]
-        return choice_by_words(self._input.text, [*names, {self._phrases(pending.language).none_of_these}])
+        return choice_by_words(text, [*names, {self._phrases(pending.language).none_of_these}])
 
     def _chosen(self, pending: WhichIntent, number: int, result: MatchResult | None = None) -> NextTurn:
         language = pending.language
@@ -265,8 +296,10 @@ class _TurnLogic:
         yes = [word for one in both for word in (one.yes, *one.yes_words.split(","))]
         return yes, [word for one in both for word in (one.no, *one.no_words.split(","))]
 
-    def _match(self, text: str, previous: str | None = None) -> MatchResult:
-        return self._matcher.match(text, context=self._input.context, now=self._input.now, previous=previous)
+    def _match(self, message: str | Hypotheses, previous: str | None = None) -> MatchResult:
+        if self._heard is not None and message == self._heard.message:
+            return self._heard
+        return self._matcher.match(message, context=self._input.context, now=self._input.now, previous=previous)
 
     def _with_intent(
         self,

@@ -518,8 +518,56 @@ def test_an_answer_to_which_intent_follows_the_active_tags() -> None:
     assert bot.take("go ahead", "anna", context=["closing"]).intent == "close_yes"
 
 
-def test_hypotheses_from_speech_are_refused(bot):
-    """They would be an empty message otherwise, as a picture is."""
-    with pytest.raises(IntentMatchError, match=r"not hypotheses .* `matcher.match\(hypotheses\).message`"):
-        bot.take([("where is my order", 0.6), ("wear is my odor", 0.4)], "anna")
+def test_hypotheses_from_speech_are_a_message(bot):
+    turn = bot.take([("xkqzw vvbrt", 0.3), ("where is my order", 0.7)], "anna")
+
+    assert (turn.intent, turn.reply, turn.message) == ("order_status", "On its way.", "where is my order")
+    assert turn.result.message == "where is my order"
+    assert "n_best" in [stage.name for stage in turn.result.trace.stages]
+    assert asyncio.run(bot.atake([("cancel my order", 1)], "anna")).intent == "cancel_order"
+
+
+def test_hypotheses_for_two_intents_are_asked_about(bot):
+    """Each alone would be clear; the first must not be acted on."""
+    turn = bot.take([("where is my order", 0.5), ("cancel my order", 0.5)], "anna")
+    assert {choice.intent for choice in turn.choices} == {"order_status", "cancel_order", None}
+
+    assert bot.take([("Cancel an order", 0.6), ("can sell an order", 0.4)], "anna").intent == "cancel_order"
+
+
+def test_slots_are_read_in_the_hypothesis_that_is_answered(bot):
+    asked = bot.take([("bring me pizza", 0.8), ("bring me a visa", 0.2)], "anna")
+    assert (asked.asks_for, asked.slots) == ("count", {"dish": "pizza"})
+
+    answered = bot.take((("3", 0.9), ("free", 0.1)), "anna")
+    assert (answered.intent, answered.slots) == ("order_food", {"dish": "pizza", "count": 3})
+
+
+@pytest.mark.parametrize(("weight", "intent"), [(0.4, "order_food"), (0.2, "order_status")])
+def test_answer_needs_a_quarter_of_the_weight_against_another_request(bot, weight, intent):
+    bot.take("bring me pizza", "anna")
+
+    assert bot.take([("where is my order", 1 - weight), ("3", weight)], "anna").intent == intent
+
+
+def test_button_counts_more_than_hypotheses(bot):
+    turn = bot.take([("where is my order", 0.5), ("cancel my order", 0.5)], "anna")
+    button = next(choice for choice in turn.choices if choice.intent == "cancel_order")
+
+    assert bot.take([("where is my order", 1)], "anna", chosen=button.id).intent == "cancel_order"
+
+
+def test_hypotheses_without_words_are_no_message(bot):
+    bot.take("bring me pizza", "anna")
+
+    assert not bot.take([("", 0.6), (" ", 0.4)], "anna")
+    assert bot.take("3", "anna").intent == "order_food"
     assert bot.take({"picture": "cat.png"}, "anna").reply is None
+
+
+def test_invalid_hypotheses_leave_the_question_open(bot):
+    bot.take("bring me pizza", "anna")
+
+    with pytest.raises(IntentMatchError, match="the weight of hypothesis 2 must be a finite number above 0"):
+        bot.take([("3", 0.6), ("free", 0)], "anna")
+    assert bot.take("3", "anna").intent == "order_food"

@@ -49,6 +49,50 @@ def said(dialogue: Dialogue, *messages: str) -> list[tuple[str | None, dict[str,
     return [(turn.intent, dict(turn.slots)) for turn in turns]
 
 
+def test_hypotheses_from_speech_follow_up(matcher):
+    dialogue = Dialogue(matcher)
+    dialogue.take("what is the weather like in Berlin", "anna", now=NOW)
+
+    turn = dialogue.take([("and in Rome", 0.7), ("and enrol", 0.3)], "anna", now=NOW)
+
+    assert (turn.intent, turn.message, turn.slots) == ("weather", "and in Rome", {"city": "Rome"})
+    assert turn.result.is_follow_up
+
+
+def test_follow_up_among_hypotheses_that_say_something_else_is_not_acted_on(matcher):
+    dialogue = Dialogue(matcher)
+    dialogue.take("what is the weather like in Berlin", "anna", now=NOW)
+
+    turn = dialogue.take([("xkqzw vvbrt", 0.6), ("and in Rome", 0.4)], "anna", now=NOW)
+
+    assert (turn.message, turn.intent, turn.understood) == ("and in Rome", None, False)
+    assert turn.result.is_follow_up
+
+
+@pytest.mark.parametrize(
+    ("before", "heard", "intent", "said"),
+    [
+        ("what is the weather like", [("Rome", 0.6), ("rum", 0.4)], "weather", "Rome"),
+        ("what is the weather like", [("rum", 0.6), ("Rome", 0.4)], "weather", "Rome"),
+        ("where is my order", [("twelve 34", 0.5), ("1243", 0.3), ("1234", 0.2)], "order_status", "1243"),
+        ("what is the weather like", [("where is my order", 0.8), ("Rome", 0.2)], "order_status", "where is my order"),
+        ("cancel my order", [("guess", 0.6), ("yes", 0.4)], "order_cancel", "yes"),
+        ("cancel my order", [("know", 0.6), ("no", 0.4)], "order_cancel", "no"),
+        ("cancel my order", [("thanks a lot", 0.9), ("yes", 0.1)], "thanks", "thanks a lot"),
+        ([("cancel my order", 0.5), ("where is my order", 0.5)], [("to", 0.6), ("2", 0.4)], "order_status", "2"),
+    ],
+)
+def test_answer_to_a_question_may_be_any_of_the_hypotheses(matcher, before, heard, intent, said):
+    """Unless the message clearly is another request."""
+    dialogue = Dialogue(matcher)
+    assert dialogue.take(before, "anna", now=NOW).asks
+
+    turn = dialogue.take(heard, "anna", now=NOW)
+
+    assert (turn.message, turn.intent or turn.pending) == (said, intent)
+    assert turn.understood
+
+
 def test_slots_of_the_turn_before_stay_unless_they_are_said_again(matcher):
     turns = said(
         Dialogue(matcher),

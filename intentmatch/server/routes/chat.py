@@ -69,7 +69,7 @@ def add_calls(calls: JsonCalls, store: Store) -> None:
             checked_language_code(body.language)
         with bot.answering(body.conversation) as snapshot:
             turn = Dialogue(snapshot, store=store).take(
-                body.text,
+                body.message,
                 # Another bot, below another path, may have conversations of the same name.
                 f"{request.scope['path']} {body.conversation}",
                 chosen=body.chosen,
@@ -80,7 +80,7 @@ def add_calls(calls: JsonCalls, store: Store) -> None:
         if turn.result is not None and not turn.answers:
             previous = turn.result.intent if turn.result.is_follow_up else None
             options = MatchOptions(context=body.context, now=body.now, previous=previous)  # as the dialogue matches
-            bot.record([turn.result], snapshot.registry, options, body.conversation)
+            bot.record([turn.result], snapshot.registry, options, body.conversation, [body.message])
         return TurnResponse.from_turn(turn)
 
     calls.add("/chat", chat, ChatRequest, TurnResponse)

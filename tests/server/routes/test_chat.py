@@ -114,6 +114,21 @@ def test_missing_slot_is_asked_for_and_filled(bot: TestClient) -> None:
     assert [entity["value"] for entity in answered["entities"]] == ["Rome"]
 
 
+def test_hypotheses_from_speech_are_a_message(bot: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    def heard(*hypotheses: tuple[str, float]) -> dict:
+        given = [{"text": text, "weight": weight} for text, weight in hypotheses]
+        return bot.post("/chat", json={"conversation": "anna", "hypotheses": given}).json()
+
+    with caplog.at_level(logging.INFO, messages_log.name):
+        question = heard(("xkqzw vvbrt", 0.2), ("book a table", 0.8))
+    answered = heard(("rome", 0.6), ("roam", 0.4))
+
+    assert (question["message"], question["asks_for"]) == ("book a table", "city")
+    assert question["result"]["message"] == "book a table"
+    assert [record.fields["text"] for record in caplog.records if record.name == messages_log.name] == ["book a table"]  # type: ignore[attr-defined]
+    assert (answered["intent"], answered["reply"]) == ("book", "A table in Rome.")
+
+
 def test_conversations_are_separate(bot: TestClient) -> None:
     say(bot, "book a table", "anna")
 
@@ -144,6 +159,9 @@ def test_empty_text_leaves_the_question_open(bot: TestClient) -> None:
         ({"text": 7, "conversation": "anna"}, "body.text"),
         ({"text": "a" * 2001, "conversation": "anna"}, "body.text"),
         ({"text": "hello", "conversation": "anna", "chosen": 1}, "body.chosen"),
+        ({"text": "hello", "hypotheses": [{"text": "hi", "weight": 1}], "conversation": "anna"}, "body.text"),
+        ({"hypotheses": [{"text": "hi", "weight": 0}], "conversation": "anna"}, "body.hypotheses.0.weight"),
+        ({"hypotheses": [{"text": "a" * 2001, "weight": 1}], "conversation": "anna"}, "body.hypotheses.0.text"),
         ({"text": "hello", "conversation": "anna", "language": "english!"}, "body"),
         ({"text": "hello", "conversation": "anna", "user": 1}, "body.user"),
     ],

@@ -69,8 +69,9 @@ def test_limits_are_documented(matcher: Matcher) -> None:
     """A second call gives the same document."""
     app = create_app(matcher, max_text=7, max_batch=3)
     models = app.openapi()["components"]["schemas"]
-    assert models["MatchRequest"]["properties"]["text"]["maxLength"] == 7
-    texts = models["BatchRequest"]["properties"]["texts"]
+    assert models["FillRequest"]["properties"]["text"]["maxLength"] == 7
+    assert models["MatchRequest"]["properties"]["text"]["anyOf"][0]["maxLength"] == 7
+    texts = models["BatchRequest"]["properties"]["texts"]["anyOf"][0]
     assert (texts["minItems"], texts["maxItems"], texts["items"]["maxLength"]) == (1, 3, 7)
     assert models["MatchRequest"]["additionalProperties"] is False
     assert app.openapi() == app.openapi()

@@ -226,7 +226,7 @@ class FeedbackRequest(RequestModel):
     text: str = _MESSAGE
 
 
-class ChatRequest(RequestModel):
+class ChatRequest(MessageFields):
     """A message in a conversation, or a button that was pressed."""
 
     language: LanguageCode | None = Field(
@@ -234,7 +234,9 @@ class ChatRequest(RequestModel):
     )
     now: LocalTime | None = _NOW
     conversation: Conversation = Field(description="Id of this user in this channel.", examples=["telegram:42:42"])
-    text: str = Field(default="", description="The message, as the user wrote it.", examples=["wo bleibt mein Paket?"])
+    text: str | None = Field(
+        default="", description="The message, as the user wrote it.", examples=["wo bleibt mein Paket?"]
+    )
     chosen: Name | None = Field(
         default=None, description="The `id` of the choice that was pressed; it wins over the text."
     )

@@ -116,7 +116,7 @@ async def _home(request: Request) -> Response | None:
         bot = "" if names[0] is None else f"/bots/{names[0]}"
         return RedirectResponse(f"{root}{bot}/{SCREENS[0].path}", 303)
     ui.add_head_html(head(root))
-    with tag("main", classes="st-main"):
+    with tag("div", classes="st-main"):
         heading("Bots", "Choose the bot to work on.")
         with tag("ul", classes="st-stack"):
             for name in names:
@@ -127,7 +127,7 @@ async def _home(request: Request) -> Response | None:
 
 def _unavailable(root: str, error: Exception) -> None:
     ui.add_head_html(head(root))
-    with tag("main", classes="st-main"):
+    with tag("div", classes="st-main"):
         heading("This bot cannot be shown")
         tag("p", str(error), role="alert")
         link("Back to the start", f"{root}/")

@@ -48,7 +48,7 @@ class Tab(Protocol):
 
 @contextmanager
 def frame(visit: Visit, tabs: Sequence[Tab], title: str) -> Iterator[None]:
-    """Draw everything around a screen; the block adds its content to the region `main`."""
+    """Draw everything around a screen; the block adds its content to the region of the screen."""
     ui.add_head_html(head(visit.root))
     ui.colors(primary="#2f5fd0", secondary="#5b6472", accent="#8a5cd6", positive="#1c7a45", negative="#b3261e")
     dark = ui.dark_mode(_DARK[visit.session.theme])
@@ -64,7 +64,7 @@ def frame(visit: Visit, tabs: Sequence[Tab], title: str) -> Iterator[None]:
             _icon_button("keyboard", "Keyboard shortcuts", partial(_show_shortcuts, visit)).classes("st-wide-only")
             if visit.host.needs_key:
                 _sign_out(visit)
-    main = tag("main", classes="st-main", aria_label=title)
+    main = tag("section", classes="st-main", aria_label=title)  # Quasar's page around it is the <main>
     ui.skip_link(target=main)
     visit.live = tag("div", classes="st-hidden", role="status", aria_live="polite")
     for tab in tabs:

@@ -102,7 +102,7 @@ def test_artefact_can_be_a_side(clone: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("mian",), "mian:intents: no such file or folder, and no commit 'mian'"),
+        (("mian",), "mian: no such file or folder, nor 'mian:intents', and no commit 'mian' in "),
         (("HEAD:gone", "intents"), "HEAD:gone: no 'gone' in commit"),
         (("intents", "gone/"), "no such file or folder"),
         (("HEAD", "--folds", "1"), "neither a whole number from 2 nor `loo`"),

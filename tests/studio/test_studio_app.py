@@ -55,7 +55,14 @@ def test_skip_link_is_the_first_that_the_keyboard_reaches(page, served):
     assert page.evaluate("document.activeElement.textContent") == "Skip to main content"
     page.keyboard.press("Enter")
 
-    assert page.evaluate("document.activeElement.tagName") == "MAIN"
+    assert page.evaluate("document.activeElement.className") == "st-main"
+
+
+def test_page_has_one_main_region(page, served):
+    open_screen(page, served, "history")
+
+    assert page.evaluate("document.querySelectorAll('main').length") == 1
+    assert page.evaluate("document.querySelector('main .st-main').ariaLabel") == "History"
 
 
 def test_theme_is_chosen_and_kept(page, served):

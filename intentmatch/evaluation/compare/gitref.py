@@ -55,7 +55,7 @@ def export(what: GitRef, folder: Path) -> Path:
     commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{what.ref}^{{commit}}")
     if commit.returncode:
         hint = "if this is a shallow clone, fetch more history"
-        raise InputError(f"{what}: no such file or folder, and no commit {what.ref!r} in {root}; {hint}")
+        raise InputError(f"{_no_file(what)}, and no commit {what.ref!r} in {root}; {hint}")
     sha = commit.stdout.decode().strip()
     files = _listed(root, sha, inside)
     if not files:
@@ -132,12 +132,15 @@ def _in_repository(what: GitRef) -> tuple[str, str]:
     found = _git(str(base), "rev-parse", "--show-toplevel", "--show-prefix")
     if found.returncode:
         reason = found.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise InputError(
-            f"{what}: no such file or folder, and {base} is not in a git repository ({reason}); {NO_INTENTS_HINT}"
-        )
+        raise InputError(f"{_no_file(what)}, and {base} is not in a git repository ({reason}); {NO_INTENTS_HINT}")
     root, prefix = os.fsdecode(found.stdout).split("\n")[:2]
     inside = PurePosixPath(prefix, target.relative_to(base).as_posix())
     return root, "" if str(inside) == "." else str(inside)
+
+
+def _no_file(what: GitRef) -> str:
+    """Say what the user may have meant: a bare word may be a path or a commit."""
+    return f"{what.ref}: no such file or folder, nor {str(what)!r}"
 
 
 def _write(what: GitRef, root: str, file: _Listed, target: Path, left: int) -> int:

@@ -49,6 +49,8 @@ class CandidateStatus:
     """Estimated memory in this worker, without models."""
     shares_encoder: bool
     """Whether the candidate uses the encoder of the registry in use."""
+    equals_present: bool = False
+    """Whether the candidate is the same as the registry in use, so that no answer can differ."""
 
 
 class BotCandidate:
@@ -200,6 +202,7 @@ class BotCandidate:
             problem if record.state == "running" else None,
             self.bytes if loaded else 0,
             loaded and running is not None and running.matcher.encoder is present.encoder,
+            record.fingerprint == fingerprint,
         )
 
     async def follow(self) -> None:
@@ -274,6 +277,9 @@ class BotCandidate:
             record, matcher, self._matcher(), store, self._metrics, bot=self._bot, broke=self._broke(record, store)
         )
         self.bytes, self._failed = size, None
+        if matcher.fingerprint == self._matcher().fingerprint:
+            told = "%sthe candidate %s is the same as the registry in use: no answer can differ"
+            _log.warning(told, self._about, record.source)
         _log.info(
             "%sthe candidate %s is loaded: %s, fingerprint %s, %.1f MB",
             self._about, record.source, record.mode, matcher.registry.fingerprint, size / 1e6,

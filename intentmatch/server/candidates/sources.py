@@ -14,6 +14,11 @@ from intentmatch.registry.confinement import RULE, ReadLimits
 from intentmatch.server.candidates.records import CandidateSource
 from intentmatch.storage.regular_files import home_path, is_inside, is_there
 
+NOT_PROMOTED = (
+    "only a folder of YAML takes the place of another: put the candidate where the server reads its registry, and call "
+    "/reload"
+)
+
 
 class LoadedCandidate(NamedTuple):
     """A candidate that is built, trained and self-tested."""
@@ -82,10 +87,7 @@ def files_of(source: CandidateSource, present: Matcher) -> Files:
     """
     place, own = place_of(source.name, present), present.path
     if own is None or not own.is_dir() or not place.is_dir() or not is_yaml(place):
-        raise InputError(
-            "only a folder of YAML takes the place of another: put the candidate where the server reads its registry, "
-            "and call /reload"
-        )
+        raise InputError(NOT_PROMOTED)
     return _folder(place, present).files()
 
 

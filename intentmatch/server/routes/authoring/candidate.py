@@ -12,11 +12,12 @@ from starlette.concurrency import run_in_threadpool
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import Workspace, Written
 from intentmatch.core.errors import ArtefactError, InputError, IntentMatchError, RegistryError, UnavailableError
+from intentmatch.registry import is_yaml
 from intentmatch.server.auth.api_keys import author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.candidates.candidate import BotCandidate
 from intentmatch.server.candidates.records import CandidateRecord, CandidateSource
-from intentmatch.server.candidates.sources import describe, files_of
+from intentmatch.server.candidates.sources import NOT_PROMOTED, describe, files_of
 from intentmatch.server.middleware.problems import ProblemError, responses
 from intentmatch.server.routes.authoring.common import (
     ASKS,
@@ -95,6 +96,7 @@ def add_calls(router: APIRouter) -> None:
         record = (await run_in_threadpool(candidate.status)).record  # writes what is counted
         if record is None or record.state != "running":
             raise ProblemError(ProblemDetails.for_status(409, "No candidate runs: begin one with POST /candidate."))
+        _check_promotable(bot)
         note = body.note.strip() or f"Promote candidate {record.source}"
 
         def promoted(files: Workspace) -> Written:
@@ -127,6 +129,12 @@ def _loading() -> Iterator[None]:
         raise ProblemError(ProblemDetails.for_status(422, f"{error}. {_STILL}".replace("..", "."))) from error
     except (UnavailableError, IntentMatchError) as error:
         raise ProblemError(ProblemDetails.for_status(503, f"{error}. {_STILL}".replace("..", "."))) from error
+
+
+def _check_promotable(bot: Bot) -> None:
+    path = bot.matcher.path
+    if path is not None and not is_yaml(path):
+        raise ProblemError(ProblemDetails.for_status(409, f"{path} is an artefact: {NOT_PROMOTED}."))
 
 
 def _candidate(bot: Bot) -> BotCandidate:

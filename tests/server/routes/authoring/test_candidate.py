@@ -116,6 +116,33 @@ def test_shadow_answers_unheard_and_differences_are_counted(client: TestClient) 
     assert "intentmatch_candidate 1.0" in metrics
 
 
+def test_candidate_that_equals_the_registry_in_use_is_said_to(
+    client: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = "the candidate revision {} is the same as the registry in use: no answer can differ"
+
+    assert begin(client)["candidate"]["equals_present"] is False
+    assert told.format(2) not in caplog.text
+    assert begin(client, revision="3")["candidate"]["equals_present"] is True
+    assert told.format(3) in caplog.text
+
+
+def test_candidate_of_an_artefact_is_not_promoted_by_the_server(tmp_path: Path) -> None:
+    artefact = tmp_path / "shop.intentmatch"
+    save_artefact(Matcher.load(_written(tmp_path / "shop", TEXT), cache="off").artefact, artefact)
+    with TestClient(app(artefact)) as client:
+        client.headers.update(KEY)
+        begin(client, revision=None, path=str(_written(tmp_path / "next", SWAPPED)))
+        refused = client.post("/candidate/promote", json={}, headers=ANY)
+
+        assert refused.status_code == 409
+        assert refused.json()["detail"].startswith(f"{artefact} is an artefact: only a folder of YAML")
+        assert refused.json()["detail"].endswith(
+            "put the candidate where the server reads its registry, and call /reload."
+        )
+        assert client.get("/candidate").json()["state"] == "running"
+
+
 def test_batches_and_chats_are_compared_too(client: TestClient) -> None:
     begin(client)
 

@@ -90,6 +90,9 @@ class CandidateInfo(ResponseModel):
     shares_encoder: bool = Field(
         description="Whether it uses the encoder of the registry in use, which is then in memory once."
     )
+    equals_present: bool = Field(
+        description="Whether it is the same as the registry in use, so that no answer can differ."
+    )
 
     @classmethod
     def from_status(cls, status: CandidateStatus, record: CandidateRecord) -> CandidateInfo:
@@ -112,6 +115,7 @@ class CandidateInfo(ResponseModel):
             problem=status.problem,
             bytes=status.bytes,
             shares_encoder=status.shares_encoder,
+            equals_present=status.equals_present,
         )
 
 

@@ -129,6 +129,14 @@ def test_hypotheses_from_speech_are_a_message(bot: TestClient, caplog: pytest.Lo
     assert (answered["intent"], answered["reply"]) == ("book", "A table in Rome.")
 
 
+@pytest.mark.parametrize("body", [{}, {"text": None}, {"text": None, "hypotheses": None}, {"text": ""}])
+def test_button_needs_no_text(bot: TestClient, body: dict) -> None:
+    yes = say(bot, "wipe the whole database")["choices"][0]
+    turn = bot.post("/chat", json={"conversation": "anna", "chosen": yes["id"], **body}).json()
+
+    assert turn["intent"] == "erase"
+
+
 def test_conversations_are_separate(bot: TestClient) -> None:
     say(bot, "book a table", "anna")
 

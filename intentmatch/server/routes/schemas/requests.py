@@ -145,7 +145,8 @@ class MessageFields(RequestModel):
     @field_validator("text")
     @classmethod
     def _one_message(cls, text: str | None, info: ValidationInfo) -> str | None:
-        checked: str | None = _one_of("text", text, info)
+        default = cls.model_fields["text"].default  # null is the same as leaving it out
+        checked: str | None = _one_of("text", default if text is None else text, info)
         return checked
 
     @property

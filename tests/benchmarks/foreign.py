@@ -73,11 +73,14 @@ def measure_transfer(
     """Return for each set: `overall` at the learned cut, `asked`, `best` at the best cut, `ece`, and `language`.
 
     `asked` counts a question with the right intent among the rivals as right; `overall` counts it as wrong. `language`
-    is the share of messages whose language was found, regions and scripts aside. All are means over `SEEDS`.
+    is the share of messages whose language was found, regions and scripts aside. All are means over `SEEDS`. A set
+    without messages in other languages is left out.
     """
     numbers = {}
     for transfer in transfers:
         answers = [list(answers_of(data, transfer, seed, encoder, settings)) for seed in SEEDS]
+        if not all(answers):
+            continue
         runs = [summary(some) for some in answers]
         numbers[transfer.name] = {name: float(np.mean([run[name] for run in runs])) for name in runs[0]}
     return numbers

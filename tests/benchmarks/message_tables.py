@@ -358,10 +358,10 @@ def foreign(subject: Subject) -> list[Table]:
     rows: list[list[Cell]] = []
     for transfer in transfers or TRANSFERS:
         subject.progress(f"{transfer.name}: matching messages in other languages")
-        (numbers,) = measure_transfer(subject.data, subject.encoder, {}, [transfer]).values()
-        overall, asked, best, language = (100 * numbers[name] for name in ("overall", "asked", "best", "language"))
-        name = f"{transfer.train} to {transfer.valid}"
-        rows.append([name, overall, asked, best, best - overall, numbers["ece"], language])
+        for numbers in measure_transfer(subject.data, subject.encoder, {}, [transfer]).values():
+            overall, asked, best, language = (100 * numbers[name] for name in ("overall", "asked", "best", "language"))
+            name = f"{transfer.train} to {transfer.valid}"
+            rows.append([name, overall, asked, best, best - overall, numbers["ece"], language])
     about = (
         "The registry has the train rows in English (or in the language of `--set`) of a random two thirds of the "
         f"intents, mean of the seeds {', '.join(map(str, SEEDS))}. Messages are the valid rows of all intents in other "

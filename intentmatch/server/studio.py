@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 PATH = "/studio"
 """Where `intentmatch serve --studio` has it."""
+SECONDS_BEFORE_PREPARING = 3.0
+"""The first page comes before what its visitor may want later."""
 
 _NOBODY_ELSE = "you"
 """Who writes where no key is needed."""
@@ -53,11 +55,18 @@ async def running(served: Bot | BotPool) -> AsyncIterator[None]:
     from intentmatch.studio import app
 
     # Of several bots, each is prepared once a page of it is open.
-    preparing = asyncio.create_task(asyncio.to_thread(_prepare, served)) if isinstance(served, Bot) else None
-    async with app.running():
-        yield
-    if preparing is not None:
-        await preparing
+    preparing = asyncio.create_task(_prepare_soon(served)) if isinstance(served, Bot) else None
+    try:
+        async with app.running():
+            yield
+    finally:
+        if preparing is not None:
+            preparing.cancel()
+
+
+async def _prepare_soon(bot: Bot) -> None:
+    await asyncio.sleep(SECONDS_BEFORE_PREPARING)
+    await asyncio.to_thread(_prepare, bot)
 
 
 def _prepare(bot: Bot) -> None:

@@ -45,9 +45,10 @@ class _Watcher:
                         _log.warning("a page of the studio could not be brought up to date: %s", error)
                     except Exception:  # noqa: BLE001  no page ends this for the others
                         _log.exception("a page of the studio could not be brought up to date")
+            # What is drawn now comes before what may be wanted later.
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
             if digest is not None:
                 await asyncio.to_thread(self._prepare, digest)
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         if _watchers.get(self._workspace) is self:
             del _watchers[self._workspace]  # it would keep the workspace
 

@@ -17,7 +17,7 @@ from intentmatch.studio.cursor import Cursor
 from intentmatch.studio.following import follow
 from intentmatch.studio.insight_part import InsightPart
 from intentmatch.studio.parts import BadgeKind, badge, empty, heading, tag, words
-from intentmatch.studio.places import intent_link, place
+from intentmatch.studio.places import intent_link, place, with_short_names
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 
@@ -115,7 +115,7 @@ class _Issues:
                     for line in issue.lines:
                         _line(visit, line)
             if len(issue.lines) < 2 or len(issue.intents) > len({line.intent for line in issue.lines}):
-                words(_without_folder(visit, problem.message), "st-muted", "p")
+                words(with_short_names(visit, problem.message), "st-muted", "p")
             if not issue.lines:
                 place(visit, problem.location)
             if problem.hint:
@@ -171,8 +171,3 @@ def _value(issue: Issue) -> None:
         badge(text, "good" if gain > 0 else "bad" if gain < 0 else "plain")
     elif issue.misread:
         badge(f"{counted(issue.misread, 'utterance')} misread", "warn")
-
-
-def _without_folder(visit: Visit, message: str) -> str:
-    """Return a message with the names of files as the studio shows them."""
-    return message.replace(f"{visit.bot.workspace.base}/", "")

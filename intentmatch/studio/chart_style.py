@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from colorsys import hls_to_rgb
 from typing import Any
 
+import numpy as np
 from nicegui import json
+from numpy.typing import NDArray
 
 TEXT = "#7a8494"
 LINE = "rgba(128, 140, 160, 0.28)"
@@ -54,18 +55,12 @@ def tooltip(formatter: str) -> dict[str, Any]:
     }
 
 
-def lookup(names: list[str], function: str) -> str:
-    """Return a JavaScript function that sees `names`; `function` is the expression of it."""
-    # Valid JSON is valid JavaScript, and no text can end it.
-    return f"((names) => {function})({json.dumps(names)})"
-
-
-def unwatched(data: Sequence[object]) -> str:
-    """Return data as JavaScript, for an option such as `:data`.
+def numbers(values: NDArray[np.int64]) -> str:
+    """Return the rows of an array as JavaScript, for an option such as `:data`.
 
     Server and page watch everything inside of plain options for changes, which takes longer than drawing it.
     """
-    return f"Object.freeze({json.dumps(data)})"
+    return f"new Int32Array({json.dumps(values.ravel().tolist())})"
 
 
 def shortened(text: str) -> str:

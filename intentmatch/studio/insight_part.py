@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 from nicegui import background_tasks, ui
@@ -24,11 +25,15 @@ Draw = Callable[[_T], Awaitable[None] | None]
 _SECONDS_BETWEEN_LOOKS = 0.25
 # What takes less is not worth a bar.
 _SECONDS_BEFORE_PROGRESS = 0.6
+_SECONDS_BEFORE_THE_PAGE = 1.0
 _OUTDATED = "This was before the last change."
 
 
 class InsightPart(Generic[_T]):
-    """Asks for an insight until it is there, and draws it. `refresh` asks again, such as after an edit."""
+    """Asks for an insight until it is there, and draws it. `refresh` asks again, such as after an edit.
+
+    A page that awaits `begun` is sent with what is there already: the browser then draws it with the rest.
+    """
 
     def __init__(
         self, ask: Callable[[], Ready[_T] | Working | Failed], draw: Draw[_T], *, waiting: str = "Working it out …"
@@ -37,6 +42,7 @@ class InsightPart(Generic[_T]):
         self._ask, self._draw, self._waiting = ask, draw, waiting
         self._client = ui.context.client
         self._turn = 0
+        self._looked = asyncio.Event()
         self._shown: object = None
         self._place = tag("div", classes="st-stack st-gap")
         with self._place:
@@ -51,8 +57,18 @@ class InsightPart(Generic[_T]):
         self._turn += 1
         background_tasks.create(self._follow(self._turn), name="an insight of a page")
 
+    async def begun(self) -> None:
+        """Wait until the insight or its progress is drawn, for a second at most."""
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._looked.wait(), _SECONDS_BEFORE_THE_PAGE)
+
     async def _follow(self, turn: int) -> None:
-        await self._client.connected()
+        try:
+            await self._look_again(turn)
+        finally:
+            self._looked.set()
+
+    async def _look_again(self, turn: int) -> None:
         bar: ui.linear_progress | None = None
         says = None
         while turn == self._turn and not self._place.is_deleted:
@@ -83,6 +99,8 @@ class InsightPart(Generic[_T]):
                         bar.props["aria-label"] = self._waiting
                 if bar is not None and says is not None:
                     _progress(bar, says, state, f"{_OUTDATED} {self._waiting}" if self.stale else self._waiting)
+            self._looked.set()
+            await self._client.connected()
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
 
     def _mark(self, *, busy: bool) -> None:

@@ -34,6 +34,7 @@ async def show(visit: Visit) -> None:
     page.part = InsightPart(
         lambda: issues_of(visit.bot.matcher, visit.bot.workspace), page.draw, waiting="Looking at every utterance:"
     )
+    await page.part.begun()
     follow(visit, page.part.refresh)
 
 

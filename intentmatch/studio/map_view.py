@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from nicegui import ui
+from nicegui import json, ui
 from nicegui.events import EChartPointClickEventArguments, ValueChangeEventArguments
 from numpy.typing import NDArray
 
@@ -15,7 +15,7 @@ from intentmatch.core.types import Utterance
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 from intentmatch.evaluation.insight.utterance_map import UtteranceMap, misunderstood
 from intentmatch.registry.editing.edits import MoveUtterance
-from intentmatch.studio.chart_style import BAD, PRIMARY, WARN, lookup, palette, shortened, tooltip, unwatched
+from intentmatch.studio.chart_style import BAD, PRIMARY, WARN, numbers, palette, shortened, tooltip
 from intentmatch.studio.insight_part import InsightPart
 from intentmatch.studio.parts import card, empty, tag, words
 from intentmatch.studio.places import file_name, intent_link, place
@@ -30,6 +30,8 @@ _SHOWN_TAKEN = 0.05
 _MANY = 3000
 # More cannot be told apart.
 _MOST_COLOURS = 36
+# Places are whole numbers, which are short.
+_SCALE = 1000
 
 
 class MapView:
@@ -55,6 +57,7 @@ class MapView:
                 "The list below has the same lines."
             )
             self._legend()
+            self._send_lines()
             InsightPart(lambda: held_out_of(visit.bot.matcher), self._add_taken, waiting="Cross-validating:")
         self._list()
 
@@ -62,10 +65,10 @@ class MapView:
         ui.toggle({"intent": "By intent", "language": "By language"}, value=self._by, on_change=self._colour).props(
             "unelevated no-caps toggle-color=primary"
         ).props["aria-label"] = "Colour"
-        names = [_EVERY, *sorted(self._map.intents)]
-        ui.select(names, value=_EVERY, label="Intent", with_input=True, on_change=self._choose).props(
-            "outlined dense options-dense"
-        ).classes("st-pick")
+        pick = ui.select([_EVERY], value=_EVERY, label="Intent", with_input=True, on_change=self._choose)
+        pick.props("outlined dense options-dense").classes("st-pick")
+        # Once the page is there: a list of hundreds takes as long as all else of it.
+        ui.timer(0, lambda: pick.set_options([_EVERY, *sorted(self._map.intents)]), once=True)
         with tag("div", classes="st-row st-push"):
             for icon, label, factor in (("zoom_in", "Zoom in", 0.6), ("zoom_out", "Zoom out", 1 / 0.6)):
                 button = ui.button(icon=icon, on_click=partial(self._zoom, factor)).props("flat round dense")
@@ -84,12 +87,9 @@ class MapView:
 
     def _options(self) -> dict[str, Any]:
         shown = self._map
-        self._points = [
-            (round(x, 3), round(y, 3), owner, shortened(line.text))
-            for line, owner, (x, y) in zip(shown.lines, shown.owners.tolist(), shown.positions.tolist(), strict=True)
-        ]
-        hidden = {"show": False, "min": -1.06, "max": 1.06}
-        says = lookup(list(shown.intents), "(p) => p.data[3] ? p.data[3] + '\\n' + names[p.data[2]] : p.name")
+        places = np.rint(_SCALE * shown.positions).astype(np.int64)
+        self._points = np.column_stack([places, np.arange(len(shown.lines))])
+        hidden = {"show": False, "min": -1.06 * _SCALE, "max": 1.06 * _SCALE}
         zoom = {"type": "inside", "filterMode": "none", "zoomOnMouseWheel": "ctrl"}
         return {
             "animation": False,
@@ -97,9 +97,18 @@ class MapView:
             "xAxis": dict(hidden),
             "yAxis": dict(hidden),
             "dataZoom": [{**zoom, "xAxisIndex": 0}, {**zoom, "yAxisIndex": 0}],
-            "tooltip": tooltip(says),
+            "tooltip": tooltip("(point) => window.mapLines?.[point.value[2]] ?? ''"),
             "series": self._series(),
         }
+
+    def _send_lines(self) -> None:
+        """Send what the tooltips say, which comes after the map: it is most of the text of the page."""
+        owners = self._map.owners.tolist()
+        lines = [
+            f"{shortened(line.text)}\n{self._map.intents[owner]}"
+            for line, owner in zip(self._map.lines, owners, strict=True)
+        ]
+        ui.run_javascript(f"window.mapLines = {json.dumps(lines)}")
 
     def _series(self) -> list[dict[str, Any]]:
         """Return the lines of each colour, what is marked among them, and the names of intents."""
@@ -128,8 +137,14 @@ class MapView:
     def _dots(self, rows: NDArray[np.int64], size: int, style: dict[str, Any]) -> dict[str, Any]:
         # One drawing for all dots of a series instead of one for each: ten times as fast. It fails without any dots.
         drawn_at_once = {"large": len(rows) > 0, "largeThreshold": 0}
-        data = unwatched([self._points[row] for row in rows.tolist()])
-        return {"type": "scatter", ":data": data, "symbolSize": size, "itemStyle": style, **drawn_at_once}
+        return {
+            "type": "scatter",
+            "dimensions": ["x", "y", "row"],
+            ":data": numbers(self._points[rows]),
+            "symbolSize": size,
+            "itemStyle": style,
+            **drawn_at_once,
+        }
 
     def _names(self) -> dict[str, Any]:
         """Return the names of the largest intents, in the middle of their lines."""
@@ -138,8 +153,7 @@ class MapView:
         largest = np.argsort(-sizes, kind="stable")[:_MOST_NAMES].tolist() if self._by == "intent" else []
         found = []
         for intent in (one for one in largest if sizes[one]):
-            x, y = np.median(shown.positions[shown.owners == intent], axis=0).tolist()
-            found.append({"name": shown.intents[intent], "value": [round(x, 3), round(y, 3)]})
+            found.append({"name": shown.intents[intent], "value": self._middle(shown.owners == intent)})
         label = {
             "show": True,
             "formatter": "{b}",
@@ -159,6 +173,10 @@ class MapView:
             "label": label,
             "labelLayout": {"hideOverlap": True},
         }
+
+    def _middle(self, rows: NDArray[np.bool_]) -> list[float]:
+        middle: list[float] = np.median(self._points[rows, :2], axis=0).tolist()
+        return middle
 
     def _draw(self) -> None:
         self._chart.options["series"] = self._series()

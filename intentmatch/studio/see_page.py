@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nicegui import ui
-from nicegui.element import Element
 
 from intentmatch.authoring.insights import Ready, held_out_of, learning_curve_of, overlaps_of, utterance_map_of
 from intentmatch.evaluation.insight.utterance_map import UtteranceMap
@@ -26,11 +25,11 @@ _SECONDS_FOR_CASES = 0.2
 
 
 class _View(NamedTuple):
-    """A tab of the screen; `draw` returns what refreshes it."""
+    """A tab of the screen, and what draws it."""
 
     title: str
     icon: str
-    draw: Callable[[Visit], Callable[[], None]]
+    draw: Callable[[Visit], InsightPart[Any]]
 
 
 async def show(visit: Visit) -> None:
@@ -42,13 +41,12 @@ async def show(visit: Visit) -> None:
         for name, view in _VIEWS.items():
             ui.tab(name, label=view.title, icon=view.icon)
     panel = tag("div", classes="st-stack st-gap", role="region", aria_label="What the tab shows")
-    refresh: list[Callable[[], None]] = []
+    shown: list[InsightPart[Any]] = []
 
     def draw() -> None:
         panel.clear()
-        refresh.clear()
         with panel:
-            refresh.append(_VIEWS[str(tabs.value)].draw(visit))
+            shown[:] = [_VIEWS[str(tabs.value)].draw(visit)]
 
     def choose() -> None:
         address = visit.url("see", view=str(tabs.value))
@@ -59,62 +57,55 @@ async def show(visit: Visit) -> None:
     tabs.on_value_change(choose)
     draw()
 
+    await shown[0].begun()
+
     def changed() -> None:
-        for again in refresh:
-            again()
+        shown[0].refresh()
 
     follow(visit, changed, registry=True)
 
 
-def _map(visit: Visit) -> Callable[[], None]:
+def _map(visit: Visit) -> InsightPart[Any]:
     async def draw(found: UtteranceMap) -> None:
         # Long enough to read the cases that the training has left in the cache: the map is then drawn once.
         held_out = await asyncio.to_thread(held_out_of, visit.bot.matcher, _SECONDS_FOR_CASES)
         MapView(visit, found, held_out.value if isinstance(held_out, Ready) else None)
 
-    return InsightPart(lambda: utterance_map_of(visit.bot.matcher), draw, waiting="Drawing the map:").refresh
+    return InsightPart(lambda: utterance_map_of(visit.bot.matcher), draw, waiting="Drawing the map:")
 
 
-def _overlaps(visit: Visit) -> Callable[[], None]:
+def _overlaps(visit: Visit) -> InsightPart[Any]:
     return InsightPart(
         lambda: overlaps_of(visit.bot.matcher), lambda found: _ignore(OverlapView(visit, found)), waiting="Comparing:"
-    ).refresh
+    )
 
 
-def _confusion(visit: Visit) -> Callable[[], None]:
+def _confusion(visit: Visit) -> InsightPart[Any]:
     return InsightPart(
         lambda: held_out_of(visit.bot.matcher),
         lambda cases: _ignore(ConfusionView(visit, cases)),
         waiting="Cross-validating:",
-    ).refresh
+    )
 
 
-def _target(visit: Visit) -> Callable[[], None]:
+def _target(visit: Visit) -> InsightPart[Any]:
     return InsightPart(
         lambda: held_out_of(visit.bot.matcher),
         lambda cases: _ignore(TargetView(visit, cases)),
         waiting="Cross-validating:",
-    ).refresh
+    )
 
 
-def _languages(visit: Visit) -> Callable[[], None]:
-    place: Element = tag("div", classes="st-stack")
-
-    def draw() -> None:
-        place.clear()
-        with place:
-            coverage_view(visit, visit.bot.matcher.registry)
-
-    draw()
-    return draw
+def _languages(visit: Visit) -> InsightPart[Any]:
+    return InsightPart(lambda: Ready(visit.bot.matcher.registry), lambda registry: coverage_view(visit, registry))
 
 
-def _growth(visit: Visit) -> Callable[[], None]:
+def _growth(visit: Visit) -> InsightPart[Any]:
     return InsightPart(
         lambda: learning_curve_of(visit.bot.matcher),
         lambda curve: _ignore(GrowthView(visit, curve)),
         waiting="Measuring with fewer utterances:",
-    ).refresh
+    )
 
 
 def _ignore(_: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -76,6 +77,33 @@ def on_a_page(monkeypatch):
         asyncio.run(inside())
 
     return run
+
+
+@pytest.mark.parametrize(("state", "drawn"), [(Ready("there"), ["there"]), (WORKING, [])], ids=["ready", "working"])
+def test_page_is_sent_with_what_is_there_before_a_browser_connects(on_a_page, monkeypatch, state, drawn):
+    async def test(shown: Shown) -> None:
+        monkeypatch.setattr(nicegui.Client, "connected", lambda *_: asyncio.sleep(3600))
+        shown.state = state
+        await shown.part.begun()
+
+        assert shown.texts == drawn
+        assert shown.says == ([] if drawn else ["Comparing: training"])
+
+    on_a_page(test)
+
+
+def test_page_is_not_kept_waiting_by_an_insight_that_does_not_answer(on_a_page, monkeypatch):
+    async def test(shown: Shown) -> None:
+        monkeypatch.setattr(insight_part, "_SECONDS_BEFORE_THE_PAGE", 0.01)
+        answers, drawn = threading.Event(), []
+        part = InsightPart(lambda: Ready(answers.wait(60)), drawn.append)
+        await part.begun()
+
+        assert drawn == []
+        answers.set()
+        await shown.until(lambda: drawn == [True])
+
+    on_a_page(test)
 
 
 def test_what_was_shown_stays_and_is_outdated_until_there_is_something_else(on_a_page):

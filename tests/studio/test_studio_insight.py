@@ -78,12 +78,13 @@ def test_screens_fit_the_width_and_axe_finds_nothing_serious(browser, served, wi
 
 DATA = """(series) => {
   const chart = getElement(Number(document.querySelector('.st-map').id.slice(1))).chart;
-  return chart.getOption().series[series].data;
+  const data = chart.getOption().series[series].data;
+  return Array.from({length: data.length / 3}, (_, number) => data.slice(3 * number, 3 * number + 3));
 }"""
 POINT = f"""([series, number]) => {{
   const element = document.querySelector('.st-map'), box = element.getBoundingClientRect();
   const chart = getElement(Number(element.id.slice(1))).chart;
-  const [x, y] = chart.convertToPixel({{seriesIndex: series}}, ({DATA})(series).at(number).slice(0, 2));
+  const [x, y] = chart.convertToPixel({{seriesIndex: series}}, Array.from(({DATA})(series).at(number).slice(0, 2)));
   return [box.x + x, box.y + y];
 }}"""
 
@@ -103,7 +104,7 @@ class TestSee:
         page.get_by_role("combobox", name="Intent").fill("refund")
         page.get_by_role("option", name="refund").click()
         page.wait_for_function(f"() => ({DATA})(2).length === 8")  # after a series for each language
-        line = page.evaluate(f"() => ({DATA})(2).at(-1)[3]")
+        line = page.evaluate(f"() => window.mapLines[({DATA})(2).at(-1)[2]]").split("\n")[0]
         page.mouse.click(*page.evaluate(POINT, [2, 7]))
 
         page.wait_for_url("**/edit?file=*&line=*")

@@ -22,6 +22,7 @@ from intentmatch.text.shorthand import SHORTHAND, shorthand_of
 _LEAST_SHARE, _LEAST_OF_BEST = 0.02, 0.5
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "؟", "।")
 _LONGEST_ABBREVIATION = 2
+_LONGEST_CODE = 3
 _APOSTROPHE = re.compile("['’]")
 _APOSTROPHES = dict.fromkeys(map(ord, "'’"))
 _CACHED_WORDS, _CACHED_TABLES = 4096, 64
@@ -83,11 +84,12 @@ class Corrector:
         message = _Message(written, folded, known, self._index)
         shorthand = self._shorthand(language)
         words, found, read = {}, {}, {}
+        alone = len(written) == 1
         for number in message.unknown:
             word = words[number] = _word(written[number])
             if (long := shorthand.get(folded[number])) and not _is_initial_or_unit(word, number, message):
                 read[number] = long
-            elif _is_plain(word.core) and (candidates := self._index.candidates(folded[number])):
+            elif _is_plain(word.core, alone) and (candidates := self._index.candidates(folded[number])):
                 found[number] = candidates
         for number, long in read.items():
             message.read(number, fold(long))
@@ -224,12 +226,15 @@ def _word(written: str) -> _Word:
     return _Word(written, places[0], places[-1] + 1) if places else _Word(written, 0, 0)
 
 
-def _is_plain(core: str) -> bool:
-    """Return whether a word holds only letters, and capitals only where a sentence or a noun begins with one."""
+def _is_plain(core: str, alone: bool) -> bool:
+    """Return whether a word holds only letters, and capitals only where a sentence or a noun begins with one.
+
+    A word in capitals may be shouted, but one of three letters `alone` in a message is a code, such as of an airport.
+    """
     letters = core.translate(_APOSTROPHES)
     if not letters.isalpha() and not all(char.isalpha() or unicodedata.category(char)[0] == "M" for char in letters):
         return False
-    return core[1:] == core[1:].lower() or core.isupper()
+    return core[1:] == core[1:].lower() or (core.isupper() and not (alone and len(core) <= _LONGEST_CODE))
 
 
 def _is_initial_or_unit(word: _Word, number: int, message: _Message) -> bool:

@@ -44,6 +44,9 @@ def read(text: str, language: str | None = "en", using: Corrector | None = None)
         ("whre is my order", "where is my order"),
         ("plz send me a new crad", "please send me a new card"),
         ("thx", "thanks"),
+        ("THX", "thanks"),
+        ("wnat", "want"),
+        ("WNAT", "WANT"),
         ("i want my moneyyyyy back", "i want my money back"),
     ],
 )
@@ -62,6 +65,8 @@ def test_mistakes_and_shorthand_are_corrected(written, corrected):
         "see https://order.example/cancle",
         "send me a new card, Ordel said",
         "send me a ORDR card",
+        "FDR",
+        "(ICT)",
         "send me a new iCradle",
         "l'ordel",
         "order 12345",

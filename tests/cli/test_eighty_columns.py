@@ -52,6 +52,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield path
 
 
+@pytest.fixture(autouse=True)
+def _one_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Share a cache: the shipped intents are trained once."""
+    monkeypatch.setenv("INTENTMATCH_CACHE", str(folder / "cache"))
+
+
 def printed(words: list[str], typed: str | None, *, terminal: bool) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(output, "in_terminal", lambda *, err=False: terminal)

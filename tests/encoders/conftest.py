@@ -52,7 +52,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         (folder / "vocab.txt").write_text("\n".join(dict.fromkeys(pieces)), encoding="utf-8")
         BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
         torch.manual_seed(1)
-        shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+        shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}
         # Larger weights than the default, so that texts differ.
         config = BertConfig(vocab_size=len(pieces), max_position_embeddings=64, initializer_range=0.2, **shape)
         BertModel(config).save_pretrained(folder)
@@ -78,7 +78,7 @@ def tiny_cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Callable[...
         (folder / "vocab.txt").write_text("\n".join(dict.fromkeys(pieces)), encoding="utf-8")
         BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
         torch.manual_seed(1)
-        shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+        shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}
         # Larger weights than the default, so that scores differ.
         more = {"max_position_embeddings": 64, "initializer_range": 0.2, "num_labels": labels}
         BertForSequenceClassification(BertConfig(vocab_size=len(pieces), **shape, **more)).save_pretrained(folder)

@@ -2,8 +2,8 @@
 
 The requirements of the frameworks conflict, so each NAME has its own virtual environment. `NAME.txt` lists the
 requirements of `test_NAME.py`, the framework first; a first line such as `# Python 3.11` names the oldest Python
-version. `NAME.package.json` lists requirements from npm, which the test finds through the variable `NODE_PATH`. The
-extra NAME is installed if there is one.
+version, and a comment `# Unconstrained` says that our pins clash with its own. `NAME.package.json` lists requirements
+from npm, which the test finds through the variable `NODE_PATH`. The extra NAME is installed if there is one.
 
     python tests/integrations/run.py [--keep FOLDER] [NAME ...]     # FOLDER keeps the environments for the next run
     python tests/integrations/run.py --keep FOLDER --install        # make the environments, and test nothing yet
@@ -53,10 +53,12 @@ def run(name: str, folder: Path, *, install_only: bool = False) -> Ran:
 def installed(name: str, folder: Path) -> Path:
     """Install what a test needs; return the Python of its environment."""
     file = HERE / f"{name}.txt"
-    oldest = re.match(r"#.*Python 3\.(\d+)", file.read_text(encoding="utf-8"))
+    text = file.read_text(encoding="utf-8")
+    oldest = re.match(r"#.*Python 3\.(\d+)", text)
     if oldest is not None and sys.version_info < (3, int(oldest[1])):
         raise UnavailableError(f"needs Python 3.{oldest[1]}")
-    return install(folder / name, ["-e", f"{ROOT}[{name}]", "-r", file])
+    constrained = "# Unconstrained" not in text
+    return install(folder / name, ["-e", f"{ROOT}[{name}]", "-r", file], constrained=constrained)
 
 
 def with_node(name: str, folder: Path) -> Path | None:

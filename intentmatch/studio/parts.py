@@ -111,26 +111,21 @@ def difference(diff: str) -> None:
 
 
 def later(build: Callable[[], Awaitable[None]], waiting: str) -> None:
-    """Draw a part of the page once the browser is connected, and say `waiting` until it is there.
+    """Draw a part of the page after the rest of it, and say `waiting` until it is there.
 
-    `build` runs inside the place of this call. An `IntentMatchError` of it is shown there.
+    `build` runs inside the place of this call while the browser loads the page. An `IntentMatchError` is shown there.
     """
     place = tag("div", classes="st-stack", aria_busy="true")
-    client = ui.context.client
-    with place, tag("div", classes="st-row st-muted"):
+    with place, tag("div", classes="st-row st-muted") as spinner:
         ui.spinner(size="20px").props('aria-hidden="true"')
         tag("span", waiting)
 
     async def fill() -> None:
-        await client.connected()
-        if client.is_deleted:
-            return
-        place.clear()
-        with place:
-            try:
-                await build()
-            except IntentMatchError as error:
-                tag("p", str(error), "st-problem", role="alert")
+        try:
+            await build()
+        except IntentMatchError as error:
+            tag("p", str(error), "st-problem", role="alert")
+        spinner.delete()
         place.props["aria-busy"] = "false"
 
     background_tasks.create(_inside(place, fill), name="a part of a page")

@@ -125,6 +125,8 @@ def later(build: Callable[[], Awaitable[None]], waiting: str) -> None:
             await build()
         except IntentMatchError as error:
             tag("p", str(error), "st-problem", role="alert")
+        if place.is_deleted:
+            return  # the page was closed meanwhile
         spinner.delete()
         place.props["aria-busy"] = "false"
 

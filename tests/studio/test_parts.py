@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+
 import pytest
 
-pytest.importorskip("nicegui", reason="the extra studio is not installed")
+nicegui = pytest.importorskip("nicegui", reason="the extra studio is not installed")
 
-from intentmatch.studio.parts import isolated
+from nicegui import core  # noqa: E402
+from nicegui.page import page  # noqa: E402
+
+from intentmatch.studio.parts import isolated, later, tag  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -22,3 +28,37 @@ from intentmatch.studio.parts import isolated
 def test_words_from_right_to_left_do_not_move_what_is_between_them(text, shown):
     marked = isolated(text).replace("\u2068", "[").replace("\u2069", "]")
     assert marked == shown
+
+
+@pytest.mark.parametrize("closed", [False, True], ids=["open", "closed meanwhile"])
+def test_part_is_waited_for_until_it_is_there(monkeypatch, caplog, closed):
+    """A page that is closed before is no error."""
+
+    async def test() -> None:
+        monkeypatch.setattr(core, "loop", asyncio.get_running_loop())
+        client, goes_on, built = nicegui.Client(page("")), asyncio.Event(), asyncio.Event()
+
+        def texts() -> list[str]:
+            return [element.text for element in client.elements.values() if getattr(element, "text", None)]
+
+        async def build() -> None:
+            await goes_on.wait()
+            if not closed:
+                tag("p", "three groups")
+            built.set()
+
+        with client:
+            later(build, "Grouping:")
+        await asyncio.sleep(0.01)
+        assert texts() == ["Grouping:"]
+        if closed:
+            client.delete()
+        goes_on.set()
+        await built.wait()
+        await asyncio.sleep(0.01)
+        assert texts() == ([] if closed else ["three groups"])
+        if not closed:
+            client.delete()
+
+    asyncio.run(test())
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []

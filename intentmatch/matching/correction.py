@@ -229,7 +229,7 @@ def _word(written: str) -> _Word:
 def _is_plain(core: str, alone: bool) -> bool:
     """Return whether a word holds only letters, and capitals only where a sentence or a noun begins with one.
 
-    A word in capitals may be shouted, but one of three letters `alone` in a message is a code, such as of an airport.
+    A word in capitals may be shouted, but one of up to three letters that is `alone` in a message is a code: "IAD".
     """
     letters = core.translate(_APOSTROPHES)
     if not letters.isalpha() and not all(char.isalpha() or unicodedata.category(char)[0] == "M" for char in letters):

@@ -41,26 +41,27 @@ async def show(visit: Visit) -> None:
         for name, view in _VIEWS.items():
             ui.tab(name, label=view.title, icon=view.icon)
     panel = tag("div", classes="st-stack st-gap", role="region", aria_label="What the tab shows")
-    shown: list[InsightPart[Any]] = []
 
-    def draw() -> None:
+    def draw() -> InsightPart[Any]:
         panel.clear()
         with panel:
-            shown[:] = [_VIEWS[str(tabs.value)].draw(visit)]
-
-    def choose() -> None:
-        address = visit.url("see", view=str(tabs.value))
-        ui.run_javascript(f"history.replaceState(history.state, '', {address!r})")
-        draw()
+            return _VIEWS[str(tabs.value)].draw(visit)
 
     tabs.set_value(asked if asked in _VIEWS else "map")
-    tabs.on_value_change(choose)
-    draw()
+    shown = draw()
 
-    await shown[0].begun()
+    def choose() -> None:
+        nonlocal shown
+        address = visit.url("see", view=str(tabs.value))
+        ui.run_javascript(f"history.replaceState(history.state, '', {address!r})")
+        shown = draw()
+
+    tabs.on_value_change(choose)
+    # Before `follow`: its timer waits for the browser, upon which the page is sent.
+    await shown.begun()
 
     def changed() -> None:
-        shown[0].refresh()
+        shown.refresh()
 
     follow(visit, changed, registry=True)
 

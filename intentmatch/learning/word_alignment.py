@@ -48,6 +48,8 @@ class WordAlignment:
         self._place_of = {piece: place for place, piece in enumerate(known.tolist())}
         self._vocabulary = np.append(known, np.int32(_NO_PIECE))
         self._places = places.astype(np.int32)
+        spans = zip(self._begins.tolist(), self._ends.tolist(), strict=True)
+        self._places_of = [self._places[begin:end] for begin, end in spans]
         size = len(self._vocabulary)
         once = np.unique(np.repeat(np.arange(len(counts), dtype=np.int64), counts) * size + places)
         utterances = np.bincount((once % size).astype(np.intp, copy=False), minlength=size)
@@ -67,17 +69,24 @@ class WordAlignment:
     def similarities(self, text: str, rows: Sequence[int]) -> list[float]:
         """Return the similarity in [0, 1] of a cleaned text to each utterance by its row; 0 without known pieces."""
         pieces = known_pieces(text)
-        if not pieces:
-            return [0.0] * len(rows)
+        others = [self._places_of[row] for row in rows]
+        lengths = [*map(len, others)]
+        if not pieces or not rows or 0 in lengths:
+            some = [row for row, length in zip(rows, lengths, strict=True) if length] if pieces else []
+            values = iter(self.similarities(text, some) if some else ())
+            return [next(values) if length and some else 0.0 for length in lengths]
         # For so few pieces a dictionary is three times as fast as numpy.
         found, none = self._place_of, self._unseen
-        numbers = [found.get(piece, none) for piece in pieces]
-        places = np.array(numbers)
-        vectors = self._vectors.take(places, axis=0)
-        if none in numbers:
-            unseen = places == none
+        own = [found.get(piece, none) for piece in pieces]
+        number = len(own)
+        # One look-up for all takes less time than one for the text and one for the utterances.
+        places = np.concatenate([own, *others])
+        vectors, rarity = self._vectors.take(places, 0), self._rarity.take(places)
+        if none in own:
+            unseen = np.flatnonzero(places[:number] == none)
             vectors[unseen] = embedded_piece_vectors().unit(np.array(pieces, dtype=np.int32)[unseen])
-        return self._aligned(vectors, self._rarity.take(places), rows)
+        begins = [0, *accumulate(lengths[:-1])]
+        return aligned(vectors[:number], rarity[:number], vectors[number:], rarity[number:], begins)
 
     def similarities_many(self, texts: Sequence[str], rows: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return for each cleaned text its similarity to each of its own `rows`, as `similarities` does.
@@ -140,11 +149,6 @@ class WordAlignment:
         places[unseen] = self._unseen
         return places, unseen
 
-    def _places_of(self, row: int) -> NDArray[np.int32]:
-        """Return the pieces of an utterance as positions in the vocabulary."""
-        end = self._ends.item(row)
-        return self._places[end - self.counts.item(row) : end]
-
     def _aligned_many(
         self, vectors: Vectors, rarity: NDArray[np.float32], lengths: Sequence[int], rows: Sequence[Sequence[int]]
     ) -> list[list[float]]:
@@ -170,17 +174,6 @@ class WordAlignment:
             for of_text, length in zip(rows, lengths, strict=True)
         ]
 
-    def _aligned(self, vectors: Vectors, rarity: NDArray[np.float32], rows: Sequence[int]) -> list[float]:
-        """Return the similarity of some pieces to each utterance."""
-        found = [self._places_of(row) for row in rows]
-        lengths = [*map(len, found)]
-        if not rows or 0 in lengths:
-            some = [row for row, length in zip(rows, lengths, strict=True) if length]
-            values = iter(self._aligned(vectors, rarity, some) if some else ())
-            return [next(values) if length else 0.0 for length in lengths]
-        places, begins = np.concatenate(found), [0, *accumulate(lengths[:-1])]
-        return aligned(vectors, rarity, self._vectors.take(places, axis=0), self._rarity.take(places), begins)
-
 
 def aligned(
     vectors: Vectors,
@@ -195,10 +188,10 @@ def aligned(
     other texts in order; `begins` holds the first row of each of these, which all have a piece.
     """
     cosines = vectors.dot(others.T)
-    precision = weights.dot(np.maximum.reduceat(cosines, begins, axis=1)) / np.add.reduce(weights)
-    found = np.add.reduceat(weights_of_others * np.maximum.reduce(cosines, axis=0), begins)
+    precision = weights.dot(np.maximum.reduceat(cosines, begins, 1)) / np.add.reduce(weights)
+    found = np.add.reduceat(weights_of_others * np.maximum.reduce(cosines), begins)
     recall = found / np.add.reduceat(weights_of_others, begins)
-    return [_harmonic_mean(*both) for both in zip(precision.tolist(), recall.tolist(), strict=True)]
+    return _harmonic_means(precision, recall)
 
 
 def aligned_many(texts: _Pieces, others: _Pieces, others_of_text: Sequence[int]) -> list[float]:
@@ -223,7 +216,7 @@ def aligned_many(texts: _Pieces, others: _Pieces, others_of_text: Sequence[int])
             np.maximum.reduce(cosines, axis=0, out=best[first:last])
         piece, other = piece + length, other + number
     recall = np.add.reduceat(weights_of_others * best, begins) / np.add.reduceat(weights_of_others, begins)
-    return [_harmonic_mean(*both) for both in zip(precision.tolist(), recall.tolist(), strict=True)]
+    return _harmonic_means(precision, recall)
 
 
 def _blocks(texts: int) -> list[slice]:
@@ -238,5 +231,7 @@ def _ranges(begins: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]])
     return numbers
 
 
-def _harmonic_mean(precision: float, recall: float) -> float:
-    return 2.0 * precision * recall / (precision + recall) if precision > 0.0 and recall > 0.0 else 0.0
+def _harmonic_means(precision: NDArray[np.float32], recall: NDArray[np.float32]) -> list[float]:
+    # For so few numbers a loop is faster than numpy.
+    both = zip(precision.tolist(), recall.tolist(), strict=True)
+    return [2.0 * one * other / (one + other) if one > 0.0 and other > 0.0 else 0.0 for one, other in both]

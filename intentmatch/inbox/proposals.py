@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
+from intentmatch.artefact.store import Artefact
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Registry
 from intentmatch.inbox.clusters import clustered, most_central, similarity_cut
@@ -117,7 +119,7 @@ def review(matcher: Matcher, messages: Sequence[Missed]) -> Review:
     results = [_in_context(matcher, message, result) for message, result in zip(readable, results, strict=True)]
     pairs = [(m, result) for m, result in zip(readable, results, strict=True) if not _understood(m, result)]
     artefact = matcher.artefact
-    cut = similarity_cut(artefact.wide_vectors, artefact.registry.owners)
+    cut = _cut(artefact)
     vectors = matcher.encoder.encode([clean(message.text or "") for message, _ in pairs], kind="query")
     found: list[Cluster] = []
     taken = {intent.name for intent in artefact.registry}
@@ -131,6 +133,17 @@ def review(matcher: Matcher, messages: Sequence[Missed]) -> Review:
         found.append(Cluster(tuple(cluster), proposal))
     found.sort(key=lambda group: (-group.corrections.total(), -group.count, group.number))
     return Review(tuple(found), len(readable) - len(pairs), tuple(m for m in messages if m.text is None))
+
+
+_cuts: WeakKeyDictionary[Artefact, float] = WeakKeyDictionary()
+
+
+def _cut(artefact: Artefact) -> float:
+    """Return the similarity cut, compared over all utterances once while the registry is in use."""
+    cut = _cuts.get(artefact)
+    if cut is None:
+        cut = _cuts[artefact] = similarity_cut(artefact.wide_vectors, artefact.registry.owners)
+    return cut
 
 
 def _in_context(matcher: Matcher, message: Missed, result: MatchResult) -> MatchResult:

@@ -231,7 +231,7 @@ def _ranges(begins: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]])
     return numbers
 
 
-def _harmonic_means(precision: NDArray[np.float32], recall: NDArray[np.float32]) -> list[float]:
+def _harmonic_means(precision: NDArray[np.floating[Any]], recall: NDArray[np.floating[Any]]) -> list[float]:
     # For so few numbers a loop is faster than numpy.
     both = zip(precision.tolist(), recall.tolist(), strict=True)
     return [2.0 * one * other / (one + other) if one > 0.0 and other > 0.0 else 0.0 for one, other in both]

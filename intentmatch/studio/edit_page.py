@@ -12,6 +12,7 @@ from intentmatch.studio.held import Held, held
 from intentmatch.studio.intent_cards import IntentCards, new_intent
 from intentmatch.studio.intent_list import IntentList
 from intentmatch.studio.parts import bring_into_view, card, empty, heading, tag, words
+from intentmatch.studio.preloading import preload
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 from intentmatch.studio.yaml_editor import YamlEditor
@@ -47,6 +48,7 @@ class _EditPage:
         await self._list.show(self._held)
         await self._allow_undo()
         if file is not None and file in self._held.files:
+            preload(self._visit.root, ui.codemirror)
             await self._open_file(file, int(line) if line is not None and line.isdecimal() else None)
         elif intent is not None and intent in self._held.registry:
             await self._open_intent(intent)

@@ -18,6 +18,7 @@ from intentmatch.studio.cursor import Cursor
 from intentmatch.studio.host import BotUnavailableError
 from intentmatch.studio.parts import badge, empty, heading, later, tag, words
 from intentmatch.studio.places import intent_link
+from intentmatch.studio.preloading import preload
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 
@@ -28,6 +29,7 @@ _OFF = "The inbox is off. Write `inbox: misses.sqlite` below `settings:`, or sta
 
 async def show(visit: Visit) -> None:
     """Draw the screen."""
+    preload(visit.root, ui.select)
     heading("Inbox", "Messages that were not understood, in groups of the same meaning. Press ? for the keys.")
     page = _InboxPage(visit)
     later(page.load, "Grouping the messages …")

@@ -15,6 +15,7 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from intentmatch.studio.parts import tag
+from intentmatch.studio.preloading import prefetch
 from intentmatch.studio.sessions import Theme
 from intentmatch.studio.visit import Visit
 
@@ -50,6 +51,7 @@ class Tab(Protocol):
 def frame(visit: Visit, tabs: Sequence[Tab], title: str) -> Iterator[None]:
     """Draw everything around a screen; the block adds its content to the region of the screen."""
     ui.add_head_html(head(visit.root))
+    prefetch(visit.root, ui.echart, ui.codemirror)
     ui.colors(primary="#2f5fd0", secondary="#5b6472", accent="#8a5cd6", positive="#1c7a45", negative="#b3261e")
     dark = ui.dark_mode(_DARK[visit.session.theme])
     with tag("header", classes="st-bar"):

@@ -28,6 +28,8 @@ _AT_ONCE = 10
 # More rings than this share of the points would hide the map.
 _SHOWN_TAKEN = 0.05
 _MANY = 3000
+# Dots below 4 pixels are drawn as squares, in half the time.
+_SMALL = 3.9
 # More cannot be told apart.
 _MOST_COLOURS = 36
 # Places are whole numbers, which are short.
@@ -121,7 +123,7 @@ class MapView:
         colours = palette(min(count, _MOST_COLOURS))
         chosen = self._chosen != _EVERY
         own = self._map.intents.index(self._chosen) if chosen else -1
-        size = 5 if len(self._points) > _MANY else 8
+        size = _SMALL if len(self._points) > _MANY else 8
         self._clickable = [np.flatnonzero(kinds % len(colours) == colour) for colour in range(len(colours))]
         series = [
             self._dots(rows, size, {"color": colour, "opacity": 0.15 if chosen else 0.8})
@@ -134,7 +136,7 @@ class MapView:
             series.append({**self._dots(rows, size + larger, style), "silent": True})
         return [*series, self._names()]
 
-    def _dots(self, rows: NDArray[np.int64], size: int, style: dict[str, Any]) -> dict[str, Any]:
+    def _dots(self, rows: NDArray[np.int64], size: float, style: dict[str, Any]) -> dict[str, Any]:
         # One drawing for all dots of a series instead of one for each: ten times as fast. It fails without any dots.
         drawn_at_once = {"large": len(rows) > 0, "largeThreshold": 0}
         return {
@@ -240,7 +242,8 @@ class MapView:
                 return
             self._rows = tag("div", classes="st-stack")
             self._more = ui.button("Show more", on_click=self._show_more).props("flat")
-            self._show_more()
+            # Below the map, and drawn while the browser draws that.
+            ui.timer(0, self._show_more, once=True)
 
     def _show_more(self) -> None:
         rows, begin = self._map.misplaced, len(self._rows.default_slot.children)

@@ -18,6 +18,7 @@ from intentmatch.studio.insight_part import InsightPart
 from intentmatch.studio.map_view import MapView
 from intentmatch.studio.overlap_view import OverlapView
 from intentmatch.studio.parts import heading, tag
+from intentmatch.studio.preloading import preload
 from intentmatch.studio.target_view import TargetView
 from intentmatch.studio.visit import Visit
 
@@ -34,6 +35,7 @@ class _View(NamedTuple):
 
 async def show(visit: Visit) -> None:
     """Draw the screen, with the tab that the address names in `view`."""
+    preload(visit.root, ui.echart)
     heading("See", "How the utterances lie, which intents are confused, and what would help.")
     asked = ui.context.client.request.query_params.get("view", "")
     tabs = ui.tabs().props("inline-label no-caps outside-arrows mobile-arrows align=left")

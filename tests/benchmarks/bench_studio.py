@@ -38,6 +38,7 @@ PARTS = ("screens", "verdict", "scrolling", "start")
 SOURCE = Path(__file__).parents[2] / "intents"
 _SEED = 20261123
 _SECONDS_OF_SCROLLING = 2.0
+_SECONDS_ON_A_SCREEN = 4.0  # before the next one, as somebody who looks at it
 _MOST_MILLISECONDS = 1_800_000  # the first look at the cross-validation of a large registry takes minutes
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -134,7 +135,8 @@ def _screens(browser: Any, folder: Path, options: argparse.Namespace) -> list[di
         values = {"message": said[0][0], "intent": said[0][1], "file": file.name}
         rows = []
         time.sleep(max(0.0, options.after - (time.perf_counter() - started)))
-        for name in options.screen or SCREENS:
+        for number, name in enumerate(options.screen or SCREENS):
+            time.sleep(_SECONDS_ON_A_SCREEN if number else 0.0)
             path, begun, complete = SCREENS[name]
             url = f"{served.url}/{path.format(**values)}"
             opened = time.perf_counter() - started

@@ -77,10 +77,16 @@ def misunderstood(shown: UtteranceMap, cases: HeldOutCases) -> NDArray[np.int64]
     wrong = held_out.known & ~held_out.right & cases.of_lines
     lines = cases.registry.lines
     found = {_key(cases.registry.utterances[lines[row]]) for row in held_out.rows[wrong].tolist()}
-    rows = [row for row, line in enumerate(shown.lines) if _key(line) in found]
+    # Most lines differ in their words, which are compared in a tenth of the time.
+    words = {key[1] for key in found}
+    rows = [row for row, line in enumerate(shown.lines) if _words(line) in words and _key(line) in found]
     return np.array(rows, dtype=np.int64)
 
 
 def _key(line: Utterance) -> tuple[object, ...]:
     """Return what the sentences of one line of the author have in common."""
-    return (line.location, line.template) if line.template is not None else (line.location, line.text, line.language)
+    return (line.location, _words(line), None if line.template is not None else line.language)
+
+
+def _words(line: Utterance) -> str:
+    return line.text if line.template is None else line.template

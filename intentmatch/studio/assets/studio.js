@@ -1,4 +1,5 @@
-// Sends the keys that a screen has listed to the server, and loads a page anew that the server does not know any more.
+// Sends the keys that a screen has listed to the server, fetches what other screens need, and loads a page anew that the
+// server does not know any more.
 // Everything else of the pages is NiceGUI's.
 const PAUSE = 1000; // milliseconds in which the second key of a pair such as "g t" counts
 let first = "";
@@ -25,6 +26,13 @@ document.addEventListener("keydown", (event) => {
     since = event.timeStamp;
   }
 });
+
+const QUIET = 2000; // milliseconds after the page is there
+addEventListener("load", () => setTimeout(() => {
+  for (const { content } of document.querySelectorAll("meta[name=studio-prefetch]")) {
+    document.head.append(Object.assign(document.createElement("link"), { rel: "prefetch", href: content }));
+  }
+}, QUIET));
 
 // After a restart of the server the session is unknown, and no socket opens.
 async function loadAgain() {

@@ -69,24 +69,17 @@ class WordAlignment:
     def similarities(self, text: str, rows: Sequence[int]) -> list[float]:
         """Return the similarity in [0, 1] of a cleaned text to each utterance by its row; 0 without known pieces."""
         pieces = known_pieces(text)
-        others = [self._places_of[row] for row in rows]
-        lengths = [*map(len, others)]
-        if not pieces or not rows or 0 in lengths:
-            some = [row for row, length in zip(rows, lengths, strict=True) if length] if pieces else []
-            values = iter(self.similarities(text, some) if some else ())
-            return [next(values) if length and some else 0.0 for length in lengths]
+        if not pieces:
+            return [0.0] * len(rows)
         # For so few pieces a dictionary is three times as fast as numpy.
         found, none = self._place_of, self._unseen
-        own = [found.get(piece, none) for piece in pieces]
-        number = len(own)
-        # One look-up for all takes less time than one for the text and one for the utterances.
-        places = np.concatenate([own, *others])
-        vectors, rarity = self._vectors.take(places, 0), self._rarity.take(places)
-        if none in own:
-            unseen = np.flatnonzero(places[:number] == none)
+        numbers = [found.get(piece, none) for piece in pieces]
+        places = np.array(numbers)
+        vectors = self._vectors.take(places, 0)
+        if none in numbers:
+            unseen = places == none
             vectors[unseen] = embedded_piece_vectors().unit(np.array(pieces, dtype=np.int32)[unseen])
-        begins = [0, *accumulate(lengths[:-1])]
-        return aligned(vectors[:number], rarity[:number], vectors[number:], rarity[number:], begins)
+        return self._aligned(vectors, self._rarity.take(places), rows)
 
     def similarities_many(self, texts: Sequence[str], rows: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return for each cleaned text its similarity to each of its own `rows`, as `similarities` does.
@@ -173,6 +166,17 @@ class WordAlignment:
             [next(values) if length and self.counts.item(row) else 0.0 for row in of_text]
             for of_text, length in zip(rows, lengths, strict=True)
         ]
+
+    def _aligned(self, vectors: Vectors, rarity: NDArray[np.float32], rows: Sequence[int]) -> list[float]:
+        """Return the similarity of some pieces to each utterance."""
+        found = [self._places_of[row] for row in rows]
+        lengths = [*map(len, found)]
+        if not rows or 0 in lengths:
+            some = [row for row, length in zip(rows, lengths, strict=True) if length]
+            values = iter(self._aligned(vectors, rarity, some) if some else ())
+            return [next(values) if length else 0.0 for length in lengths]
+        places, begins = np.concatenate(found), [0, *accumulate(lengths[:-1])]
+        return aligned(vectors, rarity, self._vectors.take(places, 0), self._rarity.take(places), begins)
 
 
 def aligned(

@@ -111,6 +111,9 @@ def create_app(
     _add_middleware(app, config)
     # Most requests match messages: their routes come first.
     app.router.routes.extend(calls.routes)
+    if interfaces.studio:
+        # Before the calls below, which FastAPI prepares when a request is compared with them first.
+        app.router.routes.extend(studio_routes(served, access, without_keys=interfaces.open_studio))
     prefixes = {protocol.paths: "" if protocol.names_bots or not several else _BOT for protocol in protocols}
     problems.install(app, [(_paths(protocol, prefixes[protocol.paths]), protocol.shape) for protocol in protocols])
     for protocol in protocols:
@@ -122,8 +125,6 @@ def create_app(
         add_pool_calls(app.router, served)
     operations.add_process_calls(app, served)
     app.router.routes.extend([docs_route(app.openapi), home_route(several=several)])
-    if interfaces.studio:
-        app.router.routes.extend(studio_routes(served, access, without_keys=interfaces.open_studio))
     return app
 
 

@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Mount
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError, IntentMatchError
+from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.snapshot import Snapshot
@@ -72,6 +73,7 @@ async def _prepare_soon(bot: Bot) -> None:
 def _prepare(bot: Bot) -> None:
     from intentmatch.authoring.insights import prepare  # needed by few servers
 
+    embedded_tokenizer().texts_of(())  # the first call takes 50 ms, for which Try would wait
     with suppress(IntentMatchError):  # whoever opens the screen is told
         try:
             workspace = bot.workspace

@@ -11,7 +11,7 @@ from intentmatch.lint.languages import coverage
 from intentmatch.studio.parts import card, empty, tag
 from intentmatch.studio.visit import Visit
 
-_ROWS = 50
+_ROWS = 25
 # A cell is darker the more utterances it has, up to this many.
 _FULL = 20
 _CELL = """

@@ -31,11 +31,11 @@ class _View(NamedTuple):
     title: str
     icon: str
     draw: Callable[[Visit], InsightPart[Any]]
+    has_chart: bool
 
 
 async def show(visit: Visit) -> None:
     """Draw the screen, with the tab that the address names in `view`."""
-    preload(visit.root, ui.echart)
     heading("See", "How the utterances lie, which intents are confused, and what would help.")
     asked = ui.context.client.request.query_params.get("view", "")
     tabs = ui.tabs().props("inline-label no-caps outside-arrows mobile-arrows align=left")
@@ -50,6 +50,8 @@ async def show(visit: Visit) -> None:
             return _VIEWS[str(tabs.value)].draw(visit)
 
     tabs.set_value(asked if asked in _VIEWS else "map")
+    if _VIEWS[str(tabs.value)].has_chart:
+        preload(visit.root, ui.echart)
     shown = draw()
 
     def choose() -> None:
@@ -116,10 +118,10 @@ def _ignore(_: object) -> None:
 
 
 _VIEWS = {
-    "map": _View("Map", "scatter_plot", _map),
-    "overlaps": _View("Overlaps", "join_inner", _overlaps),
-    "confusion": _View("Confusion", "grid_on", _confusion),
-    "target": _View("Target", "tune", _target),
-    "languages": _View("Languages", "translate", _languages),
-    "growth": _View("Growth", "trending_up", _growth),
+    "map": _View("Map", "scatter_plot", _map, has_chart=True),
+    "overlaps": _View("Overlaps", "join_inner", _overlaps, has_chart=False),
+    "confusion": _View("Confusion", "grid_on", _confusion, has_chart=True),
+    "target": _View("Target", "tune", _target, has_chart=True),
+    "languages": _View("Languages", "translate", _languages, has_chart=False),
+    "growth": _View("Growth", "trending_up", _growth, has_chart=True),
 }

@@ -28,7 +28,7 @@ _AT_ONCE = 10
 # More rings than this share of the points would hide the map.
 _SHOWN_TAKEN = 0.05
 _MANY = 3000
-# Dots below 4 pixels are drawn as squares, in half the time.
+# Dots below 4 pixels are drawn as squares, which takes less time.
 _SMALL = 3.9
 # More cannot be told apart.
 _MOST_COLOURS = 36

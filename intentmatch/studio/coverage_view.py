@@ -14,14 +14,17 @@ from intentmatch.studio.visit import Visit
 _ROWS = 25
 # A cell is darker the more utterances it has, up to this many.
 _FULL = 20
-_CELL = """
-<q-td :props="props" :class="props.value === 0 ? 'st-none' : ''"
-      :style="props.value > 0 ? {'--share': Math.min(props.value / %d, 1)} : {}">
-  <span class="st-cell">{{ props.value || '–' }}</span>
-</q-td>
-"""
-_NAME = """
-<q-td :props="props"><a class="st-link st-mono" dir="auto" :href="props.row.url">{{ props.value }}</a></q-td>
+# One template for each row instead of one for each cell, which would be a component of its own for the browser.
+_ROW = """
+<q-tr :props="props">
+  <q-td v-for="col in props.cols" :key="col.name" :props="props"
+        :class="col.value === 0 && col.name.startsWith('in ') ? 'st-none' : ''"
+        :style="col.value > 0 && col.name.startsWith('in ') ? {'--share': Math.min(col.value / %d, 1)} : {}">
+    <a v-if="col.name === 'intent'" class="st-link st-mono" dir="auto" :href="props.row.url">{{ col.value }}</a>
+    <span v-else-if="col.name.startsWith('in ')" class="st-cell">{{ col.value || '–' }}</span>
+    <template v-else>{{ col.value }}</template>
+  </q-td>
+</q-tr>
 """
 
 
@@ -59,8 +62,6 @@ def coverage_view(visit: Visit, registry: Registry) -> None:
         first = {"rowsPerPage": _ROWS, "sortBy": "missing", "descending": True}
         table = ui.table(rows=rows, columns=columns, row_key="intent", pagination=first)
         table.classes("st-coverage").props("flat dense wrap-cells")
-        for code in codes:
-            table.add_slot(f"body-cell-in {code}", _CELL % _FULL)
-        table.add_slot("body-cell-intent", _NAME)
+        table.add_slot("body", _ROW % _FULL)
         table.bind_filter_from(filtered, "value")
     tag("p", "A dash is a gap: people who write in that language do not reach the intent.", "st-muted st-small")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from html import escape
+from pathlib import Path
 
 from nicegui import __version__, dependencies, ui
 from nicegui.element import Element
@@ -41,6 +43,11 @@ def scripts(element: type[Element]) -> tuple[str, ...]:
     found = [f"{base}/components/{component.key}"]
     for key, library in dependencies.esm_modules.items():
         if library.path.parent == component.path.parent:
-            imported = _IMPORTED((library.path / "index.js").read_text(encoding="utf-8"))
-            found += [f"{base}/esm/{key}/{name}" for name in ("index.js", *imported)]
+            found += [f"{base}/esm/{key}/{name}" for name in _modules(library.path)]
     return tuple(found)
+
+
+@cache
+def _modules(library: Path) -> tuple[str, ...]:
+    """Return the names of a library's first module and of those that it imports, read once for all pages."""
+    return ("index.js", *_IMPORTED((library / "index.js").read_text(encoding="utf-8")))

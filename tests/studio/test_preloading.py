@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from driven_studio import open_screen
 
-pytest.importorskip("nicegui")
+pytest.importorskip("nicegui", reason="the extra studio is not installed")
 from nicegui import ui
 
 from intentmatch.studio.preloading import scripts
@@ -41,9 +41,7 @@ def test_screen_fetches_what_its_component_imports_once(page, served, screen, el
         assert answers.count((f"{served.url}{address}", 200)) == 1
 
 
-def test_scripts_of_other_screens_are_in_the_cache_when_they_are_opened(browser, served):
-    context = browser.new_context()
-    page = context.new_page()
+def test_scripts_of_other_screens_are_in_the_cache_when_they_are_opened(page, served):
     page.goto(f"{served.url}/history")
     for element in (ui.echart, ui.codemirror):
         address = f"{served.url}{library(element)}"
@@ -53,4 +51,3 @@ def test_scripts_of_other_screens_are_in_the_cache_when_they_are_opened(browser,
     page.locator(".st-map canvas").first.wait_for()
 
     assert page.evaluate(SIZES, f"{served.url}{library(ui.echart)}") == [0]
-    context.close()

@@ -983,7 +983,7 @@ def test_registry_of_the_transfer_has_two_thirds_of_the_intents(foreign):
 def test_transfer_is_measured_on_messages_in_other_languages(foreign, tmp_path):
     """A message of an intent that was left out is out of scope."""
     from intentmatch.encoders.static import StaticEncoder
-    from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+    from intentmatch.pieces.embedded import EMBEDDED
 
     (tmp_path / "set").mkdir()
     lines = {"order": "where is my order", "hours": "when do you open", "pay": "which cards do you take"}

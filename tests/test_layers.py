@@ -19,6 +19,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "text",
         "core",
         "slots storage",
+        "pieces",
         "encoders registry",
         "distill formats index",
         "learning",

@@ -16,8 +16,8 @@ import yaml
 from intentmatch.core.types import Encoder, Registry
 from intentmatch.dialogue.phrases import shipped
 from intentmatch.encoders.coverage import Coverage
-from intentmatch.encoders.tokenizer.languages import piece_languages
 from intentmatch.evaluation.everyday import everyday_messages
+from intentmatch.pieces.languages import piece_languages
 from intentmatch.registry.starters import STARTERS, starter
 from intentmatch.text.language_id import base_language
 from intentmatch.text.normalize import clean

@@ -41,7 +41,7 @@ def tags(context: click.Context, _parameter: click.Parameter, incomplete: str) -
 def languages(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the languages of the registry; all that the embedded encoder knows without a registry."""
     from intentmatch.encoders import hub
-    from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+    from intentmatch.pieces.embedded import EMBEDDED
 
     registry = _registry(context)
     return _matching((registry and registry.languages) or hub.card_languages(EMBEDDED) or (), incomplete)

@@ -142,7 +142,7 @@ def _encoder_row(name: str) -> dict[str, Any]:
     from intentmatch.core import plugins
     from intentmatch.core.errors import pip_line
     from intentmatch.encoders import hub
-    from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+    from intentmatch.pieces.embedded import EMBEDDED
 
     languages = len(hub.card_languages(EMBEDDED) or ())
     described = {

@@ -1,7 +1,7 @@
 """Measure the languages of an encoder on parallel text.
 
 Two files beside the model come from here: which languages each piece of the embedded tokenizer speaks for
-(`encoders.tokenizer.languages`), and how far the vectors of translations lie from those of their sentences
+(`pieces.languages`), and how far the vectors of translations lie from those of their sentences
 (`encoders.translations`).
 """
 
@@ -17,11 +17,11 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.types import Encoder
 from intentmatch.distill.corpus import ENGLISH, Corpus, StepProgress
 from intentmatch.encoders import translations
-from intentmatch.encoders.tokenizer import languages
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
-from intentmatch.encoders.tokenizer.languages import EACH, LEVELS, STEP, PieceLanguages
-from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer
 from intentmatch.encoders.translations import Translations
+from intentmatch.pieces import languages
+from intentmatch.pieces.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
+from intentmatch.pieces.languages import EACH, LEVELS, STEP, PieceLanguages
+from intentmatch.pieces.unigram import UnigramTokenizer
 from intentmatch.storage.unwritable import unwritable
 
 # Texts of one source in one language that are counted at most: otherwise the software that was translated into a rare

@@ -22,7 +22,7 @@ from intentmatch.distill.recipe import Recipe, write_recipe
 from intentmatch.distill.student import Lines, Table, TrainingData
 from intentmatch.distill.teacher import project, teacher_vectors
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokenizer
-from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer
+from intentmatch.pieces.unigram import UnigramTokenizer
 
 _WHITENING_SAMPLE = 40_000
 _NO_LIMIT = 1 << 30

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from intentmatch.core.errors import InputError
 from intentmatch.distill.corpus import Corpus, StepProgress
 from intentmatch.distill.recipe import Recipe
-from intentmatch.encoders.tokenizer.unigram import NORMALIZERS, PRE_TOKENIZERS, words_of
+from intentmatch.pieces.unigram import NORMALIZERS, PRE_TOKENIZERS, words_of
 
 PADDING, UNKNOWN, SPACE = "[PAD]", "[UNK]", "▁"
 _SPECIAL = (PADDING, UNKNOWN)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.encoders.tokenizer.languages import FILE as LANGUAGE_COUNTS
 from intentmatch.encoders.translations import FILE as TRANSLATIONS
+from intentmatch.pieces.languages import FILE as LANGUAGE_COUNTS
 from intentmatch.storage.regular_files import blocks, is_file
 
 CHECKSUMS = "SHA256SUMS"

@@ -25,10 +25,10 @@ from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import hub
-from intentmatch.encoders.piece_vectors import embedded_content
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
-from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
 from intentmatch.encoders.translations import Translations, read_translations
+from intentmatch.pieces.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
+from intentmatch.pieces.unigram import UnigramTokenizer, read_unigram
+from intentmatch.pieces.vectors import embedded_content
 from intentmatch.storage.regular_files import is_file, is_there
 from intentmatch.storage.safetensors import tensors_within
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
-from intentmatch.encoders.tokenizer.embedded import known_pieces
+from intentmatch.pieces.embedded import known_pieces
 from intentmatch.runtime.block_sizes import TOKEN_FEATURE_TEXTS
 
 DIM = 1024

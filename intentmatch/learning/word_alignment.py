@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
-from intentmatch.encoders.piece_vectors import DIM, embedded_piece_vectors
-from intentmatch.encoders.tokenizer.embedded import known_pieces
+from intentmatch.pieces.embedded import known_pieces
+from intentmatch.pieces.vectors import DIM, embedded_piece_vectors
 from intentmatch.runtime.block_sizes import ALIGNED_TEXTS
 
 LEADING = 5

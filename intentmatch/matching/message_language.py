@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Registry
-from intentmatch.encoders.tokenizer.languages import piece_languages, pieces_of
 from intentmatch.matching.noise import randomness
 from intentmatch.matching.vocabulary import Vocabulary
+from intentmatch.pieces.languages import piece_languages, pieces_of
 from intentmatch.text.language_id import LanguageGuess, base_language
 from intentmatch.text.normalize import clean
 from intentmatch.text.shorthand import shorthand_of

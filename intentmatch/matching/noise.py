@@ -17,8 +17,8 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extractOne
 
-from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
-from intentmatch.encoders.tokenizer.unigram import words_of
+from intentmatch.pieces.embedded import embedded_tokenizer
+from intentmatch.pieces.unigram import words_of
 from intentmatch.text.normalize import fold
 from intentmatch.text.stop_words import stop_words
 from intentmatch.text.typos import ALONE

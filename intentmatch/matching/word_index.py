@@ -32,10 +32,10 @@ import numpy as np
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
-from intentmatch.encoders.tokenizer.unigram import words_of
-from intentmatch.encoders.tokenizer.vocabulary import SPACE
 from intentmatch.matching.vocabulary import Vocabulary
+from intentmatch.pieces.embedded import embedded_tokenizer
+from intentmatch.pieces.unigram import words_of
+from intentmatch.pieces.vocabulary import SPACE
 from intentmatch.text.accents import typed_without_accents, unaccented
 from intentmatch.text.language_id import script
 from intentmatch.text.typos import IN_CONTEXT

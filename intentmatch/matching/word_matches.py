@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from intentmatch.core.result import WordMatch
-from intentmatch.encoders.piece_vectors import embedded_piece_vectors
-from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer, known_pieces
-from intentmatch.encoders.tokenizer.vocabulary import SPACE
 from intentmatch.learning.word_alignment import WordAlignment
-from intentmatch.slots.scripts import kind
+from intentmatch.pieces.embedded import embedded_tokenizer, known_pieces
+from intentmatch.pieces.vectors import embedded_piece_vectors
+from intentmatch.pieces.vocabulary import SPACE
+from intentmatch.text.scripts import kind
 
 # Scripts without spaces between words: there each piece is shown as a word.
 _UNSPACED = frozenset({"unspaced", "ideograph", "katakana"})

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from intentmatch.core.errors import SettingsError
 from intentmatch.core.settings import Settings
-from intentmatch.encoders.piece_vectors import embedded_piece_vectors
-from intentmatch.encoders.tokenizer.embedded import known_pieces
 from intentmatch.learning.word_alignment import aligned
+from intentmatch.pieces.embedded import known_pieces
+from intentmatch.pieces.vectors import embedded_piece_vectors
 
 
 def load(model: str, settings: Settings) -> WordReranker:

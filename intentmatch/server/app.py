@@ -17,8 +17,8 @@ from intentmatch import __version__
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.dialogue import MemoryStore, Store
-from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.matching.matcher import Matcher
+from intentmatch.pieces.embedded import embedded_tokenizer
 from intentmatch.server.auth.api_keys import Access, GuardedRoute, declare_keys
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.bot import Bot

@@ -14,10 +14,10 @@ from starlette.routing import BaseRoute, Mount
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError, IntentMatchError
-from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.snapshot import Snapshot
+from intentmatch.pieces.embedded import embedded_tokenizer
 from intentmatch.server.auth.api_keys import Access
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.bots.pool import BotPool

@@ -18,8 +18,8 @@ from intentmatch.slots.day_parts import hours_of_parts, in_part, part_beside
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
 from intentmatch.slots.numbers import ascii_digits
-from intentmatch.slots.scripts import kind
 from intentmatch.text.normalize import bare, language_range
+from intentmatch.text.scripts import kind
 
 # Not behind "12." or "2026-", but behind "9:00-" and "14-".
 _NOT_IN_A_NUMBER = (

@@ -24,9 +24,9 @@ from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
 from intentmatch.slots.numbers import ascii_digits
 from intentmatch.slots.quantities import any_of
 from intentmatch.slots.relative_days import days_of_month, modified_weekday
-from intentmatch.slots.scripts import kind
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 from intentmatch.text.normalize import bare, language_range
+from intentmatch.text.scripts import kind
 
 _MONTHS = [name.lower() for name in calendar.month_name[1:]]
 _WEEKDAYS = [name.lower() for name in calendar.day_name]

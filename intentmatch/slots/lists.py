@@ -25,8 +25,8 @@ from intentmatch.slots.message import (
     Start,
     initials,
 )
-from intentmatch.slots.scripts import kind, words
 from intentmatch.text.normalize import bare, fold, language_range
+from intentmatch.text.scripts import kind, words
 from intentmatch.text.typos import only_typos
 
 _DECLINING_LANGUAGES = (

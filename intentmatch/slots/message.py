@@ -9,8 +9,8 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from intentmatch.core.types import Value
-from intentmatch.slots.scripts import is_boundary, kind, tokens, words
 from intentmatch.text.alignment import Alignment
+from intentmatch.text.scripts import is_boundary, kind, tokens, words
 
 AS_DECLARED, BUT_FOR_ACCENTS, WITH_AN_ENDING, MISTYPED = range(4)
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from intentmatch.core.types import Utterance
 from intentmatch.slots.message import Message
-from intentmatch.slots.scripts import tokens
 from intentmatch.text.normalize import bare
+from intentmatch.text.scripts import tokens
 
 _WORDS = 2
 

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.number_words import spoken_numbers
-from intentmatch.slots.scripts import kind
 from intentmatch.text.normalize import language_range
+from intentmatch.text.scripts import kind
 
 # Languages and regions with a comma for thousands and a point for decimals; all others use them the other way round.
 _COMMA_LANGUAGES = (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.number_words import NUMERALS, numeral
 from intentmatch.slots.numbers import NumberFinder
-from intentmatch.slots.scripts import kind
+from intentmatch.text.scripts import kind
 
 _NUMBERS = NumberFinder()
 _COMPACT = re.compile(r"(?<![0-9a-z.,])[0-9]{1,9}(?:[.,][0-9]{1,4})?(?=[a-z])")

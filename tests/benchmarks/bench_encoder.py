@@ -31,8 +31,8 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
-from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 from intentmatch.evaluation.variations import with_typos
+from intentmatch.pieces.embedded import embedded_tokenizer
 from intentmatch.text.normalize import clean
 
 Vectors = NDArray[np.floating[Any]]

@@ -33,7 +33,7 @@ from intentmatch import IntentMatchError, Matcher, Registry, read_registry, save
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders.static import StaticEncoder
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+from intentmatch.pieces.embedded import EMBEDDED
 
 _SEED = 20240501
 _MESSAGES = 2000

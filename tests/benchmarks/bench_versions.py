@@ -128,9 +128,15 @@ def _measure(options: argparse.Namespace) -> dict[str, float]:
 
 def _forget_texts() -> None:
     """Empty the caches of whole texts, so that every round sees new messages."""
-    from intentmatch.encoders.tokenizer import unigram
-    from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
     from intentmatch.text import normalize
+
+    try:
+        from intentmatch.pieces import unigram
+        from intentmatch.pieces.embedded import embedded_tokenizer
+    except ImportError:  # 0.2
+        from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
+
+        from intentmatch.encoders.tokenizer import unigram
 
     embedded_tokenizer()._cached_texts.cache_clear()
     for function in (*vars(normalize).values(), *vars(unigram).values()):

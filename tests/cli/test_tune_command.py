@@ -143,7 +143,7 @@ def test_named_file_gets_the_settings_unless_another_has_one(shop: Path) -> None
 
 def test_encoder_option_adds_a_candidate(shop: Path) -> None:
     """Here a second name of the same model."""
-    from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+    from intentmatch.pieces.embedded import EMBEDDED
 
     done = run("shop", "--encoder", f"static:{EMBEDDED}")
 

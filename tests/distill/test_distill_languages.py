@@ -14,9 +14,9 @@ from intentmatch.cli.commands import cli
 from intentmatch.core.errors import InputError
 from intentmatch.distill import Corpus, languages, read_corpus
 from intentmatch.distill.languages import count_languages, measure_translations
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED, embedded_tokenizer
-from intentmatch.encoders.tokenizer.languages import PieceLanguages, read_piece_languages
 from intentmatch.encoders.translations import read_translations
+from intentmatch.pieces.embedded import EMBEDDED, embedded_tokenizer
+from intentmatch.pieces.languages import PieceLanguages, read_piece_languages
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ import pytest
 from intentmatch.core.errors import InputError
 from intentmatch.distill import Corpus, Recipe, read_corpus
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokenizer
-from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
+from intentmatch.pieces.unigram import UnigramTokenizer, read_unigram
 
 
 def learned(corpus: Corpus, **recipe: Any) -> dict[str, float]:

@@ -14,7 +14,7 @@ from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.core.types import Encoder
 from intentmatch.encoders.remote import RemoteEncoder
 from intentmatch.encoders.static import StaticEncoder
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+from intentmatch.pieces.embedded import EMBEDDED
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from intentmatch.encoders import onnx_export
 from intentmatch.encoders.onnx import GRAPH, OnnxEncoder
 from intentmatch.encoders.onnx_export import export_onnx
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+from intentmatch.pieces.embedded import EMBEDDED
 
 TEXTS = ["where is my package", "CANCEL it!", "a b c d e f g " * 300, "no"]
 

@@ -15,7 +15,7 @@ from intentmatch.core.errors import MissingExtraError, ModelUnavailableError
 from intentmatch.core.settings import Settings
 from intentmatch.encoders import load_encoder, static
 from intentmatch.encoders.static import StaticEncoder
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+from intentmatch.pieces.embedded import EMBEDDED
 
 # The first five numbers of five sentences. A library or model change that moves them moves every user's vectors.
 GOLDEN = {

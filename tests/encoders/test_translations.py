@@ -13,7 +13,6 @@ from safetensors.numpy import save_file
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.types import Vectors
 from intentmatch.encoders.static import StaticEncoder
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 from intentmatch.encoders.translations import (
     FILE,
     Translations,
@@ -21,6 +20,7 @@ from intentmatch.encoders.translations import (
     translations_beside,
     translations_of,
 )
+from intentmatch.pieces.embedded import EMBEDDED
 
 
 def unit_rows(rows: int, dim: int = 64, seed: int = 0) -> Vectors:

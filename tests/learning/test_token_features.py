@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED
 from intentmatch.learning.token_features import DIM, VERSION, SparseVector, TokenVectorizer
+from intentmatch.pieces.embedded import EMBEDDED
 from intentmatch.registry import read_registry
 from intentmatch.text.normalize import clean
 

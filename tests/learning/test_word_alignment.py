@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import settings as run
 from hypothesis import strategies as st
 
-from intentmatch.encoders.piece_vectors import embedded_piece_vectors
-from intentmatch.encoders.tokenizer.embedded import known_pieces
 from intentmatch.learning.word_alignment import WordAlignment
+from intentmatch.pieces.embedded import known_pieces
+from intentmatch.pieces.vectors import embedded_piece_vectors
 
 UTTERANCES = (
     "cancel my order",

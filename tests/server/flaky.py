@@ -11,7 +11,7 @@ import httpx2
 
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders.static import StaticEncoder
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+from intentmatch.pieces.embedded import EMBEDDED
 
 SECONDS = 60.0
 """After which a blocked message goes on, and a request that nobody answered fails the test."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from intentmatch.core.types import Registry
-from intentmatch.encoders.piece_vectors import embedded_piece_vectors
-from intentmatch.encoders.tokenizer.embedded import known_pieces
+from intentmatch.pieces.embedded import known_pieces
+from intentmatch.pieces.vectors import embedded_piece_vectors
 from intentmatch.text.normalize import fold
 
 

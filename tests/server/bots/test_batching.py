@@ -21,10 +21,10 @@ from intentmatch.core.errors import InputError, UnavailableError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders.static import StaticEncoder
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED
-from intentmatch.encoders.tokenizer.unigram import read_unigram
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
+from intentmatch.pieces.embedded import EMBEDDED
+from intentmatch.pieces.unigram import read_unigram
 from intentmatch.server import app, create_app
 from intentmatch.server.bots import batching
 from intentmatch.server.bots.batching import BatchQueue

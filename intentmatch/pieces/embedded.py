@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
+from intentmatch.pieces.unigram import UnigramTokenizer, read_unigram
 
-EMBEDDED = Path(__file__).parents[1] / "multilingual-static"
+EMBEDDED = Path(__file__).parents[1] / "encoders" / "multilingual-static"
 """Folder of the embedded model."""
 
 MAX_PIECES = 512

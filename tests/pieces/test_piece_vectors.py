@@ -9,10 +9,10 @@ import pytest
 from safetensors.numpy import load_file
 
 from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.encoders import piece_vectors
-from intentmatch.encoders.piece_vectors import DIM, embedded_content, embedded_piece_vectors
 from intentmatch.encoders.static import StaticEncoder
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED, embedded_tokenizer, known_pieces
+from intentmatch.pieces import vectors as piece_vectors
+from intentmatch.pieces.embedded import EMBEDDED, embedded_tokenizer, known_pieces
+from intentmatch.pieces.vectors import DIM, embedded_content, embedded_piece_vectors
 
 
 def test_vectors_are_the_first_dimensions_of_the_model_at_unit_length() -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.encoders.tokenizer import languages
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED, embedded_tokenizer
-from intentmatch.encoders.tokenizer.languages import (
+from intentmatch.pieces import languages
+from intentmatch.pieces.embedded import EMBEDDED, embedded_tokenizer
+from intentmatch.pieces.languages import (
     FILE,
     PieceLanguages,
     piece_languages,

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED
-from intentmatch.encoders.tokenizer.unigram import UNKNOWN_SCORE, UnigramTokenizer, normalized, read_unigram
+from intentmatch.pieces.embedded import EMBEDDED
+from intentmatch.pieces.unigram import UNKNOWN_SCORE, UnigramTokenizer, normalized, read_unigram
 from intentmatch.registry import read_registry
 
-SHIPPED = Path(__file__).parents[3] / "intents"
+SHIPPED = Path(__file__).parents[2] / "intents"
 OURS = read_unigram(EMBEDDED / "tokenizer.json", whole=True)
 assert OURS is not None
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.slots.scripts import is_boundary, tokens, words
+from intentmatch.text.scripts import is_boundary, tokens, words
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.encoders.tokenizer.vocabulary import (
+from intentmatch.pieces.vocabulary import (
     ESCAPED,
     SPACE,
     UnreadPieces,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
+from intentmatch.pieces.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
 from intentmatch.storage.atomic import write_file
 from intentmatch.storage.sealed import read_sealed, seal
 

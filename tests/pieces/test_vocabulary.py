@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.encoders.tokenizer import unigram
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED
-from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer, read_unigram
-from intentmatch.encoders.tokenizer.vocabulary import ESCAPED, SPACE, prefix_keys, prefixes, split_vocabulary
+from intentmatch.pieces import unigram
+from intentmatch.pieces.embedded import EMBEDDED
+from intentmatch.pieces.unigram import UnigramTokenizer, read_unigram
+from intentmatch.pieces.vocabulary import ESCAPED, SPACE, prefix_keys, prefixes, split_vocabulary
 
 SHIPPED = (EMBEDDED / "tokenizer.json").read_bytes()
 CONTENT = json.loads(SHIPPED)

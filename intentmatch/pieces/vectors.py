@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.types import Vectors
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED
+from intentmatch.pieces.embedded import EMBEDDED
 from intentmatch.storage.safetensors import tensors_within
 
 DIM = 64

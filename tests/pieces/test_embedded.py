@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from intentmatch.encoders.tokenizer import embedded
-from intentmatch.encoders.tokenizer.embedded import EMBEDDED, embedded_tokenizer
-from intentmatch.encoders.tokenizer.unigram import UnigramTokenizer
+from intentmatch.pieces import embedded
+from intentmatch.pieces.embedded import EMBEDDED, embedded_tokenizer
+from intentmatch.pieces.unigram import UnigramTokenizer
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_other_tokenizer_in_the_folder_is_refused(fresh: None, tmp_path: Path, m
         embedded_tokenizer()
 
 
-@pytest.mark.parametrize("module", ["intentmatch.encoders.tokenizer.embedded", "intentmatch.learning.token_features"])
+@pytest.mark.parametrize("module", ["intentmatch.pieces.embedded", "intentmatch.learning.token_features"])
 def test_import_does_not_load_an_encoder(module: str) -> None:
     code = f"import sys, {module}; print('intentmatch.encoders.static' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,1 +1,0 @@
-"""Subword tokenizer of the embedded model."""

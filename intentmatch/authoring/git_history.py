@@ -1,7 +1,8 @@
 """Revisions as commits of the git repository that holds the registry.
 
-A commit has the registry's files alone: what else is staged stays staged. Hooks of the repository do not run, and
-nothing is pushed. The author of a commit is the name of the key; the committer is `intentmatch`.
+A commit has the registry's files alone: what else is staged stays staged. Nothing is pushed, and `storage.git` keeps
+git from running programs that the repository names. The author of a commit is the name of the key; the committer is
+`intentmatch`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
@@ -22,10 +21,10 @@ from intentmatch.authoring.audit import AuditLog
 from intentmatch.authoring.revisions import Files, Revision
 from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.registry.reading.reader import SUFFIXES, yaml_files
+from intentmatch.storage import git
 
 COMMITTER = "intentmatch"
 
-_SECONDS = 60
 _DIGITS, _LONGEST_NAME = 8, 80
 # Another program that commits at this moment holds the lock of the index.
 _ATTEMPTS, _SECONDS_BETWEEN = 20, 0.1
@@ -39,25 +38,24 @@ _UNFINISHED = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT
 class GitHistory:
     """The commits that changed the files of a registry."""
 
-    def __init__(self, path: Path, repository: Path, git_folder: Path) -> None:
-        """`path` is the registry, `repository` the root of the working tree."""
+    def __init__(self, path: Path, repository: git.Repository) -> None:
+        """`path` is the registry."""
         self._path = path
         self._base = path if path.is_dir() else path.parent
         self._repository = repository
-        self._git_folder = git_folder
 
     @classmethod
     def of(cls, path: Path) -> GitHistory | None:
         """Return the history of a registry; None if git is not installed, or does not keep its files."""
         base = path if path.is_dir() else path.parent
-        if shutil.which("git") is None or not base.is_dir():
+        if not git.installed() or not base.is_dir():
             return None
-        found = _git(base, "rev-parse", "--show-toplevel", "--absolute-git-dir")
-        if found.returncode:
+        try:
+            repository = git.Repository.of(base)
+        except InputError:
             return None
-        root, git_folder = map(Path, os.fsdecode(found.stdout).splitlines()[:2])
-        ignored = _git(base, "check-ignore", "--quiet", "--", str(path.absolute()))
-        return None if ignored.returncode == 0 else cls(path, root, git_folder)
+        ignored = repository.run("check-ignore", "--quiet", "--", str(path.absolute()))
+        return None if ignored.returncode == 0 else cls(path, repository)
 
     @property
     def folder(self) -> Path:
@@ -65,7 +63,7 @@ class GitHistory:
         inside = self._inside(self._path)
         # Registries of one repository have folders of their own; a digest, because paths may be long.
         digest = hashlib.sha256(inside.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
-        return self._git_folder / COMMITTER / f"{Path(inside).name[:_LONGEST_NAME] or 'registry'}-{digest}"
+        return self._repository.folder / COMMITTER / f"{Path(inside).name[:_LONGEST_NAME] or 'registry'}-{digest}"
 
     @property
     def outside(self) -> bool:
@@ -83,9 +81,7 @@ class GitHistory:
 
     def revisions(self, most: int) -> list[Revision]:
         """Return the newest commits that changed the files, the newest first."""
-        found = _git(
-            self._repository, "log", f"--max-count={most}", f"--format={_FIELDS}", "HEAD", "--", *self._specs()
-        )
+        found = self._repository.run("log", f"--max-count={most}", f"--format={_FIELDS}", "HEAD", "--", *self._specs())
         if found.returncode:  # no commit yet
             return []
         records = found.stdout.decode("utf-8", "replace").split("\x1e")
@@ -108,7 +104,7 @@ class GitHistory:
 
     def before(self, revision: str) -> Files:
         """Return the files of the first parent of a commit; empty for the first commit."""
-        parent = _git(self._repository, "rev-parse", "--verify", "--quiet", f"{self._sha(revision)}^")
+        parent = self._repository.run("rev-parse", "--verify", "--quiet", f"{self._sha(revision)}^")
         return {} if parent.returncode else self.files(parent.stdout.decode().strip())
 
     def prepare(self, before: Files) -> None:
@@ -117,12 +113,14 @@ class GitHistory:
         Raises `InputError` in the middle of a merge, when git commits no single files.
         """
         for name, what in _UNFINISHED.items():
-            if (self._git_folder / name).exists():
-                raise InputError(f"the repository {self._repository} is in the middle of a {what}: finish it first")
-        tracked = _git(self._repository, "ls-files", "-z", "--full-name", "--", *self._specs()).stdout
-        known = [self._repository / name for name in os.fsdecode(tracked).split("\0") if name]
+            if (self._repository.folder / name).exists():
+                raise InputError(
+                    f"the repository {self._repository.root} is in the middle of a {what}: finish it first"
+                )
+        tracked = self._repository.run("ls-files", "-z", "--full-name", "--", *self._specs()).stdout
+        known = [self._repository.root / name for name in os.fsdecode(tracked).split("\0") if name]
         places = sorted({*known, *(self._base / name for name in before)})
-        status = _git(self._repository, "status", "--porcelain", "-z", "--untracked-files=all", "--", *_words(places))
+        status = self._repository.run("status", "--porcelain", "-z", "--untracked-files=all", "--", *_words(places))
         if status.stdout and not status.returncode:
             self._commit(places, None, "Keep changes made by another program")
 
@@ -135,18 +133,17 @@ class GitHistory:
     def _commit(self, places: Sequence[Path], author: str | None, note: str) -> None:
         existing = [place for place in places if place.exists()]
         gone = [place for place in places if place not in existing]
-        gone = [place for place in gone if _git(self._repository, "ls-files", "--", str(place)).stdout]
+        gone = [place for place in gone if self._repository.run("ls-files", "--", str(place)).stdout]
         if existing:
             self._run("add", "--force", "--", *_words(existing))
-        plain = ("-c", f"core.hooksPath={os.devnull}", "-c", "commit.gpgSign=false")
         message = f"--message={note.strip() or 'Edit the registry'}"
-        words = (*plain, "commit", "--quiet", "--no-verify", "--allow-empty", "--only", message)
+        words = ("commit", "--quiet", "--no-verify", "--allow-empty", "--only", message)
         self._run(*words, "--", *_words([*existing, *gone]), author=author)
 
     def _run(self, *words: str, author: str | None = None) -> None:
         """Run a git command that writes. Raises `InputError` if it fails, also after some tries for a locked index."""
         for attempt in range(_ATTEMPTS):
-            ran = _git(self._repository, *words, author=author)
+            ran = self._repository.run(*words, identity=_identity(author))
             reason = ran.stderr.decode("utf-8", "replace").strip()
             if not ran.returncode:
                 return
@@ -163,12 +160,12 @@ class GitHistory:
         return [f":(top,glob){_escaped(inside)}**/*{suffix}" for suffix in SUFFIXES]
 
     def _inside(self, path: Path) -> str:
-        relative = Path(os.path.realpath(path)).relative_to(os.path.realpath(self._repository)).as_posix()
+        relative = Path(os.path.realpath(path)).relative_to(os.path.realpath(self._repository.root)).as_posix()
         return "" if relative == "." else f"{relative}/" if path.is_dir() else relative
 
     def _sha(self, revision: str) -> str:
         named = _SHA.fullmatch(revision)
-        found = _git(self._repository, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") if named else None
+        found = self._repository.run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") if named else None
         if found is None or found.returncode:
             raise UnknownNameError("revision", revision, [one.id for one in self.revisions(20)])
         return found.stdout.decode().strip()
@@ -188,22 +185,11 @@ def _escaped(path: str) -> str:
     return re.sub(r"([\\*?\[\]])", r"\\\1", path)
 
 
-def _git(folder: Path, *words: str, author: str | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Run git without prompts. Raises `InputError` if it cannot run or takes too long."""
+def _identity(author: str | None) -> dict[str, str]:
     name = _NOT_IN_A_NAME.sub("", author or "").strip() or COMMITTER
-    identity = {
+    return {
         "GIT_AUTHOR_NAME": name,
         "GIT_AUTHOR_EMAIL": f"{re.sub(r'[^A-Za-z0-9._-]', '-', name)}@intentmatch.invalid",
         "GIT_COMMITTER_NAME": COMMITTER,
         "GIT_COMMITTER_EMAIL": f"{COMMITTER}@intentmatch.invalid",
     }
-    quiet = {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "LC_ALL": "C"}
-    # A variable such as GIT_DIR or GIT_INDEX_FILE, set by a hook that started us, would mean another repository.
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    try:
-        return subprocess.run(  # noqa: S603 - no shell; each word is one argument
-            ["git", "-C", str(folder), *words],  # noqa: S607 - the user's git
-            env={**inherited, **quiet, **identity}, capture_output=True, check=False, timeout=_SECONDS,
-        )  # fmt: skip
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        raise InputError(f"git could not be run: {error}") from error

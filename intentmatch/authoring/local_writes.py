@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import getpass
-import shutil
-import subprocess
 from pathlib import Path
 
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import Workspace, Written
 from intentmatch.registry.editing.plan import Changes
+from intentmatch.storage import git
 
 _NOBODY = "unknown"
-_SECONDS = 10
 
 
 def write_changes(changes: Changes, note: str = "", workspace: Workspace | None = None) -> Written:
@@ -30,14 +28,8 @@ def write_changes(changes: Changes, note: str = "", workspace: Workspace | None 
 
 def local_author(folder: Path) -> str:
     """Return the name of the person who runs a command: that of git for this folder, or the name of the login."""
-    if shutil.which("git") is not None:
-        words = ["git", "-C", str(folder), "config", "user.name"]
-        try:
-            found = subprocess.run(words, capture_output=True, check=False, timeout=_SECONDS)  # noqa: S603 - no shell
-        except (OSError, subprocess.TimeoutExpired):
-            found = None
-        if found is not None and (name := found.stdout.decode("utf-8", "replace").strip()):
-            return name
+    if git.installed() and (name := git.user_name(folder)):
+        return name
     try:
         return getpass.getuser() or _NOBODY
     except (OSError, KeyError, ImportError):  # no such user, as in some containers

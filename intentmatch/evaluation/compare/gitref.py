@@ -1,22 +1,20 @@
 """Export the files of an earlier commit with `git`, into a folder that can be read like any other.
 
-The export reads the content of each blob. It checks nothing out, fetches nothing, and runs no filter or hook of the
-repository.
+The export reads the content of each blob. It checks nothing out and fetches nothing. `storage.git` keeps git from
+running programs that the repository names.
 """
 
 from __future__ import annotations
 
 import os
 import posixpath
-import shutil
-import subprocess
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from intentmatch.core.errors import InputError, UnavailableError
 from intentmatch.registry.reading.reader import NO_INTENTS_HINT, SUFFIXES, included
+from intentmatch.storage import git
 
-_SECONDS = 60
 # Maximum total size of an export; a registry is text and never reaches it.
 _MOST_BYTES = 500_000_000
 _PLAIN_FILES = ("100644", "100755")
@@ -51,13 +49,14 @@ def export(what: GitRef, folder: Path) -> Path:
 
     Raises `InputError` if the commit or path does not exist, and `UnavailableError` if git is not installed.
     """
-    root, inside = _in_repository(what)
-    commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{what.ref}^{{commit}}")
+    repository, inside = _in_repository(what)
+    root = repository.root
+    commit = repository.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{what.ref}^{{commit}}")
     if commit.returncode:
         hint = "if this is a shallow clone, fetch more history"
         raise InputError(f"{_no_file(what)}, and no commit {what.ref!r} in {root}; {hint}")
     sha = commit.stdout.decode().strip()
-    files = _listed(root, sha, inside)
+    files = _listed(repository, sha, inside)
     if not files:
         raise InputError(f"{what}: no {repr(inside) if inside else 'file'} in commit {sha[:10]} of {root}")
     alone = [file for file in files if file.path == inside]
@@ -72,9 +71,9 @@ def export(what: GitRef, folder: Path) -> Path:
         if file.path not in written:
             written.add(file.path)
             target = folder / "root" / file.path
-            left -= _write(what, root, file, target, left)
+            left -= _write(what, repository, file, target, left)
             for name in included(target):
-                everything = everything or _listed(root, sha)
+                everything = everything or _listed(repository, sha)
                 path = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), name))
                 wanted += [other for other in everything if other.is_at(path)]
     return folder / "root" / inside
@@ -99,8 +98,8 @@ class _Listed(NamedTuple):
         return self.path == path or (below and self.path.lower().endswith(SUFFIXES))
 
 
-def _listed(root: str, sha: str, inside: str = "") -> list[_Listed]:
-    listed = _git(root, "ls-tree", "-r", "-z", "--full-tree", sha, *(["--", inside] if inside else []))
+def _listed(repository: git.Repository, sha: str, inside: str = "") -> list[_Listed]:
+    listed = repository.run("ls-tree", "-r", "-z", "--full-tree", sha, *(["--", inside] if inside else []))
     return [_Listed.from_line(line) for line in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if line]
 
 
@@ -121,21 +120,21 @@ def _completed(one: str | GitRef, other: str | GitRef, default: str) -> str | Gi
     return GitRef(one.ref, (other.path if isinstance(other, GitRef) else other) or default)
 
 
-def _in_repository(what: GitRef) -> tuple[str, str]:
-    """Return the root of the repository that contains a path, and the path relative to it."""
-    if shutil.which("git") is None:
+def _in_repository(what: GitRef) -> tuple[git.Repository, str]:
+    """Return the repository that contains a path, and the path relative to its root."""
+    if not git.installed():
         raise UnavailableError(f"{what}: reading an earlier commit needs git; install it")
     target = Path(os.path.abspath(what.path))  # noqa: PTH100 - removes `..` and keeps links
     base = target
     while not base.is_dir():
         base = base.parent
-    found = _git(str(base), "rev-parse", "--show-toplevel", "--show-prefix")
-    if found.returncode:
-        reason = found.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise InputError(f"{_no_file(what)}, and {base} is not in a git repository ({reason}); {NO_INTENTS_HINT}")
-    root, prefix = os.fsdecode(found.stdout).split("\n")[:2]
-    inside = PurePosixPath(prefix, target.relative_to(base).as_posix())
-    return root, "" if str(inside) == "." else str(inside)
+    try:
+        repository = git.Repository.of(base)
+    except InputError as error:
+        message = f"{_no_file(what)}, and {base} is not in a git repository ({error}); {NO_INTENTS_HINT}"
+        raise InputError(message) from error
+    inside = PurePosixPath(repository.prefix, target.relative_to(base).as_posix())
+    return repository, "" if str(inside) == "." else str(inside)
 
 
 def _no_file(what: GitRef) -> str:
@@ -143,11 +142,11 @@ def _no_file(what: GitRef) -> str:
     return f"{what.ref}: no such file or folder, nor {str(what)!r}"
 
 
-def _write(what: GitRef, root: str, file: _Listed, target: Path, left: int) -> int:
+def _write(what: GitRef, repository: git.Repository, file: _Listed, target: Path, left: int) -> int:
     """Write one blob and return its size. A crafted tree could name any path, so paths outside are refused."""
     if file.mode not in _PLAIN_FILES:
         raise InputError(f"{what}: {file.path} is a link in that commit; links are not followed")
-    found = _git(root, "cat-file", "blob", file.sha)
+    found = repository.run("cat-file", "blob", file.sha)
     content = found.stdout
     if found.returncode:
         raise InputError(f"{what}: the content of {file.path} is not in the local repository; fetch it first")
@@ -156,15 +155,3 @@ def _write(what: GitRef, root: str, file: _Listed, target: Path, left: int) -> i
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)
     return len(content)
-
-
-def _git(folder: str, *words: str) -> subprocess.CompletedProcess[bytes]:
-    """Run git without network access or prompts. Raises `InputError` if it cannot run or takes too long."""
-    offline = {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    try:
-        return subprocess.run(  # noqa: S603 - no shell; each word is one argument
-            ["git", "-C", folder, *words],  # noqa: S607 - the user's git
-            env={**os.environ, **offline}, capture_output=True, check=False, timeout=_SECONDS,
-        )  # fmt: skip
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        raise InputError(f"git could not be run: {error}") from error

@@ -1,0 +1,196 @@
+"""Run git so that the files of a repository start no program: no hook, filter, monitor, signing program or transport.
+
+The configuration of a repository may name programs under any number of keys, and new releases of git add keys. So git
+does not read it. It runs on a private folder with a configuration of ours, whose objects and refs are links to those of
+the repository. From the repository's configuration we copy only the keys in `_COPIED`, which are data.
+
+To find the repository and these keys, git runs twice on the real folder, as `rev-parse` and `config --list`: they read
+the configuration and start nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from intentmatch.core.errors import InputError
+
+Ran = subprocess.CompletedProcess[bytes]
+
+_SECONDS = 60
+_DATA = re.compile(r"[A-Za-z0-9_.+-]{1,64}")
+# How files are stored, and how their bytes become content. None of these names a program.
+_COPIED = (
+    "core.autocrlf", "core.bigfilethreshold", "core.compression", "core.eol", "core.filemode", "core.ignorecase",
+    "core.precomposeunicode", "core.safecrlf", "core.sharedrepository", "core.symlinks",
+    "extensions.objectformat", "extensions.refstorage", "i18n.commitencoding",
+)  # fmt: skip
+# What git may use of the repository: by a link for all calls, so that they see each other's work.
+_LINKED = ("objects", "refs", "packed-refs", "reftable", "shallow")
+_OURS = {
+    "core": {
+        "bare": "false", "repositoryformatversion": "1", "fsmonitor": "false", "hooksPath": os.devnull,
+        "attributesFile": os.devnull, "logAllRefUpdates": "false",
+    },
+    "commit": {"gpgSign": "false"},
+    "diff": {"ignoreSubmodules": "all"},
+    "gc": {"auto": "0"},
+    "log": {"showSignature": "false"},
+    "maintenance": {"auto": "false"},
+    "submodule": {"recurse": "false"},
+}  # fmt: skip
+# These hold also where git reads the real configuration.
+_BEFORE_WORDS = (
+    "--no-pager", "-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false",
+    "-c", f"core.hooksPath={os.devnull}",
+)  # fmt: skip
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "",  # no transport, on which a missing object of a partial clone could be fetched
+    "GIT_ASKPASS": "true",
+    "GIT_EDITOR": "true",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_SSH_COMMAND": "false",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+# What the operator sets about git itself. Other variables, such as GIT_DIR set by a hook that started us, would mean
+# another repository.
+_OPERATORS = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+
+
+def installed() -> bool:
+    """Whether there is a git to run."""
+    return shutil.which("git") is not None
+
+
+def user_name(folder: Path) -> str:
+    """Return the name that git would give to a commit in a folder; empty if none is configured."""
+    try:
+        found = _run(["-C", str(folder), "config", "user.name"], _inherited(_OPERATORS))
+    except InputError:
+        return ""
+    return found.stdout.decode("utf-8", "replace").strip()
+
+
+@dataclass(frozen=True)
+class Repository:
+    """The working tree that contains a folder."""
+
+    root: Path
+    """The top folder of the working tree."""
+    prefix: str
+    """The folder relative to the root, with a slash at its end; empty for the root."""
+    folder: Path
+    """The git folder, such as `.git`."""
+    _common: Path
+    """The git folder of the main working tree, where objects and refs are."""
+    _copied: Mapping[str, str]
+
+    @classmethod
+    def of(cls, folder: Path) -> Repository:
+        """Return the repository that contains a folder. Raises `InputError` with git's reason if there is none."""
+        inherited = _inherited(_OPERATORS)
+        asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
+        found = _run(["-C", str(folder), "rev-parse", *asked], inherited)
+        if found.returncode:
+            raise InputError(found.stderr.decode("utf-8", "replace").strip().partition("\n")[0])
+        lines = os.fsdecode(found.stdout).split("\n")
+        root, git_folder = Path(lines[0]), Path(lines[1])
+        common = (folder / lines[2]).resolve()  # git may name it from the folder, which may be moved later
+        linked = [name for name in (*_LINKED, "HEAD", "index") if (common / name).is_symlink()]
+        if linked or (git_folder / "index").is_symlink():
+            raise InputError(f"{common / (linked or ['index'])[0]} is a link, which is not followed")
+        listed = _run(["-C", str(folder), "config", "--list", "-z"], inherited).stdout
+        return cls(root, lines[3], git_folder, common, _data(os.fsdecode(listed)))
+
+    def run(self, *words: str, identity: Mapping[str, str] | None = None) -> Ran:
+        """Run git at the root. Raises `InputError` if it cannot run or takes too long.
+
+        `identity` holds variables such as `GIT_AUTHOR_NAME`.
+        """
+        with self._shielded() as private:
+            environment = {
+                **_inherited(),
+                "GIT_DIR": str(private),
+                "GIT_WORK_TREE": str(self.root),
+                "GIT_INDEX_FILE": str(self.folder / "index"),
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "GIT_ATTR_NOSYSTEM": "1",
+                **(identity or {}),
+            }
+            return _run(["-C", str(self.root), *words], environment)
+
+    @contextmanager
+    def _shielded(self) -> Iterator[Path]:
+        """Make the private folder, and hand a commit on a detached HEAD over to the repository."""
+        try:
+            with tempfile.TemporaryDirectory(prefix="intentmatch-git-") as name:
+                private = Path(name)
+                for entry in _LINKED:
+                    if (self._common / entry).exists():
+                        (private / entry).symlink_to(self._common / entry)
+                for shared in self.folder.glob("sharedindex.*"):
+                    (private / shared.name).symlink_to(shared)
+                with suppress(FileNotFoundError):
+                    (private / "info").mkdir()
+                    shutil.copyfile(self._common / "info" / "exclude", private / "info" / "exclude")
+                (private / "config").write_text(self._configuration(), encoding="utf-8")
+                head = (self.folder / "HEAD").read_bytes()
+                (private / "HEAD").write_bytes(head)
+                yield private
+                if (moved := (private / "HEAD").read_bytes()) != head:
+                    self._move_head(head, moved)
+        except OSError as error:
+            raise InputError(f"git could not be run on {self.folder}: {error}") from error
+
+    def _configuration(self) -> str:
+        sections = {name: dict(values) for name, values in _OURS.items()}
+        for key, value in self._copied.items():
+            section, _, name = key.partition(".")
+            sections.setdefault(section, {})[name] = value
+        lines = (
+            f"[{section}]\n" + "".join(f"\t{name} = {value}\n" for name, value in values.items())
+            for section, values in sections.items()
+        )
+        return "".join(lines)
+
+    def _move_head(self, before: bytes, after: bytes) -> None:
+        """Write HEAD as git does: under its lock, and only if nobody has moved it."""
+        head, lock = self.folder / "HEAD", self.folder / "HEAD.lock"
+        with lock.open("xb") as file:
+            file.write(after)
+        if head.read_bytes() != before:
+            lock.unlink()
+            raise InputError(f"another program has moved {head} meanwhile")
+        lock.replace(head)
+
+
+def _data(listed: str) -> dict[str, str]:
+    """Return the keys of `git config --list -z` that may be copied; the last value of each counts."""
+    found = dict(entry.partition("\n")[::2] for entry in listed.split("\0"))
+    return {key: found[key] for key in _COPIED if _DATA.fullmatch(found.get(key, ""))}
+
+
+def _inherited(also: tuple[str, ...] = ()) -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key.startswith(also)}
+
+
+def _run(words: list[str], environment: Mapping[str, str]) -> Ran:
+    try:
+        return subprocess.run(  # noqa: S603 - no shell; each word is one argument
+            ["git", *_BEFORE_WORDS, *words],  # noqa: S607 - the user's git
+            env={**environment, **_ENVIRONMENT}, capture_output=True, check=False, timeout=_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise InputError(f"git could not be run: {error}") from error

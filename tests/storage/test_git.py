@@ -1,0 +1,210 @@
+"""Git as we run it: nothing that a repository names is started, and the repository is used as git itself would."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hostile_repository import HostileRepository
+
+import intentmatch
+from intentmatch.authoring.bots import Bots
+from intentmatch.authoring.git_history import GitHistory
+from intentmatch.authoring.local_writes import local_author
+from intentmatch.authoring.workspace import ANY, Workspace
+from intentmatch.cli.commands import cli
+from intentmatch.core.errors import InputError
+from intentmatch.evaluation.compare.gitref import GitRef, export
+from intentmatch.registry.editing.edits import AddUtterance
+from intentmatch.storage.git import Repository
+
+YAML = "intents:\n  greet:\n    utterances: [hello]\n  bye:\n    utterances: [goodbye]\n"
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ("-c", "user.name=Owner", "-c", "user.email=owner@example.org")
+    return subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> HostileRepository:
+    return HostileRepository(tmp_path_factory.mktemp("hostile") / "repository", YAML)
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    """A repository with a registry at its root."""
+    (tmp_path / "bot.yaml").write_text(YAML, encoding="utf-8")
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "-m", "Begin")
+    return tmp_path
+
+
+def write(bot: Path, text: str) -> str:
+    written = Workspace(bot).write([AddUtterance("greet", text)], author="anna", note="More", expected=ANY)
+    assert written.revision is not None, written.warnings
+    return written.revision.id
+
+
+def write_by_hand(bot: Path) -> None:
+    file = bot / "bot.yaml"
+    file.write_text(file.read_text(encoding="utf-8") + "# by hand\n", encoding="utf-8")
+    write(bot, "after a change by hand")
+
+
+def restore(bot: Path) -> None:
+    workspace = Workspace(bot)
+    workspace.restore(workspace.revisions()[-1].id, author="anna", note="", expected=ANY)
+
+
+def read_revisions(bot: Path) -> None:
+    workspace = Workspace(bot)
+    assert [workspace.revision(one.id) for one in workspace.revisions()]
+
+
+def export_commit(bot: Path) -> None:
+    assert export(GitRef("HEAD", str(bot)), bot.parent.parent / "exported").is_dir()
+
+
+def add_and_remove_a_bot(bot: Path) -> None:
+    bots = Bots(bot.parent, lambda: {path.name: path for path in bot.parent.iterdir() if (path / "bot.yaml").exists()})
+    created = bots.create("shop", {"bot.yaml": YAML}, author="anna")
+    assert created.revision is not None, created.warnings
+    bots.remove("shop", author="anna", expected=ANY)
+
+
+def command(*words: str) -> Callable[[Path], None]:
+    def run(bot: Path) -> None:
+        result = CliRunner().invoke(cli, words, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+
+    return run
+
+
+OPERATIONS: dict[str, Callable[[Path], object]] = {
+    "find": GitHistory.of,
+    "folder": lambda bot: Workspace(bot).has_history,
+    "name of the author": local_author,
+    "write": lambda bot: write(bot, "good day"),
+    "write after a change by hand": write_by_hand,
+    "read revisions": read_revisions,
+    "restore": restore,
+    "export a commit": export_commit,
+    "create and remove a bot": add_and_remove_a_bot,
+    "command diff": command("diff", "HEAD:bot", "bot"),
+    "command revisions": command("revisions", "-i", "bot"),
+    "command add": command("add", "greet", "hi you", "-i", "bot", "--yes"),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_programs_that_a_repository_names_are_not_started(
+    hostile: HostileRepository, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(hostile.root)
+    monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    hostile.started()
+
+    OPERATIONS[name](hostile.bot)
+
+    assert hostile.started() == []
+
+
+@pytest.mark.parametrize("words", [("status",), ("add", "bot"), ("log", "-p")])
+def test_git_as_it_is_starts_programs_of_that_repository(hostile: HostileRepository, words: tuple[str, ...]) -> None:
+    hostile.started()
+
+    subprocess.run(["git", "-C", str(hostile.root), *words], check=False, capture_output=True)
+
+    assert hostile.started()
+
+
+def test_one_module_runs_git() -> None:
+    package = Path(intentmatch.__file__).parent
+    named = {
+        file.relative_to(package).as_posix()
+        for file in package.rglob("*.py")
+        if "subprocess" in (text := file.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant) and node.value == "git"
+    }
+
+    assert named == {"storage/git.py"}
+
+
+def test_commit_on_a_detached_head_moves_it(plain: Path) -> None:
+    git(plain, "checkout", "--quiet", "--detach")
+
+    identity = write(plain, "good day")
+
+    assert git(plain, "rev-parse", "HEAD").strip() == identity != git(plain, "rev-parse", "main").strip()
+    assert git(plain, "status", "--porcelain") == ""
+
+
+def test_linked_working_tree_has_its_own_branch(plain: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    tree = tmp_path_factory.mktemp("linked") / "tree"
+    git(plain, "worktree", "add", "--quiet", "-b", "side", str(tree))
+
+    identity = write(tree, "good day")
+
+    assert git(plain, "rev-parse", "side").strip() == identity != git(plain, "rev-parse", "main").strip()
+    assert git(tree, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("form", ["sha256", "packed", "split index", "line ends"])
+def test_forms_of_a_repository_are_kept(tmp_path: Path, form: str) -> None:
+    git(tmp_path, "init", "--quiet", *(["--object-format=sha256"] if form == "sha256" else []))
+    if form == "line ends":
+        git(tmp_path, "config", "core.autocrlf", "true")
+    (tmp_path / "bot.yaml").write_bytes(YAML.replace("\n", "\r\n").encode() if form == "line ends" else YAML.encode())
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "-m", "Begin")
+    if form == "packed":
+        git(tmp_path, "gc", "--quiet")
+        git(tmp_path, "pack-refs", "--all")
+    if form == "split index":
+        git(tmp_path, "update-index", "--split-index")
+
+    write(tmp_path, "good day")
+
+    assert git(tmp_path, "status", "--porcelain") == ""
+    assert [one.note for one in Workspace(tmp_path).revisions()] == ["More", "Begin"]
+    assert "\r" not in git(tmp_path, "cat-file", "blob", "HEAD:bot.yaml")
+
+
+@pytest.mark.parametrize("name", ["objects", "refs", "HEAD", "index"])
+def test_linked_entry_of_a_git_folder_is_not_followed(plain: Path, tmp_path: Path, name: str) -> None:
+    entry = plain / ".git" / name
+    entry.rename(plain / "elsewhere")
+    entry.symlink_to(plain / "elsewhere" if name != "HEAD" else "refs/heads/main")
+
+    with pytest.raises(InputError, match="is a link, which is not followed"):
+        Repository.of(plain)
+    assert GitHistory.of(plain) is None
+
+
+def test_bare_repository_among_the_files_is_not_used(plain: Path) -> None:
+    inner = plain / "inner"
+    git(plain, "init", "--quiet", "--bare", str(inner))
+
+    with pytest.raises(InputError):
+        Repository.of(inner)
+
+
+def test_log_of_refs_is_not_written(plain: Path, tmp_path: Path) -> None:
+    """It is appended to whatever file it is a link to, with a note that an author chooses."""
+    victim = tmp_path / "victim"
+    victim.write_text("kept\n", encoding="utf-8")
+    log = plain / ".git" / "logs" / "HEAD"
+    log.parent.mkdir(exist_ok=True)
+    log.unlink(missing_ok=True)
+    log.symlink_to(victim)
+
+    write(plain, "good day")
+
+    assert victim.read_text(encoding="utf-8") == "kept\n"

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from intentmatch.core.types import Utterance, Value
+from intentmatch.core.when_read import made_when_read
 
 Verdict = Literal["matched", "ambiguous", "out_of_scope"]
 
@@ -70,6 +71,7 @@ class Candidate:
         return self.score if self.evidence is None else self.evidence
 
 
+@made_when_read("says")
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One step of the pipeline, what it found in words, and how long it took."""
@@ -79,9 +81,10 @@ class Stage:
     microseconds: float = field(default=0.0, compare=False)
 
 
+@made_when_read("stages", "reason")
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How a decision was made."""
+    """How a decision was made. Stages and reason are put in words when they are first read."""
 
     stages: tuple[Stage, ...]
     decided_by: DecidedBy

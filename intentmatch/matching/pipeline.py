@@ -13,6 +13,7 @@ from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, WordMatch
 from intentmatch.core.types import Encoder, Reranker
+from intentmatch.core.when_read import when_read
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
@@ -133,7 +134,7 @@ class Engine:
 
         policy, scoring = self._deciding(question)
         candidates = scoring.candidates(vector, text, fuzzy, allowed, shortlist, hidden=question.hidden)
-        stages.add("dense", ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates[:_SHOWN]))
+        stages.add("dense", when_read(_scores, candidates[:_SHOWN]))
         self._add_head(candidates, stages)
 
         decision = decide(candidates, policy, question.language)
@@ -226,8 +227,7 @@ class Engine:
 
     def concluded(self, result: MatchResult, decision: Decision, question: Question, says: str) -> MatchResult:
         """Return a result with the decision on several hypotheses in place of its own; `says` is for the trace."""
-        stages = TraceRecorder()
-        stages.done += [stage for stage in result.trace.stages if stage.name != "slots"]
+        stages = TraceRecorder.of(stage for stage in result.trace.stages if stage.name != "slots")
         stages.add("n_best", says)
         question = question._replace(language=result.language)
         return self._results.result(result.message, question, decision, stages, decided_by=result.trace.decided_by)
@@ -340,9 +340,9 @@ class Engine:
     def _add_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
         """Add word similarities and confidences, or the reason why the setting asks for a head and there is none."""
         if self.artefact.trained_head is not None:
-            if aligned := [f"{c.intent} {c.words:.2f}" for c in candidates[:_SHOWN] if c.words is not None]:
-                stages.add("words", ", ".join(aligned))
-            stages.add("head", ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates[:_SHOWN]))
+            if aligned := [c for c in candidates[:_SHOWN] if c.words is not None]:
+                stages.add("words", when_read(_word_similarities, aligned))
+            stages.add("head", when_read(_confidences, candidates[:_SHOWN]))
         elif self._too_large_for_head:
             stages.add("head", "not trained: too many utterances and intents; cosine similarity decides")
 
@@ -363,3 +363,15 @@ class Engine:
         """Return the result of a message that is compared with nothing."""
         decision = replace(decide((), self.policy), reason=reading.refused)
         return self._results.result(reading.message, reading.question, decision, reading.stages, decided_by=decided_by)
+
+
+def _scores(candidates: Iterable[Candidate]) -> str:
+    return ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates)
+
+
+def _word_similarities(candidates: Iterable[Candidate]) -> str:
+    return ", ".join(f"{c.intent} {c.words:.2f}" for c in candidates)
+
+
+def _confidences(candidates: Iterable[Candidate]) -> str:
+    return ", ".join(f"{c.intent} {c.confidence:.0%}" for c in candidates)

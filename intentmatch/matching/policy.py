@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from intentmatch.core.result import Candidate, Measure, Verdict
 from intentmatch.core.setting_values import DEFAULT_LANGUAGE
 from intentmatch.core.threshold import Threshold, value_and_measure
+from intentmatch.core.when_read import made_when_read, when_read
 from intentmatch.learning.calibration import ALMOST_ALL, ASK_BELOW, ASK_FROM, LIKELY_TOGETHER, RIVALS
 from intentmatch.text.normalize import language_range
 
@@ -84,6 +85,7 @@ class Policy:
         return self.default
 
 
+@made_when_read("reason")
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A verdict with its candidates and its reason."""
@@ -138,19 +140,23 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
     passes = _passes(best, cut, total)
     rivals = _rivals(ranked, policy, language, total, passes=passes)
     if len(rivals) > 1:
-        return Decision("ambiguous", tuple(ranked), rivals, cut, True, _asks(rivals, policy))
+        return Decision("ambiguous", tuple(ranked), rivals, cut, True, when_read(_asks, rivals, policy))
+    verdict: Verdict = "matched" if passes else "out_of_scope"
     doubtful = _doubtful(best, cut, total, policy.band, passes=passes)
-    if not passes:
-        extra = _digits_apart(best, cut, total)
-        compared = _compared(best, cut, total, extra)
-        nearest = f"{best.intent} comes nearest" + (
-            " with" if cut.on != "in_scope" else "; the message is in scope with"
-        )
-        reason = f"{nearest} {compared}, below the threshold {cut.named(extra)}."
-        return Decision("out_of_scope", tuple(ranked), (), cut, doubtful, reason)
-    subject = "the message is in scope with" if cut.on == "in_scope" else f"{best.intent} has"
-    reason = f"{subject} {_compared(best, cut, total)}, at or above the threshold {cut}{_lead(ranked, cut)}."
-    return Decision("matched", tuple(ranked), (), cut, doubtful, reason)
+    reason = when_read(_passing if passes else _failing, ranked[:2], cut, total)
+    return Decision(verdict, tuple(ranked), (), cut, doubtful, reason)
+
+
+def _passing(ranked: Sequence[Candidate], cut: Cut, total: float | None) -> str:
+    subject = "the message is in scope with" if cut.on == "in_scope" else f"{ranked[0].intent} has"
+    return f"{subject} {_compared(ranked[0], cut, total)}, at or above the threshold {cut}{_lead(ranked, cut)}."
+
+
+def _failing(ranked: Sequence[Candidate], cut: Cut, total: float | None) -> str:
+    best = ranked[0]
+    extra = _digits_apart(best, cut, total)
+    nearest = f"{best.intent} comes nearest" + (" with" if cut.on != "in_scope" else "; the message is in scope with")
+    return f"{nearest} {_compared(best, cut, total, extra)}, below the threshold {cut.named(extra)}."
 
 
 def _measured(candidate: Candidate, cut: Cut, total: float | None) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from intentmatch.core.errors import UnknownNameError
 from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace
 from intentmatch.core.types import Registry
+from intentmatch.core.when_read import when_read
 from intentmatch.matching.policy import Decision, in_scope
 from intentmatch.matching.question import Question
 from intentmatch.matching.reading import MAX_CHARACTERS
@@ -53,11 +54,11 @@ class ResultBuilder:
             language=question.language,
             response=self._registry[intent].response_to(message, language) if intent else None,
             trace=Trace(
-                stages=tuple(stages.done),
+                stages=when_read(stages.recorded),
                 decided_by=decided_by,
                 threshold=decision.cut.value if decision.cut else None,
                 threshold_origin=decision.cut.origin if decision.cut else "",
-                reason=decision.reason,
+                reason=when_read(getattr, decision, "reason"),
                 threshold_on=decision.cut.on if decision.cut else None,
             ),
             entities=reading.entities if reading else (),

@@ -26,7 +26,7 @@ ANY = Question(top_k=5)
 
 
 def stages(reading: Reading) -> list[str]:
-    return [stage.name for stage in reading.stages.done]
+    return [stage.name for stage in reading.stages.recorded()]
 
 
 def test_message_that_equals_an_utterance_needs_no_vector() -> None:
@@ -95,9 +95,10 @@ def test_language_that_the_registry_lacks_is_noted_with_its_calibration() -> Non
     assert plain.question.foreign
     assert plain.question.language == "de"
     assert (
-        plain.stages.done[0].says == "guessed de, which the registry does not have: no calibration for other languages"
+        plain.stages.recorded()[0].says
+        == "guessed de, which the registry does not have: no calibration for other languages"
     )
-    assert calibrated.stages.done[0].says.endswith(": calibrated for other languages")
+    assert calibrated.stages.recorded()[0].says.endswith(": calibrated for other languages")
 
 
 def test_end_of_a_long_message_is_left_out() -> None:

@@ -21,6 +21,7 @@ CONSTANTS = {"core/bot_names.py", "runtime/block_sizes.py"}
 """Modules that hold constants alone."""
 
 TESTED_IN: dict[str, str] = {
+    "text/personal_numbers.py": "text/test_redact.py",
     "adaptation/recipe.py": "cli/test_adapt_command.py",
     # What commands share and print is tested with the commands.
     "cli/check.py": "cli/test_validate_command.py",

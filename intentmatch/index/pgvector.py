@@ -24,7 +24,8 @@ from intentmatch.storage.postgres.database import Connection, Database
 
 _log = logging.getLogger(__name__)
 
-SCHEMA = "intentmatch_index"
+SCHEMA = "intentmatch_index_"
+"""Begins the name of a role's schema, in which nobody else makes tables: a stranger's view could run as the role."""
 
 # Recall at 10 of the graph is 100% among 20,000 utterances of public intent lists and 99.85% among random rows, which
 # are harder (bench_postgres). Where comparing all rows is cheaper, PostgreSQL does that.
@@ -42,7 +43,7 @@ _NEAREST = "ORDER BY vector <#> %(query)s::halfvec LIMIT %(count)s"
 class PgvectorIndex(ExactIndex):
     """Index whose rows are searched by a database, which gets them once for all replicas.
 
-    The rows of a registry are a table of their own, which belongs to the role that made it: no other tenant reads it.
+    The rows of a registry are a table of their own, in a schema that belongs to the role: no other tenant reads it.
     The oldest tables of a bot are dropped; a replica that still uses one of them searches exactly.
 
     Raises `MissingExtraError` without pgvector's package, and `DatabaseError` if the database cannot hold the rows.
@@ -57,10 +58,12 @@ class PgvectorIndex(ExactIndex):
         self._database = Database(address)
         self._failing = False
         with self._database.transaction() as connection:
-            (role,) = connection.execute("SELECT current_user").fetchone() or ("",)
-            # The role and the bot are a part of it: whoever reads a table may also drop it.
-            self._table = f"{SCHEMA}.rows_{_digest(f'{role} {address.bot}', self.vectors, self._column_of_row)}"
-            self._select = f"SELECT row FROM {self._table}"  # noqa: S608 - a digest
+            self._search_path = prepare_pgvector(connection)
+            self._schema = _own_schema(connection)
+            # The bot is a part of it, because the tables of each bot are counted.
+            self._table = f"{self._schema}.rows_{_digest(address.bot, self.vectors, self._column_of_row)}"
+            # A name of a role may have `%`, which begins a placeholder.
+            self._select = f"SELECT row FROM {self._table}".replace("%", "%%")  # noqa: S608 - quoted, and a digest
             made = self._prepare(connection)
         if made:
             self._drop_old_tables()
@@ -108,11 +111,11 @@ class PgvectorIndex(ExactIndex):
         self._failing = False
         return np.sort(np.fromiter((row for (row,) in found), np.int64, len(found)))
 
-    @staticmethod
-    def _choose_scan(connection: Connection) -> None:
+    def _choose_scan(self, connection: Connection) -> None:
         connection.execute(
-            "SELECT set_config('hnsw.ef_search', %s, true), set_config(%s, %s, true)",
-            [str(_EXPANSION_SEARCH), *_ITERATIVE],
+            "SELECT set_config('hnsw.ef_search', %s, true), set_config(%s, %s, true), "
+            "set_config('search_path', %s, true)",
+            [str(_EXPANSION_SEARCH), *_ITERATIVE, self._search_path],
         )
 
     def _prepare(self, connection: Connection) -> bool:
@@ -121,15 +124,10 @@ class PgvectorIndex(ExactIndex):
         Returns whether it was this one.
         """
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [self._table])
-        check_pgvector(connection)
         (there,) = connection.execute("SELECT to_regclass(%s) IS NOT NULL", [self._table]).fetchone() or (False,)
         if there or not len(self.vectors):
             return False
         self._register.register_vector(connection)
-        # `IF NOT EXISTS` takes the right to create schemas, even if it is there.
-        (schema,) = connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", [SCHEMA]).fetchone() or (False,)
-        if not schema:
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         dim = self.vectors.shape[1]
         connection.execute(
             f"CREATE TABLE {self._table} "
@@ -161,32 +159,58 @@ class PgvectorIndex(ExactIndex):
             with self._database.transaction() as connection:
                 connection.execute("SET LOCAL lock_timeout = '5s'")
                 connection.execute(
-                    "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{SCHEMA} {self._database.bot}"]
+                    "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
+                    [f"{self._schema} {self._database.bot}"],
                 )
                 tables = connection.execute(
                     "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r' "
-                    "AND relowner = current_user::regrole AND obj_description(oid, 'pg_class') = %s "
+                    "AND pg_get_userbyid(relowner) = current_user AND obj_description(oid, 'pg_class') = %s "
                     "ORDER BY oid DESC OFFSET %s",
-                    [SCHEMA, f"{_COMMENT}{self._database.bot}", _MOST_KEPT],
+                    [self._schema, f"{_COMMENT}{self._database.bot}", _MOST_KEPT],
                 ).fetchall()
                 for (name,) in tables:
-                    connection.execute(f"DROP TABLE IF EXISTS {SCHEMA}.{name}")
+                    connection.execute(f"DROP TABLE IF EXISTS {self._schema}.{name}")
         except DatabaseError as error:  # the next revision tries again
             _log.warning("old rows of the index were not dropped: %s", error)
 
 
-def check_pgvector(connection: Connection) -> None:
-    """Install pgvector in the database if it is not there. Raises `DatabaseError` without iterative scans.
+def prepare_pgvector(connection: Connection) -> str:
+    """Install pgvector in the database if it is not there; find its names in this transaction, by the search path.
 
-    PostgreSQL accepts a setting with a misspelt name, so that its existence has to be looked up.
+    Returns the search path. Raises `DatabaseError` without iterative scans: PostgreSQL accepts a setting with a
+    misspelt name, so that its existence has to be looked up.
     """
-    connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+    row = connection.execute(
+        "SELECT set_config('search_path', format('pg_catalog, %I, pg_temp', nspname), true) "
+        "FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector'"
+    ).fetchone()
     # The extension defines its settings when it is first used.
     connection.execute("SELECT '[1]'::vector")
     name, value = _ITERATIVE
-    row = connection.execute("SELECT enumvals FROM pg_settings WHERE name = %s", [name]).fetchone()
-    if row is None or value not in (row[0] or ()):
+    setting = connection.execute("SELECT enumvals FROM pg_settings WHERE name = %s", [name]).fetchone()
+    if row is None or setting is None or value not in (setting[0] or ()):
         raise DatabaseError(f"its pgvector has no setting {name} = {value}: it must be 0.8 or newer")
+    return str(row[0])
+
+
+def _own_schema(connection: Connection) -> str:
+    """Return the quoted name of the schema of the role; make it if there is none.
+
+    Raises `DatabaseError` if it belongs to another role, or if the role may not make one.
+    """
+    name, schema, owner = connection.execute(
+        "SELECT current_user, quote_ident(%(begin)s || current_user), (SELECT pg_get_userbyid(nspowner) "
+        "FROM pg_namespace WHERE oid = to_regnamespace(quote_ident(%(begin)s || current_user)))",
+        {"begin": SCHEMA},
+    ).fetchone() or ("", "", None)
+    if owner is None:
+        # Two that find none make one.
+        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [schema])
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    elif owner != name:
+        raise DatabaseError(f"the schema {schema} belongs to the role {owner}: it must belong to {name}")
+    return str(schema)
 
 
 def _digest(whose: str, vectors: KeptVectors, columns: NDArray[np.int64]) -> str:

@@ -98,11 +98,11 @@ def tables_of(address):
 
     with Database(address).transaction() as connection:
         rows = connection.execute(
-            "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('intentmatch_index') "
+            "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('intentmatch_index_postgres') "
             "AND relkind = 'r' AND obj_description(oid, 'pg_class') = %s",
             [f"bot {address.bot}"],
         ).fetchall()
-    return {f"intentmatch_index.{name}" for (name,) in rows}
+    return {f"intentmatch_index_postgres.{name}" for (name,) in rows}
 
 
 def test_tables_of_earlier_registries_are_dropped(address, caplog):
@@ -130,7 +130,7 @@ def test_role_of_a_tenant_makes_a_table_of_its_own(address, postgres):
     with Database(address).transaction() as connection:
         for role in ("indexer", "stranger"):
             make_tenant(connection, role, "shared")
-            connection.execute(f"GRANT USAGE, CREATE ON SCHEMA intentmatch_index TO {role}")
+            connection.execute(f"CREATE SCHEMA intentmatch_index_{role} AUTHORIZATION {role}")
     theirs, others = (
         load_index(
             "pgvector",
@@ -146,9 +146,35 @@ def test_role_of_a_tenant_makes_a_table_of_its_own(address, postgres):
     assert theirs.search(VECTORS[7], 1)[0].tolist() == [7]
     with pytest.raises(DatabaseError, match="permission denied"), others._database.transaction() as connection:
         connection.execute(f"SELECT * FROM {theirs._table}")
+    for schema in ("intentmatch_index_indexer", "intentmatch_index_postgres"):
+        with pytest.raises(DatabaseError, match="permission denied"), others._database.transaction() as connection:
+            connection.execute(f"CREATE VIEW {schema}.trap AS SELECT 1 AS row")
     with Database(address).transaction() as connection:
         for role in ("indexer", "stranger"):
             connection.execute(f"DROP OWNED BY {role}")
+
+
+def test_schema_of_another_role_is_refused(address, postgres):
+    """A view in it would be read in place of a table, with the rights of the reader."""
+    from intentmatch.storage.postgres.address import Address
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.migrating import migrate
+
+    migrate(Database(address))
+    with Database(address).transaction() as connection:
+        make_tenant(connection, "squatted", "shared")
+        connection.execute("CREATE SCHEMA intentmatch_index_squatted")
+        connection.execute("GRANT ALL ON SCHEMA intentmatch_index_squatted TO squatted")
+    with pytest.raises(DatabaseError, match="belongs to the role postgres: it must belong to squatted"):
+        load_index(
+            "pgvector",
+            VECTORS[:80],
+            OWNER_OF_ROW[:80],
+            "mean2",
+            database=Address.parse(postgres.url(user="squatted", more="/shared")),
+        )
+    with Database(address).transaction() as connection:
+        connection.execute("DROP SCHEMA intentmatch_index_squatted")
 
 
 def test_concurrent_searches_agree(index):
@@ -188,14 +214,14 @@ def test_misspelt_setting_is_noticed(address, monkeypatch):
     from intentmatch.storage.postgres.database import Database
 
     with Database(address).transaction() as connection:
-        pgvector.check_pgvector(connection)
+        pgvector.prepare_pgvector(connection)
     for wrong in (("hnsw.iterative_scans", "strict_order"), ("hnsw.iterative_scan", "strict")):
         monkeypatch.setattr(pgvector, "_ITERATIVE", wrong)
         with (
             pytest.raises(DatabaseError, match=r"must be 0\.8 or newer"),
             Database(address).transaction() as connection,
         ):
-            pgvector.check_pgvector(connection)
+            pgvector.prepare_pgvector(connection)
 
 
 def test_without_a_database_the_search_is_exact():

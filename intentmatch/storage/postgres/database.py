@@ -22,6 +22,12 @@ Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
 # Connections that wait for their next use; more are closed.
 _MOST_IDLE = 4
+# Set for one transaction, so that a pooler may hand the connection to others. Names without a schema are those of
+# PostgreSQL, whatever another role has made in a schema of the search path.
+_BEGIN = (
+    "SELECT pg_catalog.set_config('app.bot', %s, true), "
+    "pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)"
+)
 # Defaults where the address says nothing: a server that has vanished is noticed within seconds.
 _OPTIONS = {
     "application_name": "intentmatch",
@@ -97,6 +103,7 @@ class Database:
     def transaction(self, bot: str | None = None, *, checked: bool = False) -> Iterator[Connection]:
         """Yield a connection in one transaction, which sees the rows of `bot`: of the address's without a name.
 
+        The search path has no schema but PostgreSQL's own: SQL names its schemas.
         With `checked`, the schema must have the version of this release. An exception in the block undoes everything.
         Raises `DatabaseError` if the database cannot be reached or used; its text holds no password.
         """
@@ -153,8 +160,7 @@ class Database:
             reused = connection is not None
             connection = connection or self._connect()
             try:
-                # The setting ends with the transaction, so that a pooler may hand the connection to others.
-                connection.execute("SELECT set_config('app.bot', %s, true)", [bot])
+                connection.execute(_BEGIN, [bot])
             except psycopg.Error:
                 connection.close()
                 if not reused:

@@ -19,9 +19,8 @@ def rename(connection: Connection, old: str, new: str) -> bool:
     for table in ("artefacts", "vectors"):
         connection.execute(f"DELETE FROM intentmatch.{table} WHERE bot = %s", [old])  # noqa: S608 - constant
     renamed = connection.execute("UPDATE intentmatch.bots SET bot = %s WHERE bot = %s", [new, old]).rowcount
-    # These two tables have the name without a foreign key.
-    for table in ("audit", "corrections"):
-        connection.execute(f"UPDATE intentmatch.{table} SET bot = %s WHERE bot = %s", [new, old])  # noqa: S608 - constant
+    # The audit log has the name without a foreign key.
+    connection.execute("UPDATE intentmatch.audit SET bot = %s WHERE bot = %s", [new, old])
     return bool(renamed)
 
 

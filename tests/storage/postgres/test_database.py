@@ -38,13 +38,13 @@ def test_error_in_a_transaction_undoes_everything(postgres):
 
     def fail() -> None:
         with database.transaction() as connection:
-            connection.execute("CREATE TABLE undone (a int)")
+            connection.execute("CREATE TABLE public.undone (a int)")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
     with database.transaction() as connection:
-        assert connection.execute("SELECT to_regclass('undone')").fetchone() == (None,)
+        assert connection.execute("SELECT to_regclass('public.undone')").fetchone() == (None,)
     database.close()
 
 

@@ -110,6 +110,7 @@ TESTED_IN: dict[str, str] = {
     "server/candidates/running.py": "server/routes/authoring/test_candidate.py",
     "server/candidates/sources.py": "server/routes/authoring/test_candidate.py",
     "server/middleware/request_log.py": "server/process/test_logs.py",
+    "server/process/raw_response.py": "server/process/test_connections.py",
     "server/process/slow_clients.py": "server/middleware/test_limits.py",
     "server/process/workers.py": "cli/test_serve_workers.py",
     "server/protocols/host.py": "server/protocols/test_protocols.py",

@@ -200,6 +200,7 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
         possible_connections,
     )
     from intentmatch.server.process.logs import log_config
+    from intentmatch.server.process.request_heads import PARSER_BYTES
 
     listener = config.listener
     limits = ConnectionLimits(
@@ -207,6 +208,7 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
     )
     return dict(
         http=partial(LimitedProtocol, head_seconds=config.limits.body_seconds, limits=limits),
+        h11_max_incomplete_event_size=PARSER_BYTES,
         # Only the studio takes WebSockets.
         ws="auto" if config.interfaces.studio else "none",
         ws_max_size=config.limits.max_body,

@@ -12,9 +12,12 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any, cast
 
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
 from intentmatch.server.addresses import Networks, source_of
 from intentmatch.server.process.logs import OncePerMinute
-from intentmatch.server.process.slow_clients import SlowClientProtocol, raw_response
+from intentmatch.server.process.raw_response import raw_response
+from intentmatch.server.process.slow_clients import SlowClients
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 BACKLOG = 512
@@ -76,8 +79,8 @@ class ConnectionLimits:
         return why
 
 
-class LimitedProtocol(SlowClientProtocol):
-    """Uvicorn's HTTP protocol within `ConnectionLimits`, and within the time limit of `SlowClientProtocol`."""
+class LimitedConnections(SlowClients):
+    """Uvicorn's HTTP protocol within `ConnectionLimits`, and within the limits of `SlowClients` and `RequestHeads`."""
 
     def __init__(self, *arguments: Any, limits: ConnectionLimits, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
@@ -152,6 +155,10 @@ class LimitedProtocol(SlowClientProtocol):
         self._linger = asyncio.get_running_loop().call_later(_LINGER_SECONDS, transport.close)
         if transport.can_write_eof():
             transport.write_eof()
+
+
+class LimitedProtocol(LimitedConnections, AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """The implementation that uvicorn chooses: httptools if it is installed, h11 otherwise."""
 
 
 def possible_connections(wanted: int) -> int:

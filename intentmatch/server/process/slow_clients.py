@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
-
-from intentmatch.server.middleware.problems import MEDIA_TYPE
+from intentmatch.server.process.raw_response import raw_response
+from intentmatch.server.process.request_heads import RequestHeads
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 SECONDS_TO_READ = 60.0
 """In which a client must take an answer: until then the answer is kept in memory."""
 
 
-class SlowClientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+class SlowClients(RequestHeads):
     """Uvicorn's HTTP protocol, which closes a connection whose request head takes longer than `head_seconds`.
 
     The time counts from the first byte of the head, or from the connection. A client that has sent part of a head gets
@@ -59,9 +58,7 @@ class SlowClientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
         Without that, the response of the app would fail in h11, with a traceback in the log for each such request.
         """
-        if self.cycle is not None:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
+        self.abandon_request()
         super().send_400_response(msg)
 
     def pause_writing(self) -> None:
@@ -119,16 +116,3 @@ class SlowClientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             )
             self.transport.write(raw_response(details))
         self.transport.close()
-
-
-def raw_response(details: ProblemDetails, *headers: str) -> bytes:
-    """Return the bytes of a response that ends its connection, for connections that no app answers."""
-    body = details.model_dump_json()
-    lines = (
-        f"HTTP/1.1 {details.status} {details.title}",
-        f"content-type: {MEDIA_TYPE}",
-        f"content-length: {len(body)}",
-        "connection: close",
-        *headers,
-    )
-    return "\r\n".join([*lines, "", body]).encode("ascii")

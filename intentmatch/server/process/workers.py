@@ -10,10 +10,12 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from prometheus_client.multiprocess import mark_process_dead
 from starlette.types import ASGIApp
+from uvicorn import Server
 from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
@@ -64,7 +66,9 @@ class _Supervisor(Multiprocess):
     """Uvicorn's supervisor with reloads on SIGHUP, and metrics without dead workers."""
 
     def __init__(self, config: CertificateConfig, sockets: list[Any], reloads: ReloadCounter) -> None:
-        super().__init__(config, sockets)
+        # Before uvicorn 0.51, the supervisor was given what a worker runs.
+        target = {"target": Server(config).run} if "target" in signature(Multiprocess).parameters else {}
+        super().__init__(config, sockets=sockets, **target)
         self._reloads = reloads
 
     def handle_hup(self) -> None:

@@ -19,7 +19,7 @@ from intentmatch import Matcher
 from intentmatch.core.errors import InputError
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server import create_app
-from intentmatch.server.process.slow_clients import SlowClientProtocol
+from intentmatch.server.process.connections import ConnectionLimits, LimitedProtocol
 
 ORIGIN = "https://shop.example"
 
@@ -86,7 +86,8 @@ def test_invalid_cors_origin_is_refused(matcher: Matcher, origin: str) -> None:
 def served(matcher: Matcher, **options: Any) -> Iterator[Callable[[bytes], bytes]]:
     """A real server, and a function that sends it bytes and returns all it sends until it closes the connection."""
     listening = socket.create_server(("127.0.0.1", 0))
-    patience: Any = partial(SlowClientProtocol, head_seconds=options.get("body_seconds", 60.0))
+    limits = ConnectionLimits(100, 100)
+    patience: Any = partial(LimitedProtocol, head_seconds=options.get("body_seconds", 60.0), limits=limits)
     config = uvicorn.Config(create_app(matcher, **options), log_config=None, timeout_keep_alive=1, http=patience)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listening],))

@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 import uvicorn
+from http_protocols import IMPLEMENTATIONS, limited_protocol
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import WebSocketRoute
@@ -20,7 +21,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from intentmatch.server.middleware.limits import AllowedHosts
-from intentmatch.server.process.connections import ConnectionLimits, LimitedProtocol
+from intentmatch.server.process.connections import ConnectionLimits
 from intentmatch.server.process.logs import log_config
 
 client = pytest.importorskip("websockets.sync.client", reason="the extra studio is not installed")
@@ -40,19 +41,13 @@ async def echo(found: WebSocket) -> None:
 APP = Starlette(routes=[WebSocketRoute("/", echo)])
 
 
-@pytest.fixture(params=["h11", "httptools"])
+@pytest.fixture(params=IMPLEMENTATIONS)
 def serving(request, monkeypatch) -> Iterator[tuple[str, ConnectionLimits]]:
     """A server with each of uvicorn's HTTP protocols, and the limits that it counts in."""
-    if request.param == "httptools":
-        pytest.importorskip("httptools")
-    kinds = {"h11": "h11_impl.H11Protocol", "httptools": "httptools_impl.HttpToolsProtocol"}
-    module, name = kinds[request.param].split(".")
-    base = getattr(__import__(f"uvicorn.protocols.http.{module}", fromlist=[name]), name)
-    if not issubclass(LimitedProtocol, base):
-        pytest.skip(f"uvicorn chose another protocol than {request.param} here")
+    limited = limited_protocol(request.param)
     limits = ConnectionLimits(100, 2)
     listening = socket.create_server(("127.0.0.1", 0))
-    protocol = partial(LimitedProtocol, head_seconds=HEAD_SECONDS, limits=limits)
+    protocol = partial(limited, head_seconds=HEAD_SECONDS, limits=limits)
     server = uvicorn.Server(uvicorn.Config(APP, log_config=None, http=protocol, ws="auto"))
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()

@@ -21,6 +21,8 @@ CONSTANTS = {"core/bot_names.py", "runtime/block_sizes.py"}
 """Modules that hold constants alone."""
 
 TESTED_IN: dict[str, str] = {
+    "server/candidates/places.py": "server/routes/authoring/test_candidate.py",
+    "server/erasing.py": "cli/test_inbox_erase.py",
     "text/personal_numbers.py": "text/test_redact.py",
     "adaptation/recipe.py": "cli/test_adapt_command.py",
     # What commands share and print is tested with the commands.

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import InputError
+from intentmatch.storage.atomic import write_file
 from intentmatch.storage.unwritable import unwritable
 
 NAME = "audit.jsonl"
@@ -33,8 +36,12 @@ class AuditEntry:
     """Id of the revision; None if none was kept."""
 
 
+def _line(entry: AuditEntry) -> bytes:
+    return json.dumps(asdict(entry), ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
 class AuditLog:
-    """A file that is only ever appended to."""
+    """A file that is only ever appended to, but for words of users that are erased."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -47,7 +54,7 @@ class AuditLog:
         """Append an entry, and wait until the disk has it. Raises `InputError`."""
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         entry = AuditEntry(now, author, what, digest, revision)
-        self._append(json.dumps(asdict(entry), ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
+        self._append(_line(entry) + b"\n")
 
     def entries(self, most: int) -> list[AuditEntry]:
         """Return the newest entries, the newest first; lines that are no entries are left out."""
@@ -61,6 +68,29 @@ class AuditLog:
             except (ValueError, TypeError):
                 continue
         return found
+
+    def erase(self, erasure: Erasure) -> int:
+        """Replace words of messages in all entries; return how many entries have changed. Raises `InputError`.
+
+        The caller must keep others from writing. Who wrote what when stays.
+        """
+        if not self._file.is_file():
+            return 0
+        changed = 0
+        try:
+            lines = self._file.read_bytes().split(b"\n")
+            for number, line in enumerate(lines):
+                with suppress(ValueError, TypeError):
+                    entry = AuditEntry(**json.loads(line))
+                    what = erasure.without(entry.what)
+                    if what != entry.what:
+                        lines[number] = _line(replace(entry, what=what))
+                        changed += 1
+            if changed:
+                write_file(self._file, b"\n".join(lines))
+        except OSError as error:
+            raise InputError(unwritable(f"the audit log {self._file}", error)) from error
+        return changed
 
     def _append(self, line: bytes) -> None:
         try:

@@ -20,6 +20,7 @@ from intentmatch.authoring.revision_scores import ScoreFolder
 from intentmatch.authoring.revisions import Files, Revision, digest_of
 from intentmatch.authoring.summary import summary
 from intentmatch.authoring.workspace import Workspace, Written
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import Problem, RegistryError, UnknownNameError
 from intentmatch.core.types import Registry
 from intentmatch.matching.replica import held, limits
@@ -109,6 +110,10 @@ class DatabaseWorkspace(Workspace):
         digest = digest_of(self._store.read()[1])
         with self._database.rows() as connection:
             audit_rows.note_in(connection, self._database.bot, author=author, what=what, digest=digest, revision=None)
+
+    def erase_from_audit(self, erasure: Erasure) -> int:
+        """Replace words of messages in the audit log. Raises `DatabaseError` if the role may not change the log."""
+        return audit_rows.erase(self._database, erasure)
 
     def audit(self, most: int = 100) -> list[AuditEntry]:
         """Return the newest entries of the audit log, the newest first."""

@@ -19,6 +19,7 @@ from intentmatch.authoring.revision_scores import FOLDER as EVALUATIONS
 from intentmatch.authoring.revision_scores import SECONDS, ScoreFolder, Scores
 from intentmatch.authoring.revisions import Files, History, Revision, digest_of
 from intentmatch.authoring.summary import summary
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import (
     ChangedMeanwhileError,
     InputError,
@@ -319,6 +320,19 @@ class Workspace:
         """Note in the audit log what an author did beside the files, such as ignoring messages. Raises `InputError`."""
         with self._writing():
             self._audit.note(author, what, digest_of(self.files()), None)
+
+    def erase_from_audit(self, erasure: Erasure) -> int:
+        """Replace words of messages in the audit log; return how many entries have changed. Raises `InputError`."""
+        with self._writing():
+            return self._audit.erase(erasure)
+
+    def quoting(self, erasure: Erasure) -> list[str]:
+        """Return the files that have the words of messages, and `notes of revisions` if one has them."""
+        files = [
+            name for name, content in self.files().items() if erasure.quoted_in(content.decode("utf-8", "replace"))
+        ]
+        noted = any(erasure.quoted_in(one.note) for one in self.revisions(_MOST_SEARCHED))
+        return files + (["notes of revisions"] if noted else [])
 
     def audit(self, most: int = 100) -> list[AuditEntry]:
         """Return the newest entries of the audit log, the newest first."""

@@ -21,9 +21,11 @@ from intentmatch.core.errors import InputError, counted, suggest
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
+    from intentmatch.authoring.workspace import Workspace
     from intentmatch.inbox import Action, Cluster, Decision, Handled, Inbox, Missed, Review
     from intentmatch.matching.matcher import Matcher
     from intentmatch.registry.editing.plan import Changes
+    from intentmatch.server.erasing import Erased
 
 _Reply = Literal["ignore", "skip", "stop"]
 _REPLIES: Mapping[str, _Reply] = {reply: reply for reply in get_args(_Reply)}
@@ -164,6 +166,106 @@ def apply(
     if changes is not None:
         write(changes, yes=yes, note=f"Inbox: {summary(changes.edits)}")
     _remove_handled(opened, decisions, as_tests=as_tests)
+
+
+@inbox.command()
+@inbox_file_argument
+@takes_intents(positional=None, live=True)
+@click.option("--text", metavar="MESSAGE", help="Erase this message, as it was sent.")
+@click.option("--contains", metavar="WORDS", help="Erase all messages that contain these words.")
+@click.option("--conversation", metavar="ID", help="Erase what is open in this conversation; needs --store.")
+@click.option("--store", metavar="URL", help="Where servers keep conversations: the URL of `serve --store`.")
+@click.option(
+    "--log", "logs", multiple=True, type=OUTPUT_FILE, metavar="LOG", help="Erase in this log too; repeatable."
+)
+@json_option
+@set_option
+def erase(
+    file: Path | None,
+    intents: str | Address,
+    text: str | None,
+    contains: str | None,
+    conversation: str | None,
+    store: str | None,
+    logs: tuple[Path, ...],
+    as_json: bool,
+    settings: tuple[str, ...],
+) -> None:
+    """Erase a person's messages wherever they are kept.
+
+    That is in the inbox, the sample of all answers, the samples of a candidate, open conversations, the words of the
+    audit log, and each --log. Case and punctuation make no difference. YAML files that have the words are named, and
+    not changed. The guide page `inbox` says what is left in old revisions and backups.
+
+    \b
+    Examples:
+      intentmatch inbox erase -i shop/ --text "call me on 0171 1234567"
+      intentmatch inbox erase -i shop/ --contains "anna schmidt" --log server.jsonl
+      intentmatch inbox erase -i shop/ --conversation user-17 --store redis://localhost:6379/0
+    """
+    from intentmatch.authoring.local_writes import local_author
+    from intentmatch.core.erasure import Erasure
+    from intentmatch.evaluation.logs import erase_from_log
+    from intentmatch.inbox import Inbox
+    from intentmatch.server import erasing
+    from intentmatch.server.candidates.places import store_of
+    from intentmatch.server.stores import store_at
+
+    if sum(given is not None for given in (text, contains, conversation)) != 1:
+        raise click.UsageError("Choose one of --text, --contains and --conversation.")
+    conversations = None if store is None else store_at(store)
+    if conversation is not None:
+        if conversations is None:
+            raise click.UsageError("--conversation needs --store: the conversations of one process end with it.")
+        bots = [f"/bots/{intents.bot}"] if isinstance(intents, Address) else [f"/bots/{Path(intents).name}"]
+        _show_erased(erasing.erase_conversation(conversations, conversation, ["", *bots]), None, as_json=as_json)
+        return
+    erasure = Erasure(text, contains)
+    matcher = load(intents, settings)
+    opened = open_inbox(matcher, file) if file is not None else Inbox.from_settings(matcher.settings, matcher.address)
+    workspace = _workspace(matcher)
+    done = erasing.erase(
+        erasure,
+        inbox=opened,
+        candidates=store_of(matcher.path, matcher.address, workspace),
+        workspace=workspace,
+        store=conversations,
+    )
+    lines = sum(erase_from_log(log, erasure) for log in logs) if logs else None
+    if workspace is not None:
+        workspace.note(
+            local_author(workspace.base), f"Erase messages: {done.inbox} of the inbox, {done.sample} sampled"
+        )
+    _show_erased(done, lines, as_json=as_json)
+
+
+def _workspace(matcher: Matcher) -> Workspace | None:
+    """Return the files of the intents with their history; None if they have none."""
+    from intentmatch.authoring.workspace import Workspace
+    from intentmatch.registry import is_yaml
+
+    if matcher.address is not None:
+        from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
+
+        return DatabaseWorkspace(matcher.address)
+    return Workspace(matcher.path) if matcher.path is not None and is_yaml(matcher.path) else None
+
+
+def _show_erased(done: Erased, lines: int | None, *, as_json: bool) -> None:
+    if as_json:
+        output.as_json({**done.to_dict(), "log": lines})
+        return
+    counts = [
+        counted(done.inbox, "message") + " of the inbox",
+        counted(done.sample, "sampled answer"),
+        counted(done.candidate, "sample") + " of a candidate",
+        counted(done.conversations, "open conversation"),
+        counted(done.audit, "note") + " of the audit log",
+    ]
+    counts += [] if lines is None else [counted(lines, "line") + " of logs"]
+    output.say(f"Erased: {', '.join(counts)}.")
+    for place in done.left:
+        output.say(f"Still there: {place}", err=True)
 
 
 def _reviewed(matcher: Matcher, messages: Sequence[Missed]) -> Review:

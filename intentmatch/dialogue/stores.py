@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from intentmatch.core.arguments import check_argument
+from intentmatch.core.erasure import Erasure
 
 _MOST = 100_000
 
@@ -51,3 +52,11 @@ class MemoryStore:
         with self._lock:
             expires, text = self._kept.pop(conversation, (0.0, ""))
         return text if text and self._clock() < expires else None
+
+    def erase(self, erasure: Erasure) -> int:
+        """Remove the texts that quote messages; return how many there were."""
+        with self._lock:
+            gone = [key for key, (_, text) in self._kept.items() if erasure.quoted_in_json(text)]
+            for conversation in gone:
+                del self._kept[conversation]
+        return len(gone)

@@ -11,9 +11,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import InputError, Location
 from intentmatch.core.types import Case
 from intentmatch.registry import read_text
+from intentmatch.storage.atomic import write_file
 
 _MESSAGES = "intentmatch.server.messages"
 """The logger of the webhook that writes messages; its other lines are about other things."""
@@ -61,6 +63,22 @@ def read_log(paths: Iterable[str | os.PathLike[str]], since: datetime | None = N
     several bots and none is chosen.
     """
     return _log([(str(path), _lines(path)) for path in map(Path, paths)], since, bot)
+
+
+def erase_from_log(path: str | os.PathLike[str], erasure: Erasure) -> int:
+    """Remove the lines of a log that have the words of messages, in any form of log; return how many there were.
+
+    Raises `InputError` if the file cannot be read or written.
+    """
+    file = Path(path)
+    try:
+        lines = file.read_bytes().split(b"\n")
+        kept = [line for line in lines if not erasure.quoted_in_json(line.decode("utf-8", "replace"))]
+        if len(kept) < len(lines):
+            write_file(file, b"\n".join(kept))
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read or written: {error.strerror or error}") from error
+    return len(lines) - len(kept)
 
 
 def log_of_text(text: str, since: datetime | None = None, *, bot: str | None = None) -> Log:

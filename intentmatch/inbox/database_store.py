@@ -6,6 +6,7 @@ import math
 import secrets
 from collections.abc import Iterable, Sequence
 
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import InputError
 from intentmatch.inbox.sample import COLUMNS, Judged, SampledAnswer, sampled_answer
 from intentmatch.inbox.store import (
@@ -15,6 +16,7 @@ from intentmatch.inbox.store import (
     Entry,
     Handled,
     Missed,
+    key_of,
     missed_of,
     row_of,
 )
@@ -142,6 +144,33 @@ class DatabaseStore:
                 [how, bot, some],
             )
             connection.execute("DELETE FROM intentmatch.corrections WHERE bot = %s AND message = ANY(%s)", [bot, some])
+            connection.execute(
+                "UPDATE intentmatch.sample SET text = NULL WHERE bot = %s AND key IN "
+                "(SELECT key FROM intentmatch.messages WHERE bot = %s AND id = ANY(%s))",
+                [bot, bot, some],
+            )
+
+    def erase(self, erasure: Erasure) -> tuple[int, int]:
+        """Delete messages and the answers to them. PostgreSQL overwrites the rows after its next VACUUM."""
+        bot = self._database.bot
+        with self._database.rows() as connection:
+            inbox = connection.execute("SELECT salt, drift FROM intentmatch.inboxes WHERE bot = %s", [bot]).fetchone()
+            if inbox is None:
+                return 0, 0
+            key = None if erasure.text is None else key_of(erasure.text, self.mode, bytes(inbox[0]))
+            if inbox[1] is not None:
+                found = erasure.without_in_json(inbox[1])
+                connection.execute("UPDATE intentmatch.inboxes SET drift = %s WHERE bot = %s", [found, bot])
+            messages, answers = (self._erase_from(connection, table, erasure, key) for table in ("messages", "sample"))
+        return messages, answers
+
+    def _erase_from(self, connection: Connection, table: str, erasure: Erasure, key: bytes | None) -> int:
+        bot = self._database.bot
+        select = f"SELECT id, key, text FROM intentmatch.{table} WHERE bot = %s"  # noqa: S608 - a name of ours
+        rows = connection.execute(select.encode(), [bot]).fetchall()
+        gone = [number for number, of, text in rows if bytes(of) == key or erasure.covers(text)]
+        delete = f"DELETE FROM intentmatch.{table} WHERE bot = %s AND id = ANY(%s)"  # noqa: S608 - a name of ours
+        return int(connection.execute(delete.encode(), [bot, gone]).rowcount)
 
     def sampled(self, now: float) -> list[SampledAnswer]:
         """Return the sample of all answers within the age limit, oldest first. Raises `DatabaseError`."""

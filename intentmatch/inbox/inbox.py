@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from intentmatch.core.arguments import check_argument
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings, parse
@@ -141,6 +142,21 @@ class Inbox:
     def handle(self, messages: Iterable[Missed], how: Handled) -> None:
         """Remove messages for good. Raises InputError if the file cannot be used."""
         self._store.handle([message.id for message in messages], how)
+
+    def erase(self, text: str | None = None, *, contains: str | None = None) -> int:
+        """Erase a message, or all that contain some words, from the messages and from the sample; return how many.
+
+        Handled messages and corrections are erased too, and the bytes of a file are overwritten. `text` is the message
+        as it was sent. Case and punctuation make no difference.
+
+        Raises InputError unless one of the two is given, and if the file cannot be used. Since version 0.3.0.
+        """
+        return sum(self.erase_all(Erasure(text, contains)))
+
+    def erase_all(self, erasure: Erasure) -> tuple[int, int]:
+        """Erase messages, as `erase`; return how many messages and how many answers of the sample there were."""
+        self.flush()
+        return self._store.erase(erasure)
 
     def sampled(self) -> list[SampledAnswer]:
         """Return the random sample of all answers within the age limit, oldest first.

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal, NamedTuple
 
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.result import MatchResult, Verdict
 
 Judged = Literal["meant", "skipped"]
@@ -69,7 +70,7 @@ class SampledAnswer:
     key: bytes
     """Salted hash of the message: the same for answers to the same message."""
     text: str | None
-    """The message as stored; None in an inbox of hashes."""
+    """The message as stored; None in an inbox of hashes, and after the message was handled."""
     language: str | None
     verdict: Verdict
     intent: str | None
@@ -146,7 +147,7 @@ def delete_surplus(database: sqlite3.Connection, most: int) -> None:
 
 def rows(database: sqlite3.Connection, since: float) -> list[tuple[Any, ...]]:
     """Return the rows of `COLUMNS` from a time on, oldest first; none from a file without a sample."""
-    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'sample'").fetchall():
+    if not _exists(database):
         return []
     return database.execute(f"SELECT {COLUMNS} FROM sample WHERE time >= ? ORDER BY time, id", [since]).fetchall()  # noqa: S608
 
@@ -171,9 +172,33 @@ def drift(database: sqlite3.Connection) -> str | None:
     return None if row is None else str(row[0])
 
 
+def forget_text(database: sqlite3.Connection, message: int) -> None:
+    """Delete the text of all answers to a message of the inbox. The answers stay, for the numbers about all answers."""
+    if _exists(database):
+        database.execute("UPDATE sample SET text = NULL WHERE key = (SELECT key FROM messages WHERE id = ?)", [message])
+
+
+def erase(database: sqlite3.Connection, erasure: Erasure, key: bytes | None) -> int:
+    """Delete the answers to the messages, and their words from what the check for drift has found."""
+    found = drift(database)
+    if found is not None:
+        put_drift(database, erasure.without_in_json(found))
+    if not _exists(database):
+        return 0
+    rows = database.execute("SELECT id, key, text FROM sample").fetchall()
+    gone = [[number] for number, of, text in rows if of == key or erasure.covers(text)]
+    database.executemany("DELETE FROM sample WHERE id = ?", gone)
+    return len(gone)
+
+
+def _exists(database: sqlite3.Connection) -> bool:
+    """Whether the file has a sample."""
+    return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'sample'").fetchall())
+
+
 def judge(database: sqlite3.Connection, number: int, judged: Judged | None, expected: str | None) -> int:
     """Keep a judgement for all answers to the message of an answer; return how many there are."""
-    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'sample'").fetchall():
+    if not _exists(database):
         return 0
     return database.execute(
         "UPDATE sample SET judged = ?, expected = ? WHERE key = (SELECT key FROM sample WHERE id = ?)",

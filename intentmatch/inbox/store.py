@@ -20,6 +20,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import Verdict
 from intentmatch.inbox import sample
@@ -141,7 +142,13 @@ class MessageStore(Protocol):
         """Return unhandled messages within the age limit, oldest first."""
 
     def handle(self, messages: Iterable[int], how: Handled) -> None:
-        """Mark messages as handled: delete their text, and ignore the messages if they are received again."""
+        """Mark messages as handled: delete their text, and ignore the messages if they are received again.
+
+        Answers to them stay in the sample without the text.
+        """
+
+    def erase(self, erasure: Erasure) -> tuple[int, int]:
+        """Delete messages, handled or not, their corrections and the answers to them; return how many of both."""
 
     def sampled(self, now: float) -> list[SampledAnswer]:
         """Return the sample of all answers within the age limit, oldest first."""
@@ -219,6 +226,19 @@ class Store:
             for message in messages:
                 database.execute("UPDATE messages SET handled = ?, text = NULL WHERE id = ?", [how, message])
                 database.execute("DELETE FROM corrections WHERE message = ?", [message])
+                sample.forget_text(database, message)
+
+    def erase(self, erasure: Erasure) -> tuple[int, int]:
+        """Delete messages and the answers to them, and overwrite them in the file.
+
+        Raises InputError if the file cannot be used.
+        """
+        with self._existing("IMMEDIATE") as database:
+            key = None if erasure.text is None else key_of(erasure.text, self.mode, _about(database)["salt"])
+            rows = database.execute("SELECT id, key, text FROM messages").fetchall()
+            gone = [[number] for number, of, text in rows if of == key or erasure.covers(text)]
+            database.executemany("DELETE FROM messages WHERE id = ?", gone)
+            return len(gone), sample.erase(database, erasure, key)
 
     def sampled(self, now: float) -> list[SampledAnswer]:
         """Return the sample of all answers within the age limit. InputError if the file cannot be used."""
@@ -320,7 +340,7 @@ def row_of(entry: Entry, mode: str, salt: bytes) -> dict[str, Any] | None:
         return None
     text = entry.text if mode == "plain" else redacted
     return {
-        "key": hashlib.blake2b(fold(text).encode("utf-8", "replace"), key=salt, digest_size=16).digest(),
+        "key": key_of(entry.text, mode, salt),
         "text": None if mode == "hashed" else _storable(text)[:_CHARACTERS],
         "language": entry.language,
         "verdict": entry.verdict,
@@ -330,6 +350,12 @@ def row_of(entry: Entry, mode: str, salt: bytes) -> dict[str, Any] | None:
         "time": entry.time,
         "intent": _storable(entry.intent or _NONE),
     }
+
+
+def key_of(text: str, mode: str, salt: bytes) -> bytes:
+    """Return the salted hash by which a message is found."""
+    kept = text if mode == "plain" else redact(text)
+    return hashlib.blake2b(fold(kept).encode("utf-8", "replace"), key=salt, digest_size=16).digest()
 
 
 def _about(database: sqlite3.Connection) -> dict[str, Any]:

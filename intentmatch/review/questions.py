@@ -141,7 +141,10 @@ class Questions:
 
 def questions_of(answers: Sequence[SampledAnswer]) -> Questions:
     """Return the questions about a sample of answers, in any order, and the judgements so far."""
-    readable = sorted((one for one in answers if one.text is not None), key=lambda one: (one.time, one.id))
+    # Of a handled message the text is deleted and the judgement stays.
+    readable = sorted(
+        (one for one in answers if one.text is not None or one.judged is not None), key=lambda one: (one.time, one.id)
+    )
     questions = all_questions(readable)
     waiting = sorted((one for one in questions if one.judged is None), key=lambda one: (one.rank, one.number))
     period, threshold = _period(readable)

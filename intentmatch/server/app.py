@@ -108,6 +108,7 @@ def create_app(
     chat.add_calls(calls, store)
     feedback.add_calls(calls)
     app = _App(calls, access, served, keys, authoring=authoring, studio=interfaces.studio)
+    app.state.conversations = store
     _add_middleware(app, config)
     # Most requests match messages: their routes come first.
     app.router.routes.extend(calls.routes)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from intentmatch.authoring.audit import AuditLog
+from intentmatch.core.erasure import ERASED, Erasure
 from intentmatch.core.errors import InputError
 
 
@@ -36,3 +37,22 @@ def test_log_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="audit log"):
         AuditLog(tmp_path / "deep" / "audit.jsonl").prepare()
+
+
+def test_words_of_users_are_erased_and_entries_stay(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl")
+    log.note("anna", "Inbox: ignore “call Bob Miller on monday”", "0", None)
+    log.note("anna", "Add to order_status", "1", "2")
+    with (tmp_path / "audit.jsonl").open("a") as file:
+        file.write("half of a li\n")
+    log.note("eve", "about bob-miller", "2", None)
+
+    assert log.erase(Erasure(contains="bob miller")) == 2
+    assert [(one.author, one.what, one.digest) for one in log.entries(5)] == [
+        ("eve", f"about {ERASED}", "2"),
+        ("anna", "Add to order_status", "1"),
+        ("anna", f"Inbox: ignore “call {ERASED} on monday”", "0"),
+    ]
+    assert b"half of a li" in (tmp_path / "audit.jsonl").read_bytes()
+    assert log.erase(Erasure(contains="bob miller")) == 0
+    assert AuditLog(tmp_path / "none").erase(Erasure("hello")) == 0

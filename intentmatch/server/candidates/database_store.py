@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import DatabaseError
 from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State
 from intentmatch.storage.postgres.address import Address
@@ -85,6 +86,18 @@ class DatabaseCandidateStore:
             if samples:
                 connection.execute(_TOO_MANY, [self._bot, SAMPLES_OF_A_KIND])
             return True
+
+    def erase(self, erasure: Erasure) -> int:
+        """Remove the samples with these messages; return how many there were."""
+        with self._database.rows() as connection:
+            rows = connection.execute(
+                "SELECT id, text FROM intentmatch.candidate_samples WHERE bot = %s", [self._bot]
+            ).fetchall()
+            gone = [number for number, text in rows if erasure.covers(text)]
+            connection.execute(
+                "DELETE FROM intentmatch.candidate_samples WHERE bot = %s AND id = ANY(%s)", [self._bot, gone]
+            )
+        return len(gone)
 
     def counts(self, present: str) -> dict[str, int]:
         """Return the counts beside the present registry with this fingerprint, by name."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import InputError
 from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State
 
@@ -110,6 +111,16 @@ class FileCandidateStore:
             if samples:
                 database.execute(_TOO_MANY, [SAMPLES_OF_A_KIND])
             return True
+
+    def erase(self, erasure: Erasure) -> int:
+        """Remove the samples with these messages, and overwrite them in the file. Raises `InputError`."""
+        if not self.path.is_file():
+            return 0
+        with self._open() as database:
+            rows = database.execute("SELECT rowid, text FROM samples").fetchall()
+            gone = [[number] for number, text in rows if erasure.covers(text)]
+            database.executemany("DELETE FROM samples WHERE rowid = ?", gone)
+            return len(gone)
 
     def counts(self, present: str) -> dict[str, int]:
         """Return the counts beside the present registry with this fingerprint, by name. Raises `InputError`."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from intentmatch.server.candidates.candidate import BotCandidate
-from intentmatch.server.candidates.file_store import NAME, FileCandidateStore
-from intentmatch.server.candidates.records import CandidateSource, CandidateStore
+from intentmatch.server.candidates.places import store_of
+from intentmatch.server.candidates.records import CandidateSource
 from intentmatch.server.candidates.sources import LoadedCandidate, load_candidate
 from intentmatch.server.middleware.problems import ProblemError
 
@@ -29,7 +29,7 @@ def candidate_of(bot: Bot) -> BotCandidate:
     bot.metrics.expect_candidates(bot.name)
     return BotCandidate(
         matcher=lambda: bot.matcher,
-        store=lambda: _store(bot),
+        store=lambda: store_of(bot.matcher.path, bot.matcher.address, _workspace(bot)),
         load=load,
         metrics=bot.metrics,
         queue=bot.shadows,
@@ -43,18 +43,3 @@ def _workspace(bot: Bot) -> Workspace | None:
         return bot.workspace
     except ProblemError:
         return None
-
-
-def _store(bot: Bot) -> CandidateStore | None:
-    """Where all workers find the candidate: in the database, with the history of the files, or beside an artefact."""
-    path, address = bot.matcher.path, bot.matcher.address
-    if address is not None:
-        from intentmatch.server.candidates.database_store import DatabaseCandidateStore  # needs psycopg
-
-        return DatabaseCandidateStore(address)
-    if path is None:
-        return None
-    workspace = _workspace(bot)
-    if workspace is not None:
-        return FileCandidateStore(workspace.private_folder / NAME)
-    return FileCandidateStore(path.with_name(f".{path.name}.{NAME}"))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
+from intentmatch.core.erasure import Erasure
 from intentmatch.server.candidates.differences import Kind
 from intentmatch.server.candidates.rollback import RollbackRule
 
@@ -107,6 +108,9 @@ class CandidateStore(Protocol):
 
         Samples from before `oldest` are removed. Returns False, and adds nothing, unless the candidate runs.
         """
+
+    def erase(self, erasure: Erasure) -> int:
+        """Remove the samples with these messages; return how many there were."""
 
     def counts(self, present: str) -> dict[str, int]:
         """Return the counts beside the present registry with this fingerprint, by name."""

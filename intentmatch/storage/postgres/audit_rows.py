@@ -1,10 +1,12 @@
-"""The audit log of a bot in PostgreSQL: rows that its users can add and not change."""
+"""The audit log of a bot in PostgreSQL: rows that servers can add and not change."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import NamedTuple
 
+from intentmatch.core.erasure import Erasure
+from intentmatch.core.errors import DatabaseError
 from intentmatch.storage.postgres.database import Connection, Database
 
 
@@ -36,3 +38,25 @@ def entries(database: Database, most: int, bot: str | None = None) -> list[Audit
             [bot, most],
         ).fetchall()
     return [AuditRow(*row) for row in rows]
+
+
+def erase(database: Database, erasure: Erasure) -> int:
+    """Replace words of messages in all entries of the bot; return how many entries have changed.
+
+    Raises `DatabaseError` if the role may not change the log, as those of servers may not.
+    """
+    bot = database.bot
+    with database.rows() as connection:
+        rows = connection.execute("SELECT id, what FROM intentmatch.audit WHERE bot = %s", [bot]).fetchall()
+        changed = [(erasure.without(what), number) for number, what in rows if erasure.quoted_in(what)]
+        if not changed:
+            return 0
+        found = connection.execute("SELECT has_column_privilege('intentmatch.audit', 'what', 'UPDATE')").fetchone()
+        if not (found and found[0]):
+            raise DatabaseError(
+                f"entries of the audit log with the words: {len(changed)}. This role may not change the log. Run "
+                "`intentmatch inbox erase` as the owner of the tables"
+            )
+        with connection.cursor() as cursor:
+            cursor.executemany("UPDATE intentmatch.audit SET what = %s WHERE id = %s", changed)
+    return len(changed)

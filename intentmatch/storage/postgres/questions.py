@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from intentmatch.core.erasure import Erasure
 from intentmatch.storage.postgres.address import Address
 from intentmatch.storage.postgres.database import Database
 
@@ -49,6 +50,25 @@ class QuestionStore:
                 [self._database.bot, _key(conversation)],
             ).fetchone()
         return None if row is None else row[0]
+
+    def erase(self, erasure: Erasure) -> int:
+        """Remove the texts that quote messages, and expired ones; return how many quoted some.
+
+        Raises `DatabaseError`.
+        """
+        with self._database.rows() as connection:
+            connection.execute(
+                "DELETE FROM intentmatch.questions WHERE bot = %s AND expires < now()", [self._database.bot]
+            )
+            rows = connection.execute(
+                "SELECT conversation, text FROM intentmatch.questions WHERE bot = %s", [self._database.bot]
+            ).fetchall()
+            gone = [bytes(key) for key, text in rows if erasure.quoted_in_json(text)]
+            connection.execute(
+                "DELETE FROM intentmatch.questions WHERE bot = %s AND conversation = ANY(%s)",
+                [self._database.bot, gone],
+            )
+        return len(gone)
 
 
 def _key(conversation: str) -> bytes:

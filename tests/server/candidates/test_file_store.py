@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import InputError
 from intentmatch.server.candidates.file_store import FileCandidateStore
 from intentmatch.server.candidates.records import (
@@ -119,3 +120,18 @@ def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="cannot be written"):
         FileCandidateStore(tmp_path / "history" / "candidate.sqlite").begin(RECORD)
+
+
+def test_samples_with_a_message_are_erased(store: CandidateStore) -> None:
+    store.begin(RECORD)
+    store.add("a", "p", {"failed": 2}, [sample()._replace(text="my name is Bob Miller"), sample()], 0.0)
+
+    assert store.erase(Erasure(contains="bob miller")) == 1
+    assert [one.text for one in store.samples("p", 0.0)] == ["hello"]
+    assert store.counts("p") == {"failed": 2}
+    if isinstance(store, FileCandidateStore):
+        assert b"Miller" not in store.path.read_bytes()
+
+
+def test_nothing_to_erase_without_a_file(tmp_path: Path) -> None:
+    assert FileCandidateStore(tmp_path / "none.sqlite").erase(Erasure("hello")) == 0

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from intentmatch.core.erasure import Erasure
 from intentmatch.dialogue import Dialogue, MemoryStore, Store
 from intentmatch.matching.matcher import Matcher
 
@@ -73,3 +74,12 @@ def test_conversation_goes_on_in_another_process(postgres_address, tmp_path):
     turn = Dialogue(matcher, store=QuestionStore(postgres_address)).take("yes", "ann")
 
     assert turn.reply == "Closed."
+
+
+def test_texts_that_quote_a_message_are_erased(store):
+    store.put("ann", '{"message": "call Bob \\u00dcbel"}', 60)
+    store.put("ben", '{"message": "call Anna"}', 60)
+
+    assert store.erase(Erasure(contains="bob übel")) == 1
+    assert store.pop("ann") is None
+    assert store.pop("ben") is not None

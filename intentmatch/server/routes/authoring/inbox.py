@@ -9,11 +9,16 @@ from fastapi import Path as InPath
 from starlette.concurrency import run_in_threadpool
 
 from intentmatch.authoring.revisions import digest_of
+from intentmatch.authoring.workspace import Workspace
+from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import InputError, counted
+from intentmatch.dialogue import Store
 from intentmatch.inbox import Cluster, Decision, Handled, Inbox, Missed, edits_of, review
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.api_keys import author_of
 from intentmatch.server.bots.bot import Bot
+from intentmatch.server.candidates.places import store_of
+from intentmatch.server.erasing import erase, erase_conversation
 from intentmatch.server.middleware.problems import ProblemError, responses
 from intentmatch.server.routes.authoring.common import (
     ASKS,
@@ -27,6 +32,8 @@ from intentmatch.server.routes.authoring.common import (
 )
 from intentmatch.server.routes.schemas.authoring.edits import PreviewResponse
 from intentmatch.server.routes.schemas.authoring.inbox import (
+    EraseRequest,
+    EraseResponse,
     HandledResponse,
     InboxPreviewRequest,
     InboxRequest,
@@ -51,6 +58,26 @@ def add_calls(router: APIRouter) -> None:
         return InboxResponse(
             revision=revision, clusters=clusters, understood=found.understood, hashed=len(found.hashed)
         )
+
+    @router.post("/inbox/erase", **ASKS)
+    def erase_messages(request: Request, body: EraseRequest) -> EraseResponse:
+        """Erase a person's messages in the inbox, the sample, a candidate, open conversations and the audit log.
+
+        Files are not changed: those that have the words are named in `left`.
+        """
+        bot: Bot = request.state.bot
+        store: Store = request.app.state.conversations
+        with explained():
+            if body.conversation is not None:
+                prefix = str(request.scope["path"]).removesuffix("/inbox/erase")
+                done = erase_conversation(store, body.conversation, [prefix])
+            else:
+                workspace = _workspace(bot)
+                candidates = store_of(bot.matcher.path, bot.matcher.address, workspace)
+                erasure = Erasure(body.text, body.contains)
+                done = erase(erasure, inbox=bot.inbox, candidates=candidates, workspace=workspace, store=store)
+        _note(bot, author_of(request), f"Erase messages: {done.inbox} of the inbox, {done.sample} sampled")
+        return EraseResponse.model_validate(done.to_dict())
 
     @router.post("/inbox/{cluster}/preview", **{**ASKS, "responses": {**ASKS["responses"], **responses(404)}})
     def preview_cluster(request: Request, cluster: _Number, body: InboxPreviewRequest) -> PreviewResponse:
@@ -127,12 +154,17 @@ def _decision(cluster: Cluster, body: InboxRequest) -> Decision:
 
 def _note(bot: Bot, author: str, what: str) -> None:
     """Note in the audit log what changes no file. A bot without YAML has no audit log."""
+    workspace = _workspace(bot)
+    if workspace is not None:
+        with explained():
+            workspace.note(author, what)
+
+
+def _workspace(bot: Bot) -> Workspace | None:
     try:
-        workspace = bot.workspace
+        return bot.workspace
     except ProblemError:
-        return
-    with explained():
-        workspace.note(author, what)
+        return None
 
 
 def _edits(bot: Bot, decision: Decision, body: InboxRequest) -> list[Edit]:

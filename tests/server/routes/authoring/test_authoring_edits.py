@@ -313,6 +313,7 @@ def test_openapi_and_docs_describe_each_call(client: TestClient) -> None:
         "GET /inbox",
         "POST /inbox/{cluster}/preview",
         "POST /inbox/{cluster}",
+        "POST /inbox/erase",
         "POST /evaluate",
         "POST /revisions/{id}/replay",
         "GET /insight/target",

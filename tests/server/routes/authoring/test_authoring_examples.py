@@ -61,6 +61,7 @@ PATHS = {
     "judge_answer": "/review/1",
     "preview_cluster": "/inbox/1/preview",
     "handle_cluster": "/inbox/1",
+    "erase_messages": "/inbox/erase",
     "insight": "/insight/overlaps",
     "insight_target": "/insight/target?precision=0.9",
     "issues": "/issues",
@@ -81,6 +82,7 @@ ORDER = [
     "judge_answer",
     "preview_cluster",
     "handle_cluster",
+    "erase_messages",
     "preview_edits",
     "write_edits",
     "lint_files",
@@ -213,9 +215,10 @@ def test_each_request_is_accepted(tmp_path: Path) -> None:
             "preview_cluster",
             "handle_cluster",
             "judge_answer",
+            "erase_messages",
         ):
             for title, body in examples()[name]["requests"].items():
-                without = {} if name in ("try_message", "judge_answer") else {"effect": False}
+                without = {} if name in ("try_message", "judge_answer", "erase_messages") else {"effect": False}
                 answer = called(client, title, previewed.get(name, PATHS[name]), {**body, **without})
                 assert answer.get("writable", True), (title, answer["problems"])
 

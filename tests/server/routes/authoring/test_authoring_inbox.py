@@ -11,7 +11,7 @@ from server.routes.authoring.test_authoring_edits import ADMIN, KEY, OPTIONS, bo
 from server.routes.authoring.test_authoring_edits import client as without_inbox
 from starlette.testclient import TestClient
 
-from intentmatch import Matcher
+from intentmatch import Matcher, MemoryStore
 from intentmatch.server import create_app
 
 __all__ = ["bot", "without_inbox"]
@@ -90,3 +90,38 @@ def test_without_an_inbox_the_call_says_how_to_turn_it_on(without_inbox: TestCli
     answer = without_inbox.get("/inbox")
 
     assert (answer.status_code, "setting `inbox`" in answer.json()["detail"]) == (503, True)
+
+
+def test_messages_are_erased_everywhere_and_the_erasure_is_noted(client: TestClient, tmp_path: Path) -> None:
+    number = clusters(client)[MESSAGE]["cluster"]
+    body = {"action": "ignore", "note": f"Inbox: ignore {MESSAGE}"}
+    assert client.post(f"/inbox/{number}", json=body).status_code == 200
+
+    erased = client.post("/inbox/erase", json={"text": MESSAGE})
+
+    assert erased.json() == {"inbox": 1, "sample": 0, "candidate": 0, "conversations": 0, "audit": 1, "left": []}
+    newest, before = client.get("/audit", headers=ADMIN).json()["entries"][:2]
+    assert newest["what"] == "Erase messages: 1 of the inbox, 0 sampled"
+    assert (newest["author"], before["what"]) == ("anna", "Inbox: ignore ‹erased›")
+    assert MESSAGE.encode() not in (tmp_path / "misses.sqlite").read_bytes()
+    assert set(clusters(client)) == {"zebra crossing paint"}
+
+
+def test_open_question_of_a_conversation_is_erased(bot: Path) -> None:
+    store = MemoryStore()
+    store.put("/chat ann", "{}", 60)
+    with TestClient(create_app(Matcher.load(bot), store=store, **OPTIONS), headers=dict(KEY)) as client:
+        assert client.post("/inbox/erase", json={"conversation": "ann"}).json()["conversations"] == 1
+    assert store.pop("/chat ann") is None
+
+
+@pytest.mark.parametrize("body", [{}, {"text": "a", "conversation": "b"}, {"contains": "ab"}, {"text": "?!"}])
+def test_erasing_needs_words(client: TestClient, body: dict[str, str]) -> None:
+    assert client.post("/inbox/erase", json=body).status_code == 422
+
+
+def test_only_authors_erase(client: TestClient) -> None:
+    body = {"text": MESSAGE}
+    assert client.post("/inbox/erase", json=body, headers={"x-api-key": "k"}).status_code == 403
+    assert client.post("/inbox/erase", json=body, headers={"x-api-key": ""}).status_code == 401
+    assert MESSAGE in clusters(client)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from intentmatch.server.routes.schemas.authoring.edits import NEW_FILE, NOTE, SECONDS, Note
 from intentmatch.server.routes.schemas.authoring.revisions import WrittenResponse
-from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel
+from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
 from intentmatch.server.routes.schemas.requests import LanguageCode, Name
 
 
@@ -43,3 +43,28 @@ class HandledResponse(ResponseModel):
 
     handled: int = Field(description="Number of messages removed from the inbox.")
     written: WrittenResponse | None = Field(description="Null if the messages were ignored.")
+
+
+class EraseRequest(RequestModel):
+    """Which messages to erase: exactly one of the three."""
+
+    text: str | None = Field(default=None, max_length=10_000, description="The message, as it was sent.")
+    contains: str | None = Field(default=None, max_length=1000, description="Words that the messages contain.")
+    conversation: str | None = Field(default=None, max_length=1000, description="What is open in this conversation.")
+
+    @model_validator(mode="after")
+    def _one(self) -> EraseRequest:
+        if sum(given is not None for given in (self.text, self.contains, self.conversation)) != 1:
+            raise ValueError("name the messages by one of `text`, `contains` and `conversation`")
+        return self
+
+
+class EraseResponse(ResponseModel):
+    """How much was erased in each place."""
+
+    inbox: int = Field(description="Messages.")
+    sample: int = Field(description="Answers of the sample of all answers.")
+    candidate: int = Field(description="Samples of a candidate.")
+    conversations: int = Field(description="Open questions and sessions.")
+    audit: int = Field(description="Entries of the audit log that had the words; the entries stay.")
+    left: list[Text] = Field(description="Places that have the words still, such as YAML files.")

@@ -1,0 +1,96 @@
+"""Which messages of users to erase, wherever they are kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from intentmatch.core.arguments import check_argument
+from intentmatch.core.errors import InputError
+from intentmatch.text.normalize import fold
+from intentmatch.text.redact import redact
+
+ERASED = "‹erased›"
+"""Stands where words were erased and the rest stays."""
+
+_SHORTEST_PART = 3
+# Stores cut a message after so many characters.
+_CUT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """One message by its `text`, or all messages that contain the words `contains`.
+
+    Case, punctuation and spaces make no difference. A `text` also means the message as redaction has left it.
+    """
+
+    text: str | None = None
+    contains: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raises `InputError` unless one of the two is given, with at least three letters or digits in `contains`."""
+        check_argument("text", self.text, str | None)
+        check_argument("contains", self.contains, str | None)
+        if (self.text is None) == (self.contains is None):
+            raise InputError("name the messages to erase by one of `text` and `contains`")
+        if self.text is not None and not fold(self.text):
+            raise InputError("the message to erase must contain words")
+        if self.contains is not None and len(fold(self.contains).replace(" ", "")) < _SHORTEST_PART:
+            raise InputError(f"`contains` must have at least {_SHORTEST_PART} letters or digits")
+
+    def covers(self, stored: str | None) -> bool:
+        """Whether a message is to be erased, given its text as it is stored, cut from 1,000 characters on."""
+        if stored is None:
+            return False
+        if self.contains is not None:
+            return fold(self.contains) in fold(stored)
+        kept = fold(stored)
+        cut = len(stored) >= _CUT
+        return any(fold(form) == kept or (cut and fold(form).startswith(kept)) for form in self._forms)
+
+    def quoted_in(self, text: str) -> bool:
+        """Whether a longer text, such as a note, has the words."""
+        return self._quotes.search(text) is not None
+
+    def without(self, text: str) -> str:
+        """Return a longer text with `ERASED` in place of the words."""
+        return self._quotes.sub(ERASED, text)
+
+    def without_in(self, value: Any) -> Any:
+        """Return JSON values with `ERASED` in place of the words in each text."""
+        if isinstance(value, str):
+            return self.without(value)
+        if isinstance(value, list):
+            return [self.without_in(each) for each in value]
+        return {name: self.without_in(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+    def without_in_json(self, text: str) -> str:
+        """Return a JSON text with `ERASED` in place of the words."""
+        values = json.loads(text)
+        changed = self.without_in(values)
+        return text if changed == values else json.dumps(changed, ensure_ascii=False)
+
+    def quoted_in_json(self, text: str) -> bool:
+        """Whether a JSON text has the words. A text that is no JSON is looked at as it is."""
+        try:
+            return self.without_in_json(text) != text
+        except ValueError:
+            return self.quoted_in(text)
+
+    @property
+    def _forms(self) -> tuple[str, ...]:
+        """The words as they were written, and as a redacted store has them."""
+        words = self.text or self.contains or ""
+        redacted = redact(words)
+        # A part that is nothing but a number would stand for every number.
+        return (words,) if self.contains is not None or redacted == words else (words, redacted)
+
+    @property
+    def _quotes(self) -> re.Pattern[str]:
+        around = (r"(?<!\w)", r"(?!\w)") if self.text is not None else ("", "")
+        words = (re.findall(r"\w+", form) or [re.escape(form)] for form in self._forms)
+        forms = (r"\W+".join(each) for each in words)
+        return re.compile(f"{around[0]}(?:{'|'.join(forms)}){around[1]}", re.IGNORECASE)

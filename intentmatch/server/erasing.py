@@ -1,0 +1,70 @@
+"""Erase messages of users in every place where a bot keeps some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from intentmatch.core.erasure import Erasure
+from intentmatch.core.errors import InputError
+
+if TYPE_CHECKING:
+    from intentmatch.authoring.workspace import Workspace
+    from intentmatch.dialogue import Store
+    from intentmatch.inbox import Inbox
+    from intentmatch.server.candidates.records import CandidateStore
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """How much was erased in each place."""
+
+    inbox: int = 0
+    """Messages."""
+    sample: int = 0
+    """Answers of the sample of all answers."""
+    candidate: int = 0
+    """Samples of a candidate."""
+    conversations: int = 0
+    """Open questions and sessions."""
+    audit: int = 0
+    """Entries of the audit log that had the words; the entries stay."""
+    left: tuple[str, ...] = ()
+    """Places that have the words still: names of YAML files, or why a place could not be written."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {**asdict(self), "left": list(self.left)}
+
+
+def erase(
+    erasure: Erasure,
+    *,
+    inbox: Inbox | None = None,
+    candidates: CandidateStore | None = None,
+    workspace: Workspace | None = None,
+    store: Store | None = None,
+) -> Erased:
+    """Erase messages in the places that a bot has; None stands for a place that it has not.
+
+    Raises `InputError` if the inbox, the candidate or the store cannot be written: what was erased before is gone.
+    """
+    messages, answers = (0, 0) if inbox is None or not inbox.has_messages else inbox.erase_all(erasure)
+    samples = 0 if candidates is None else candidates.erase(erasure)
+    search = getattr(store, "erase", None)  # only some stores can be searched
+    questions = search(erasure) if callable(search) else 0
+    entries, left = 0, []
+    if workspace is not None:
+        try:
+            entries = workspace.erase_from_audit(erasure)
+        except InputError as error:
+            left.append(str(error))
+        left += workspace.quoting(erasure)
+    return Erased(messages, answers, samples, questions, entries, tuple(left))
+
+
+def erase_conversation(store: Store, conversation: str, prefixes: Sequence[str]) -> Erased:
+    """Remove what is open in a conversation. `prefixes` are the paths below which servers have `/chat`."""
+    keys = [conversation, f"dialogflow {conversation}", *(f"{prefix}/chat {conversation}" for prefix in prefixes)]
+    return Erased(conversations=sum(store.pop(key) is not None for key in keys))

@@ -20,7 +20,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "core",
         "slots storage",
         "pieces",
-        "encoders registry",
+        "encoders reading registry",
         "distill formats index",
         "learning",
         "artefact",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from intentmatch.core.types import Encoder
 from intentmatch.text.language_id import base_language, script
+
+_CACHED_LANGUAGES = 256
 
 
 class Coverage:
@@ -22,6 +25,7 @@ class Coverage:
         self._languages = None if languages is None else frozenset(map(base_language, languages))
         self._unknown: Callable[[str], str] | None = getattr(encoder, "unknown", None)
         self._beyond: Callable[[str], tuple[int, int] | None] | None = getattr(encoder, "beyond", None)
+        self._covers = lru_cache(_CACHED_LANGUAGES)(self.covers)
 
     def covers(self, code: str) -> bool:
         """Return whether a language is covered or may be. Regions and scripts do not count: `pt` covers `pt-BR`."""
@@ -30,7 +34,7 @@ class Coverage:
     def gap(self, text: str, language: str | None) -> str:
         """Describe what the encoder does not cover in a cleaned message; "" if it covers everything."""
         gaps = []
-        if language is not None and not self.covers(language):
+        if language is not None and not self._covers(language):
             gaps.append(f"{self._name} was not trained on {language}")
         unknown = self._unknown(text) if self._unknown is not None else ""
         if unknown:

@@ -86,6 +86,8 @@ class StaticEncoder:
         if self._tokenizer.size > pieces:
             raise _not_a_model(folder, f"the tokenizer has more pieces than the table has rows ({pieces})")
         self._is_unknown = _UnknownLetters(self._tokenizer)
+        self.reads_pieces = self._home == EMBEDDED
+        """Whether its pieces are those of the embedded tokenizer, so that `encode_pieces` takes them."""
 
     @property
     def folder(self) -> Path:
@@ -136,15 +138,19 @@ class StaticEncoder:
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Return unit vectors, float32 of shape `(len(texts), dim)`; a text without a known piece gives zeros."""
+        return self.encode_pieces([self._tokenizer.encode(text, MAX_PIECES) for text in texts])
+
+    def encode_pieces(self, texts: Sequence[Sequence[int]]) -> Vectors:
+        """Return what `encode` returns for texts, each given by the ids of its pieces."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        for vector, text in zip(vectors, texts, strict=True):
-            self._sum_into(vector, self._tokenizer.encode(text, MAX_PIECES))
+        for vector, pieces in zip(vectors, texts, strict=True):
+            self._sum_into(vector, pieces)
         return vectors
 
     def _sum_into(self, vector: NDArray[np.float32], pieces: Sequence[int]) -> None:
         # Unknown pieces are left out, as in model2vec.
         unknown = self._tokenizer.unknown
-        known = np.array([piece for piece in pieces if piece != unknown], dtype=np.intp)
+        known = np.array([piece for piece in pieces if piece != unknown] if unknown in pieces else pieces, np.intp)
         if not len(known):
             return
         rows = self._rows.take(known if self._mapping is None else self._mapping.take(known), axis=0).astype(np.float32)

@@ -21,8 +21,8 @@ from intentmatch.evaluation.pace import Pace
 from intentmatch.learning.training import PreviousTraining
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine, Precomputed
-from intentmatch.matching.question import Question
 from intentmatch.matching.snapshot import Answers
+from intentmatch.reading.question import Question
 from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
 

@@ -23,7 +23,7 @@ from intentmatch.core.settings import Settings, parse
 from intentmatch.core.types import checked_language_code
 from intentmatch.inbox.sample import Judged, SampledAnswer, draw
 from intentmatch.inbox.store import Entry, Handled, MessageStore, Missed, Store
-from intentmatch.matching.reading import MAX_CHARACTERS
+from intentmatch.reading.reader import MAX_CHARACTERS
 from intentmatch.runtime.block_sizes import INBOX_ENTRIES
 from intentmatch.storage.postgres.address import Address, address_of, is_address
 from intentmatch.storage.unwritable import with_advice

@@ -21,6 +21,7 @@ from intentmatch.learning.fusion import WORD_WEIGHT, Apart, fused_score
 from intentmatch.learning.head import TrainedHead
 from intentmatch.learning.labelled_share import LabelledShare
 from intentmatch.learning.word_alignment import LEADING
+from intentmatch.pieces.embedded import known_pieces
 from intentmatch.runtime.block_sizes import SCORING_FEATURE_ROWS
 from intentmatch.text.normalize import clean, fold
 
@@ -139,14 +140,15 @@ def _evidence(
     if trained_head is None:
         return scores.astype(np.float64)
     head = trained_head.head.for_vectors(vectors.shape[1])
-    logits = head.logits_many(vectors, trained_head.vectorizer.dense(texts))
+    pieces = [known_pieces(text) for text in texts]
+    logits = head.logits_many(vectors, trained_head.vectorizer.dense(pieces))
     evidence = fused_score(scores, logits[:, index.owners], apart)
     if trained_head.words is not None:
         leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
         near = [
             [index.nearest(cosines[row], column) for column in columns.tolist()] for row, columns in enumerate(leading)
         ]
-        similar = trained_head.words.similarities_many(texts, near)
+        similar = trained_head.words.similarities_many(pieces, near)
         for row, (columns, similarities) in enumerate(zip(leading, similar, strict=True)):
             evidence[row, columns] += WORD_WEIGHT * np.array(similarities)
     return evidence

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
-from intentmatch.pieces.embedded import known_pieces
 from intentmatch.runtime.block_sizes import TOKEN_FEATURE_TEXTS
 
 DIM = 1024
@@ -29,6 +28,7 @@ VERSION = 1
 # Rarity has more hash buckets than the vector, so that a common token does not get the weight of a rare one.
 RARITIES = 1 << 14
 """Number of inverse document frequencies, each of many hashes."""
+_MOST_KEPT = 1 << 14
 _SIGNS = np.array([-1.0, 1.0], dtype=np.float32)
 # numpy scalars: mixed arithmetic with Python integers is slower.
 _RARITY_OF, _PLACE_FROM, _PLACE_OF, _SIGN_FROM = map(np.int64, (RARITIES - 1, 14, DIM - 1, 31))
@@ -49,15 +49,16 @@ NO_WORDS = SparseVector(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.float32
 
 
 class TokenVectorizer:
-    """Turns texts into token features. Immutable, safe to use from many threads."""
+    """Turns texts, given by their known pieces, into token features. Safe to use from many threads."""
 
     def __init__(self, rarity: NDArray[np.float32]) -> None:
         self.rarity = rarity
         """Inverse document frequency by hash, shape `(16384,)`."""
+        self._features: dict[tuple[int, int], tuple[int, float]] = {}
 
     @classmethod
-    def fit(cls, texts: Sequence[str]) -> TokenVectorizer:
-        """Fit the inverse document frequencies on a registry's cleaned texts."""
+    def fit(cls, texts: Sequence[Sequence[int]]) -> TokenVectorizer:
+        """Fit the inverse document frequencies on a registry's texts, each given by its known pieces."""
         counts = np.zeros(RARITIES)
         for start in range(0, len(texts), TOKEN_FEATURE_TEXTS):
             hashes, rows = _hashed(texts[start : start + TOKEN_FEATURE_TEXTS])
@@ -65,15 +66,28 @@ class TokenVectorizer:
             counts += np.bincount(_indices(once % RARITIES), minlength=RARITIES)
         return cls((np.log((1 + len(texts)) / (1 + counts)) + 1).astype(np.float32))
 
-    def sparse(self, text: str) -> SparseVector:
-        """Return the token features of one cleaned text."""
-        hashes = _mixed(*_neighbours(text))
-        places, values = _place(hashes), self._weights(hashes)
-        total = np.bincount(places, values, DIM)
+    def sparse(self, pieces: Sequence[int]) -> SparseVector:
+        """Return the token features of one text."""
+        if not pieces:
+            return NO_WORDS
+        pairs = [*zip(*_neighbours(pieces), strict=True)]
+        found = self._features
+        if new := [pair for pair in pairs if pair not in found]:
+            if len(found) > _MOST_KEPT:
+                # Nothing is ever taken out of a table, because other threads read it.
+                found = self._features = {}
+                new = pairs
+            hashes = _mixed(*zip(*new, strict=True))
+            features = zip(_place(hashes).tolist(), self._weights(hashes).tolist(), strict=True)
+            found.update(zip(new, features, strict=True))
+        # For so few pairs a dictionary takes a third of the time of hashing.
+        places, numbers = zip(*[found[pair] for pair in pairs], strict=True)
+        at, values = np.array(places, dtype=np.intp), np.array(numbers, dtype=np.float32)
+        total = np.bincount(at, values, DIM)
         values /= np.float32(math.sqrt(total.dot(total)) or 1.0)
-        return SparseVector(places, values)
+        return SparseVector(at, values)
 
-    def dense(self, texts: Sequence[str]) -> Vectors:
+    def dense(self, texts: Sequence[Sequence[int]]) -> Vectors:
         """Return dense token features, shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
         vectors = np.empty((len(texts), DIM), dtype=np.float32)
         for start in range(0, len(texts), TOKEN_FEATURE_TEXTS):
@@ -92,29 +106,29 @@ class TokenVectorizer:
         return values
 
 
-def _hashed(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _hashed(texts: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return a hash for each piece and pair of neighbours (the ends of a text included), and the number of its text."""
     before: list[int] = []
     behind: list[int] = []
     counts = []
-    for text in texts:
-        first, second = _neighbours(text)
+    for pieces in texts:
+        first, second = _neighbours(pieces)
         before += first
         behind += second
         counts.append(len(first))
     return _mixed(before, behind), np.repeat(np.arange(len(texts)), counts)
 
 
-def _neighbours(text: str) -> tuple[list[int], list[int]]:
+def _neighbours(pieces: Sequence[int]) -> tuple[list[int], list[int]]:
     """Return first and second member of each pair of neighbouring pieces, and of each single piece.
 
-    Pieces are counted from 1, and the ends of the text count as piece 0. The second member is counted from 1; 0 stands
-    for a single piece.
+    The first member is counted from 1, the second from 2; the ends of the text count as the piece before all others. A
+    second member of 0 stands for a single piece.
     """
-    known = [piece + 1 for piece in known_pieces(text)]
-    if not known:
+    if not pieces:
         return [], []
-    return [0, *known, *known], [*[piece + 1 for piece in known], 1, *[0] * len(known)]
+    first = [piece + 1 for piece in pieces]
+    return [0, *first, *first], [*[piece + 2 for piece in pieces], 1, *[0] * len(first)]
 
 
 def _place(hashes: NDArray[np.int64]) -> NDArray[np.intp]:

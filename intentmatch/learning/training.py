@@ -26,6 +26,7 @@ from intentmatch.learning.subsampling import beyond_a_head, sample
 from intentmatch.learning.token_features import TokenVectorizer
 from intentmatch.learning.unseen_cases import with_unseen
 from intentmatch.learning.word_alignment import WordAlignment
+from intentmatch.pieces.embedded import known_pieces
 from intentmatch.runtime import steps
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
 from intentmatch.text.normalize import clean
@@ -218,7 +219,7 @@ def _provisional_head(data: TrainingData, before: PreviousTraining) -> TrainedHe
     if before.keeps_head and same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
         if before.trained_head.words is None:
             return before.trained_head
-        return replace(before.trained_head, words=WordAlignment.fit(_texts(registry)))
+        return replace(before.trained_head, words=WordAlignment.fit(_pieces(registry)))
     features = _features(data)
     return features and _fit(features, _columns(before.trained_head.head.weights, intents, registry))
 
@@ -234,19 +235,23 @@ def _features(data: TrainingData) -> Features | None:
     registry = data.registry
     if data.settings.scorer != "head" or len(registry) < 2 or beyond_a_head(registry):
         return None
-    texts = _texts(registry)
-    vectorizer = TokenVectorizer.fit(texts)
+    pieces = _pieces(registry)
+    vectorizer = TokenVectorizer.fit(pieces)
     chosen = sample(registry)
-    fitting = _prepared(data, vectorizer, chosen)
-    return Features(chosen, vectorizer, fitting, WordAlignment.fit(texts))
+    rows = vectorizer.dense([pieces[row] for row in chosen.tolist()])
+    fitting = _prepared(data, vectorizer, chosen, rows)
+    return Features(chosen, vectorizer, fitting, WordAlignment.fit(pieces))
 
 
-def _texts(registry: Registry) -> list[str]:
-    return [clean(utterance.text) for utterance in registry.utterances]
+def _pieces(registry: Registry) -> list[Sequence[int]]:
+    """Return the known pieces of each utterance."""
+    return [known_pieces(clean(utterance.text)) for utterance in registry.utterances]
 
 
-def _prepared(data: TrainingData, vectorizer: TokenVectorizer, chosen: NDArray[np.int64]) -> Fitting:
+def _prepared(data: TrainingData, vectorizer: TokenVectorizer, chosen: NDArray[np.int64], rows: Vectors) -> Fitting:
     """Prepare the sample for training, with the labels of the intents as hints if they are meaningful.
+
+    `rows` are the token features of the sample.
 
     A title or name is one more example of its intent. Names without meaning to the encoder (`faq_12`) would be noise:
     then fewer than half of them are nearest to their own intent.
@@ -254,10 +259,9 @@ def _prepared(data: TrainingData, vectorizer: TokenVectorizer, chosen: NDArray[n
     registry, labels = data.registry, data.labels
     owners, some = np.asarray(registry.owners)[chosen], data.vectors[chosen]
     pairs = apart(SharedLines(registry), chosen)
-    rows = vectorizer.dense([clean(registry.utterances[row].text) for row in chosen.tolist()])
     if not labels_are_meaningful(some, owners, labels):
         return prepare(some, rows, owners.tolist(), len(registry), apart=pairs)
-    of_labels = vectorizer.dense([clean(intent.label) for intent in registry])
+    of_labels = vectorizer.dense([known_pieces(clean(intent.label)) for intent in registry])
     owned = [*owners.tolist(), *range(len(registry))]
     features = np.vstack([some, labels]), np.vstack([rows, of_labels])
     return prepare(*features, owned, len(registry), hints=len(registry), apart=pairs)

@@ -12,7 +12,7 @@ Source: Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
-from intentmatch.pieces.embedded import known_pieces
 from intentmatch.pieces.vectors import DIM, embedded_piece_vectors
 from intentmatch.runtime.block_sizes import ALIGNED_TEXTS
 
@@ -60,15 +59,13 @@ class WordAlignment:
         self._vectors[:-1] = embedded_piece_vectors().unit(known)
 
     @classmethod
-    def fit(cls, texts: Sequence[str]) -> WordAlignment:
-        """Prepare a registry's cleaned utterances."""
-        known = [known_pieces(text) for text in texts]
-        flat = [piece for pieces in known for piece in pieces]
-        return cls(np.array(flat, dtype=np.int32), np.array([*map(len, known)], dtype=np.int32))
+    def fit(cls, texts: Sequence[Sequence[int]]) -> WordAlignment:
+        """Prepare a registry's utterances, each given by its known pieces."""
+        flat = [piece for pieces in texts for piece in pieces]
+        return cls(np.array(flat, dtype=np.int32), np.array([*map(len, texts)], dtype=np.int32))
 
-    def similarities(self, text: str, rows: Sequence[int]) -> list[float]:
-        """Return the similarity in [0, 1] of a cleaned text to each utterance by its row; 0 without known pieces."""
-        pieces = known_pieces(text)
+    def similarities(self, pieces: Sequence[int], rows: Sequence[int]) -> list[float]:
+        """Return the similarity in [0, 1] of a text, given by its known pieces, to each utterance, given by its row."""
         if not pieces:
             return [0.0] * len(rows)
         # For so few pieces a dictionary is three times as fast as numpy.
@@ -81,14 +78,14 @@ class WordAlignment:
             vectors[unseen] = embedded_piece_vectors().unit(np.array(pieces, dtype=np.int32)[unseen])
         return self._aligned(vectors, self._rarity.take(places), rows)
 
-    def similarities_many(self, texts: Sequence[str], rows: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Return for each cleaned text its similarity to each of its own `rows`, as `similarities` does.
+    def similarities_many(self, texts: Sequence[Sequence[int]], rows: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return for each text its similarity to each of its own `rows`, as `similarities` does.
 
         Takes half the time: only the cosines are computed text by text.
         """
 
         def similarities(some: slice) -> list[list[float]]:
-            known = [known_pieces(text) for text in texts[some]]
+            known = texts[some]
             pieces = np.array([piece for of_text in known for piece in of_text], dtype=np.int32)
             places, unseen = self._looked_up(pieces)
             vectors = self._vectors.take(places, axis=0)
@@ -112,12 +109,12 @@ class WordAlignment:
 
         return [found for some in _blocks(len(rows)) for found in similarities(some)]
 
-    def rows_with(self, text: str, most: int) -> list[int]:
-        """Return the rows of the utterances that have all pieces of a cleaned text; none if it has more than `most`."""
-        pieces = {*known_pieces(text)}
-        if not 0 < len(pieces) <= most:
+    def rows_with(self, pieces: Collection[int], most: int) -> list[int]:
+        """Return the rows of the utterances that have all of these pieces; none for more than `most` different ones."""
+        different = {*pieces}
+        if not 0 < len(different) <= most:
             return []
-        found = [self._ends.searchsorted(np.flatnonzero(self.pieces == piece), "right") for piece in pieces]
+        found = [self._ends.searchsorted(np.flatnonzero(self.pieces == piece), "right") for piece in different]
         return sorted(set[int].intersection(*(set(rows.tolist()) for rows in found)))
 
     def rarity(self, pieces: NDArray[np.int32]) -> NDArray[np.float32]:

@@ -11,6 +11,8 @@ from intentmatch.core.types import Registry
 from intentmatch.learning.calibration import RIVALS
 from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.matching.policy import LEAST_OFFERED, Decision, in_scope
+from intentmatch.pieces.embedded import known_pieces
+from intentmatch.reading.text import ReadText
 from intentmatch.text.stop_words import stop_words
 
 # A message with more words, stop words aside, says what it wants. Languages without spaces are limited by pieces.
@@ -43,21 +45,18 @@ class Fragments:
         self._stop_words = stop_words(registry.languages) if registry.languages else frozenset[str]()
 
     def check(
-        self, decision: Decision, key: str, allowed: Collection[int] | None = None, hidden: Collection[int] = ()
+        self, decision: Decision, text: ReadText, allowed: Collection[int] | None = None, hidden: Collection[int] = ()
     ) -> Checked:
         """Turn a match into a question if the words of a message do not say which intent is meant.
 
-        `key` is the folded message without its typing mistakes, which is no utterance; `allowed` holds the positions of
-        the intents that may answer, None for all; the `hidden` rows do not count. Each intent's share is the mean of
+        `text` is the message without its typing mistakes, which is no utterance; `allowed` holds the positions of the
+        intents that may answer, None for all; the `hidden` rows do not count. Each intent's share is the mean of
         two: its share of the confidences, and its share of the lines that have all words of the message. The bot asks
         if none is large enough, and the head is not sure. On development sets 0.1% of the messages are asked about for
         this reason.
         """
-        total = in_scope(decision.ranked)
-        if decision.verdict != "matched" or not total:
-            return Checked(decision, None)
-        lines = self._lines_with(key, allowed, hidden)
-        if len(lines) < 2:
+        lines = self._lines_with(text, allowed, hidden) if decision.verdict == "matched" else {}
+        if len(lines) < 2 or not (total := in_scope(decision.ranked)):
             return Checked(decision, None)
         of_lines = sum(lines.values())
         shares = {
@@ -69,15 +68,17 @@ class Fragments:
         sure = (first.confidence or 0.0) >= _SURE * total or max(shares.values()) >= _ENOUGH
         if sure or len(rivals) < 2:
             return Checked(decision, None)
-        count = f"“{key}” is in lines of {len(lines)} intents"
+        count = f"“{text.key}” is in lines of {len(lines)} intents"
         reason = f"{count}, and does not say which is meant."
         return Checked(replace(decision, verdict="ambiguous", rivals=rivals, doubtful=True, reason=reason), count)
 
-    def _lines_with(self, key: str, allowed: Collection[int] | None, hidden: Collection[int]) -> Mapping[str, int]:
+    def _lines_with(
+        self, text: ReadText, allowed: Collection[int] | None, hidden: Collection[int]
+    ) -> Mapping[str, int]:
         """Return by intent how many lines have all words of a short message; empty for a long one."""
-        content = [word for word in key.split() if word not in self._stop_words]
+        content = [word for word in text.words if word not in self._stop_words]
         if self._words is None or not 0 < len(content) <= _MOST_WORDS:
             return {}
-        rows = self._words.rows_with(" ".join(content), _MOST_PIECES)
+        rows = self._words.rows_with(known_pieces(" ".join(content)), _MOST_PIECES)
         found = {(self._owners[row], self._lines[row]) for row in rows if row not in hidden}
         return Counter(self._intents[owner] for owner, _ in found if allowed is None or owner in allowed)

@@ -14,8 +14,8 @@ from math import log
 
 from intentmatch.core.result import MatchResult, Part, Stage
 from intentmatch.matching.pipeline import Engine
-from intentmatch.matching.question import Question
-from intentmatch.matching.reading import MAX_CHARACTERS
+from intentmatch.reading.question import Question
+from intentmatch.reading.reader import MAX_CHARACTERS
 from intentmatch.text.clauses import Span, pieces
 
 # Eight pieces make 36 clauses to match. Longer messages tell a story instead of listing requests.

@@ -14,7 +14,7 @@ from intentmatch.matching.policy import decide
 
 if TYPE_CHECKING:
     from intentmatch.matching.pipeline import Engine
-    from intentmatch.matching.question import Question
+    from intentmatch.reading.question import Question
 
 MOST_HYPOTHESES = 20
 _SHOWN = 3

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from intentmatch.core.result import Candidate
 from intentmatch.matching.policy import Decision
+from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import clean
 from intentmatch.text.refusals import Refusal, possible_refusal, refusal
 
@@ -32,17 +33,17 @@ class Checked(NamedTuple):
 
 def check_negation(
     decision: Decision,
-    text: str,
-    typed: str,
+    meant: ReadText,
+    typed: ReadText,
     language: str | None,
     read: Callable[[str], Decision],
 ) -> Checked:
     """Turn a match into a question if only a negation keeps the message from reading like the intent.
 
-    `text` is the cleaned message, `typed` the same before its spelling was corrected ("annule pas" may become "annuler
-    pas", which refuses nothing); `read` decides on another text as the pipeline would. The message refuses the intent
-    if one of its clauses has a negation that refuses ("don't", "I don't want to", `intentmatch.text.refusals`), and the
-    clause without the negation is in scope, nearest to an utterance without such a negation, and
+    `meant` is the message, `typed` the same before its spelling was corrected ("annule pas" may become "annuler pas",
+    which refuses nothing); `read` decides on another text as the pipeline would. The message refuses the intent if one
+    of its clauses has a negation that refuses ("don't", "I don't want to", `intentmatch.text.refusals`), and the clause
+    without the negation is in scope, nearest to an utterance without such a negation, and
 
     - scores about as high as the message. A negation that belongs to the intent ("I don't want the lamp" for "cancel")
       lowers the score when it is left out.
@@ -62,10 +63,11 @@ def check_negation(
     """
     if decision.verdict == "ambiguous" or not decision.ranked:
         return Checked(decision, None)
-    texts = (text,) if typed == text else (text, typed)
-    found = _first(refusal, texts, language)
+    found = refusal(meant.text, language, meant.words)
+    if found is None and typed is not meant:
+        found = refusal(typed.text, language, typed.words)
     if found is None:
-        return _check_possible(decision, _first(possible_refusal, texts, language), language, read)
+        return _check_possible(decision, (meant, typed), language, read)
     best = decision.ranked[0]
     without = read(found.without)
     if decision.verdict == "out_of_scope" and without.verdict != "matched":
@@ -85,9 +87,13 @@ def check_negation(
 
 
 def _check_possible(
-    decision: Decision, found: Refusal | None, language: str | None, read: Callable[[str], Decision]
+    decision: Decision, texts: Iterable[ReadText], language: str | None, read: Callable[[str], Decision]
 ) -> Checked:
-    if found is None or decision.verdict != "matched":
+    if decision.verdict != "matched":
+        return Checked(decision, None)
+    different = dict.fromkeys(text.text for text in texts)
+    found = next(filter(None, (possible_refusal(text, language) for text in different)), None)
+    if found is None:
         return Checked(decision, None)
     best, without = decision.ranked[0], read(found.without)
     if not _is_better_without(best, without, language, possible_refusal) or without.ranked[0].score < _LEAST:
@@ -149,7 +155,3 @@ def _is_better_without(best: Candidate, without: Decision, language: str | None,
 def _refuses(candidate: Candidate, language: str | None, find: _Find = refusal) -> bool:
     line = candidate.utterance
     return line is not None and find(clean(line.text), line.language or language) is not None
-
-
-def _first(find: _Find, texts: Iterable[str], language: str | None) -> Refusal | None:
-    return next(filter(None, (find(text, language) for text in texts)), None)

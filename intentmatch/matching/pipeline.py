@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, WordMatch
-from intentmatch.core.types import Encoder, Reranker
+from intentmatch.core.types import Encoder, Reranker, Vectors
 from intentmatch.core.when_read import when_read
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
@@ -22,18 +22,20 @@ from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, Policy, decide
-from intentmatch.matching.question import Question, Questions
-from intentmatch.matching.reading import Hits, Reader, Reading, checked_and_cleaned, only
+from intentmatch.matching.question import Questions
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
 from intentmatch.matching.thresholds import policy_of
-from intentmatch.matching.trace import TraceRecorder
 from intentmatch.matching.word_matches import word_matches
+from intentmatch.reading.question import Question
+from intentmatch.reading.reader import Hits, Reader, Reading, checked_and_cleaned, only
+from intentmatch.reading.text import ReadText
+from intentmatch.reading.trace import TraceRecorder
 from intentmatch.runtime.gc_pause import gc_paused
 from intentmatch.storage.postgres.address import Address
-from intentmatch.text.normalize import clean, fold
+from intentmatch.text.normalize import clean
 
 if TYPE_CHECKING:
     from intentmatch.matching.opinions.judging import Judging
@@ -95,6 +97,9 @@ class Engine:
         self._results = ResultBuilder(registry, tolerant=self.settings.fuzzy < 1.0)
         self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
         self._coverage = Coverage(encoder)
+        self._encode_pieces: Callable[[Sequence[Sequence[int]]], Vectors] | None = (
+            encoder.encode_pieces if getattr(encoder, "reads_pieces", False) else None  # type: ignore[attr-defined]
+        )
         self._precedence = self._questions.precedence
 
     def question(self, options: MatchOptions) -> Question:
@@ -118,22 +123,22 @@ class Engine:
         if precomputed:
             stages.resume()
         if reading.refused:
-            return self._nothing(reading, decided_by="noise" if reading.is_noise else "empty")
+            return self._nothing(reading, reading.refused, decided_by="noise" if reading.is_noise else "empty")
         if reading.exact:
             return self._results.result(message, question, self._exact(reading), stages, decided_by="exact")
 
-        text, hits, allowed = reading.text, reading.hits, question.allowed
+        meant, hits, allowed = reading.meant, reading.hits, question.allowed
         fuzzy = only(hits, question)
-        vector, shortlist = precomputed(text) if precomputed else Precomputed(self.encode_one(text))
+        vector, shortlist = precomputed(meant.text) if precomputed else Precomputed(self.encode_one(meant))
         stages.add("encode", f"encoded by {self.encoder.name}")
-        if gap := self._coverage.gap(reading.typed, question.language):
+        if gap := self._coverage.gap(reading.typed.text, question.language):
             stages.add("coverage", gap)
         if not vector.any() and not fuzzy:
             reason = f"the encoder {self.encoder.name} knows no part of this message."
-            return self._nothing(reading._replace(refused=reason), decided_by="empty")
+            return self._nothing(reading, reason, decided_by="empty")
 
         policy, scoring = self._deciding(question)
-        candidates = scoring.candidates(vector, text, fuzzy, allowed, shortlist, hidden=question.hidden)
+        candidates = scoring.candidates(vector, meant.known_pieces, fuzzy, allowed, shortlist, hidden=question.hidden)
         stages.add("dense", when_read(_scores, candidates[:_SHOWN]))
         self._add_head(candidates, stages)
 
@@ -144,9 +149,9 @@ class Engine:
             decision, decided_by = second, "reranker"
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
-        decision = decision if fuzzy else self._checked_fragment(decision, text, question, stages)
+        decision = decision if fuzzy else self._checked_fragment(decision, meant, question, stages)
         decision, negation = check_negation(
-            decision, text, reading.typed, question.language, lambda clause: self._decision_on(clause, question)
+            decision, meant, reading.typed, question.language, lambda clause: self._decision_on(clause, question)
         )
         if negation:
             stages.add("negation", negation)
@@ -155,7 +160,7 @@ class Engine:
             decision = followed.decision
             stages.add("follow_up", followed.says)
         if allowed is not None:
-            everything = scoring.candidates(vector, text, hits)
+            everything = scoring.candidates(vector, meant.known_pieces, hits)
             otherwise = self._precedence.asked(decide(everything, policy, question.language))
             self._add_otherwise(otherwise, allowed, stages)
         return self._results.result(message, question, decision, stages, decided_by=decided_by)
@@ -179,27 +184,38 @@ class Engine:
 
         Messages with an exact hit and noise are left out: they need neither.
         """
-        pending: dict[str, bool] = {}
+        pending: dict[str, tuple[ReadText, bool]] = {}
         for reading in readings:
             if reading.needs_vector:
-                question = reading.question
+                question, meant = reading.question, reading.meant
                 # Where only some intents may answer, some must be scored, or token features do not count, the message
                 # is searched alone.
                 is_usual = self._deciding(question)[1] is self._scoring
                 together = question.allowed is None and not reading.hits and is_usual
-                pending[reading.text] = pending.get(reading.text, False) or together
-        texts = sorted(pending)
-        vectors = encode_all(self.encoder, texts, "query")
-        whole = [number for number, text in enumerate(texts) if pending[text]]
+                _, before = pending.get(meant.text, (meant, False))
+                pending[meant.text] = meant, before or together
+        texts = [pending[text] for text in sorted(pending)]
+        vectors = self._encode_all([text for text, _ in texts])
+        whole = [number for number, (_, together) in enumerate(texts) if together]
         with gc_paused():
-            results = self._scoring.search_many(vectors[whole], [texts[number] for number in whole]) if whole else ()
+            pieces = [texts[number][0].known_pieces for number in whole]
+            results = self._scoring.search_many(vectors[whole], pieces) if whole else ()
         found = dict(zip(whole, results, strict=True))
-        return {text: Precomputed(vectors[number], found.get(number)) for number, text in enumerate(texts)}
+        return {text.text: Precomputed(vectors[n], found.get(n)) for n, (text, _) in enumerate(texts)}
 
-    def encode_one(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a cleaned message, shape `(dim,)`."""
-        vector: NDArray[np.float32] = self.encoder.encode([text], kind="query")[0]
+    def encode_one(self, text: ReadText) -> NDArray[np.float32]:
+        """Return the vector of a text, shape `(dim,)`."""
+        if self._encode_pieces is not None:
+            vectors = self._encode_pieces([text.pieces])
+        else:
+            vectors = self.encoder.encode([text.text], kind="query")
+        vector: NDArray[np.float32] = vectors[0]
         return vector
+
+    def _encode_all(self, texts: Sequence[ReadText]) -> Vectors:
+        if self._encode_pieces is not None:
+            return self._encode_pieces([text.pieces for text in texts])
+        return encode_all(self.encoder, [text.text for text in texts], "query")
 
     def fill(
         self,
@@ -211,7 +227,7 @@ class Engine:
     ) -> tuple[Entity, ...]:
         """Return the entities of an intent's slots; see `SlotReader.fill`. Raises `UnknownNameError`."""
         self._questions.answering([intent])
-        asked = question._replace(language=self._reader.language_of(message, question))
+        asked = question._replace(language=self._reader.language_of(message, question.language))
         return self._results.fill(message, intent, slots, asked, others)
 
     def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
@@ -284,16 +300,18 @@ class Engine:
             return judged
         if self._reranking is None:
             return None
-        reranked, says = self._reranking.rerank(reading.text, vector, decision, scoring, question.hidden)
+        reranked, says = self._reranking.rerank(reading.meant.text, vector, decision, scoring, question.hidden)
         stages.add("reranker", says)
         return decide(reranked, policy, question.language) if reranked else None
 
-    def _checked_fragment(self, decision: Decision, text: str, question: Question, stages: TraceRecorder) -> Decision:
+    def _checked_fragment(
+        self, decision: Decision, text: ReadText, question: Question, stages: TraceRecorder
+    ) -> Decision:
         """Return a question instead of a match if a word or two do not say which intent is meant."""
         # A margin alone says when to ask. Messages in other languages share few words with the utterances.
         if question.foreign or self.policy.margin is not None:
             return decision
-        decision, says = self._fragments.check(decision, fold(text), question.allowed, question.hidden)
+        decision, says = self._fragments.check(decision, text, question.allowed, question.hidden)
         if says:
             stages.add("fragment", says)
         return decision
@@ -318,7 +336,7 @@ class Engine:
             return Followed(decision, f"{found.says}; {before.name} was before it")
         row = self._scoring.nearest_rows(vector, previous, 1, question.hidden)[0]
         line = self.artefact.registry.utterances[row].text
-        behind = self._decision_on(f"{clean(line)} {reading.text}", question)
+        behind = self._decision_on(f"{clean(line)} {reading.meant.text}", question)
         if behind.verdict != "matched" or behind.ranked[0].intent != before.name:
             return None
         reason = f"it does not stand alone, and {before.name} was before it. Behind “{line}”, {behind.reason}"
@@ -327,8 +345,9 @@ class Engine:
     def _decision_on(self, text: str, question: Question) -> Decision:
         """Decide on a text beside the message, without trace or reranker."""
         policy, scoring = self._deciding(question)
-        hits, vector = only(self._reader.hits_of(text), question), self.encode_one(text)
-        candidates = scoring.candidates(vector, text, hits, question.allowed, hidden=question.hidden)
+        read = ReadText(text)
+        hits, vector = only(self._reader.hits_of(read), question), self.encode_one(read)
+        candidates = scoring.candidates(vector, read.known_pieces, hits, question.allowed, hidden=question.hidden)
         return decide(candidates, policy, question.language)
 
     def _deciding(self, question: Question) -> tuple[Policy, Scoring]:
@@ -359,9 +378,9 @@ class Engine:
                 each = (f"{name} if {some} were active" for name, some in active.items())
                 stages.add("otherwise", f"would have matched {', '.join(each)}")
 
-    def _nothing(self, reading: Reading, *, decided_by: DecidedBy) -> MatchResult:
+    def _nothing(self, reading: Reading, reason: str, *, decided_by: DecidedBy) -> MatchResult:
         """Return the result of a message that is compared with nothing."""
-        decision = replace(decide((), self.policy), reason=reading.refused)
+        decision = replace(decide((), self.policy), reason=reason)
         return self._results.result(reading.message, reading.question, decision, reading.stages, decided_by=decided_by)
 
 

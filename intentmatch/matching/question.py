@@ -1,34 +1,14 @@
-"""The options of one match, checked and resolved against a registry."""
+"""Check the options of one match and resolve them against a registry."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
-from typing import NamedTuple
 
 from intentmatch.core.errors import UnknownNameError
 from intentmatch.core.types import Registry
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.precedence import Precedence
-
-
-class Question(NamedTuple):
-    """The options of one match, checked and resolved against the registry."""
-
-    top_k: int
-    language: str | None = None
-    allowed: frozenset[int] | None = None
-    """Positions of the intents that may answer; None for all."""
-    now: datetime | None = None
-    """The user's local time, from which "tomorrow" counts; None for this machine's time."""
-    foreign: bool = False
-    """Whether the message is in a language that the registry does not have."""
-    hidden: frozenset[int] = frozenset()
-    """Rows of utterances that do not count, because another intent that may answer goes first with the same line."""
-    second_opinion: bool = True
-    """Whether a reranker may be asked."""
-    previous: int | None = None
-    """Position of the intent that the turn before was about."""
+from intentmatch.reading.question import Question
 
 
 class Questions:

@@ -11,9 +11,9 @@ from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, T
 from intentmatch.core.types import Registry
 from intentmatch.core.when_read import when_read
 from intentmatch.matching.policy import Decision, in_scope
-from intentmatch.matching.question import Question
-from intentmatch.matching.reading import MAX_CHARACTERS
-from intentmatch.matching.trace import TraceRecorder
+from intentmatch.reading.question import Question
+from intentmatch.reading.reader import MAX_CHARACTERS
+from intentmatch.reading.trace import TraceRecorder
 
 if TYPE_CHECKING:
     from intentmatch.slots import SlotReader

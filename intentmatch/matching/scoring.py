@@ -23,7 +23,7 @@ from intentmatch.learning.token_features import NO_WORDS
 from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.policy import Policy
 from intentmatch.matching.shortlist import Scored, SearchResult, Shortlist
-from intentmatch.matching.spelling import SpellingHit
+from intentmatch.reading.spelling import SpellingHit
 from intentmatch.runtime.block_sizes import SCORING_FEATURE_ROWS, SCORING_MESSAGES
 from intentmatch.storage.postgres.address import Address
 
@@ -84,23 +84,24 @@ class Scoring:
     def candidates(
         self,
         vector: NDArray[np.float32],
-        text: str,
+        pieces: Sequence[int],
         hits: Mapping[int, SpellingHit] = MappingProxyType({}),
         allowed: Collection[int] | None = None,
         found: SearchResult | None = None,
         *,
         hidden: Collection[int] = (),
     ) -> list[Candidate]:
-        """Return the best candidates of a cleaned message, and all others found that could pass a threshold.
+        """Return the best candidates of a message, and all others found that could pass a threshold.
 
-        An intent with a spelling hit scores at least the similarity of that hit. `allowed` holds the positions of the
-        intents that may answer, None for all. `found` is the result of `search_many`, which spares a search here. The
-        `hidden` rows do not count; none of the intents that may answer has only these.
+        `pieces` are its known pieces. An intent with a spelling hit scores at least the similarity of that hit.
+        `allowed` holds the positions of the intents that may answer, None for all. `found` is the result of
+        `search_many`, which spares a search here. The `hidden` rows do not count; none of the intents that may answer
+        has only these.
         """
         if found is None or not self._uses_words or allowed is not None or hits or hidden:
-            found = self._search(vector, text, hits, allowed)
+            found = self._search(vector, pieces, hits, allowed)
             counting = self._without(found.scored, vector, hidden) if hidden else found.scored
-            found = found._replace(scored=self._with_words(counting, text, hits))
+            found = SearchResult(self._with_words(counting, pieces, hits), found.least)
         scored, least = found
         if len(self._negatives.owners):
             scored = self._pushed(scored, vector, least)
@@ -119,8 +120,8 @@ class Scoring:
             self._shortlist is not None and self._shortlist.batching_helps(messages)
         )
 
-    def search_many(self, vectors: Vectors, texts: Sequence[str]) -> Sequence[SearchResult | None]:
-        """Search for many cleaned messages without spelling hits, and align their words.
+    def search_many(self, vectors: Vectors, texts: Sequence[Sequence[int]]) -> Sequence[SearchResult | None]:
+        """Search for many messages without spelling hits, each given by its known pieces, and align their words.
 
         None stands for each message that is better searched for alone.
         """
@@ -170,7 +171,11 @@ class Scoring:
         return [row for row in nearest if row not in hidden][:count] if hidden else nearest
 
     def _search(
-        self, vector: NDArray[np.float32], text: str, needed: Collection[int], allowed: Collection[int] | None
+        self,
+        vector: NDArray[np.float32],
+        pieces: Sequence[int],
+        needed: Collection[int],
+        allowed: Collection[int] | None,
     ) -> SearchResult:
         """Score the intents that can matter to an answer, and those `needed`."""
         trained_head, head = self._artefact.trained_head, self._head
@@ -178,7 +183,7 @@ class Scoring:
             among = None if allowed is None else np.array(sorted(allowed))
             owners = self._index.best_owners(vector[None, :], _BEST_OWNERS, among)[0]
             return self._by_score(vector, {*owners.tolist(), *needed})
-        words = trained_head.vectorizer.sparse(text) if self._uses_words else NO_WORDS
+        words = trained_head.vectorizer.sparse(pieces) if self._uses_words else NO_WORDS
         if self._shortlist is not None:
             return self._shortlist.search(vector, words, needed, allowed)
         scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
@@ -207,7 +212,7 @@ class Scoring:
     ) -> Scored:
         return Scored(intent, float(scores[intent]), float(evidence[intent]), self._index.nearest(cosines, intent))
 
-    def _with_words(self, found: list[Scored], text: str, needed: Collection[int]) -> list[Scored]:
+    def _with_words(self, found: list[Scored], pieces: Sequence[int], needed: Collection[int]) -> list[Scored]:
         """Add word similarity to the evidence of the leading intents and those `needed`; nothing without a head."""
         if self._words is None:
             return found
@@ -216,10 +221,10 @@ class Scoring:
         if needed:
             leading += [one for one in rest if one.intent in needed]
             rest = [one for one in rest if one.intent not in needed]
-        similar = self._words.similarities(text, [one.row for one in leading])
+        similar = self._words.similarities(pieces, [one.row for one in leading])
         return [*map(_with_word_similarity, leading, similar), *rest]
 
-    def _with_words_many(self, found: list[SearchResult], texts: Sequence[str]) -> list[SearchResult]:
+    def _with_words_many(self, found: list[SearchResult], texts: Sequence[Sequence[int]]) -> list[SearchResult]:
         """Do for many messages what `_with_words` does for one."""
         if self._words is None:
             return found

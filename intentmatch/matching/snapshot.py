@@ -21,8 +21,8 @@ from intentmatch.matching.n_best import Hypotheses, match_hypotheses
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine, Precomputed
 from intentmatch.matching.policy import Policy
-from intentmatch.matching.question import Question
-from intentmatch.matching.reading import Reading
+from intentmatch.reading.question import Question
+from intentmatch.reading.reader import Reading
 from intentmatch.registry import check
 
 _Answer = TypeVar("_Answer")

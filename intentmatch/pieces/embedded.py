@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,11 +28,15 @@ def embedded_tokenizer() -> UnigramTokenizer:
     return tokenizer
 
 
-def known_pieces(text: str) -> list[int]:
-    """Return the ids of a text's known pieces; none if they are only word separators."""
+def known_pieces(text: str) -> Sequence[int]:
+    """Return the ids of a cleaned text's known pieces; none if they are only word separators."""
+    return without_unknown(embedded_tokenizer().encode(text, MAX_PIECES))
+
+
+def without_unknown(pieces: Sequence[int]) -> Sequence[int]:
+    """Return the known ones of a text's pieces; none if they are only word separators."""
     tokenizer = embedded_tokenizer()
-    known = tokenizer.encode(text, MAX_PIECES)
-    if tokenizer.unknown in known:
-        known = [piece for piece in known if piece != tokenizer.unknown]
+    if tokenizer.unknown in pieces:
+        pieces = [piece for piece in pieces if piece != tokenizer.unknown]
     # Words of unknown letters all begin with the same separator.
-    return [] if tokenizer.blank in known and {*known} == {tokenizer.blank} else known
+    return [] if tokenizer.blank in pieces and {*pieces} == {tokenizer.blank} else pieces

@@ -8,7 +8,7 @@ counts them in parallel text.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,8 @@ class PieceLanguages:
         """The four levels of a piece, half a byte each, the first language in the lowest bits, shape `(pieces,)`."""
         self.prior = prior
         """Log probabilities of the languages before a text is read, up to a constant, shape `(languages,)`."""
+        self.priors: Sequence[float] = prior.tolist()
+        """`prior` as a list."""
         self._cached_levels = lru_cache(_CACHED_PIECES)(self._levels_of)
         self._cached_lag = lru_cache(_CACHED_PIECES)(self._lag_of)
 
@@ -67,6 +69,17 @@ class PieceLanguages:
         levels = (self.levels.take(ids)[:, None] >> _SHIFTS) & _LEVEL
         sums = np.bincount(self.languages.take(ids, axis=0).ravel(), levels.ravel(), len(self.codes))
         return np.multiply(sums, STEP, dtype=np.float64) if sums.any() else None
+
+    def levels_of(self, pieces: Sequence[int]) -> Mapping[int, int]:
+        """Return the summed levels of each language that the pieces speak for, by its position: `evidence` / `STEP`.
+
+        For the few pieces of a message in a third of the time.
+        """
+        found: dict[int, int] = {}
+        for piece in {*pieces}:
+            for language, level in self._cached_levels(piece):
+                found[language] = found.get(language, 0) + level
+        return found
 
     def evidence_of(self, text: str) -> NDArray[np.float64] | None:
         """Return `evidence` for a cleaned text."""

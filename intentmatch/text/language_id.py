@@ -8,7 +8,7 @@ its translation have nearly the same vector.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -41,20 +41,19 @@ class LanguageGuess:
         counts = np.zeros((len(seen), len(self.languages)), dtype=np.float64)
         for column, (codes, frequencies) in enumerate(counted):
             counts[np.searchsorted(seen, codes), column] = frequencies
-        self._cached_rows = lru_cache(_CACHED_WORDS)(self._found_rows)
         self._log_probabilities = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum(axis=0, keepdims=True))
+        self._cached_likelihood = lru_cache(_CACHED_WORDS)(self._likelihood)
 
-    def _rows_of(self, word: str) -> list[int]:
-        """Return the rows of the known bigrams of a word; those of a text are the rows of its words."""
-        return self._cached_rows(word) if len(word) <= _LONGEST_CACHED_WORD else self._found_rows(word)
-
-    def _found_rows(self, word: str) -> list[int]:
-        return [row for row in map(self._pairs.get, pairs(word)) if row is not None]
+    def _likelihood(self, word: str) -> NDArray[np.float64] | None:
+        """Return the log likelihoods of a word's known bigrams, shape `(languages,)`; None without any."""
+        rows = [row for row in map(self._pairs.get, pairs(word)) if row is not None]
+        found: NDArray[np.float64] = np.add.reduce(self._log_probabilities.take(rows, axis=0), axis=0)
+        return found if rows else None
 
     def guess(
-        self, folded: str, among: Collection[str] | None = None, evidence: NDArray[np.float64] | None = None
+        self, words: Iterable[str], among: Collection[str] | None = None, evidence: NDArray[np.float64] | None = None
     ) -> str | None:
-        """Return the most likely language of a folded message; None if none of its bigrams is known.
+        """Return the most likely language of the words of a folded message; None if none of its bigrams is known.
 
         `among` restricts the answer to some languages. `evidence` holds log likelihoods from elsewhere, which are added
         to those of the bigrams, shape `(languages,)`.
@@ -62,12 +61,13 @@ class LanguageGuess:
         languages = self.languages if among is None else [name for name in self.languages if name in among]
         if len(languages) < 2:
             return languages[0] if languages else None
-        rows = [row for word in folded.split(" ") for row in self._rows_of(word)]
-        if not rows and evidence is None:
+        likelihoods = None if evidence is None else evidence.copy()
+        for word in words:
+            known = self._cached_likelihood(word) if len(word) <= _LONGEST_CACHED_WORD else self._likelihood(word)
+            if known is not None:
+                likelihoods = known.copy() if likelihoods is None else np.add(likelihoods, known, out=likelihoods)
+        if likelihoods is None:
             return None
-        likelihoods = np.add.reduce(self._log_probabilities.take(rows, axis=0), axis=0)
-        if evidence is not None:
-            likelihoods += evidence
         if among is not None:
             likelihoods = likelihoods[[self.languages.index(name) for name in languages]]
         return languages[int(likelihoods.argmax())]

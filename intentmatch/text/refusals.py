@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
+from itertools import repeat
 from typing import NamedTuple
 
 from intentmatch.text.clauses import Span, pieces
@@ -26,6 +27,7 @@ LANGUAGES = frozenset(REFUSALS)
 """Languages with rules for refusals."""
 
 _LETTERS_OF_SHORT_WORDS = 3
+_CACHED_WORDS = 4096
 # What makes a clause depend on the one before it: "..., dass ihr es löscht", "..., mein Konto zu löschen".
 _DEPENDENT = re.compile(
     r"(?:to|dass?|om|dat|que|qu['’]|de|d['’]|che|di|aby\w*|že|że\w*|hogy|чтобы?|что|щоб|що|att|at|å|να|ότι|că|să|da|че)\b"
@@ -51,13 +53,15 @@ class Refusal(NamedTuple):
     """The clauses that come after it, as they are; None if it comes last, or if they depend on it."""
 
 
-def refusal(text: str, language: str | None) -> Refusal | None:
+def refusal(text: str, language: str | None, words: Collection[str] | None = None) -> Refusal | None:
     """Find a clause of a cleaned text with a refusing negation; None if there is none.
+
+    `words` are those of the folded text, if they are known.
 
     Beside `language`, which is often a guess, the rules of other languages apply if one of their negations stands in
     the text and is no negation of `language`. At most one negation is taken out.
     """
-    words = fold(text).split()
+    words = fold(text).split() if words is None else words
     named = _known(language, REFUSALS)
     languages = [named] if named is not None and _may_refuse(text, words, named) else []
     if not _by_word().keys().isdisjoint(words):
@@ -73,7 +77,7 @@ def possible_refusal(text: str, language: str | None) -> Refusal | None:
     The text without it is the whole text: "mi pedido no debe ser cancelado" gives "mi pedido debe ser cancelado".
     """
     known = _known(language, LANGUAGES)
-    if known is None or (known in SIGNS and re.search(SIGNS[known], text, re.IGNORECASE) is None):
+    if known is None or not _may_be_negated(text, known):
         return None
     without = rewritten(text, _negations(known))
     return Refusal(_difference(text, without), without, is_whole=True) if without else None
@@ -114,6 +118,18 @@ def _may_refuse(text: str, words: Collection[str], language: str) -> bool:
     if language in PARTS:
         return re.search(PARTS[language], text, re.IGNORECASE) is not None
     return not _marks(language).isdisjoint(words)
+
+
+def _may_be_negated(text: str, language: str) -> bool:
+    """Return whether a sign of the language stands in the text: in one of its words, most of which occur often."""
+    if language not in SIGNS:
+        return True
+    return any(map(_has_sign, text.split(" "), repeat(language)))
+
+
+@lru_cache(_CACHED_WORDS)
+def _has_sign(word: str, language: str) -> bool:
+    return re.search(SIGNS[language], word, re.IGNORECASE) is not None
 
 
 def _difference(text: str, other: str) -> str:

@@ -32,7 +32,7 @@ from intentmatch.encoders import load_encoder
 from intentmatch.learning.calibration import calibrate
 from intentmatch.learning.training import TrainingData, cross_validate_registry
 from intentmatch.matching.pipeline import Engine
-from intentmatch.matching.question import Question
+from intentmatch.reading.question import Question
 
 SHARES = (1 / 11, 0.15, 0.2, 0.25, 0.3, 0.4)
 PLAIN_TARGETS = ("precision=0.95,give_up=0.005", "precision=0.95,give_up=0.02", "balance")

@@ -33,6 +33,7 @@ from intentmatch.learning.cross_validation import RANKED, cross_validate
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare, softmax
 from intentmatch.learning.token_features import TokenVectorizer
+from intentmatch.pieces.embedded import known_pieces
 from intentmatch.text.normalize import clean
 
 Matrix = NDArray[np.float32]
@@ -127,16 +128,16 @@ def problem(encoder: Encoder, folder: Path, train: str, *, with_out_of_scope: bo
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]
     messages = [clean(row.text) for row in rows]
-    words = TokenVectorizer.fit(texts)
+    words = TokenVectorizer.fit([*map(known_pieces, texts)])
     return Problem(
         owners=list(registry.owners),
         intents=len(numbers),
         vectors=encode_all(encoder, texts, "utterance"),
-        words=words.dense(texts),
+        words=words.dense([*map(known_pieces, texts)]),
         labels=encode_all(encoder, labels, "utterance"),
-        label_words=words.dense(labels),
+        label_words=words.dense([*map(known_pieces, labels)]),
         asked=encode_all(encoder, messages, "query"),
-        asked_words=words.dense(messages),
+        asked_words=words.dense([*map(known_pieces, messages)]),
         truth=np.array([-1 if row.intent is None else numbers[row.intent] for row in rows]),
     )
 

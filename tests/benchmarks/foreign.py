@@ -17,10 +17,11 @@ from bench_accuracy import Row, read_rows, registry_of
 from intentmatch import Matcher
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Encoder, Registry
-from intentmatch.matching.message_language import MessageLanguage
-from intentmatch.matching.vocabulary import Vocabulary
+from intentmatch.reading.message_language import MessageLanguage
+from intentmatch.reading.text import ReadText
+from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.text.language_id import base_language
-from intentmatch.text.normalize import clean, fold
+from intentmatch.text.normalize import clean
 
 OUT_OF_SCOPE_WEIGHT = 0.1
 """Weight of a message of an intent that the registry does not have."""
@@ -150,8 +151,8 @@ def changed_answers(before: Iterable[MatchResult], after: Iterable[MatchResult])
 def language_cost(matcher: Matcher, messages: Sequence[str], rounds: int) -> tuple[float, float]:
     """Return the median microseconds of guessing the language of a message, and of matching it; best of some rounds."""
     guesser = MessageLanguage(matcher.registry, Vocabulary(matcher.registry.folded))
-    folded = {text: (clean(text), fold(text)) for text in messages}
-    guesser.find(*folded[messages[0]], (), None)
+    read = {text: ReadText(clean(text)) for text in messages}
+    guesser.find(read[messages[0]], (), None)
 
     def median(call: Callable[[str], object]) -> float:
         times = []
@@ -162,7 +163,7 @@ def language_cost(matcher: Matcher, messages: Sequence[str], rounds: int) -> tup
         return float(np.median(times))
 
     guesses, matches = zip(
-        *((median(lambda text: guesser.find(*folded[text], (), None)), median(matcher.match)) for _ in range(rounds)),
+        *((median(lambda text: guesser.find(read[text], (), None)), median(matcher.match)) for _ in range(rounds)),
         strict=True,
     )
     return min(guesses), min(matches)

@@ -13,7 +13,7 @@ from hostile_texts import mixed
 
 from intentmatch import Dialogue, Matcher
 from intentmatch.core.result import MatchResult
-from intentmatch.matching.reading import MAX_CHARACTERS
+from intentmatch.reading.reader import MAX_CHARACTERS
 
 SEED = 21
 LANGUAGES = (None, "en", "de", "tr", "ar", "zh", "th", "ja", "xx")

@@ -14,7 +14,7 @@ from hostile_texts import FRAGMENTS, mixed, repeated
 from machine_speed import standard_seconds
 
 from intentmatch import Dialogue, Matcher
-from intentmatch.matching.reading import MAX_CHARACTERS
+from intentmatch.reading.reader import MAX_CHARACTERS
 
 _log = logging.getLogger(__name__)
 

@@ -22,6 +22,7 @@ from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare
 from intentmatch.learning.token_features import DIM
 from intentmatch.learning.word_alignment import WordAlignment
+from intentmatch.pieces.embedded import known_pieces
 
 AGGREGATIONS = ["mean2", "max"]
 BY_AGGREGATION = pytest.mark.parametrize("aggregation", AGGREGATIONS)
@@ -353,7 +354,7 @@ def test_word_similarity_of_the_nearest_remaining_utterance_counts(aggregation, 
     texts = [text for part in TALK for text in part]
     owners = [owner for owner, part in enumerate(TALK) for _ in part]
     vectors = unit_rows(np.random.default_rng(3).normal(size=(len(texts), 6)))
-    words = WordAlignment.fit(texts)
+    words = WordAlignment.fit([known_pieces(text) for text in texts])
     index = ExactIndex(vectors, owners, aggregation)
 
     found = by_row(cross_validate(vectors, owners, aggregation, None, words=words)[0], known=known)
@@ -379,7 +380,9 @@ def test_words_count_for_the_leading_intents_only(monkeypatch):
     vectors = unit_rows(np.random.default_rng(3).normal(size=(len(texts), 6)))
 
     without = cross_validate(vectors, owners, "max", None)[0]
-    found = cross_validate(vectors, owners, "max", None, words=WordAlignment.fit(texts))[0]
+    found = cross_validate(
+        vectors, owners, "max", None, words=WordAlignment.fit([known_pieces(text) for text in texts])
+    )[0]
 
     assert found.first.tolist() == without.first.tolist()
     assert (found.ranked[:, 0] >= without.ranked[:, 0]).all()

@@ -18,6 +18,7 @@ from intentmatch.learning.labelled_cases import joined, labelled_cases, usable_c
 from intentmatch.learning.labelled_share import FEWEST
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine
+from intentmatch.pieces.embedded import known_pieces
 from intentmatch.text.normalize import clean
 
 WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
@@ -53,7 +54,7 @@ def test_evidence_is_that_of_matching(settings: Settings):
     engine = Engine(artefact, encoder)
     for number, case in enumerate(labelled.cases):
         vector = encoder.encode([clean(case.text)], kind="query")[0]
-        expected = engine._scoring.candidates(vector, clean(case.text))[:RANKED]
+        expected = engine._scoring.candidates(vector, known_pieces(clean(case.text)))[:RANKED]
         assert found.evidence[number] == pytest.approx(expected[0].evidence, abs=1e-5)
         assert [WORDS[intent] for intent in found.first[number : number + 1]] == [expected[0].intent]
         names = [candidate.intent for candidate in expected]
@@ -84,9 +85,9 @@ def test_messages_are_said_in_the_context_of_the_expected_intent(settings: Setti
     for number, case in enumerate(labelled.cases):
         question = engine.question(MatchOptions(context=shared.context_of(case)))
         vector = encoder.encode([clean(case.text)], kind="query")[0]
-        first = engine._scoring.candidates(vector, clean(case.text), allowed=question.allowed, hidden=question.hidden)[
-            0
-        ]
+        first = engine._scoring.candidates(
+            vector, known_pieces(clean(case.text)), allowed=question.allowed, hidden=question.hidden
+        )[0]
         assert found.evidence[number] == pytest.approx(first.evidence, abs=1e-5)
         assert names[found.first[number]] == first.intent
     wrong = {"yes_order": "yes_close", "yes_close": "yes_order", "agree": "yes_order"}

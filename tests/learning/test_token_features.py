@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intentmatch.learning.token_features import DIM, VERSION, SparseVector, TokenVectorizer
-from intentmatch.pieces.embedded import EMBEDDED
+from intentmatch.pieces.embedded import EMBEDDED, known_pieces
 from intentmatch.registry import read_registry
 from intentmatch.text.normalize import clean
 
@@ -47,6 +48,10 @@ TEXTS = st.lists(
 )
 
 
+def pieces(texts: Iterable[str]) -> list[Sequence[int]]:
+    return [known_pieces(text) for text in texts]
+
+
 @pytest.fixture(scope="module")
 def lines() -> list[str]:
     """The cleaned utterances of the project's own intents."""
@@ -56,7 +61,7 @@ def lines() -> list[str]:
 @pytest.fixture(scope="module")
 def vectors(lines) -> TokenVectorizer:
     """Fitted on the project's own utterances."""
-    return TokenVectorizer.fit(lines)
+    return TokenVectorizer.fit(pieces(lines))
 
 
 @pytest.fixture
@@ -72,36 +77,36 @@ def dense(words: SparseVector) -> np.ndarray:
 
 
 def cosine(vectors: TokenVectorizer, one: str, other: str) -> float:
-    first, second = vectors.dense([one, other])
+    first, second = vectors.dense(pieces([one, other]))
     return float(first @ second)
 
 
 def test_fitting_is_deterministic(lines, vectors):
     """To the last bit, as are the vectors."""
-    again = TokenVectorizer.fit(list(lines))
+    again = TokenVectorizer.fit(pieces(lines))
 
     assert again.rarity.tobytes() == vectors.rarity.tobytes()
-    assert again.dense(lines[::-1])[::-1].tobytes() == vectors.dense(lines).tobytes()
+    assert again.dense(pieces(lines[::-1]))[::-1].tobytes() == vectors.dense(pieces(lines)).tobytes()
 
 
 def test_fitting_does_not_depend_on_the_order_of_texts(lines, vectors):
-    assert np.array_equal(TokenVectorizer.fit(lines[::-1]).rarity, vectors.rarity)
+    assert np.array_equal(TokenVectorizer.fit(pieces(lines[::-1])).rarity, vectors.rarity)
 
 
 def test_rows_are_of_unit_length(lines, vectors):
-    lengths = np.linalg.norm(vectors.dense(lines).astype(np.float64), axis=1)
+    lengths = np.linalg.norm(vectors.dense(pieces(lines)).astype(np.float64), axis=1)
 
     assert np.allclose(lengths, 1.0, atol=1e-5)
 
 
 @given(TEXTS)
 def test_sparse_vector_equals_the_dense_row(texts):
-    vectors = TokenVectorizer.fit(texts)
-    rows = vectors.dense(texts)
+    vectors = TokenVectorizer.fit(pieces(texts))
+    rows = vectors.dense(pieces(texts))
 
     assert (rows.dtype, rows.shape) == (np.float32, (len(texts), DIM))
     for row, text in zip(rows, texts, strict=True):
-        words = vectors.sparse(text)
+        words = vectors.sparse(known_pieces(text))
         assert words.values.dtype == np.float32
         assert len(words.places) == len(words.values)
         assert dense(words) == pytest.approx(row, abs=1e-6)
@@ -113,10 +118,10 @@ def test_sparse_vector_equals_the_dense_row(texts):
 def test_piece_is_counted_once_per_text(texts):
     """In whatever blocks the texts are counted."""
     # Fitted on a single text, the pieces of the text have a lower rarity than the others.
-    alone = [TokenVectorizer.fit([text]).rarity < 1.5 for text in texts]
+    alone = [TokenVectorizer.fit(pieces([text])).rarity < 1.5 for text in texts]
     counts = np.sum(alone, axis=0) if texts else np.zeros(1 << 14)
 
-    rarity = TokenVectorizer.fit(texts).rarity
+    rarity = TokenVectorizer.fit(pieces(texts)).rarity
 
     assert rarity == pytest.approx(np.log((1 + len(texts)) / (1 + counts)) + 1)
 
@@ -130,10 +135,10 @@ def test_no_texts_give_no_rows_and_equal_rarities():
 
 @pytest.mark.parametrize("text", WITHOUT_A_PIECE)
 def test_text_without_known_pieces_has_a_zero_vector(vectors, text):
-    words = vectors.sparse(text)
+    words = vectors.sparse(known_pieces(text))
 
     assert (len(words.places), len(words.values)) == (0, 0)
-    assert not vectors.dense([text]).any()
+    assert not vectors.dense(pieces([text])).any()
 
 
 @pytest.mark.parametrize("language", MANY_LANGUAGES)
@@ -159,22 +164,29 @@ def test_shared_words_raise_the_similarity(vectors):
 
 def test_rare_words_have_more_weight():
     common, rare = "order", "volcano"
-    fitted = TokenVectorizer.fit([f"{common} {n}" for n in range(50)] + [f"{common} {rare}"])
+    fitted = TokenVectorizer.fit(pieces([f"{common} {n}" for n in range(50)] + [f"{common} {rare}"]))
 
     assert cosine(fitted, f"{common} {rare}", rare) > cosine(fitted, f"{common} {rare}", common) + 0.1
 
 
 def test_word_repeated_in_one_text_counts_once():
-    once, often = TokenVectorizer.fit(["cancel", "hello"]), TokenVectorizer.fit(["cancel " * 10, "hello"])
+    once, often = (
+        TokenVectorizer.fit(pieces(["cancel", "hello"])),
+        TokenVectorizer.fit(pieces(["cancel " * 10, "hello"])),
+    )
 
-    assert once.sparse("cancel").values.tolist() == pytest.approx(once.sparse("cancel").values.tolist())
+    assert once.sparse(known_pieces("cancel")).values.tolist() == pytest.approx(
+        once.sparse(known_pieces("cancel")).values.tolist()
+    )
     assert once.rarity.min() == often.rarity.min() == pytest.approx(np.log(3 / 2) + 1)
 
 
 def test_only_the_first_pieces_of_a_long_text_are_used(vectors):
     document = "where is my order " * 1000
 
-    assert np.array_equal(dense(vectors.sparse(document)), dense(vectors.sparse(document + "volcano " * 1000)))
+    assert np.array_equal(
+        dense(vectors.sparse(known_pieces(document))), dense(vectors.sparse(known_pieces(document + "volcano " * 1000)))
+    )
 
 
 def test_version_is_raised_when_places_change(level):
@@ -182,7 +194,7 @@ def test_version_is_raised_when_places_change(level):
     tokenizer = hashlib.sha256((EMBEDDED / "tokenizer.json").read_bytes()).hexdigest()[:16]
     places = hashlib.sha256()
     for text in MANY_LANGUAGES.values():
-        row = level.dense([clean(text)])[0]
+        row = level.dense(pieces([clean(text)]))[0]
         where = np.flatnonzero(row)
         places.update(where.astype("<i8").tobytes() + np.sign(row[where]).astype("<i1").tobytes())
 

@@ -28,6 +28,7 @@ from intentmatch.learning.training import (
     train,
 )
 from intentmatch.learning.training_cache import cached_cases, load_or_train
+from intentmatch.pieces.embedded import known_pieces
 
 WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
 
@@ -313,7 +314,7 @@ def test_provisional_training_of_a_large_registry_keeps_the_head(
 
     assert provisional.trained_head is not None
     assert provisional.trained_head.head is before.trained_head.head
-    assert provisional.trained_head.words.similarities("another line", [2]) == [pytest.approx(1.0)]
+    assert provisional.trained_head.words.similarities(known_pieces("another line"), [2]) == [pytest.approx(1.0)]
 
     # What asks about held-out lines must not use a head that has learned them.
     before = before._replace(keeps_head=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pytest
@@ -27,9 +28,13 @@ WORDS = st.sampled_from(["cancel", "my", "order", "where", "the", "parcel", "pac
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
 
 
+def pieces(texts: Iterable[str]) -> list[Sequence[int]]:
+    return [known_pieces(text) for text in texts]
+
+
 @pytest.fixture(scope="module")
 def alignment() -> WordAlignment:
-    return WordAlignment.fit(UTTERANCES)
+    return WordAlignment.fit(pieces(UTTERANCES))
 
 
 def plain(text: str, utterance: str) -> float:
@@ -38,7 +43,7 @@ def plain(text: str, utterance: str) -> float:
     def rarity(piece: int) -> float:
         return math.log((1 + len(UTTERANCES)) / (1 + sum(piece in known_pieces(other) for other in UTTERANCES))) + 1
 
-    def direction(pieces: list[int], others: list[int]) -> float:
+    def direction(pieces: Sequence[int], others: Sequence[int]) -> float:
         best = [max(cosine(piece, other) for other in others) for piece in pieces]
         weights = [rarity(piece) for piece in pieces]
         return sum(w * b for w, b in zip(weights, best, strict=True)) / sum(weights)
@@ -58,7 +63,7 @@ def plain(text: str, utterance: str) -> float:
 @given(TEXTS, st.lists(st.integers(0, len(UTTERANCES) - 1), max_size=5))
 def test_similarity_equals_that_of_a_plain_implementation(alignment, text, rows):
     """Including words that no utterance has, texts without known pieces, and repeated rows."""
-    found = alignment.similarities(text, rows)
+    found = alignment.similarities(known_pieces(text), rows)
 
     assert found == pytest.approx([plain(text, UTTERANCES[row]) for row in rows], abs=1e-5)
 
@@ -68,32 +73,38 @@ def test_similarity_equals_that_of_a_plain_implementation(alignment, text, rows)
 def test_many_texts_have_the_similarities_of_each(alignment, asked):
     """To the last digit, in several blocks too."""
     texts, rows = [text for text, _ in asked], [rows for _, rows in asked]
-    expected = [alignment.similarities(text, of_text) for text, of_text in asked]
+    expected = [alignment.similarities(known_pieces(text), of_text) for text, of_text in asked]
 
-    assert alignment.similarities_many(texts, rows) == expected
-    assert alignment.similarities_many(texts * 300, rows * 300) == expected * 300
+    assert alignment.similarities_many(pieces(texts), rows) == expected
+    assert alignment.similarities_many(pieces(texts) * 300, rows * 300) == expected * 300
 
 
 @given(TEXTS)
 def test_similarity_lies_between_0_and_1(alignment, text):
-    assert all(0.0 <= value <= 1.0 + 1e-6 for value in alignment.similarities(text, range(len(UTTERANCES))))
+    assert all(
+        0.0 <= value <= 1.0 + 1e-6 for value in alignment.similarities(known_pieces(text), range(len(UTTERANCES)))
+    )
 
 
 def test_text_equal_to_an_utterance_has_similarity_1(alignment: WordAlignment) -> None:
     for row, text in enumerate(UTTERANCES):
         expected = 0.0 if not known_pieces(text) else 1.0
-        assert alignment.similarities(text, [row]) == [pytest.approx(expected, abs=1e-6)]
+        assert alignment.similarities(known_pieces(text), [row]) == [pytest.approx(expected, abs=1e-6)]
 
 
 def test_word_of_the_same_meaning_counts_more_than_another(alignment: WordAlignment) -> None:
-    package, giraffe = (alignment.similarities(f"where is my {word}", [2])[0] for word in ("package", "giraffe"))
+    package, giraffe = (
+        alignment.similarities(known_pieces(f"where is my {word}"), [2])[0] for word in ("package", "giraffe")
+    )
 
     assert 1.0 > package > giraffe
 
 
 def test_rare_words_count_more(alignment: WordAlignment) -> None:
     """`cancel` is in three utterances, `my` in two, `parcel` in one."""
-    without_rare, without_common = (alignment.similarities(text, [2])[0] for text in ("where is my", "where is parcel"))
+    without_rare, without_common = (
+        alignment.similarities(known_pieces(text), [2])[0] for text in ("where is my", "where is parcel")
+    )
 
     assert without_common > without_rare
 
@@ -101,12 +112,12 @@ def test_rare_words_count_more(alignment: WordAlignment) -> None:
 def test_held_out_utterance_is_compared_as_if_the_registry_did_not_have_it(alignment: WordAlignment) -> None:
     """The rarity of its own words is that among the other utterances."""
     others = [row for row in range(len(UTTERANCES)) if row != 2]
-    rest = WordAlignment.fit([UTTERANCES[row] for row in others])
+    rest = WordAlignment.fit(pieces([UTTERANCES[row] for row in others]))
 
     # Row 3 has no word of row 2, so that only the number of utterances changes the rarity of its words.
     found, expected = (
         alignment.similarities_of_rows(np.array([2]), [[3]])[0],
-        rest.similarities(UTTERANCES[2], [others.index(3)]),
+        rest.similarities(known_pieces(UTTERANCES[2]), [others.index(3)]),
     )
 
     assert found == pytest.approx(expected, abs=0.01)
@@ -117,14 +128,16 @@ def test_alignment_from_stored_tensors_gives_the_same_numbers(alignment: WordAli
     again = WordAlignment.from_tensors({**alignment.to_tensors(), "head": np.zeros(1)})
 
     assert again is not None
-    assert again.similarities("cancel it", range(7)) == alignment.similarities("cancel it", range(7))
+    assert again.similarities(known_pieces("cancel it"), range(7)) == alignment.similarities(
+        known_pieces("cancel it"), range(7)
+    )
     assert WordAlignment.from_tensors({"head": np.zeros(1)}) is None
 
 
 def test_registry_without_known_words_has_similarity_0() -> None:
-    empty = WordAlignment.fit(["ᚠ", "ᚢᚦ"])
+    empty = WordAlignment.fit(pieces(["ᚠ", "ᚢᚦ"]))
 
-    assert empty.similarities("cancel", [0, 1]) == [0.0, 0.0]
+    assert empty.similarities(known_pieces("cancel"), [0, 1]) == [0.0, 0.0]
     assert empty.similarities_of_rows(np.array([0]), [[1, 1]]) == [[0.0, 0.0]]
-    assert empty.similarities_many(["cancel"], [[0, 1]]) == [[0.0, 0.0]]
-    assert empty.similarities("cancel", []) == []
+    assert empty.similarities_many(pieces(["cancel"]), [[0, 1]]) == [[0.0, 0.0]]
+    assert empty.similarities(known_pieces("cancel"), []) == []

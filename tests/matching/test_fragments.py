@@ -11,6 +11,8 @@ from intentmatch.core.result import Candidate
 from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.policy import Decision
+from intentmatch.pieces.embedded import known_pieces
+from intentmatch.reading.text import ReadText
 
 SHIPPED = Path(__file__).parents[2] / "intents"
 
@@ -27,7 +29,7 @@ REGISTRY = Registry(
         intent("hours", "when do you open", "are you open on sunday"),
     )
 )
-FRAGMENTS = Fragments(REGISTRY, WordAlignment.fit([utterance.text for utterance in REGISTRY.utterances]))
+FRAGMENTS = Fragments(REGISTRY, WordAlignment.fit([known_pieces(utterance.text) for utterance in REGISTRY.utterances]))
 
 
 def matched(**confidences: float) -> Decision:
@@ -40,7 +42,7 @@ def rivals(decision: Decision) -> list[str]:
 
 
 def test_word_in_lines_of_several_intents_is_asked_about():
-    checked = FRAGMENTS.check(matched(cancel=0.6, change=0.2, status=0.1, hours=0.01), "order")
+    checked = FRAGMENTS.check(matched(cancel=0.6, change=0.2, status=0.1, hours=0.01), ReadText("order"))
 
     assert (checked.decision.verdict, rivals(checked.decision)) == ("ambiguous", ["cancel", "change", "status"])
     assert checked.says == "“order” is in lines of 3 intents"
@@ -48,16 +50,16 @@ def test_word_in_lines_of_several_intents_is_asked_about():
 
 
 def test_rivals_are_the_likeliest_with_the_first_candidate_before_them():
-    checked = FRAGMENTS.check(matched(hours=0.4, cancel=0.2, change=0.2, status=0.1), "order")
+    checked = FRAGMENTS.check(matched(hours=0.4, cancel=0.2, change=0.2, status=0.1), ReadText("order"))
 
     assert rivals(checked.decision) == ["hours", "cancel", "change"]
 
 
 def test_intent_that_is_likely_in_neither_way_is_not_offered():
-    checked = FRAGMENTS.check(matched(status=0.48, cancel=0.47, hours=0.02), "where order")
+    checked = FRAGMENTS.check(matched(status=0.48, cancel=0.47, hours=0.02), ReadText("where order"))
 
     assert checked.says is None  # both words are in a line of one intent only
-    checked = FRAGMENTS.check(matched(cancel=0.5, change=0.4, hours=0.02), "my order")
+    checked = FRAGMENTS.check(matched(cancel=0.5, change=0.4, hours=0.02), ReadText("my order"))
     assert rivals(checked.decision) == ["cancel", "change"]
 
 
@@ -76,26 +78,29 @@ def test_intent_that_is_likely_in_neither_way_is_not_offered():
 def test_other_messages_stay_matched(key, confidences):
     decision = matched(**confidences)
 
-    assert FRAGMENTS.check(decision, key) == (decision, None)
+    assert FRAGMENTS.check(decision, ReadText(key)) == (decision, None)
 
 
 def test_stop_words_do_not_count():
-    assert rivals(FRAGMENTS.check(matched(cancel=0.6, change=0.2), "for the order").decision) == ["cancel", "change"]
+    assert rivals(FRAGMENTS.check(matched(cancel=0.6, change=0.2), ReadText("for the order")).decision) == [
+        "cancel",
+        "change",
+    ]
 
 
 def test_only_allowed_intents_are_counted():
     decision = matched(cancel=0.5, change=0.4)
 
-    assert FRAGMENTS.check(decision, "order", allowed=[0]).says is None
-    assert FRAGMENTS.check(decision, "order", allowed=[0, 1]).says == "“order” is in lines of 2 intents"
+    assert FRAGMENTS.check(decision, ReadText("order"), allowed=[0]).says is None
+    assert FRAGMENTS.check(decision, ReadText("order"), allowed=[0, 1]).says == "“order” is in lines of 2 intents"
 
 
 def test_lines_that_another_intent_answers_first_do_not_count():
     decision = matched(cancel=0.5, change=0.4)
     line_of_cancel, lines_of_change = 0, [3, 4]
 
-    assert FRAGMENTS.check(decision, "order", allowed=[0, 1], hidden=[line_of_cancel]).says is not None
-    assert FRAGMENTS.check(decision, "order", allowed=[0, 1], hidden=lines_of_change).says is None
+    assert FRAGMENTS.check(decision, ReadText("order"), allowed=[0, 1], hidden=[line_of_cancel]).says is not None
+    assert FRAGMENTS.check(decision, ReadText("order"), allowed=[0, 1], hidden=lines_of_change).says is None
 
 
 @pytest.mark.parametrize("verdict", ["out_of_scope", "ambiguous"])
@@ -103,15 +108,15 @@ def test_other_verdicts_stay(verdict):
     decision = matched(cancel=0.6, change=0.2)
     other = Decision(verdict, decision.ranked, (), None, False, "")
 
-    assert FRAGMENTS.check(other, "order") == (other, None)
+    assert FRAGMENTS.check(other, ReadText("order")) == (other, None)
 
 
 def test_without_confidences_or_words_nothing_is_asked():
     decision = matched(cancel=0.6, change=0.2)
     without = Decision("matched", (Candidate("cancel", 0.9), Candidate("change", 0.8)), (), None, False, "")
 
-    assert FRAGMENTS.check(without, "order").says is None
-    assert Fragments(REGISTRY, None).check(decision, "order").says is None
+    assert FRAGMENTS.check(without, ReadText("order")).says is None
+    assert Fragments(REGISTRY, None).check(decision, ReadText("order")).says is None
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from intentmatch import Candidate, Intent, Matcher, Registry, Utterance
 from intentmatch.core.result import Verdict
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.policy import Decision
+from intentmatch.reading.text import ReadText
 
 ROOT = Path(__file__).parents[2]
 MESSAGES = yaml.safe_load((Path(__file__).parent / "negation.yaml").read_text(encoding="utf-8"))
@@ -188,7 +189,7 @@ REFUND = ("refund", 0.7, "please refund me")
     ],
 )
 def test_refused_intent_follows_from_the_clause_without_the_negation(text, best, without, rivals):
-    checked = check_negation(decision(best), text, text, "en", lambda _: without)
+    checked = check_negation(decision(best), ReadText(text), ReadText(text), "en", lambda _: without)
 
     assert [rival.intent for rival in checked.decision.rivals] == rivals
     assert checked.decision.verdict == ("ambiguous" if rivals else "matched")
@@ -200,7 +201,7 @@ def test_refused_intent_follows_from_the_clause_without_the_negation(text, best,
 def test_word_without_its_prefix_may_score_less(text, asked):
     """“rušte” falls into other pieces than “nerušte”; a word alone is no clause with a prefix."""
     checked = check_negation(
-        decision(ORDER), text, text, "cs", lambda _: decision(("cancel", 0.52, "zrušte objednávku"))
+        decision(ORDER), ReadText(text), ReadText(text), "cs", lambda _: decision(("cancel", 0.52, "zrušte objednávku"))
     )
 
     assert (checked.decision.verdict == "ambiguous") is asked
@@ -215,7 +216,7 @@ def test_refused_message_is_asked_about_if_its_clause_would_be_matched(without, 
     far = decision(("cancel", 0.4, "cancel my order"), verdict="out_of_scope")
 
     message = "please don't cancel my order"
-    checked = check_negation(far, message, message, "en", lambda _: without)
+    checked = check_negation(far, ReadText(message), ReadText(message), "en", lambda _: without)
 
     assert checked.decision.verdict == verdict
     assert [rival.intent for rival in checked.decision.rivals] == (["cancel"] if verdict == "ambiguous" else [])
@@ -243,7 +244,7 @@ def test_clause_may_refuse_what_the_clauses_before_it_name(message, behind, verd
     unknown = decision(("block", 0.2, "block my card"), verdict="out_of_scope")
 
     checked = check_negation(
-        decision(BLOCK), message, message, "en", lambda text: behind if "card" in text else unknown
+        decision(BLOCK), ReadText(message), ReadText(message), "en", lambda text: behind if "card" in text else unknown
     )
 
     assert checked.decision.verdict == verdict

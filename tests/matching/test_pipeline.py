@@ -18,9 +18,10 @@ from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.index import ExactIndex
 from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
 from intentmatch.learning.word_alignment import LEADING
-from intentmatch.matching.correction import Corrector
 from intentmatch.matching.matcher import Matcher
-from intentmatch.matching.reading import MAX_CHARACTERS
+from intentmatch.pieces.embedded import known_pieces
+from intentmatch.reading.correction import Corrector
+from intentmatch.reading.reader import MAX_CHARACTERS
 from intentmatch.text.accents import typed_without_accents
 from intentmatch.text.normalize import clean, fold
 
@@ -503,7 +504,7 @@ def test_evidence_is_the_fused_score_of_index_head_and_words(trained: Matcher) -
     artefact, text = trained.artefact, "is my parcel lost"
     trained_head = artefact.trained_head
     assert trained_head is not None
-    vector, words = WordHashEncoder().encode([text])[0], trained_head.vectorizer.sparse(text)
+    vector, words = WordHashEncoder().encode([text])[0], trained_head.vectorizer.sparse(known_pieces(text))
     scores, _ = ExactIndex(artefact.vectors, trained.registry.owners, "mean2").scores(vector[None])
     expected = fused_score(scores[0], trained_head.head.for_vectors(len(vector)).logits(vector, words))
 
@@ -516,7 +517,9 @@ def test_evidence_is_the_fused_score_of_index_head_and_words(trained: Matcher) -
         assert candidate.score == pytest.approx(scores[0][number], abs=1e-6)
         row = trained.registry.utterances.index(candidate.utterance)
         if candidate.words is not None:
-            assert candidate.words == pytest.approx(trained_head.words.similarities(text, [row])[0], abs=1e-6)
+            assert candidate.words == pytest.approx(
+                trained_head.words.similarities(known_pieces(text), [row])[0], abs=1e-6
+            )
         assert candidate.evidence == pytest.approx(expected[number] + WORD_WEIGHT * (candidate.words or 0.0), abs=1e-5)
 
 

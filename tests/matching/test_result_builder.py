@@ -8,9 +8,9 @@ from intentmatch.core.errors import UnknownNameError
 from intentmatch.core.result import Candidate
 from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.matching.policy import Cut, Policy, decide
-from intentmatch.matching.question import Question
 from intentmatch.matching.result_builder import ResultBuilder
-from intentmatch.matching.trace import TraceRecorder
+from intentmatch.reading.question import Question
+from intentmatch.reading.trace import TraceRecorder
 
 SIZE = Slot("size", "list", values=(SlotValue("small"), SlotValue("large")), required=True)
 ORDER = Intent(

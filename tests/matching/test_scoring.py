@@ -16,8 +16,9 @@ from intentmatch.learning.token_features import NO_WORDS
 from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.scoring import RANKED, Scoring
 from intentmatch.matching.shortlist import Scored, SearchResult
-from intentmatch.matching.spelling import SpellingHit
 from intentmatch.matching.thresholds import policy_of
+from intentmatch.pieces.embedded import known_pieces
+from intentmatch.reading.spelling import SpellingHit
 
 NAMES = ("order", "refund", "parcel", "card", "address", "hours", "job")
 BOT = Registry(
@@ -40,7 +41,7 @@ def scoring() -> Scoring:
 
 
 def candidates(scoring: Scoring, text: str, *about: object) -> list[Candidate]:
-    return scoring.candidates(WordHashEncoder().encode([text])[0], text, *about)  # type: ignore[arg-type]
+    return scoring.candidates(WordHashEncoder().encode([text])[0], known_pieces(text), *about)  # type: ignore[arg-type]
 
 
 def test_nearest_intent_comes_first(scoring: Scoring) -> None:
@@ -125,10 +126,10 @@ def trained() -> Scoring:
 def test_word_similarity_adds_to_the_evidence_of_leading_intents(trained: Scoring) -> None:
     """Of the nearest utterance; each candidate has it."""
     text = "is the parcel lost"
-    found = trained._search(WordHashEncoder().encode([text])[0], text, (), None)
+    found = trained._search(WordHashEncoder().encode([text])[0], known_pieces(text), (), None)
     before = {one.intent: one for one in found.scored}
 
-    after = {one.intent: one for one in trained._with_words(found.scored, text, ())}
+    after = {one.intent: one for one in trained._with_words(found.scored, known_pieces(text), ())}
 
     aligned = [one for one in after.values() if one.words is not None]
     assert len(aligned) == LEADING
@@ -137,7 +138,7 @@ def test_word_similarity_adds_to_the_evidence_of_leading_intents(trained: Scorin
     )
     for one in aligned:
         assert trained._words is not None
-        assert one.words == pytest.approx(trained._words.similarities(text, [one.row])[0], abs=1e-6)
+        assert one.words == pytest.approx(trained._words.similarities(known_pieces(text), [one.row])[0], abs=1e-6)
         assert one.evidence == pytest.approx(before[one.intent].evidence + WORD_WEIGHT * (one.words or 0.0))
     assert {c.intent for c in candidates(trained, text) if c.words is not None} == {MANY[one.intent] for one in aligned}
 
@@ -145,13 +146,18 @@ def test_word_similarity_adds_to_the_evidence_of_leading_intents(trained: Scorin
 def test_batched_search_gives_the_same_word_similarity(trained: Scoring) -> None:
     texts = [f"where is the {name} now" for name in MANY]
     vectors = WordHashEncoder().encode(texts)
-    results = [result for _ in range(4) for result in trained.search_many(np.vstack([vectors] * 4), texts * 4)][
-        : len(texts)
-    ]
+    results = [
+        result
+        for _ in range(4)
+        for result in trained.search_many(np.vstack([vectors] * 4), [*map(known_pieces, texts)] * 4)
+    ][: len(texts)]
 
     assert all(results)
     for vector, text, result in zip(vectors, texts, results, strict=True):
-        alone, batched = trained.candidates(vector, text), trained.candidates(vector, text, found=result)
+        alone, batched = (
+            trained.candidates(vector, known_pieces(text)),
+            trained.candidates(vector, known_pieces(text), found=result),
+        )
         assert [(c.intent, c.words) for c in batched] == [
             (c.intent, c.words and pytest.approx(c.words, abs=1e-6)) for c in alone
         ]
@@ -161,8 +167,8 @@ def test_batched_search_gives_the_same_word_similarity(trained: Scoring) -> None
 def test_spelling_hit_raises_word_similarity_too(trained: Scoring) -> None:
     """Even of an intent that does not lead; a lower hit changes nothing."""
     text, job = "where is the parcel", MANY.index("job")
-    searched = trained._search(WordHashEncoder().encode([text])[0], text, {job}, None).scored
-    before = {one.intent: one for one in trained._with_words(searched, text, {job})}[job]
+    searched = trained._search(WordHashEncoder().encode([text])[0], known_pieces(text), {job}, None).scored
+    before = {one.intent: one for one in trained._with_words(searched, known_pieces(text), {job})}[job]
     assert before.words is not None
 
     found = {c.intent: c for c in candidates(trained, text, {job: SpellingHit(3 * job + 1, 0.95)})}
@@ -225,5 +231,5 @@ def test_scoring_of_translations_has_its_own_calibration_and_no_words() -> None:
     best = {c.intent: c for c in found}["refund"]
     expected = best.score + head_term(logits)[NAMES.index("refund")]
     assert best.evidence == pytest.approx(float(expected), abs=1e-5)
-    results = usual.search_many(WordHashEncoder().encode([text]), [text])
-    assert translated.candidates(WordHashEncoder().encode([text])[0], text, found=results[0]) == found
+    results = usual.search_many(WordHashEncoder().encode([text]), [known_pieces(text)])
+    assert translated.candidates(WordHashEncoder().encode([text])[0], known_pieces(text), found=results[0]) == found

@@ -11,13 +11,14 @@ from intentmatch import Matcher, WordMatch
 from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.matching.word_matches import word_matches
+from intentmatch.pieces.embedded import known_pieces
 
 LINES = ("where is my parcel", "cancel my order", "my order is late", "我的订单在哪里")
 
 
 @pytest.fixture(scope="module")
 def alignment() -> WordAlignment:
-    return WordAlignment.fit(LINES)
+    return WordAlignment.fit([known_pieces(line) for line in LINES])
 
 
 @pytest.fixture(scope="module")

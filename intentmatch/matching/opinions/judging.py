@@ -14,8 +14,8 @@ from intentmatch.core.result import Candidate
 from intentmatch.core.types import Registry
 from intentmatch.learning.cross_validation import RANKED
 from intentmatch.matching.policy import LEAST_OFFERED, Decision, Policy
-from intentmatch.matching.question import Question
 from intentmatch.matching.scoring import Scoring
+from intentmatch.reading.question import Question
 from intentmatch.text.normalize import clean
 
 _LINES_OF_AN_INTENT = 3

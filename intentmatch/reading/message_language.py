@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Registry
-from intentmatch.matching.noise import randomness
-from intentmatch.matching.vocabulary import Vocabulary
-from intentmatch.pieces.languages import piece_languages, pieces_of
+from intentmatch.pieces.languages import STEP, piece_languages
+from intentmatch.reading.noise import randomness
+from intentmatch.reading.text import ReadText
+from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.text.language_id import LanguageGuess, base_language
 from intentmatch.text.normalize import clean
 from intentmatch.text.shorthand import shorthand_of
@@ -107,41 +108,39 @@ class MessageLanguage:
         self._tags = [utterance.language for utterance in registry.utterances]
         self._guess = LanguageGuess(registry.folded, self._tags)
 
-    def find(self, text: str, key: str, rows: Sequence[int], given: str | None) -> Spoken:
-        """Return the language of a message from its cleaned text and its lexical key.
+    def find(self, text: ReadText, rows: Sequence[int], given: str | None) -> Spoken:
+        """Return the language of a message.
 
         `rows` are the utterances that equal the message. `given` is the language that the caller names: it is taken as
         it is, and the message is foreign if the registry lacks it and the message does not read like the registry.
         """
         if given is not None:
-            return self._given(given, text, key, rows)
+            return self._given(given, text, rows)
         # The author of an equal utterance has named its language; there may be several ("no").
         named = {tag for row in rows if (tag := self._tags[row])}
         if len(named) == 1:
             return self._own(*named)
-        text, key = self._telling(text, key)
-        pieces = pieces_of(text)
-        evidence = piece_languages().evidence(pieces)
+        text = self._telling(text)
+        levels = piece_languages().levels_of(text.pieces)
         if named:
-            return self._own(self._guess.guess(key, named, self._of_tags(evidence)))
-        if evidence is None:
+            return self._own(self._guess.guess(text.words, named, self._of_tags(levels)))
+        if not levels:
             return Spoken(None, False, "nothing to tell the language by")
-        own = self._among(key, evidence)
-        is_own = rows or self._cannot_be_foreign(pieces, key, own)
-        if not is_own and (language := self._foreign(evidence, pieces, key)) and _may_be_words(text):
+        own = self._among(text, levels)
+        is_own = rows or self._cannot_be_foreign(text, own)
+        if not is_own and (language := self._foreign(text)) and _may_be_words(text.text):
             return Spoken(language, True, f"guessed {language}, which the registry does not have")
         return self._own(own)
 
-    def _telling(self, text: str, key: str) -> tuple[str, str]:
+    def _telling(self, text: ReadText) -> ReadText:
         """Return a message without shorthand that several of the registry's languages share, such as "plz".
 
         Its letters say nothing about the language. A message of nothing else stays as it is.
         """
-        words = key.split(" ")
-        if self._shared_shorthand.isdisjoint(words):
-            return text, key
-        left = [word for word in words if word not in self._shared_shorthand]
-        return (" ".join(left),) * 2 if left else (text, key)
+        if self._shared_shorthand.isdisjoint(text.words):
+            return text
+        left = [word for word in text.words if word not in self._shared_shorthand]
+        return ReadText(" ".join(left)) if left else text
 
     @cached_property
     def _shared_shorthand(self) -> frozenset[str]:
@@ -151,52 +150,49 @@ class MessageLanguage:
         shared = (short for short, count in counts.items() if count > 1)
         return frozenset(shared).difference(self._vocabulary.words)
 
-    def _given(self, given: str, text: str, key: str, rows: Sequence[int]) -> Spoken:
+    def _given(self, given: str, text: ReadText, rows: Sequence[int]) -> Spoken:
         if rows or _family(given) in self._families:
             return Spoken(given, False, "")
-        pieces = pieces_of(text)
-        evidence = piece_languages().evidence(pieces)
-        foreign = evidence is not None and self._lead(evidence, pieces, key) > 0.0
+        evidence = piece_languages().evidence(text.pieces)
+        foreign = evidence is not None and self._lead(evidence, text) > 0.0
         return Spoken(given, foreign, f"{given} is not a language of the registry" if foreign else "")
 
     def _own(self, language: str | None) -> Spoken:
         return Spoken(language, False, f"guessed {language}" if language else "nothing to tell the language by")
 
-    def _cannot_be_foreign(self, pieces: Sequence[int], key: str, own: str | None) -> bool:
+    def _cannot_be_foreign(self, text: ReadText, own: str | None) -> bool:
         """Whether an upper bound of `_lead`, found in a fraction of its time, is too small for another language.
 
         `own` is one of the registry's languages. If False, the message needs a closer look, as few messages do.
         """
-        words = {*key.split()}
-        if self._words.known.issuperset(words):
+        if self._words.known.issuperset(text.words):
             return True
         column = self._column_of.get(own or "")
         if column is None:
             return False
-        lead = max(piece_languages().most_behind(pieces, column), 0.0)
-        return lead + self._by_words(words) < self._required(key).lead - _ROUNDING
+        lead = max(piece_languages().most_behind(text.pieces, column), 0.0)
+        return lead + self._by_words(text.distinct) < self._required(text.key).lead - _ROUNDING
 
     def _by_words(self, words: Collection[str]) -> float:
         """Return the nats that the words of a message give to other languages."""
         known = sum(map(self._words.known.__contains__, words))
         return known * self._words.of_known + (len(words) - known) * self._words.of_unknown
 
-    def _lead(self, evidence: NDArray[np.float64], pieces: Sequence[int], key: str) -> float:
+    def _lead(self, evidence: NDArray[np.float64], text: ReadText) -> float:
         """Return by how many nats another language is likelier than those of the registry; at most 0 if unknown.
 
         The words have a say as well as their pieces: a message in the registry's language lacks few of its words. One
         that lacks none is taken for the registry's.
         """
-        words = {*key.split()}
         others = np.delete(evidence, self._columns)
-        if self._words.known.issuperset(words) or not len(self._columns) or not others.any():
+        if self._words.known.issuperset(text.words) or not len(self._columns) or not others.any():
             return 0.0
         language, lead = self._likeliest_other(evidence)
-        by_words = self._by_words(words)
+        by_words = self._by_words(text.distinct)
         if by_words <= 0.0:
             return lead + by_words
-        advantage = piece_languages().advantage(pieces, language, self._columns)
-        if advantage >= self._required(key).around_title:
+        advantage = piece_languages().advantage(text.pieces, language, self._columns)
+        if advantage >= self._required(text.key).around_title:
             lead = max(lead, 0.0)
         # Names and other subjects are words that a registry lacks too; then their pieces are for no other language.
         return lead + min(by_words, advantage)
@@ -221,43 +217,48 @@ class MessageLanguage:
         language = int(likely.argmax())
         return language, float(likely[language]) - own
 
-    def _foreign(self, evidence: NDArray[np.float64], pieces: Sequence[int], key: str) -> str | None:
+    def _foreign(self, text: ReadText) -> str | None:
         """Return the likeliest language that the registry does not have, if the message is clearly in such a one."""
-        lead, required = self._lead(evidence, pieces, key), self._required(key)
+        evidence = piece_languages().evidence(text.pieces)
+        if evidence is None:
+            return None
+        lead, required = self._lead(evidence, text), self._required(text.key)
         if lead <= required.lead:
             return None
         language = piece_languages().codes[self._likeliest_other(evidence)[0]]
-        words = 1 + len(key) // _LETTERS_OF_A_WORD if language in _WITHOUT_SPACES else len({*key.split()})
+        words = 1 + len(text.key) // _LETTERS_OF_A_WORD if language in _WITHOUT_SPACES else len(text.distinct)
         return language if lead > required.lead + required.of_one_word / words else None
 
-    def _among(self, key: str, evidence: NDArray[np.float64]) -> str | None:
-        """Return the likeliest of the registry's languages."""
+    def _among(self, text: ReadText, levels: Mapping[int, int]) -> str | None:
+        """Return the likeliest of the registry's languages; `levels` are those of the message's pieces."""
+        if len(self._guess.languages) == 1:
+            return self._guess.languages[0]
         if self._guess.languages:
-            return self._guess.guess(key, None, self._of_tags(evidence))
+            return self._guess.guess(text.words, None, self._of_tags(levels))
         if not len(self._columns):
             return None
-        likely = (evidence + piece_languages().prior)[self._columns]
-        return piece_languages().codes[int(self._columns[likely.argmax()])]
+        codes, columns = piece_languages().codes, self._columns.tolist()
+        return codes[columns[0] if len(columns) == 1 else max(columns, key=lambda column: _likely(levels, column))]
 
-    def _of_tags(self, evidence: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    def _of_tags(self, levels: Mapping[int, int]) -> NDArray[np.float64] | None:
         """Return what the pieces say for each language that the author names, shape `(languages,)`; None for nothing.
 
         A language that the tokenizer does not know is as likely as the languages that a piece says nothing about.
         """
-        if evidence is None:
+        if not levels:
             return None
-        likely = _PIECES_WEIGHT * (evidence + piece_languages().prior)
-        return np.append(likely, 0.0)[self._columns_of_tags]
+        likely = [_likely(levels, column) if column >= 0 else 0.0 for column in self._columns_of_tags]
+        return _PIECES_WEIGHT * np.array(likely)
 
     @cached_property
     def _column_of(self) -> dict[str, int]:
         """Position of each language that the author names among those of the pieces, without unknown ones."""
-        columns = self._columns_of_tags.tolist()
         own = {*self._columns.tolist()}
-        return {tag: column for tag, column in zip(self._guess.languages, columns, strict=True) if column in own}
+        columns = zip(self._guess.languages, self._columns_of_tags, strict=True)
+        return {tag: column for tag, column in columns if column in own}
 
     @cached_property
-    def _columns_of_tags(self) -> NDArray[np.int64]:
+    def _columns_of_tags(self) -> Sequence[int]:
         """Positions of the languages that the author names among those of the pieces; -1 for unknown ones."""
         codes = [*piece_languages().codes]
         bases = [base_language(code) for code in codes]
@@ -265,7 +266,7 @@ class MessageLanguage:
         for tag in self._guess.languages:
             base = base_language(tag)
             columns.append(codes.index(tag) if tag in codes else bases.index(base) if base in bases else -1)
-        return np.array(columns, dtype=np.int64)
+        return columns
 
     @cached_property
     def _families(self) -> frozenset[str]:
@@ -300,6 +301,11 @@ class MessageLanguage:
         of_known = min(0.0, math.log((1.0 - _LACKING) / (1.0 - lacking)))
         of_unknown = _LACKED_WEIGHT * max(0.0, math.log(_LACKING / lacking))
         return _Words(self._vocabulary.words, of_known, of_unknown)
+
+
+def _likely(levels: Mapping[int, int], column: int) -> float:
+    """Return how likely a language is by its position: the evidence of the pieces, and the prior."""
+    return STEP * levels.get(column, 0) + piece_languages().priors[column]
 
 
 def _may_be_words(text: str) -> bool:

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 from typo_pairs import OPPOSITES
 
-from intentmatch.matching.correction import Corrector
-from intentmatch.matching.vocabulary import Vocabulary
+from intentmatch.reading.correction import Corrector
+from intentmatch.reading.text import ReadText
+from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.text.normalize import clean, fold
 
 LINES = {
@@ -28,7 +29,7 @@ def corrector(languages=("en",), own=None, named=True) -> Corrector:
 
 def read(text: str, language: str | None = "en", using: Corrector | None = None) -> str:
     cleaned = clean(text)
-    correction = (using or corrector()).read(cleaned, fold(cleaned), language)
+    correction = (using or corrector()).read(ReadText(cleaned), language)
     return cleaned if correction is None else correction.text
 
 
@@ -118,7 +119,7 @@ def test_word_in_a_script_that_the_registry_does_not_have_is_read_as_written():
 
 
 def test_correction_says_what_was_read_as_what():
-    correction = corrector().read("plz cancle my order, plz", "plz cancle my order plz", "en")
+    correction = corrector().read(ReadText("plz cancle my order, plz"), "en")
 
     assert correction is not None
     assert correction.says == 'read "plz" as "please", "cancle" as "cancel"'
@@ -161,8 +162,8 @@ def test_words_of_the_registry_are_never_shorthand():
     lines = ["thx", "hello"]
     known = Corrector(Vocabulary(lines), lines.__getitem__, ("en",))
 
-    assert known.read("thx", "thx", "en") is None
-    assert known.read("plz thx", "plz thx", "en").text == "please thx"
+    assert known.read(ReadText("thx"), "en") is None
+    assert known.read(ReadText("plz thx"), "en").text == "please thx"
 
 
 def test_own_shorthand_is_read_too():
@@ -178,4 +179,4 @@ def test_a_word_with_another_prefix_is_not_corrected_to_its_opposite(message, op
     lines = [opposite, "hello there"]
     one = Corrector(Vocabulary([fold(line) for line in lines]), lines.__getitem__)
 
-    assert one.read(message, fold(message), None) is None
+    assert one.read(ReadText(message), None) is None

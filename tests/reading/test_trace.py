@@ -10,7 +10,8 @@ from typing import get_args
 import intentmatch
 from intentmatch.core.result import DecidedBy, StageName
 
-SOURCES = sorted((Path(intentmatch.__file__).parent / "matching").glob("*.py"))
+PACKAGE = Path(intentmatch.__file__).parent
+SOURCES = sorted(source for room in ("reading", "matching") for source in (PACKAGE / room).glob("*.py"))
 
 
 def nodes() -> Iterator[ast.AST]:

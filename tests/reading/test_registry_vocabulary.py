@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intentmatch.matching.vocabulary import Vocabulary
+from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.runtime.block_sizes import SPELLING_TEXTS
 
 

@@ -1,7 +1,7 @@
 """Read a message as its writer meant it: without typing mistakes and shorthand.
 
 The corrected text is encoded in place of the message. Entities, spans and the result refer to the message itself.
-Corrected are words that the registry does not have (`matching.word_index`); never numbers, codes, addresses, names
+Corrected are words that the registry does not have (`reading.word_index`); never numbers, codes, addresses, names
 that are written as such, and words of scripts without letters.
 """
 
@@ -12,8 +12,9 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from intentmatch.matching.vocabulary import Vocabulary
-from intentmatch.matching.word_index import CARELESS, END, Candidate, WordIndex, familiarity
+from intentmatch.reading.text import ReadText
+from intentmatch.reading.vocabulary import Vocabulary
+from intentmatch.reading.word_index import CARELESS, END, Candidate, WordIndex, familiarity
 from intentmatch.text.normalize import clean, fold
 from intentmatch.text.shorthand import SHORTHAND, shorthand_of
 
@@ -71,15 +72,15 @@ class Corrector:
         self._tables: dict[str | None, Mapping[str, str]] = {}
         self._surfaces: dict[str, str] = {}
 
-    def read(self, text: str, key: str, language: str | None) -> Correction | None:
-        """Return a cleaned message as it is read, or None if it is read as it is written.
+    def read(self, text: ReadText, language: str | None) -> Correction | None:
+        """Return a message as it is read, or None if it is read as it is written.
 
-        `key` is the folded message, and `language` its language if that is known.
+        `language` is its language if that is known.
         """
         known = self._known
-        if known.issuperset(key.split(" ")):
+        if known.issuperset(text.words):
             return None
-        written = text.split(" ")
+        written = text.text.split(" ")
         folded = [word if word in known else fold(word) for word in written]
         message = _Message(written, folded, known, self._index)
         shorthand = self._shorthand(language)

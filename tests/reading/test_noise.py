@@ -6,15 +6,16 @@ import pytest
 
 from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.evaluation.noise import ALPHABETS, noise_messages
-from intentmatch.matching.noise import NoiseDetector, randomness
-from intentmatch.text.normalize import clean, fold
+from intentmatch.reading.noise import NoiseDetector, randomness
+from intentmatch.reading.text import ReadText
+from intentmatch.text.normalize import clean
 
 WORDS = frozenset({"where", "is", "my", "order", "please", "cancel", "the", "subscription", "bestellung", "👍"})
 DETECTOR = NoiseDetector(WORDS, ("en", "de"))
 
 
 def reason(message: str, detector: NoiseDetector = DETECTOR) -> str:
-    return detector.reason(clean(message), fold(message))
+    return detector.reason(ReadText(clean(message)), ReadText(clean(message)))
 
 
 @pytest.mark.parametrize(
@@ -199,6 +200,6 @@ def test_many_messages_are_judged_as_one_by_one(matcher):
 
 def test_form_is_judged_as_typed_and_language_as_corrected():
     """Correcting a row of keys into a word does not make it a message; correcting a mistyped word does."""
-    assert reason("asdfgh") == DETECTOR.reason("asdfgh", "asdfgh", "order")
-    assert DETECTOR.reason("qkfvhskt pnvx", "qkfvhskt pnvx", "where order") == ""
-    assert DETECTOR.reason("qkfvhskt pnvx", "qkfvhskt pnvx", "qkfvhskt pnvx")
+    assert reason("asdfgh") == DETECTOR.reason(ReadText("asdfgh"), ReadText("order"))
+    assert DETECTOR.reason(ReadText("qkfvhskt pnvx"), ReadText("where order")) == ""
+    assert DETECTOR.reason(ReadText("qkfvhskt pnvx"), ReadText("qkfvhskt pnvx"))

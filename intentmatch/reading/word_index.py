@@ -32,10 +32,10 @@ import numpy as np
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
-from intentmatch.matching.vocabulary import Vocabulary
 from intentmatch.pieces.embedded import embedded_tokenizer
 from intentmatch.pieces.unigram import words_of
 from intentmatch.pieces.vocabulary import SPACE
+from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.text.accents import typed_without_accents, unaccented
 from intentmatch.text.language_id import script
 from intentmatch.text.typos import IN_CONTEXT

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from intentmatch.matching.vocabulary import Vocabulary
-from intentmatch.matching.word_index import END, WordIndex, familiarity
+from intentmatch.reading.vocabulary import Vocabulary
+from intentmatch.reading.word_index import END, WordIndex, familiarity
 
 LINES = [
     "cancel my order",

@@ -9,14 +9,15 @@ from typing import NamedTuple
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
-from intentmatch.matching.correction import Corrector
-from intentmatch.matching.message_language import MessageLanguage
-from intentmatch.matching.noise import NoiseDetector
-from intentmatch.matching.question import Question
-from intentmatch.matching.spelling import LexicalIndex, SpellingHit
-from intentmatch.matching.trace import TraceRecorder
-from intentmatch.matching.vocabulary import Vocabulary
-from intentmatch.text.normalize import clean, fold
+from intentmatch.reading.correction import Corrector
+from intentmatch.reading.message_language import MessageLanguage
+from intentmatch.reading.noise import NoiseDetector
+from intentmatch.reading.question import Question
+from intentmatch.reading.spelling import LexicalIndex, SpellingHit
+from intentmatch.reading.text import ReadText
+from intentmatch.reading.trace import TraceRecorder
+from intentmatch.reading.vocabulary import Vocabulary
+from intentmatch.text.normalize import clean
 
 MAX_CHARACTERS = 10_000
 """Characters of a message that are used. The trace notes when a message is longer."""
@@ -30,16 +31,16 @@ _NO_HITS: Hits = MappingProxyType({})
 
 
 class Reading(NamedTuple):
-    """A message as it is read before it is encoded."""
+    """A message as it is read before it is compared with anything."""
 
     message: str
     """As the user wrote it."""
     question: Question
     """With the language of the message."""
     stages: TraceRecorder
-    typed: str
+    typed: ReadText
     """The cleaned message."""
-    text: str
+    meant: ReadText
     """The cleaned message without typing mistakes and shorthand: what is encoded."""
     exact: Hits = _NO_HITS
     """The utterances that the message equals, of intents that may answer. If there are any, nothing below is known."""
@@ -82,84 +83,75 @@ class Reader:
         `calibrates_foreign` is whether messages in other languages have a calibration of their own, for the trace.
         """
         stages = TraceRecorder()
-        text = checked_and_cleaned(message)
+        typed = ReadText(checked_and_cleaned(message))
         if len(message) > MAX_CHARACTERS:
             stages.add("clean", f"only the first {MAX_CHARACTERS} of {len(message)} characters are used")
-        key = fold(text)
-        if not key:
-            return Reading(message, question, stages, text, text, refused="the message has no words.")
+        if not typed.key:
+            return Reading(message, question, stages, typed, typed, refused="the message has no words.")
         if question.allowed is not None and not question.allowed:
-            return Reading(message, question, stages, text, text, refused="no intent may answer.")
-        rows = self._rows(key)
-        question, says = self._with_language(question, text, key, rows)
-        if says:
-            how = "calibrated" if calibrates_foreign else "no calibration"
-            stages.add("language", f"{says}: {how} for other languages" if question.foreign else says)
+            return Reading(message, question, stages, typed, typed, refused="no intent may answer.")
+        rows = self._rows(typed.key)
+        spoken = self._languages.find(typed, rows, question.language)
+        question = question.spoken_in(spoken.language, foreign=spoken.foreign)
+        if spoken.says:
+            how = ": calibrated for other languages" if calibrates_foreign else ": no calibration for other languages"
+            stages.add("language", spoken.says + how if spoken.foreign else spoken.says)
 
-        if exact := self._exact(rows, key, question, stages):
-            return Reading(message, question, stages, text, text, exact)
+        if exact := self._exact(rows, typed, question, stages):
+            return Reading(message, question, stages, typed, typed, exact)
 
-        typed = text
-        text, hits = self._spelled(typed, key, question, stages)
-        if not hits and (reason := self._noise.reason(typed, key, text)):
+        meant, hits = self._spelled(typed, question, stages)
+        if not hits and (reason := self._noise.reason(typed, meant)):
             stages.add("noise", reason)
-            return Reading(message, question, stages, typed, text, refused=reason, is_noise=True)
-        return Reading(message, question, stages, typed, text, hits=hits)
+            return Reading(message, question, stages, typed, meant, refused=reason, is_noise=True)
+        return Reading(message, question, stages, typed, meant, hits=hits)
 
-    def hits_of(self, text: str) -> Hits:
-        """Return the utterances that a cleaned text equals, exactly or but for typing mistakes."""
-        key = fold(text)
-        return self._lexical.fuzzy(key) | self._lexical.exact(self._lexical.rows(key))
+    def hits_of(self, text: ReadText) -> Hits:
+        """Return the utterances that a text equals, exactly or but for typing mistakes."""
+        return self._lexical.fuzzy(text.key) | self._lexical.exact(self._lexical.rows(text.key))
 
-    def language_of(self, message: str, question: Question) -> str | None:
-        """Return the language of the beginning of a message, or the one that the question names."""
-        text = checked_and_cleaned(checked_text(message)[:_CHARACTERS_FOR_LANGUAGE])
-        key = fold(text)
-        return self._with_language(question, text, key, self._rows(key))[0].language
+    def language_of(self, message: str, language: str | None) -> str | None:
+        """Return the language of the beginning of a message, or the `language` that the caller names."""
+        text = ReadText(checked_and_cleaned(checked_text(message)[:_CHARACTERS_FOR_LANGUAGE]))
+        return self._languages.find(text, self._rows(text.key), language).language
 
     def corrected(self, text: str, language: str | None) -> str:
         """Return a cleaned message as it is encoded: without typing mistakes and shorthand."""
-        return self._corrected(text, fold(text), language)[0]
+        correction = self._corrector.read(ReadText(text), language) if self._corrector else None
+        return text if correction is None else correction.text
 
     def _rows(self, key: str) -> Sequence[int]:
         """Return the rows that equal a folded message; those that equal it but for accents if there are none."""
         return self._lexical.rows(key) or self._lexical.but_for_accents(key)
 
-    def _with_language(self, question: Question, text: str, key: str, rows: Sequence[int]) -> tuple[Question, str]:
-        """Return the question with the language of the message, and what was found, for the trace."""
-        found = self._languages.find(text, key, rows, question.language)
-        return question._replace(language=found.language, foreign=found.foreign), found.says
-
-    def _exact(self, rows: Sequence[int], key: str, question: Question, stages: TraceRecorder) -> Hits:
-        """Return the utterances that equal the message, of intents that may answer."""
-        hits = self._lexical.exact(rows)
-        owners = " and of ".join(self._registry.intents[intent].name for intent in hits)
-        accents = " but for accents" if rows and self._registry.folded[rows[0]] != key else ""
+    def _exact(self, rows: Sequence[int], text: ReadText, question: Question, stages: TraceRecorder) -> Hits:
+        """Return the utterances that the message equals, of intents that may answer."""
+        if not rows:
+            stages.add("exact", "equals no utterance")
+            return _NO_HITS
+        hits, intents = self._lexical.exact(rows), self._registry.intents
+        owners = " and of ".join(intents[intent].name for intent in hits)
+        accents = " but for accents" if self._registry.folded[rows[0]] != text.key else ""
         answering = only(hits, question)
         first = ""
         if any(hit.row in question.hidden for hit in hits.values()):
-            first = "".join(
-                f", and {self._registry.intents[intent].name} goes first by its `when`" for intent in answering
-            )
-        stages.add("exact", f"equals an utterance of {owners}{accents}{first}" if hits else "equals no utterance")
+            first = "".join(f", and {intents[intent].name} goes first by its `when`" for intent in answering)
+        stages.add("exact", f"equals an utterance of {owners}{accents}{first}")
         return answering
 
-    def _spelled(self, text: str, key: str, question: Question, stages: TraceRecorder) -> tuple[str, Hits]:
-        """Return a cleaned message without its typing mistakes, and the utterances that it then equals."""
-        hits = self._lexical.fuzzy(key)
+    def _spelled(self, typed: ReadText, question: Question, stages: TraceRecorder) -> tuple[ReadText, Hits]:
+        """Return a message without its typing mistakes, and the utterances that it then equals."""
+        hits: Hits = self._lexical.fuzzy(typed.key)
         allowed = only(hits, question)
         stages.add("fuzzy", _typing_mistakes(len(allowed)))
-        corrected, says = self._corrected(text, key, question.language)
-        if says:
-            stages.add("spelling", says)
-        if corrected != text and not allowed:
-            hits = self._lexical.alike(key, self._rows(fold(corrected))) or hits
-        return corrected, hits
-
-    def _corrected(self, text: str, key: str, language: str | None) -> tuple[str, str]:
-        """Return a cleaned message without typing mistakes and shorthand, and what was read as what, for the trace."""
-        correction = self._corrector.read(text, key, language) if self._corrector else None
-        return (text, "") if correction is None else (correction.text, correction.says)
+        correction = self._corrector.read(typed, question.language) if self._corrector else None
+        if correction is None:
+            return typed, hits
+        stages.add("spelling", correction.says)
+        meant = ReadText(correction.text)
+        if not allowed and meant.text != typed.text:
+            hits = self._lexical.alike(typed.key, self._rows(meant.key)) or hits
+        return meant, hits
 
 
 def checked_and_cleaned(message: str) -> str:

@@ -19,7 +19,7 @@ from rapidfuzz.process import extractOne
 
 from intentmatch.pieces.embedded import embedded_tokenizer
 from intentmatch.pieces.unigram import words_of
-from intentmatch.text.normalize import fold
+from intentmatch.reading.text import ReadText
 from intentmatch.text.stop_words import stop_words
 from intentmatch.text.typos import ALONE
 
@@ -155,36 +155,36 @@ class NoiseDetector:
             char for word in words if not word.isalnum() for char in word if unicodedata.category(char) == "So"
         )
 
-    def reason(self, text: str, key: str, corrected: str | None = None) -> str:
-        """Say why a cleaned message with the lexical key `key` is noise; "" if it is not or may not be.
+    def reason(self, typed: ReadText, meant: ReadText) -> str:
+        """Say why a message is noise; "" if it is not or may not be.
 
-        The form is that of the message as it was typed; whether it reads like a language is asked of the `corrected`
-        message, if typing mistakes were corrected.
+        The form is that of the message as it was `typed`; whether it reads like a language is asked of the message as
+        it was `meant`: without its typing mistakes.
         """
-        words = key.split()
+        words, key = typed.words, typed.key
         if key in self._alone or self._stop_words.issuperset(words):
             return "the message has only stop words."
         if not any(map(str.isalnum, key)):
             return "" if self._symbols.intersection(key) else "the message has only symbols, and no utterance has them."
-        if not _SIGNS.isdisjoint(text) and self._is_code(text):
+        if not _SIGNS.isdisjoint(typed.text) and self._is_code(typed.text):
             return "the message is markup or source code."
         if any(map(self._knows, words)):
             return ""
-        if found := _form(text, words):
+        if found := _form(typed.text, words):
             return "" if self._meant(words, words) else found
-        return "the message reads like no language." if self._is_random(words, corrected or text) else ""
+        return "the message reads like no language." if self._is_random(words, meant) else ""
 
-    def _is_random(self, words: Sequence[str], read: str) -> bool:
-        """Whether a message without a known word reads like no language. `read` is without its typing mistakes."""
+    def _is_random(self, words: Sequence[str], meant: ReadText) -> bool:
+        """Whether a message without a known word reads like no language."""
         # "nooooo" is "no".
-        plain = _ELONGATED.sub(r"\1", read)
+        plain = _ELONGATED.sub(r"\1", meant.text)
         random = randomness(plain)
         if random <= (_SURE_OF_A_NAME if plain.istitle() else _SURE):
             return False
         # One word that can be read as a known one is an accident if the others are random.
-        meant = self._meant(words, fold(read).split())
-        others = " ".join(word for word in words if word not in meant)
-        return not meant or randomness(others) > _SURE_OF_OTHERS
+        known = self._meant(words, meant.words)
+        others = " ".join(word for word in words if word not in known)
+        return not known or randomness(others) > _SURE_OF_OTHERS
 
     def _meant(self, words: Sequence[str], read: Sequence[str]) -> set[str]:
         """Return those of the first words that are mistyped words of the registry, as typed or as `read`."""
@@ -209,7 +209,7 @@ class NoiseDetector:
         return self._words.isdisjoint(words) and (is_code or len(words) < 2)
 
 
-def _form(text: str, words: list[str]) -> str:
+def _form(text: str, words: Sequence[str]) -> str:
     """Say why a message without a known word is noise."""
     if all(map(_is_typed_row, words)):
         return "the message is a row of keys."

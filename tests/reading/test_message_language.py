@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from intentmatch import Intent, Registry, Utterance
-from intentmatch.matching.message_language import MessageLanguage, Spoken
-from intentmatch.matching.vocabulary import Vocabulary
+from intentmatch.reading.message_language import MessageLanguage, Spoken
+from intentmatch.reading.text import ReadText
+from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.text.normalize import clean, fold
 
 ENGLISH = ("where is my order", "please cancel my order", "hello there", "track the parcel", "is the hotel open today")
@@ -25,7 +26,7 @@ def registry(**lines: tuple[str, ...]) -> Registry:
 def spoken(bot: Registry, message: str, given: str | None = None) -> Spoken:
     key = fold(message)
     rows = [row for row, folded in enumerate(bot.folded) if folded == key]
-    return MessageLanguage(bot, Vocabulary(bot.folded)).find(clean(message), key, rows, given)
+    return MessageLanguage(bot, Vocabulary(bot.folded)).find(ReadText(clean(message)), rows, given)
 
 
 @pytest.mark.parametrize(

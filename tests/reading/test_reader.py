@@ -7,8 +7,9 @@ import pytest
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Intent, Registry, Utterance
-from intentmatch.matching.question import Question
-from intentmatch.matching.reading import MAX_CHARACTERS, Reader, Reading
+from intentmatch.reading.question import Question
+from intentmatch.reading.reader import MAX_CHARACTERS, Reader, Reading
+from intentmatch.reading.text import ReadText
 
 
 def intent(name: str, *lines: str) -> Intent:
@@ -48,8 +49,8 @@ def test_utterance_of_an_intent_that_may_not_answer_is_no_hit() -> None:
 def test_typing_mistakes_are_read_as_what_was_meant() -> None:
     reading = READER.read("track teh  delivrey of my parcell today", ANY)
 
-    assert reading.typed == "track teh delivrey of my parcell today"
-    assert reading.text == "track the delivery of my parcel today"
+    assert reading.typed.text == "track teh delivrey of my parcell today"
+    assert reading.meant.text == "track the delivery of my parcel today"
     assert stages(reading) == ["language", "exact", "fuzzy", "spelling"]
 
 
@@ -104,21 +105,21 @@ def test_language_that_the_registry_lacks_is_noted_with_its_calibration() -> Non
 def test_end_of_a_long_message_is_left_out() -> None:
     reading = READER.read("my order " * MAX_CHARACTERS, ANY)
 
-    assert len(reading.text) <= MAX_CHARACTERS
+    assert len(reading.meant.text) <= MAX_CHARACTERS
     assert stages(reading)[0] == "clean"
 
 
 def test_fuzzy_setting_of_one_reads_messages_as_written() -> None:
     reading = Reader(REGISTRY, Settings(fuzzy=1.0)).read("tarck the delivrey", ANY)
 
-    assert reading.text == "tarck the delivrey"
+    assert reading.meant.text == "tarck the delivrey"
     assert reading.hits == {}
 
 
 def test_hits_of_a_text_are_exact_or_but_for_typing_mistakes() -> None:
-    assert {n: hit.similarity for n, hit in READER.hits_of("cancel my order").items()} == {1: 1.0}
-    assert {*READER.hits_of("cancle my order")} == {1}
-    assert READER.hits_of("cancel the parcel") == {}
+    assert {n: hit.similarity for n, hit in READER.hits_of(ReadText("cancel my order")).items()} == {1: 1.0}
+    assert {*READER.hits_of(ReadText("cancle my order"))} == {1}
+    assert READER.hits_of(ReadText("cancel the parcel")) == {}
 
 
 def test_text_that_is_no_text_raises_input_error() -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz.distance import OSA
 
-from intentmatch.matching.vocabulary import Vocabulary
+from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.runtime.block_sizes import SPELLING_TEXTS
 from intentmatch.text.accents import typed_without_accents, unaccented
 from intentmatch.text.typos import letters_of, only_typos
@@ -81,7 +81,10 @@ class LexicalIndex:
         """Return the best row of each owner that differs only by typing mistakes, at or above the cut-off."""
         if self._cut_off >= 1.0:
             return {}
-        near = (*self._by_letters.find(letters_of(folded)), *self._by_initials.find(_initials(folded.split(" "))))
+        near, words = self._by_letters.find(letters_of(folded)), folded.split(" ")
+        # Known words are not mistyped: then only spaces can be wrong.
+        if not self._words.issuperset(words):
+            near = (*near, *self._by_initials.find(_initials(words)))
         if not near:
             return {}
         typos = [text for text in {self._texts[row] for row in near} if only_typos(folded, text, self._words)]

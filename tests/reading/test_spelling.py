@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 from typo_pairs import DIFFERENT, OPPOSITES, TYPOS
 
-from intentmatch.matching import spelling
-from intentmatch.matching.spelling import LexicalIndex, SpellingHit
-from intentmatch.matching.vocabulary import Vocabulary
+from intentmatch.reading import spelling
+from intentmatch.reading.spelling import LexicalIndex, SpellingHit
+from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.registry.reading.reader import read_registry
 from intentmatch.text.accents import typed_without_accents
 from intentmatch.text.normalize import fold

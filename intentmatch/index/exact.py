@@ -31,7 +31,7 @@ class ExactIndex:
         self._sizes = ends - self._starts
         self._spans = list(map(slice, self._starts.tolist(), ends.tolist()))
         self._parts = [self.vectors[span] for span in self._spans]
-        self._aggregation = aggregation
+        self._aggregation, self._is_mean = aggregation, aggregation == "mean2"
 
     def scores(self, queries: Vectors) -> tuple[Vectors, Vectors]:
         """Return the score of each owner, shape `(queries, owners)`, and the cosines, shape `(queries, rows)`."""
@@ -98,10 +98,10 @@ class ExactIndex:
         """Return the score of one owner, by its column, and its nearest row."""
         cosines = self._one_query(self._parts[column], query)
         nearest = int(cosines.argmax())
-        best = float(cosines[nearest])
-        if self._aggregation == "mean2" and len(cosines) > 1:
+        best: float = cosines.item(nearest)
+        if self._is_mean and len(cosines) > 1:
             cosines[nearest] = -np.inf
-            best = (best + float(cosines[cosines.argmax()])) / 2.0
+            best = (best + cosines.item(cosines.argmax())) / 2.0
         return best, self._spans[column].start + nearest
 
     def score_rows(self, query: NDArray[np.float32], rows: Sequence[int]) -> tuple[float, int]:

@@ -57,6 +57,15 @@ class WordAlignment:
         self._rarity_elsewhere = (np.log(max(1, len(counts)) / np.maximum(1, utterances)) + 1).astype(np.float32)
         self._vectors = np.zeros((size, DIM), dtype=np.float32)
         self._vectors[:-1] = embedded_piece_vectors().unit(known)
+        self._known_weights = self._weights_of_utterances()
+
+    def _weights_of_utterances(self) -> NDArray[np.float32]:
+        """Return the summed rarity of each utterance's pieces; 1 for an utterance without."""
+        sums = np.ones(len(self.counts), dtype=np.float32)
+        some = np.flatnonzero(self.counts)
+        if len(some):
+            sums[some] = np.add.reduceat(self._rarity.take(self._places), self._begins.take(some))
+        return sums
 
     @classmethod
     def fit(cls, texts: Sequence[Sequence[int]]) -> WordAlignment:
@@ -173,25 +182,26 @@ class WordAlignment:
             values = iter(self._aligned(vectors, rarity, some) if some else ())
             return [next(values) if length else 0.0 for length in lengths]
         places, begins = np.concatenate(found), [0, *accumulate(lengths[:-1])]
-        return aligned(vectors, rarity, self._vectors.take(places, 0), self._rarity.take(places), begins)
+        others = self._vectors.take(places, 0), self._rarity.take(places), self._known_weights.take(rows)
+        return aligned(vectors, rarity, others, begins)
 
 
 def aligned(
     vectors: Vectors,
     weights: NDArray[np.float32],
-    others: Vectors,
-    weights_of_others: NDArray[np.float32],
+    others: tuple[Vectors, NDArray[np.float32], NDArray[np.float32]],
     begins: Sequence[int],
 ) -> list[float]:
     """Return the similarity in [0, 1] of a text to each of several others.
 
-    `vectors` are the unit vectors of its pieces, shape `(pieces, dim)`, with their weights. `others` are those of all
-    other texts in order; `begins` holds the first row of each of these, which all have a piece.
+    `vectors` are the unit vectors of its pieces, shape `(pieces, dim)`, with their weights. `others` are vectors and
+    weights of the pieces of all other texts in order, and the summed weights of each of these; `begins` holds the first
+    row of each, which all have a piece.
     """
-    cosines = vectors.dot(others.T)
+    vectors_of_others, weights_of_others, sums_of_others = others
+    cosines = vectors.dot(vectors_of_others.T)
     precision = weights.dot(np.maximum.reduceat(cosines, begins, 1)) / np.add.reduce(weights)
-    found = np.add.reduceat(weights_of_others * np.maximum.reduce(cosines), begins)
-    recall = found / np.add.reduceat(weights_of_others, begins)
+    recall = np.add.reduceat(weights_of_others * np.maximum.reduce(cosines), begins) / sums_of_others
     return _harmonic_means(precision, recall)
 
 

@@ -19,10 +19,15 @@ class Questions:
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
         self.precedence = Precedence(registry)
         self._conditional = any(intent.when for intent in self._intents)
+        self._usual = self._resolved(MatchOptions())
 
     def question(self, options: MatchOptions) -> Question:
         """Return checked options as the pipeline takes them. Raises `InputError`."""
-        checked = options.checked()
+        if options.is_usual:
+            return self._usual
+        return self._resolved(options.checked())
+
+    def _resolved(self, checked: MatchOptions) -> Question:
         top_k = self._top_k if checked.top_k is None else checked.top_k
         answering = self.precedence.answering(self.answering(checked.allowed, checked.context), checked.context)
         previous = checked.previous_intent

@@ -107,11 +107,11 @@ class Scoring:
             scored = self._pushed(scored, vector, least)
         scored = [_raised(one, hits[one.intent]) if one.intent in hits else one for one in scored] if hits else scored
         scored = sorted(scored, key=_by_evidence)
-        kept = [*scored[:RANKED], *filter(self._could_pass, scored[RANKED:])]
+        kept = scored if len(scored) <= RANKED else [*scored[:RANKED], *filter(self._could_pass, scored[RANKED:])]
         confidences = self._calibration.confidences([one.evidence for one in kept]) or repeat(None)
         return [
-            self.candidate(one.intent, one.score, one.row, one.evidence, confidence=confidence, words=one.words)
-            for one, confidence in zip(kept, confidences)  # noqa: B905 - without confidences, None is repeated
+            self.candidate(intent, score, row, evidence, confidence=confidence, words=words)
+            for (intent, score, evidence, row, words), confidence in zip(kept, confidences)  # noqa: B905 - see above
         ]
 
     def batching_helps(self, messages: int) -> bool:

@@ -73,24 +73,25 @@ class Shortlist:
         """Score the shortlist for one message, among all intents or those `allowed`, and all that are `needed`."""
         logits = self._head.logits(vector, words)
         term = head_term_of_one(logits, self._apart)
-        scored = []
-
-        def add(intent: int, head: float) -> None:
-            score, row = self._index.score_column(vector, intent)
-            scored.append(Scored(intent, score, head + score, row))
-
+        score_column = self._index.score_column
         first = _first(logits, allowed)
-        best = sorted(zip(logits[first].tolist(), first.tolist(), strict=True), reverse=True)
+        best = sorted(zip(logits.take(first).tolist(), first.tolist(), strict=True), reverse=True)
         least = term(*best[0]) - _NEARLY
-        for place, (logit, intent) in enumerate(best):
-            if (head := term(logit, intent)) < least and place >= _FEWEST:
+        chosen: dict[int, float] = {}
+        for logit, intent in best:
+            head = term(logit, intent)
+            if head < least and len(chosen) >= _FEWEST:
                 break
-            add(intent, head)
+            chosen[intent] = head
         for intent in needed:
-            if all(one.intent != intent for one in scored):
-                add(intent, term(float(logits[intent]), intent))
+            if intent not in chosen:
+                chosen[intent] = term(logits.item(intent), intent)
+        scored = []
+        for intent, head in chosen.items():
+            score, row = score_column(vector, intent)
+            scored.append(Scored(intent, score, head + score, row))
         last = int(logits.argmin())
-        return SearchResult(scored, term(float(logits[last]), last))
+        return SearchResult(scored, term(logits.item(last), last))
 
     def search_many(self, vectors: Vectors, logits: Vectors) -> list[SearchResult]:
         """Search for many messages as `search` does, with all intents allowed and none needed.

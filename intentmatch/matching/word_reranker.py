@@ -41,11 +41,9 @@ class WordReranker:
             vectors = embedded_piece_vectors()
             pieces = np.array([piece for place in some for piece in lines[place]], dtype=np.int32)
             begins = [0, *accumulate(len(lines[place]) for place in some[:-1])]
+            weights = vectors.lengths(pieces)
+            lines_with_weights = vectors.unit(pieces), weights, np.add.reduceat(weights, begins)
             scores[some] = aligned(
-                vectors.unit(message_pieces),
-                vectors.lengths(message_pieces),
-                vectors.unit(pieces),
-                vectors.lengths(pieces),
-                begins,
+                vectors.unit(message_pieces), vectors.lengths(message_pieces), lines_with_weights, begins
             )
         return scores

@@ -56,6 +56,7 @@ class PieceLanguages:
         """Log probabilities of the languages before a text is read, up to a constant, shape `(languages,)`."""
         self.priors: Sequence[float] = prior.tolist()
         """`prior` as a list."""
+        self._told = (levels != 0).tobytes()
         self._cached_levels = lru_cache(_CACHED_PIECES)(self._levels_of)
         self._cached_lag = lru_cache(_CACHED_PIECES)(self._lag_of)
 
@@ -69,6 +70,10 @@ class PieceLanguages:
         levels = (self.levels.take(ids)[:, None] >> _SHIFTS) & _LEVEL
         sums = np.bincount(self.languages.take(ids, axis=0).ravel(), levels.ravel(), len(self.codes))
         return np.multiply(sums, STEP, dtype=np.float64) if sums.any() else None
+
+    def tell(self, pieces: Sequence[int]) -> bool:
+        """Return whether a piece tells languages apart: whether there is any `evidence`."""
+        return any(map(self._told.__getitem__, pieces))
 
     def levels_of(self, pieces: Sequence[int]) -> Mapping[int, int]:
         """Return the summed levels of each language that the pieces speak for, by its position: `evidence` / `STEP`.

@@ -121,12 +121,11 @@ class MessageLanguage:
         if len(named) == 1:
             return self._own(*named)
         text = self._telling(text)
-        levels = piece_languages().levels_of(text.pieces)
         if named:
-            return self._own(self._guess.guess(text.words, named, self._of_tags(levels)))
-        if not levels:
+            return self._own(self._guess.guess(text.words, named, self._of_tags(text)))
+        if not piece_languages().tell(text.pieces):
             return Spoken(None, False, "nothing to tell the language by")
-        own = self._among(text, levels)
+        own = self._among(text)
         is_own = rows or self._cannot_be_foreign(text, own)
         if not is_own and (language := self._foreign(text)) and _may_be_words(text.text):
             return Spoken(language, True, f"guessed {language}, which the registry does not have")
@@ -229,22 +228,27 @@ class MessageLanguage:
         words = 1 + len(text.key) // _LETTERS_OF_A_WORD if language in _WITHOUT_SPACES else len(text.distinct)
         return language if lead > required.lead + required.of_one_word / words else None
 
-    def _among(self, text: ReadText, levels: Mapping[int, int]) -> str | None:
-        """Return the likeliest of the registry's languages; `levels` are those of the message's pieces."""
-        if len(self._guess.languages) == 1:
-            return self._guess.languages[0]
+    def _among(self, text: ReadText) -> str | None:
+        """Return the likeliest of the registry's languages."""
+        own = self._guess.languages or self._untagged
+        if len(own) < 2:
+            return own[0] if own else None
         if self._guess.languages:
-            return self._guess.guess(text.words, None, self._of_tags(levels))
-        if not len(self._columns):
-            return None
-        codes, columns = piece_languages().codes, self._columns.tolist()
-        return codes[columns[0] if len(columns) == 1 else max(columns, key=lambda column: _likely(levels, column))]
+            return self._guess.guess(text.words, None, self._of_tags(text))
+        levels, columns = piece_languages().levels_of(text.pieces), self._columns.tolist()
+        return piece_languages().codes[max(columns, key=lambda column: _likely(levels, column))]
 
-    def _of_tags(self, levels: Mapping[int, int]) -> NDArray[np.float64] | None:
+    @cached_property
+    def _untagged(self) -> Sequence[str]:
+        """The registry's languages as the tokenizer names them."""
+        return [piece_languages().codes[column] for column in self._columns.tolist()]
+
+    def _of_tags(self, text: ReadText) -> NDArray[np.float64] | None:
         """Return what the pieces say for each language that the author names, shape `(languages,)`; None for nothing.
 
         A language that the tokenizer does not know is as likely as the languages that a piece says nothing about.
         """
+        levels = piece_languages().levels_of(text.pieces)
         if not levels:
             return None
         likely = [_likely(levels, column) if column >= 0 else 0.0 for column in self._columns_of_tags]

@@ -27,7 +27,7 @@ LANGUAGES = frozenset(REFUSALS)
 """Languages with rules for refusals."""
 
 _LETTERS_OF_SHORT_WORDS = 3
-_CACHED_WORDS = 4096
+_CACHED_WORDS, _CACHED_LANGUAGES = 4096, 256
 # What makes a clause depend on the one before it: "..., dass ihr es löscht", "..., mein Konto zu löschen".
 _DEPENDENT = re.compile(
     r"(?:to|dass?|om|dat|que|qu['’]|de|d['’]|che|di|aby\w*|že|że\w*|hogy|чтобы?|что|щоб|що|att|at|å|να|ότι|că|să|da|че)\b"
@@ -62,9 +62,9 @@ def refusal(text: str, language: str | None, words: Collection[str] | None = Non
     the text and is no negation of `language`. At most one negation is taken out.
     """
     words = fold(text).split() if words is None else words
-    named = _known(language, REFUSALS)
+    named = _with_rules(language)
     languages = [named] if named is not None and _may_refuse(text, words, named) else []
-    if not _by_word().keys().isdisjoint(words):
+    if not _telling_marks().isdisjoint(words):
         for word in words:
             others = _by_word().get(word, ())
             languages += [code for code in others if named not in others and code not in languages]
@@ -76,15 +76,17 @@ def possible_refusal(text: str, language: str | None) -> Refusal | None:
 
     The text without it is the whole text: "mi pedido no debe ser cancelado" gives "mi pedido debe ser cancelado".
     """
-    known = _known(language, LANGUAGES)
+    known = _with_rules(language)
     if known is None or not _may_be_negated(text, known):
         return None
     without = rewritten(text, _negations(known))
     return Refusal(_difference(text, without), without, is_whole=True) if without else None
 
 
-def _known(language: str | None, rules: Collection[str]) -> str | None:
-    return next((code for code in language_range(language) if code in rules), None) if language else None
+@lru_cache(_CACHED_LANGUAGES)
+def _with_rules(language: str | None) -> str | None:
+    """Return a language or the nearest one that it falls back to, if there are rules for it."""
+    return next((code for code in language_range(language) if code in LANGUAGES), None) if language else None
 
 
 def _refusal(text: str, language: str) -> Refusal | None:
@@ -162,6 +164,11 @@ def _by_word() -> Mapping[str, tuple[str, ...]]:
             if len(mark) > _LETTERS_OF_SHORT_WORDS or not mark.isascii():
                 found[mark] = (*found.get(mark, ()), language)
     return found
+
+
+@cache
+def _telling_marks() -> frozenset[str]:
+    return frozenset(_by_word())
 
 
 @cache

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -19,11 +20,12 @@ from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.pieces.embedded import embedded_tokenizer
 from intentmatch.server.auth.api_keys import Access
+from intentmatch.server.auth.rate_limit import RateLimiter
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.bots.pool import BotPool
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.middleware.request_log import LoggedRoute
-from intentmatch.studio.host import BotUnavailableError, Role, Visitor
+from intentmatch.studio.host import BotUnavailableError, Counted, Role, Visitor
 
 if TYPE_CHECKING:
     from intentmatch.authoring.workspace import Workspace
@@ -32,6 +34,9 @@ PATH = "/studio"
 """Where `intentmatch serve --studio` has it."""
 SECONDS_BEFORE_PREPARING = 3.0
 """The first page comes before what its visitor may want later."""
+
+# Of one key, which many people may share.
+_LIMITS: dict[Counted, str] = {"sign-in": "30/minute", "page": "120/minute"}
 
 _NOBODY_ELSE = "you"
 """Who writes where no key is needed."""
@@ -87,6 +92,7 @@ class ServedBots:
 
     def __init__(self, served: Bot | BotPool, access: Access, *, without_keys: bool) -> None:
         self._served, self._access, self._open = served, access, without_keys
+        self._limiters = {what: RateLimiter(limit) for what, limit in _LIMITS.items()}
 
     @property
     def needs_key(self) -> bool:
@@ -110,8 +116,12 @@ class ServedBots:
             raise InputError("This key is not valid.")
         return Visitor(self._access.author(key) or "match", key)
 
+    def seconds_to_wait(self, visitor: Visitor, what: Counted) -> int:
+        """Count something that a visitor does. Returns 0, or the seconds to wait if it was too often."""
+        return 0 if visitor.key is None else self._limiters[what].take(sha256(visitor.key.encode()).digest())
+
     def role(self, visitor: Visitor, bot: str | None) -> Role | None:
-        """Return what a visitor may do with a bot; None for nothing."""
+        """Return what a visitor may do with a bot, or with any of them; None for nothing."""
         if self._open:
             return "admin"
         if self._access.is_admin(visitor.key, bot):

@@ -7,6 +7,7 @@ import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache
+from html import escape
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -20,7 +21,9 @@ from intentmatch.core.errors import IntentMatchError
 from intentmatch.studio.guard import Admission, Guard
 from intentmatch.studio.host import Bot, BotUnavailableError, Host, reaches
 from intentmatch.studio.layout import ASSETS, ASSETS_PATH, frame, head
+from intentmatch.studio.open_page import OpenPage
 from intentmatch.studio.parts import empty, heading, link, tag
+from intentmatch.studio.plain_pages import plain_page
 from intentmatch.studio.screens import SCREENS, Screen
 from intentmatch.studio.visit import Visit
 
@@ -62,6 +65,7 @@ def _pages() -> FastAPI:
             ui.page(path, title=f"{screen.title} · {_TITLE}", response_timeout=_SECONDS_TO_OPEN)(_page(screen))
     ui.page("/", title=_TITLE)(_home)
     pages.add_static_files(ASSETS_PATH, ASSETS)
+    pages.add_exception_handler(404, _not_found)  # NiceGUI's builds a page for each, and keeps it for a minute
     outer = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     ui.run_with(
         outer,
@@ -94,6 +98,8 @@ def _page(screen: Screen) -> Callable[..., Awaitable[Response | None]]:
             bot = await host.bot(name)
             digest = await asyncio.to_thread(_digest, bot)
             visit = Visit(host, admission.session, bot, name, root, ui.context.client, screen.path, digest)
+            # A visitor whose role has changed gets another page.
+            OpenPage(visit.client, visit.session, lambda: visit.role == role)
             tabs = [one for one in SCREENS if reaches(role, one.needs)]
             with frame(visit, tabs, screen.title):
                 if reaches(role, screen.needs):
@@ -115,6 +121,7 @@ async def _home(request: Request) -> Response | None:
     if len(names) == 1:
         bot = "" if names[0] is None else f"/bots/{names[0]}"
         return RedirectResponse(f"{root}{bot}/{SCREENS[0].path}", 303)
+    OpenPage(ui.context.client, admission.session, lambda: True)
     ui.add_head_html(head(root))
     with tag("div", classes="st-main"):
         heading("Bots", "Choose the bot to work on.")
@@ -123,6 +130,13 @@ async def _home(request: Request) -> Response | None:
                 with tag("li", classes="st-card"):
                     link(str(name), f"{root}/bots/{name}/{SCREENS[0].path}").props('dir="auto"')
     return None
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    home = escape(f"{_root(request)}/")
+    return plain_page(
+        "Not found", f'<p role="alert">There is no such page.</p><a href="{home}">Back to the start</a>', 404
+    )
 
 
 def _unavailable(root: str, error: Exception) -> None:

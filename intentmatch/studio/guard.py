@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
-from html import escape
+from contextlib import suppress
 from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from intentmatch.core.errors import InputError
-from intentmatch.studio.host import Host
+from intentmatch.studio.host import Host, Visitor
+from intentmatch.studio.plain_pages import SAME_SITE, plain_page, sign_in_page
 from intentmatch.studio.sessions import COOKIE, Session, Sessions
 
 SCOPE_KEY = "intentmatch.studio"
@@ -23,28 +25,12 @@ _SIGN_IN, _SIGN_OUT = "/sign-in", "/sign-out"
 # Whether the session of an open page is known. After a restart it is not: no socket opens, and the page is loaded anew.
 _SESSION = "/session"
 _OPEN_PATHS = ("/_nicegui/", "/assets/")
+_NICEGUI = "/_nicegui"
 _ONE_YEAR = "public, max-age=31536000, immutable"
 _MOST_BYTES_OF_A_KEY = 10_000
-# With no referrer at all, browsers say `Origin: null` when a form is sent.
-_SAME_SITE = {"referrer-policy": "same-origin"}
+_MOST_PAGES_OF_A_KEY = 200
+_SECONDS_BETWEEN_CHECKS = 1.0
 _SCRIPT = re.compile(rb"<script(?=[\s>])")
-
-_STYLE = """
-:root { color-scheme: light dark; --back: #f6f7f9; --paper: #fff; --text: #1d2330; --line: #b9c0cc; --primary: #2f5fd0;
-  --on: #fff; --bad: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --back: #14171c; --paper: #1c2027; --text: #e6e9ef; --line: #4b5563;
-  --primary: #8fb0ff; --on: #10131a; --bad: #ff9d94; } }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: var(--back); color: var(--text);
-  font: 16px/1.5 system-ui, sans-serif; }
-main { background: var(--paper); border: 1px solid var(--line); border-radius: 12px; padding: 32px;
-  width: min(360px, 80vw); }
-h1 { font-size: 22px; margin: 0 0 4px; } p { margin: 0 0 16px; } .bad { color: var(--bad); }
-label { display: block; font-weight: 600; margin-bottom: 4px; }
-input, button { box-sizing: border-box; width: 100%; font: inherit; padding: 10px; border-radius: 8px; }
-input { border: 1px solid var(--line); background: transparent; color: inherit; }
-button { margin-top: 16px; font-weight: 600; border: 0; background: var(--primary); color: var(--on); cursor: pointer; }
-:focus-visible { outline: 3px solid var(--primary); outline-offset: 2px; }
-"""
 
 
 class Admission:
@@ -66,6 +52,8 @@ class Guard:
     def __init__(self, app: ASGIApp, host: Host) -> None:
         self._app, self._host = app, host
         self._sessions = Sessions()
+        self._connected: dict[_Socket, Session] = {}
+        self._checking: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the pages of signing in; pass on what has a session; redirect the rest to the sign-in page."""
@@ -85,31 +73,75 @@ class Guard:
             answer = self._sign_out(request, token) if path == _SIGN_OUT else self._state_of(token)
             await answer(scope, receive, send)
             return
-        session = self._sessions.find(token)
+        await self._page(request, self._session(token), receive, send)
+
+    async def _page(self, request: Request, session: Session | None, receive: Receive, send: Send) -> None:
+        scope, new = request.scope, None
         if session is None and self._host.needs_key:
             await _to_sign_in(request)(scope, receive, send)
             return
-        new = None
         if session is None:
             new, session = self._sessions.begin(self._host.visitor(None, _address(request)))
         if scope["method"] not in ("GET", "HEAD") and not _same_origin(request):
             await Response("This page was asked from another site.", 403)(scope, receive, send)
             return
+        refusal = None if _path(scope).startswith(_NICEGUI) else self._refusal(session.visitor)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
         scope[SCOPE_KEY] = Admission(self._host, session)
         await self._app(scope, receive, _with_policy(scope, send, new))
 
+    def _session(self, token: str | None) -> Session | None:
+        """Return the session of a token. One whose key was revoked is signed out."""
+        session = self._sessions.find(token)
+        if session is None or self._is_valid(session):
+            return session
+        self._sessions.end(token)
+        return None
+
+    def _is_valid(self, session: Session) -> bool:
+        return not self._host.needs_key or self._host.role(session.visitor, None) is not None
+
+    def _refusal(self, visitor: Visitor) -> Response | None:
+        """Return the answer to a visitor who opens too many pages; None for others. Counts the page."""
+        if self._sessions.pages_of(visitor.key) >= _MOST_PAGES_OF_A_KEY:
+            return _too_many("Too many pages are open with this key. Close some, and try again in a minute.", 60)
+        seconds = self._host.seconds_to_wait(visitor, "page")
+        return _too_many(f"Too many pages were opened with this key. Try again in {seconds} s.", seconds)
+
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = HTTPConnection(scope)
-        session = self._sessions.find(connection.cookies.get(COOKIE))
+        session = self._session(connection.cookies.get(COOKIE))
         if session is None or not _same_origin(connection):
             await receive()
             await send({"type": "websocket.close", "code": 1008})
             return
         scope[SCOPE_KEY] = Admission(self._host, session)
-        await self._app(scope, receive, send)
+        socket = _Socket(send)
+        session.sockets.add(socket)
+        self._connected[socket] = session
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.create_task(self._check())
+        try:
+            await self._app(scope, receive, socket.send)
+        finally:
+            session.sockets.discard(socket)
+            del self._connected[socket]
+
+    async def _check(self) -> None:
+        """While there are sockets, close those that nobody may have any more: keys are revoked without a request."""
+        while self._connected:
+            await asyncio.sleep(_SECONDS_BETWEEN_CHECKS)
+            self._sessions.end_old()
+            for session in set(self._connected.values()):
+                if self._is_valid(session):
+                    session.check()
+                else:
+                    session.end()
 
     def _state_of(self, token: str | None) -> Response:
-        known = "unknown" if self._sessions.find(token) is None else "known"
+        known = "unknown" if self._session(token) is None else "known"
         return Response(known, media_type="text/plain", headers={"cache-control": "no-store"})
 
     async def _sign_in(self, request: Request) -> Response:
@@ -129,6 +161,11 @@ class Guard:
             visitor = self._host.visitor(key, _address(request))
         except InputError as error:
             return _sign_in_page(request, target, str(error), 401)
+        if seconds := self._host.seconds_to_wait(visitor, "sign-in"):
+            problem = f"Too many people have signed in with this key. Try again in {seconds} s."
+            refusal = _sign_in_page(request, target, problem, 429)
+            refusal.headers["retry-after"] = str(seconds)
+            return refusal
         response = RedirectResponse(_root(request.scope) + target, 303)
         token, _ = self._sessions.begin(visitor)
         response.headers["set-cookie"] = _cookie(request.scope, token)
@@ -140,6 +177,40 @@ class Guard:
             self._sessions.end(token)
             response.headers["set-cookie"] = f"{_cookie(request.scope, '')}; Max-Age=0"
         return response
+
+
+class _Socket:
+    """A WebSocket of a browser, which can be closed from outside the app."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._closing: asyncio.Task[None] | None = None
+
+    async def send(self, message: Message) -> None:
+        """Send a message of the app, unless the socket is closed."""
+        if self._closing is None:
+            await self._send(message)
+
+    def check(self) -> None:
+        """Do nothing: what it carries belongs to pages."""
+
+    def close(self) -> None:
+        """Close the socket."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+
+    async def _close(self) -> None:
+        with suppress(OSError, RuntimeError):  # the browser was faster
+            await self._send({"type": "websocket.close", "code": 1008})
+
+
+def _too_many(problem: str, seconds: int) -> Response | None:
+    """Return the answer to a visitor who has to wait; None for 0 seconds."""
+    if not seconds:
+        return None
+    page = plain_page("Too many pages", f"<p>{problem}</p>", 429)
+    page.headers["retry-after"] = str(seconds)
+    return page
 
 
 def _root(scope: Scope) -> str:
@@ -182,24 +253,7 @@ def _cookie(scope: Scope, token: str) -> str:
 
 def _sign_in_page(request: Request, target: str, problem: str, status: int = 200) -> Response:
     action = f"{_root(request.scope)}{_SIGN_IN}?next={quote(target, safe='/')}"
-    message = f'<p class="bad" role="alert">{escape(problem)}</p>' if problem else ""
-    nonce = secrets.token_urlsafe(16)
-    content = (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>Sign in · intentmatch</title><link rel="icon" href="data:,">'
-        f'<style nonce="{nonce}">{_STYLE}</style></head>'
-        "<body><main><h1>intentmatch studio</h1><p>Sign in with a key of this server.</p>"
-        f'{message}<form method="post" action="{escape(action)}"><label for="key">Key</label>'
-        '<input id="key" name="key" type="password" autocomplete="current-password" required autofocus>'
-        '<button type="submit">Sign in</button></form></main></body></html>\n'
-    )
-    policy = (
-        f"default-src 'none'; style-src 'nonce-{nonce}'; img-src data:; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
-    )
-    headers = {"content-security-policy": policy, "cache-control": "no-store", **_SAME_SITE}
-    return HTMLResponse(content, status, headers=headers)
+    return sign_in_page(action, problem, status)
 
 
 def _policy(nonce: str) -> str:
@@ -247,7 +301,7 @@ def _with_policy(scope: Scope, send: Send, token: str | None) -> Send:
         page = _SCRIPT.sub(f'<script nonce="{nonce}"'.encode(), bytes(body))
         headers = MutableHeaders(scope=start)
         headers["content-security-policy"] = _policy(nonce)
-        headers.update(_SAME_SITE)
+        headers.update(SAME_SITE)
         headers["content-length"] = str(len(page))
         await send(start)
         await send({"type": "http.response.body", "body": page})

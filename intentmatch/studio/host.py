@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from intentmatch.matching.snapshot import Snapshot
 
 Role = Literal["match", "author", "admin"]
+Counted = Literal["sign-in", "page"]
 
 _RANKS: dict[Role, int] = {"match": 0, "author": 1, "admin": 2}
 
@@ -76,7 +77,13 @@ class Host(Protocol):
         """Return who presents a key. Raises `InputError` for a wrong key, or after too many wrong keys."""
 
     def role(self, visitor: Visitor, bot: str | None) -> Role | None:
-        """Return what a visitor may do with a bot, by the keys that are valid now; None for nothing."""
+        """Return what a visitor may do with a bot, by the keys that are valid now; None for nothing.
+
+        Where there are several bots, None as the bot means any of them.
+        """
+
+    def seconds_to_wait(self, visitor: Visitor, what: Counted) -> int:
+        """Count something that a visitor does. Returns 0, or the seconds to wait if it was too often."""
 
     def names(self, visitor: Visitor) -> Sequence[str]:
         """Return the names of the bots that a visitor may use, if there are several."""

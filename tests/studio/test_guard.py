@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 import pytest
 from starlette.applications import Starlette
@@ -13,8 +14,9 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from intentmatch.core.errors import InputError
+from intentmatch.studio import guard
 from intentmatch.studio.guard import Admission, Guard
-from intentmatch.studio.host import Visitor
+from intentmatch.studio.host import Counted, Role, Visitor
 from intentmatch.studio.sessions import COOKIE
 
 KEY = "right-key"
@@ -25,11 +27,19 @@ class FakeHost:
 
     def __init__(self, *, needs_key: bool) -> None:
         self.needs_key = needs_key
+        self.revoked = False
+        self.wait: dict[Counted, int] = {}
 
     def visitor(self, key: str | None, address: str | None) -> Visitor:
         if self.needs_key and key != KEY:
             raise InputError("This key is not valid.")
         return Visitor("anna", key)
+
+    def role(self, visitor: Visitor, bot: str | None) -> Role | None:
+        return None if self.revoked else "author"
+
+    def seconds_to_wait(self, visitor: Visitor, what: Counted) -> int:
+        return self.wait.get(what, 0)
 
 
 async def _page(request: Request) -> Response:
@@ -41,26 +51,46 @@ async def _asset(request: Request) -> Response:
     return PlainTextResponse("body {}")
 
 
+class _Opened:
+    def check(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+async def _opened(request: Request) -> Response:
+    Admission.of(request).session.pages.add(_Opened())
+    return HTMLResponse("<html></html>")
+
+
+async def _waiting(socket: WebSocket) -> None:
+    await socket.accept()
+    await socket.send_text("open")
+    with suppress(WebSocketDisconnect):
+        await socket.receive_text()
+
+
 async def _socket(socket: WebSocket) -> None:
     await socket.accept()
     await socket.send_text(Admission.of(socket).session.visitor.name)
     await socket.close()
 
 
-def client(*, needs_key: bool) -> TestClient:
+def client(*, needs_key: bool, host: FakeHost | None = None) -> TestClient:
     inner = Starlette(
         routes=[
             Route("/try", _page, methods=["GET", "POST"]),
             Route("/assets/studio.css", _asset),
+            Route("/opened", _opened),
             WebSocketRoute("/ws", _socket),
+            WebSocketRoute("/waiting", _waiting),
         ]
     )
-    app = Starlette(routes=[Mount("/studio", Guard(inner, FakeHost(needs_key=needs_key)))])
+    app = Starlette(routes=[Mount("/studio", Guard(inner, host or FakeHost(needs_key=needs_key)))])
     return TestClient(app, base_url="http://testserver", follow_redirects=False)
 
 
-def signed_in() -> TestClient:
-    found = client(needs_key=True)
+def signed_in(host: FakeHost | None = None) -> TestClient:
+    found = client(needs_key=True, host=host)
     found.post("/studio/sign-in", data={"key": KEY})
     return found
 
@@ -202,3 +232,60 @@ class TestWebSocket:
     def test_without_a_session_there_is_none(self):
         with pytest.raises(WebSocketDisconnect), client(needs_key=True).websocket_connect("/studio/ws"):
             pass
+
+    def test_sign_out_closes_it(self):
+        visitor = signed_in()
+        with visitor.websocket_connect("/studio/waiting", headers={"origin": "http://testserver"}) as socket:
+            socket.receive_text()
+            visitor.post("/studio/sign-out")
+
+            with pytest.raises(WebSocketDisconnect):
+                socket.receive_text()
+
+    def test_revoked_key_closes_it_without_a_request(self):
+        host = FakeHost(needs_key=True)
+        visitor = signed_in(host)
+        with visitor.websocket_connect("/studio/waiting", headers={"origin": "http://testserver"}) as socket:
+            socket.receive_text()
+            host.revoked = True
+
+            with pytest.raises(WebSocketDisconnect):
+                socket.receive_text()
+        assert visitor.get("/studio/session").text == "unknown"
+
+    def test_revoked_key_opens_none(self):
+        host = FakeHost(needs_key=True)
+        visitor = signed_in(host)
+        host.revoked = True
+
+        with pytest.raises(WebSocketDisconnect), visitor.websocket_connect("/studio/ws"):
+            pass
+
+
+def test_visitor_who_opens_too_many_pages_waits():
+    host = FakeHost(needs_key=True)
+    visitor = signed_in(host)
+    host.wait["page"] = 7
+    answer = visitor.get("/studio/try")
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "7")
+    assert visitor.get("/studio/assets/studio.css").status_code == 200
+    host.wait.clear()
+    assert visitor.get("/studio/try").status_code == 200
+
+
+def test_pages_that_are_open_with_one_key_are_limited(monkeypatch):
+    monkeypatch.setattr(guard, "_MOST_PAGES_OF_A_KEY", 2)
+    visitor = signed_in()
+
+    assert [visitor.get("/studio/opened").status_code for _ in range(3)] == [200, 200, 429]
+
+
+def test_key_that_signs_in_too_often_waits():
+    host = FakeHost(needs_key=True)
+    host.wait["sign-in"] = 7
+    answer = client(needs_key=True, host=host).post("/studio/sign-in", data={"key": KEY})
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "7")
+    assert "Try again in 7 s." in answer.text
+    assert "set-cookie" not in answer.headers

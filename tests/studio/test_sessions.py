@@ -76,3 +76,53 @@ def test_memory_holds_no_token():
     token, _ = sessions.begin(ANNA)
 
     assert token not in repr(vars(sessions))
+
+
+class Opened:
+    closed = 0
+
+    def check(self) -> None: ...
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_end_of_a_session_closes_what_it_has_open():
+    sessions = Sessions()
+    token, session = sessions.begin(ANNA)
+    page, socket = Opened(), Opened()
+    session.pages.add(page)
+    session.sockets.add(socket)
+    sessions.end(token)
+
+    assert (page.closed, socket.closed) == (1, 1)
+
+
+def test_one_key_ends_only_its_own_sessions():
+    sessions = Sessions(most=10, most_of_a_key=3)
+    token, _ = sessions.begin(Visitor("bob", "OTHER"))
+    (first, _), *_ = [sessions.begin(ANNA) for _ in range(100)]
+
+    assert len(sessions) == 4
+    assert sessions.find(token) is not None
+    assert sessions.find(first) is None
+
+
+def test_key_with_most_sessions_makes_room_for_others():
+    sessions = Sessions(most=4, most_of_a_key=3)
+    first, _ = sessions.begin(ANNA)
+    sessions.begin(ANNA)
+    one, _ = sessions.begin(Visitor("bob", "B"))
+    two, _ = sessions.begin(Visitor("eve", "C"))
+    three, _ = sessions.begin(Visitor("joe", "D"))
+
+    assert sessions.find(first) is None
+    assert [sessions.find(token) is not None for token in (one, two, three)] == [True] * 3
+
+
+def test_visitors_without_a_key_are_bounded_together():
+    sessions = Sessions(most=5, most_of_a_key=2)
+    for _ in range(8):
+        sessions.begin(Visitor("you"))
+
+    assert len(sessions) == 5

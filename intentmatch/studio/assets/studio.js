@@ -48,4 +48,6 @@ const waiting = setInterval(() => {
   if (!window.socket) return;
   clearInterval(waiting);
   window.socket.on("connect_error", loadAgain);
+  // The server closes a page that its visitor may not see any more.
+  window.socket.on("disconnect", (reason) => reason === "io server disconnect" && location.reload());
 }, 50);

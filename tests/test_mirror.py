@@ -143,6 +143,7 @@ TESTED_IN: dict[str, str] = {
     "studio/map_view.py": "studio/test_studio_insight.py",
     "studio/many_messages.py": "studio/test_studio_screens.py",
     "studio/overlap_view.py": "studio/test_studio_insight.py",
+    "studio/plain_pages.py": "studio/test_guard.py",
     "studio/places.py": "studio/test_studio_screens.py",
     "studio/see_page.py": "studio/test_studio_insight.py",
     "studio/try_page.py": "studio/test_studio_screens.py",

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from intentmatch.artefact.build import build, known_vectors, training_data, uncovered
@@ -26,7 +27,7 @@ from intentmatch.matching.reranker import load_reranker, reranker_key
 from intentmatch.registry import is_yaml, read_registry
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.reader import Remembered
-from intentmatch.registry.reading.snapshot import Content, steadily
+from intentmatch.registry.reading.snapshot import Content, Looked, content, steadily
 from intentmatch.runtime import steps
 from intentmatch.storage.postgres.address import Address
 from intentmatch.storage.vector_cache import VectorCache
@@ -227,6 +228,7 @@ class Reloader:
         self.engine, self.content, _ = source.engine(None, progress)
         self._reloading, self._training = threading.Lock(), threading.Lock()
         self._provisional = False
+        self._looked: dict[Path, Looked] = {}
 
     def copy(self) -> Reloader:
         """Return another one with the same engine and files, which reloads by itself."""
@@ -234,7 +236,7 @@ class Reloader:
         copied.source = replace(self.source, remembered=dict(self.source.remembered))
         with self._reloading:
             copied.engine, copied.content, copied._provisional = self.engine, self.content, self._provisional
-        copied._reloading, copied._training = threading.Lock(), threading.Lock()
+        copied._reloading, copied._training, copied._looked = threading.Lock(), threading.Lock(), {}
         return copied
 
     def trial(self, registry: Registry | str | os.PathLike[str]) -> Reloader:
@@ -243,12 +245,18 @@ class Reloader:
         tried.source = replace(self.source, path=registry, remembered={})
         tried.engine, tried.content, _ = tried.source.engine(self.engine)
         tried._reloading, tried._training, tried._provisional = threading.Lock(), threading.Lock(), False
+        tried._looked = {}
         return tried
 
     @property
     def provisional(self) -> bool:
         """Whether the calibration in use is still that from before an edit, and its own is being trained."""
         return self._provisional
+
+    def is_current(self) -> bool:
+        """Whether the files hold what is in use; true for sources without files."""
+        path, used = self.source.path, self.content
+        return isinstance(path, Registry | Address) or content(path, self._looked) == used
 
     def reload(self, progress: Progress | None = None) -> None:
         """Read, build and train anew. Raises what loading raises; the engine in use then stays."""

@@ -117,6 +117,13 @@ class Matcher(Answers):
         """Whether the thresholds in use are from before an edit, and those of the registry are being trained."""
         return self._reloader.provisional
 
+    def is_current(self) -> bool:
+        """Return whether the files hold what is in use; true for a registry that has no files of its own.
+
+        Later calls read a file again only if its size or date has changed. Since 0.3.0.
+        """
+        return self._reloader.is_current()
+
     def trial(self, registry: Registry | str | os.PathLike[str]) -> Matcher:
         """Return a matcher of another registry with the same models and explicit settings.
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.core.settings import resolve
@@ -26,10 +28,23 @@ EMPTY = ""
 _Read = TypeVar("_Read")
 
 _ATTEMPTS = 5
+# A file that is younger may change again without a new date.
+_SECONDS_UNTIL_SETTLED = 2.0
 
 
-def content(path: str | os.PathLike[str]) -> Content:
-    """Return the current digests of the files at a path: YAML files with their includes, or an artefact."""
+class Looked(NamedTuple):
+    """What a look at a file found."""
+
+    identity: str
+    digest: str
+    included: list[str]
+
+
+def content(path: str | os.PathLike[str], remembered: dict[Path, Looked] | None = None) -> Content:
+    """Return the current digests of the files at a path: YAML files with their includes, or an artefact.
+
+    With `remembered`, which is filled, files are read again only if their size or date has changed.
+    """
     if not is_yaml(path):
         return {str(path): _identity(Path(path))}
     found: dict[str, str] = {}
@@ -40,12 +55,26 @@ def content(path: str | os.PathLike[str]) -> Content:
         if (known := os.path.realpath(file)) in seen:
             continue
         seen.add(known)
-        raw = _file_bytes(file)
-        found[str(file)] = hashlib.sha256(raw).hexdigest() if raw else EMPTY
-        # Parsing takes ten times as long as searching for the word.
-        for name in _included(file, raw) if b"include" in raw else ():
+        looked = _looked(file, {} if remembered is None else remembered)
+        found[str(file)] = looked.digest
+        for name in looked.included:
             waiting += own_files(file.parent / name)
     return found
+
+
+def _looked(file: Path, remembered: dict[Path, Looked]) -> Looked:
+    before = _identity(file)
+    if (known := remembered.get(file)) is not None and known.identity == before:
+        return known
+    raw = _file_bytes(file)
+    # Parsing takes ten times as long as searching for the word.
+    included = _included(file, raw) if b"include" in raw else []
+    looked = Looked(before, hashlib.sha256(raw).hexdigest() if raw else EMPTY, included)
+    remembered.pop(file, None)
+    with suppress(OSError):
+        if before == _identity(file) and time.time() - file.stat().st_mtime > _SECONDS_UNTIL_SETTLED:
+            remembered[file] = looked
+    return looked
 
 
 def steadily(path: str | os.PathLike[str], read: Callable[[], _Read]) -> tuple[_Read, Content]:
@@ -79,7 +108,7 @@ def _included(file: Path, raw: bytes) -> list[str]:
 
 
 def _identity(file: Path) -> str:
-    """Identify an artefact by its file status: it may be large, and is always replaced as a whole."""
+    """Identify a file by its status. An artefact may be large, and is always replaced as a whole."""
     try:
         state = file.stat()
     except OSError:

@@ -28,6 +28,7 @@ from intentmatch.matching.snapshot import Snapshot
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.daily_drift import DailyDrift
+from intentmatch.server.bots.newer_files import NewerFiles
 from intentmatch.server.bots.reloads import ReloadCounter, SharedReload
 from intentmatch.server.middleware.problems import (
     BROKEN,
@@ -85,6 +86,7 @@ class Bot:
         self._watching = watch
         self._watch: Watch | DatabaseWatch | None = None
         self._invalid_since: float | None = None
+        self._newer_files = NewerFiles()
         self._inbox: Inbox | None = None
         self._inbox_settings = Settings()
         self._matcher = source if isinstance(source, Matcher) else None
@@ -384,8 +386,14 @@ class Bot:
     @property
     def stale_since(self) -> float | None:
         """Since when newer files may exist that are not in use, in seconds since the epoch; None if they are in use."""
-        known = (self._invalid_since if self.reload_error else None, getattr(self._watch, "away_since", None))
+        away = getattr(self._watch, "away_since", None)
+        known = (self._invalid_since if self.reload_error else None, away, self._newer_files.since)
         return min((since for since in known if since is not None), default=None)
+
+    def look_for_newer_files(self) -> None:
+        """Let `stale_since` count files that nobody has loaded. A watcher loads them by itself."""
+        if self._watch is None and self._matcher is not None and not self._warming:
+            self._newer_files.look(self._matcher)
 
     @property
     def status(self) -> BotStatus:
@@ -395,6 +403,7 @@ class Bot:
 
     def exposition(self) -> bytes:
         """Return the metrics in Prometheus's text format."""
+        self.look_for_newer_files()
         return self.metrics.exposition([self.status])
 
     async def reload(self) -> Matcher:
@@ -441,6 +450,7 @@ class Bot:
 
     def _note_reload(self, registry: Registry) -> None:
         self.reload_error = None
+        self._newer_files.forget()
         self._loaded_at = time.time()
         self.metrics.reloaded(self._name, ok=True)
 

@@ -228,6 +228,7 @@ class BotPool:
         for entry in self._loaded():
             if entry.bot is not None and entry.bot.state == "broken":
                 await asyncio.gather(entry.bot.ready(with_reasons=False), return_exceptions=True)
+        await asyncio.to_thread(self.look_for_newer_files)
         states = [entry.state for entry in self._all()]
         loaded = [entry.state for entry in self._loaded()]
         if loaded and all(state == "broken" for state in loaded):
@@ -241,8 +242,15 @@ class BotPool:
             broken=states.count("broken"),
         )
 
+    def look_for_newer_files(self) -> None:
+        """Let the states of loaded bots count files that nobody has loaded."""
+        for entry in self._loaded():
+            if entry.bot is not None:
+                entry.bot.look_for_newer_files()
+
     def exposition(self) -> bytes:
         """Return the metrics in Prometheus's text format."""
+        self.look_for_newer_files()
         loaded = [(entry, entry.bot) for entry in self._loaded() if entry.bot is not None]
         states = [entry.state for entry in self._all()]
         counts = [(state, states.count(state)) for state in ("idle", "warming", "ready", "stale", "broken")]

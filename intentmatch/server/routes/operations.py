@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime, timezone
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -74,12 +75,13 @@ def add_process_calls(app: FastAPI, served: Bot | BotPool) -> None:
 def _add_readiness(app: FastAPI, bot: Bot) -> None:
     @app.get("/readyz", tags=["operating"], responses=responses(503), openapi_extra=dict(OPEN))
     async def readyz(request: Request) -> Ready:
-        """Return 200 while messages are answered: `ready`, or `stale` if newer files are invalid or out of reach.
+        """Return 200 while messages are answered: `ready`, or `stale` if newer files are invalid, not loaded or away.
 
         Otherwise the type of the problem is `urn:intentmatch:warming` or `urn:intentmatch:broken`.
         """
         with_reasons = may_know(request)
         registry = (await bot.ready(with_reasons=with_reasons)).registry
+        await asyncio.to_thread(bot.look_for_newer_files)
         since = bot.stale_since
         return Ready(
             status="ready" if since is None else "stale",
@@ -95,6 +97,7 @@ def _add_pool_calls(app: FastAPI, bots: BotPool) -> None:
     @app.get("/bots", tags=["operating"], responses=responses(401, 429), name="bots")
     async def list_bots(request: Request) -> BotsResponse:
         """Return the bots that the caller may call, and their states."""
+        await asyncio.to_thread(bots.look_for_newer_files)
         return BotsResponse(bots=bots.infos(request))
 
     @app.get("/readyz", tags=["operating"], responses=responses(503), openapi_extra=dict(OPEN))

@@ -80,11 +80,11 @@ class Ready(ResponseModel):
     """The server answers messages."""
 
     status: Literal["ready", "stale"] = Field(
-        description="`stale`: newer files are invalid, or the database of the files is away."
+        description="`stale`: newer files are invalid or not loaded, or the database of the files is away."
     )
     fingerprint: str = Field(description="Fingerprint of the registry in use.")
     intents: int = Field(description="Number of its intents.")
-    stale: bool = Field(description="Whether there may be newer files that cannot be loaded.")
+    stale: bool = Field(description="Whether there may be newer files that are not in use.")
     stale_since: datetime | None = Field(description="Since when; null if the newest files are in use.")
     reload_error: ProblemDetails | None = Field(
         description="Why the last reload failed; null if it did not, and for callers without a required key."

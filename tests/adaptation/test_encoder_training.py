@@ -136,8 +136,11 @@ def test_titles_without_a_meaning_are_not_trained_on(
     assert asked == [False, True]
 
 
-def test_too_few_utterances_are_refused(base: Base, tmp_path: Path) -> None:
-    registry = Registry((Intent("a", (Utterance("my parcel", "en"),)), Intent("b", (Utterance("my money", "en"),))))
+@pytest.mark.parametrize("lines", [("my parcel",), ("my parcel", "where is it")])
+def test_too_few_utterances_are_refused(base: Base, tmp_path: Path, lines: tuple[str, ...]) -> None:
+    """One intent with two utterances is not enough."""
+    utterances = tuple(Utterance(line, "en") for line in lines)
+    registry = Registry((Intent("a", utterances), Intent("b", (Utterance("my money", "en"),))))
 
     with pytest.raises(InputError, match="at least two intents need two different utterances"):
         train_encoder(registry, base, RECIPE, work=tmp_path / "work")

@@ -120,9 +120,7 @@ CRAFTED = {
     "location of text": set_in("registry", "intents", 0, "location", value=["a", "b", "c"]),
     "line of a list": set_in("registry", "intents", 1, "utterances", 0, 2, value=["bot.yaml", [], 3]),
     "column of text": set_in("registry", "intents", 0, "negatives", 0, 2, value=["bot.yaml", 1, "3"]),
-    "mark outside": set_in(
-        "registry", "intents", 0, "utterances", 0, value=["t {size}", "en", None, [["t small", "size", 2, 99]]]
-    ),
+    "mark outside": set_in("registry", "intents", 0, "utterances", 0, 3, 0, 3, value=99),
     "NaN vector": set_tensor("utterances", with_number(float("nan"))),
     "huge vector": set_tensor("utterances", with_number(3e8)),
     "vectors of whole numbers": set_tensor("utterances", lambda array: array.astype(np.int32)),

@@ -129,6 +129,23 @@ def test_lines_go_first_then_intents_then_all(shop: Path, monkeypatch: pytest.Mo
     assert effects == []
 
 
+def test_line_with_as_many_gains_as_losses_is_kept(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    effects = [
+        effect(
+            ("worse", "status", "cancel", "stop it"),
+            ("worse", "status", "cancel", "end it"),
+            ("better", "cancel", "cancel", "end it"),
+        ),
+        effect(negative=False),
+    ]
+    monkeypatch.setattr(trial, "effect_of", lambda *_, **__: effects.pop(0))
+    proposals = [proposal("cancel", "stop it"), proposal("cancel", "end it")]
+
+    done = tried(Matcher.load(shop, cache="off"), shop, proposals, "tiny", seconds=9.0)
+
+    assert [one.refused is None for one in done.proposals] == [False, True]
+
+
 def test_positive_effect_keeps_lines_of_an_intent_with_losses(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     positive = effect(("worse", "status", "cancel", "other line"), negative=False)
     monkeypatch.setattr(trial, "effect_of", lambda *_, **__: positive)

@@ -107,7 +107,7 @@ class DatabaseWorkspace(Workspace):
 
     def note(self, author: str, what: str) -> None:
         """Note in the audit log what an author did beside the files. Raises `DatabaseError`."""
-        digest = digest_of(self._store.read()[1])
+        digest = self.digest()
         with self._database.rows() as connection:
             audit_rows.note_in(connection, self._database.bot, author=author, what=what, digest=digest, revision=None)
 

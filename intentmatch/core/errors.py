@@ -5,6 +5,7 @@ The exception tree, with the exit code of the command line in brackets:
     IntentMatchError [1]
     ├── InputError [2]              something the user wrote is wrong
     │   ├── RegistryError           the YAML is invalid; holds all problems
+    │   │   └── DamagedContentError content in a database does not match its digest
     │   ├── SettingsError           a setting has an invalid value
     │   └── UnknownNameError        there is no encoder, intent, slot ... of this name
     ├── ArtefactError [2]           a built artefact cannot be used
@@ -85,6 +86,10 @@ class RegistryError(InputError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(sorted(problems))
         super().__init__("\n".join(map(str, self.problems)))
+
+
+class DamagedContentError(RegistryError):
+    """Content in a database does not match its digest. The problem names the file."""
 
 
 class SettingsError(InputError):

@@ -68,6 +68,27 @@ def test_invalid_revision_is_reported_with_its_place_and_time(bot):
     assert begun <= datetime.fromisoformat(ready["stale_since"]) <= datetime.now(timezone.utc)
 
 
+def test_damaged_revision_is_named_and_the_last_good_one_answers(bot):
+    from intentmatch.storage.postgres.address import Address
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.registries import RegistryStore
+
+    name, files = Address.parse(bot).bot, {"a.yaml": BYE.encode()}
+    with TestClient(create_app(bot, authoring=True, author_keys=["anna=a"])) as client:
+        database = Database(bot)
+        with database.rows() as connection:
+            RegistryStore(database).write_in(connection, files, author="ann", note="", expected="*")
+            connection.execute("UPDATE intentmatch.contents SET content = content || '#' WHERE bot = %s", [name])
+        until(lambda: client.get("/readyz").json()["stale"])
+        ready = client.get("/readyz", headers={"x-api-key": "a"}).json()
+        read = client.get("/registry", headers={"x-api-key": "a"})
+
+        assert ask(client, "hello", **{"x-api-key": "a"}).json()["intent"] == "greet"
+    (problem,) = ready["reload_error"]["errors"]
+    assert (problem["path"], problem["rule"]) == (f"{name}/a.yaml", "damaged")
+    assert (read.status_code, read.json()["errors"][0]["path"]) == (409, f"{name}/a.yaml")
+
+
 def test_database_stops_and_starts_under_load(bot, postgres):
     """No answer is wrong or missing; /readyz says since when the server is stale."""
     answers, stopped = [], threading.Event()

@@ -6,7 +6,14 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from intentmatch.core.errors import ChangedMeanwhileError, InputError, UnknownNameError
+from intentmatch.core.errors import (
+    ChangedMeanwhileError,
+    DamagedContentError,
+    InputError,
+    Location,
+    Problem,
+    UnknownNameError,
+)
 from intentmatch.storage.contents import Files, checked_name, digest_of
 from intentmatch.storage.postgres.database import Connection, Database
 from intentmatch.storage.postgres.removed import MARK
@@ -46,10 +53,14 @@ class RegistryStore:
             return self.newest_in(connection)
 
     def read(self, number: int | None = None) -> tuple[StoredRevision, Files]:
-        """Return a revision, by default the newest, and its files, both of one moment. Raises `UnknownNameError`."""
+        """Return a revision, by default the newest, and its files, both of one moment.
+
+        Raises `UnknownNameError`, and `DamagedContentError` if the files do not match the digests from when they were
+        written.
+        """
         with self.database.rows() as connection:
             found = self.newest_in(connection) if number is None else self._revision(connection, number)
-            return found, self._files(connection, found.number)
+            return found, self._files(connection, found)
 
     def revisions(self, most: int = 100) -> list[StoredRevision]:
         """Return the newest revisions, the newest first."""
@@ -167,14 +178,20 @@ class RegistryStore:
             raise UnknownNameError("revision", str(number), None, f"There are revisions 1 to {newest}.")
         return StoredRevision(*row)
 
-    def _files(self, connection: Connection, number: int) -> Files:
+    def _files(self, connection: Connection, revision: StoredRevision) -> Files:
         rows = connection.execute(
-            "SELECT name, content FROM intentmatch.files JOIN intentmatch.contents USING (bot, digest) "
+            "SELECT name, content, digest FROM intentmatch.files JOIN intentmatch.contents USING (bot, digest) "
             "WHERE bot = %s AND revision = %s ORDER BY name",
-            [self.bot, number],
+            [self.bot, revision.number],
         ).fetchall()
+        damaged = [name for name, content, digest in rows if hashlib.sha256(content).digest() != digest]
+        if damaged:
+            raise DamagedContentError(_damaged(f"{self.bot}/{name}", revision.number) for name in damaged)
         # Whoever may write rows must not choose where a command writes files.
-        return {checked_name(name): content for name, content in rows}
+        files = {checked_name(name): content for name, content, _ in rows}
+        if digest_of(files) != revision.digest:
+            raise DamagedContentError([_damaged(self.bot, revision.number)])
+        return files
 
     def bots_in(self, connection: Connection) -> list[str]:
         """Do as `bots`, within a transaction of the caller."""
@@ -183,6 +200,16 @@ class RegistryStore:
             [MARK],
         )
         return [name for (name,) in rows.fetchall()]
+
+
+def _damaged(place: str, number: int) -> Problem:
+    return Problem(
+        Location(place),
+        "error",
+        "damaged",
+        f"the database has other content than was written with revision {number}: it does not match its digest",
+        "restore the database, or push the files again with a change in this one (`intentmatch push --force`)",
+    )
 
 
 def _changed(bot: str, newest: StoredRevision | None, expected: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 
 import pytest
@@ -46,16 +47,17 @@ def test_registry_of_an_earlier_schema_is_kept(new_database, version):
     from intentmatch.storage.postgres.registries import RegistryStore
 
     database, files = Database(new_database()), {"shop.yaml": "language: de # ü\n".encode()}
+    digest = hashlib.sha256(files["shop.yaml"]).digest()
     migrate(database, target=version)
     with database.transaction() as connection:
         assert version_of(connection) == version
         connection.execute("INSERT INTO intentmatch.bots VALUES ('shop', 1)")
-        connection.execute("INSERT INTO intentmatch.contents VALUES ('shop', 'd', %s)", [files["shop.yaml"]])
+        connection.execute("INSERT INTO intentmatch.contents VALUES ('shop', %s, %s)", [digest, files["shop.yaml"]])
         connection.execute(
             "INSERT INTO intentmatch.revisions (bot, number, note, digest) VALUES ('shop', 1, 'first', %s)",
             [digest_of(files)],
         )
-        connection.execute("INSERT INTO intentmatch.files VALUES ('shop', 1, 'shop.yaml', 'd')")
+        connection.execute("INSERT INTO intentmatch.files VALUES ('shop', 1, 'shop.yaml', %s)", [digest])
     store = RegistryStore(database)
     if version < len(migrations()):
         with pytest.raises(DatabaseError, match=f"version {version}.*intentmatch migrate"):

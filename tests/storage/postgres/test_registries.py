@@ -12,7 +12,13 @@ import time
 import pytest
 from postgres_server import make_tenant
 
-from intentmatch.core.errors import ChangedMeanwhileError, DatabaseError, InputError, UnknownNameError
+from intentmatch.core.errors import (
+    ChangedMeanwhileError,
+    DamagedContentError,
+    DatabaseError,
+    InputError,
+    UnknownNameError,
+)
 
 FILES = {"shop.yaml": "language: de # ü\r\nintents: {}\n".encode(), "more/tax.yaml": b"\xef\xbb\xbfa: 1\n\xff"}
 
@@ -35,6 +41,29 @@ def test_files_come_back_byte_for_byte(store):
     assert revision == written
     assert (revision.number, revision.parent, revision.author, revision.note) == (1, None, "ann", "first")
     assert revision.time.tzinfo is not None
+
+
+@pytest.mark.parametrize(
+    ("damage", "place"),
+    [
+        ("UPDATE intentmatch.contents SET content = 'x' WHERE bot = %s AND content LIKE 'language%%'", "shop.yaml"),
+        ("DELETE FROM intentmatch.files WHERE bot = %s AND name = 'more/tax.yaml'", ""),
+        ("UPDATE intentmatch.files SET name = 'other.yaml' WHERE bot = %s AND name = 'shop.yaml'", ""),
+    ],
+)
+def test_content_that_does_not_match_its_digest_is_refused(store, damage, place):
+    revision = store.write(FILES, author="ann", note="first", expected=None)
+    with store.database.rows() as connection:
+        connection.execute(damage, [store.bot])
+    with pytest.raises(DamagedContentError) as caught:
+        store.read()
+
+    (problem,) = caught.value.problems
+    assert problem.location.path == (f"{store.bot}/{place}" if place else store.bot)
+    assert "revision 1: it does not match its digest" in problem.message
+    # What the hint says.
+    pushed = store.write({**FILES, "shop.yaml": b"a"}, author="ann", note="again", expected="*")
+    assert (pushed.parent, store.read()[1]["shop.yaml"]) == (revision.number, b"a")
 
 
 def test_revisions_have_parents_and_stay_readable(store):

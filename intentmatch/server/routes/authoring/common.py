@@ -15,12 +15,19 @@ from intentmatch.authoring.bots import LastBotError
 from intentmatch.authoring.effect import effect_of
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import StaleRevisionError, Workspace, Written
-from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError, UnknownNameError
+from intentmatch.core.errors import (
+    ChangedMeanwhileError,
+    DamagedContentError,
+    InputError,
+    Problem,
+    RegistryError,
+    UnknownNameError,
+)
 from intentmatch.core.types import Case
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.api_keys import AUTHOR
 from intentmatch.server.bots.bot import Bot
-from intentmatch.server.middleware.problems import ProblemError, responses
+from intentmatch.server.middleware.problems import ProblemError, from_invalid_files, responses
 from intentmatch.server.routes.schemas.authoring.edits import EffectInfo, PreviewResponse
 from intentmatch.server.routes.schemas.authoring.revisions import ConflictDetails, RevisionInfo, WrittenResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
@@ -84,6 +91,8 @@ def explained() -> Iterator[None]:
         raise ProblemError(ConflictDetails.for_status(409, f"{error}.")) from error
     except ChangedMeanwhileError as error:
         raise ProblemError(ConflictDetails.for_status(409, f"{error}.".replace("..", "."))) from error
+    except DamagedContentError as error:
+        raise ProblemError(from_invalid_files(error.problems)) from error
     except RegistryError as error:
         raise ProblemError(invalid(error.problems)) from error
     except UnknownNameError as error:

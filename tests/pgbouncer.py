@@ -11,6 +11,8 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -29,6 +31,7 @@ default_pool_size = {connections}
 listen_port = {port}
 unix_socket_dir = {folder}
 auth_type = trust
+admin_users = postgres
 auth_file = {folder}/users
 """
 
@@ -67,9 +70,21 @@ class PgBouncer:
             self.remove()
             raise
 
-    def url(self, more: str = "") -> str:
-        """Return the address of the database of the server, with `more` behind its name."""
-        return f"postgresql://postgres@/postgres{more}?host={quote(str(self.folder), safe='')}&port={self._port}"
+    def url(self, more: str = "", database: str = "postgres") -> str:
+        """Return the address of a database of the server, with `more` behind its name."""
+        return f"postgresql://postgres@/{database}{more}?host={quote(str(self.folder), safe='')}&port={self._port}"
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let statements wait, as they do when the server is lost."""
+        import psycopg
+
+        with psycopg.connect(self.url(database="pgbouncer"), autocommit=True) as console:
+            console.execute("PAUSE", prepare=False)
+            try:
+                yield
+            finally:
+                console.execute("RESUME", prepare=False)
 
     def remove(self) -> None:
         """Stop the pooler and remove its folder."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary, finalize
@@ -37,17 +38,54 @@ _OPTIONS = {
 }
 
 
+class _NoAnswerError(psycopg.OperationalError):
+    """A statement took longer than it may. The connection is closed: its answer may still come."""
+
+
+class _BoundedConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection whose statements can be given a limit in time.
+
+    A pooler whose database has stopped accepts statements and answers none, some of them for two minutes.
+    """
+
+    most_seconds: float | None = None
+    """How long a statement may take; None for any time."""
+
+    def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
+        """Do as psycopg, up to the limit. Every statement goes through this method."""
+        if self.most_seconds is None:
+            return super().wait(gen, *arguments, **options)
+        try:
+            return super().wait(_until(time.monotonic() + self.most_seconds, gen), *arguments, **options)
+        except _NoAnswerError:
+            self.close()
+            raise
+
+
+def _until(end: float, work: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    """Go on with the steps of a statement, which psycopg resumes some times a second, until `end`."""
+    try:
+        step = next(work)
+        while True:
+            found = yield step
+            if not found and time.monotonic() > end:
+                raise _NoAnswerError("the server does not answer")
+            step = work.send(found)
+    except StopIteration as done:
+        return done.value
+
+
 class _Idle:
     """Connections to one database that wait for their next use, for all bots of a process."""
 
     def __init__(self) -> None:
-        self._waiting: list[Connection] = []
+        self._waiting: list[_BoundedConnection] = []
         self._lock = threading.Lock()
         self._process = os.getpid()
         # Not `__del__`, which the garbage collector may call after that of the connections.
         finalize(self, _close_all, self._waiting, self._process)
 
-    def take(self) -> Connection | None:
+    def take(self) -> _BoundedConnection | None:
         """Return a connection that nobody uses, or None."""
         with self._lock:
             if self._process != os.getpid():
@@ -57,7 +95,7 @@ class _Idle:
                 finalize(self, _close_all, self._waiting, self._process)
             return self._waiting.pop() if self._waiting else None
 
-    def give_back(self, connection: Connection) -> None:
+    def give_back(self, connection: _BoundedConnection) -> None:
         """Keep a connection for its next use, unless there are enough."""
         with self._lock:
             if not connection.closed and self._process == os.getpid() and len(self._waiting) < _MOST_IDLE:
@@ -71,7 +109,7 @@ class _Idle:
             connection.close()
 
 
-def _close_all(waiting: list[Connection], process: int) -> None:
+def _close_all(waiting: list[_BoundedConnection], process: int) -> None:
     for connection in waiting if process == os.getpid() else ():
         connection.close()
 
@@ -83,12 +121,16 @@ _idle_lock = threading.Lock()
 class Database:
     """One database, for any number of threads. A process that is forked off opens connections of its own."""
 
-    def __init__(self, address: str | Address, *, seconds: int = 5) -> None:
+    def __init__(self, address: str | Address, *, seconds: int = 5, bounded: bool = False) -> None:
         """`seconds` is how long to wait for a server that does not answer, at least 2.
+
+        A pooler counts as a server: a transaction must get a connection of its database in this time. `bounded`
+        limits every statement, and not the first alone.
 
         Raises `InputError` for an invalid address. Nothing is connected yet.
         """
         self.address = address_of(address)
+        self._seconds, self._bounded = seconds, bounded
         self._options = {**_OPTIONS, "connect_timeout": str(seconds), "tcp_user_timeout": str(3000 * seconds)}
         with _idle_lock:
             self._idle = _idle.setdefault((self.address.url, seconds), _Idle())
@@ -127,7 +169,7 @@ class Database:
         return self.transaction(bot, checked=True)
 
     def connect(self) -> Connection:
-        """Open a connection that the caller closes. Raises `DatabaseError`."""
+        """Open a connection that the caller closes. Its statements fail after `seconds`. Raises `DatabaseError`."""
         with self._explained():
             return self._connect()
 
@@ -154,23 +196,28 @@ class Database:
             shown = str(self.address)
             raise (error if str(error).startswith(shown) else DatabaseError(f"{shown}: {error}")) from None
 
-    def _take(self, bot: str) -> Connection:
+    def _take(self, bot: str) -> _BoundedConnection:
         while True:
             connection = self._idle.take()
             reused = connection is not None
             connection = connection or self._connect()
+            connection.most_seconds = self._seconds
             try:
                 connection.execute(_BEGIN, [bot])
-            except psycopg.Error:
+            except psycopg.Error as error:
                 connection.close()
-                if not reused:
+                if not reused or isinstance(error, _NoAnswerError):
                     raise
                 continue
+            if not self._bounded:
+                connection.most_seconds = None
             return connection
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> _BoundedConnection:
         known = psycopg.conninfo.conninfo_to_dict(self.address.url)
         options: dict[str, Any] = {name: value for name, value in self._options.items() if name not in known}
         # Behind a pooler, the next transaction may get another connection, which does not know a prepared statement.
         # PgBouncer keeps track of them from 1.21 on, and only if its `max_prepared_statements` allows that.
-        return psycopg.connect(self.address.url, prepare_threshold=None, **options)
+        connection = _BoundedConnection.connect(self.address.url, prepare_threshold=None, **options)
+        connection.most_seconds = self._seconds
+        return connection

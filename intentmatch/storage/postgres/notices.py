@@ -28,6 +28,8 @@ KEYS = "*keys"
 
 # A poll is one look-up of a few rows. Twice a second, so that replicas agree within a second without notifications.
 POLL_SECONDS = 0.5
+# A server that takes longer is away: `/readyz` says so after this time.
+_SECONDS_TO_ANSWER = 3
 _SECONDS_AT_EXIT = 1.0
 
 
@@ -66,7 +68,7 @@ class Notices:
     _lock: ClassVar[threading.Lock] = threading.Lock()
 
     def __init__(self, address: Address) -> None:
-        self._database = Database(address)
+        self._database = Database(address, seconds=_SECONDS_TO_ANSWER, bounded=True)
         self._subscriptions: list[Subscription] = []
         self._known: dict[str, int] = {}
         self._stopped = threading.Event()

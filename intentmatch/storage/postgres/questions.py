@@ -17,7 +17,7 @@ class QuestionStore:
 
     def __init__(self, address: str | Address) -> None:
         """Raises `InputError` for an invalid address."""
-        self._database = Database(address, seconds=_SECONDS)
+        self._database = Database(address, seconds=_SECONDS, bounded=True)
         self._writes = 0
 
     def put(self, conversation: str, text: str, seconds: float) -> None:

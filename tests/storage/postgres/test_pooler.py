@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 import pytest
 from inbox.results import result
 
-from intentmatch.core.errors import ChangedMeanwhileError
+from intentmatch.core.errors import ChangedMeanwhileError, DatabaseError
 from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
 
@@ -81,6 +82,54 @@ def test_statements_that_are_repeated_many_times_are_not_prepared(pooled):
     for thread in threads:
         thread.join(60)
     assert wrong == []
+
+
+def test_statements_that_get_no_connection_fail_in_time(pooler, pooled):
+    """PgBouncer keeps them for two minutes (`query_wait_timeout`)."""
+    from intentmatch.storage.postgres.database import Database
+
+    database = Database(pooled, seconds=1)
+    for _ in range(2):  # with a connection of before, and with a new one
+        with database.transaction() as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+        with pooler.paused():
+            begun = time.monotonic()
+            with pytest.raises(DatabaseError, match="does not answer"), database.transaction():
+                pass
+            assert time.monotonic() - begun < 20
+
+
+def test_limit_is_for_the_first_statement_of_a_transaction(pooled):
+    from intentmatch.storage.postgres.database import Database
+
+    with Database(pooled, seconds=1).transaction() as connection:
+        connection.execute("SELECT pg_sleep(1.2)")
+    with (
+        pytest.raises(DatabaseError, match="does not answer"),
+        Database(pooled, seconds=1, bounded=True).transaction() as connection,
+    ):
+        connection.execute("SELECT pg_sleep(3)")
+
+
+def test_readiness_tells_soon_that_the_pooler_has_no_database(pooler, pooled, monkeypatch):
+    from server.several_bots import until
+    from starlette.testclient import TestClient
+
+    from intentmatch.server import create_app
+    from intentmatch.storage.postgres import notices
+
+    monkeypatch.setattr(notices, "_SECONDS_TO_ANSWER", 1)
+    push(pooled, ORDERS)
+    with TestClient(create_app(pooled)) as client:
+        assert not client.get("/readyz").json()["stale"]
+        with pooler.paused():
+            begun = time.monotonic()
+            until(lambda: client.get("/readyz").json()["stale"])
+            seconds = time.monotonic() - begun
+            assert client.post("/match", json={"text": "where is my order"}).json()["intent"] == "status"
+        until(lambda: not client.get("/readyz").json()["stale"])
+
+    assert seconds < 30
 
 
 def test_transactions_of_bots_do_not_see_each_others_setting(pooled):

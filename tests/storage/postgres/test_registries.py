@@ -186,12 +186,12 @@ def test_many_editors_at_once_lose_nothing(store):
 
 def test_thousand_revisions(store):
     """Those between the first and the last are rows that the database makes, which takes a fraction of the time."""
-    store.write(FILES, author="ann", note="edit 1", expected=None)
+    first = store.write(FILES, author="ann", note="edit 1", expected=None)
     with store.database.rows() as connection:
         connection.execute(
             "INSERT INTO intentmatch.revisions (bot, number, parent, note, digest) "
-            "SELECT %s, n, n - 1, 'edit ' || n, n::text FROM generate_series(2, 999) n",
-            [store.bot],
+            "SELECT %s, n, n - 1, 'edit ' || n, %s FROM generate_series(2, 999) n",
+            [store.bot, first.digest],
         )
         connection.execute(
             "INSERT INTO intentmatch.files SELECT bot, n, name, digest "
@@ -199,7 +199,7 @@ def test_thousand_revisions(store):
             [store.bot],
         )
         connection.execute("UPDATE intentmatch.bots SET revision = 999 WHERE bot = %s", [store.bot])
-    store.write({"a.yaml": b"last"}, author="ann", note="edit 1000", expected="999")
+    store.write({"a.yaml": b"last"}, author="ann", note="edit 1000", expected=first.digest)
     begun = time.monotonic()
     found, newest, old = store.revisions(1000), store.read(), store.read(500)
     took = time.monotonic() - begun

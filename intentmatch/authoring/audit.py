@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import InputError
+from intentmatch.core.rare_lines import RareLines
 from intentmatch.storage.atomic import write_file
-from intentmatch.storage.unwritable import unwritable
+from intentmatch.storage.unwritable import unwritable, with_advice
 
 NAME = "audit.jsonl"
 _BLOCK = 1 << 16
+_SHOWN = 100
+
+_log = logging.getLogger(__name__)
+_damaged_lines = RareLines()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,26 @@ class AuditEntry:
     """Digest of the files afterwards."""
     revision: str | None
     """Id of the revision; None if none was kept."""
+
+
+_NAMES = [field.name for field in fields(AuditEntry)]
+
+
+def _entry(line: bytes) -> AuditEntry | None:
+    """Return the entry of a line; None for anything else, whatever a program or a person has written."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or sorted(found) != sorted(_NAMES):
+        return None
+    if not all(isinstance(value, str) or (name == "revision" and value is None) for name, value in found.items()):
+        return None
+    try:
+        datetime.fromisoformat(found["time"]).astimezone(timezone.utc)
+    except (ValueError, OverflowError):
+        return None
+    return AuditEntry(**found)
 
 
 def _line(entry: AuditEntry) -> bytes:
@@ -57,16 +81,21 @@ class AuditLog:
         self._append(_line(entry) + b"\n")
 
     def entries(self, most: int) -> list[AuditEntry]:
-        """Return the newest entries, the newest first; lines that are no entries are left out."""
+        """Return the newest entries, the newest first; lines that are no entries are left out, and logged.
+
+        Raises `InputError` if the log cannot be read.
+        """
         found: list[AuditEntry] = []
-        for line in self._lines_backwards():
-            if len(found) == most:
-                break
-            try:
-                values: dict[str, Any] = json.loads(line)
-                found.append(AuditEntry(**values))
-            except (ValueError, TypeError):
-                continue
+        try:
+            for line in self._lines_backwards():
+                if len(found) == most:
+                    break
+                if (entry := _entry(line)) is not None:
+                    found.append(entry)
+                elif line.strip() and _damaged_lines.due(self._file):
+                    _log.warning("the audit log %s has a line that is no entry: %r", self._file, line[:_SHOWN])
+        except OSError as error:
+            raise InputError(f"the audit log {self._file} cannot be read: {with_advice(error)}") from error
         return found
 
     def erase(self, erasure: Erasure) -> int:
@@ -80,12 +109,10 @@ class AuditLog:
         try:
             lines = self._file.read_bytes().split(b"\n")
             for number, line in enumerate(lines):
-                with suppress(ValueError, TypeError):
-                    entry = AuditEntry(**json.loads(line))
-                    what = erasure.without(entry.what)
-                    if what != entry.what:
-                        lines[number] = _line(replace(entry, what=what))
-                        changed += 1
+                entry = _entry(line)
+                if entry is not None and (what := erasure.without(entry.what)) != entry.what:
+                    lines[number] = _line(replace(entry, what=what))
+                    changed += 1
             if changed:
                 write_file(self._file, b"\n".join(lines))
         except OSError as error:

@@ -112,7 +112,7 @@ class DatabaseWorkspace(Workspace):
             audit_rows.note_in(connection, self._database.bot, author=author, what=what, digest=digest, revision=None)
 
     def erase_from_audit(self, erasure: Erasure) -> int:
-        """Replace words of messages in the audit log. Raises `DatabaseError` if the role may not change the log."""
+        """Replace words of messages in the audit log. Raises `InputError` if the role may not change the log."""
         return audit_rows.erase(self._database, erasure)
 
     def audit(self, most: int = 100) -> list[AuditEntry]:

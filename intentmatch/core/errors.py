@@ -131,6 +131,15 @@ class DatabaseError(IntentMatchError):
     """A database cannot be reached or used. The text names it without its password."""
 
 
+DATABASE_AWAY = "The database cannot be used at the moment. Try again in a minute."
+"""What callers and visitors of a server read in place of a `DatabaseError`, whose text names the database."""
+
+
+def public_text(error: Exception) -> str:
+    """Return the text of an error for people who need not know where the database is."""
+    return DATABASE_AWAY if isinstance(error, DatabaseError) else str(error)
+
+
 class UnavailableError(IntentMatchError):
     """Something must be installed or downloaded first. The text says what."""
 

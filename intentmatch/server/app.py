@@ -27,7 +27,7 @@ from intentmatch.server.bots.pool import BotPool
 from intentmatch.server.bots.reloads import ReloadCounter
 from intentmatch.server.config import ServerConfig, ServerOptions, app_config
 from intentmatch.server.middleware import problems
-from intentmatch.server.middleware.limits import AllowedHosts, BodyLimit, OneFraming, SecurityHeaders, checked_origins
+from intentmatch.server.middleware.limits import AllowedHosts, BodyLimit, OneReading, SecurityHeaders, checked_origins
 from intentmatch.server.middleware.request_log import RequestLog
 from intentmatch.server.process.metrics import Metrics
 from intentmatch.server.process.telemetry import Spans, TraceContext
@@ -273,4 +273,4 @@ def _add_middleware(app: FastAPI, config: ServerConfig) -> None:
         app.add_middleware(AllowedHosts, hosts=auth.allowed_hosts)
     if config.process.telemetry:
         app.add_middleware(TraceContext)
-    app.add_middleware(OneFraming)
+    app.add_middleware(OneReading)

@@ -17,7 +17,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp
 
-from intentmatch.core.errors import IntentMatchError
+from intentmatch.core.errors import DatabaseError, IntentMatchError, public_text
 from intentmatch.studio.guard import Admission, Guard
 from intentmatch.studio.host import Bot, BotUnavailableError, Host, reaches
 from intentmatch.studio.layout import ASSETS, ASSETS_PATH, frame, head
@@ -107,7 +107,7 @@ def _page(screen: Screen) -> Callable[..., Awaitable[Response | None]]:
                 else:
                     heading(screen.title)
                     empty(f"This screen takes a key for {screen.needs}s.")
-        except BotUnavailableError as error:
+        except (BotUnavailableError, DatabaseError) as error:
             _unavailable(root, error)
         return None
 
@@ -143,7 +143,7 @@ def _unavailable(root: str, error: Exception) -> None:
     ui.add_head_html(head(root))
     with tag("div", classes="st-main"):
         heading("This bot cannot be shown")
-        tag("p", str(error), role="alert")
+        tag("p", public_text(error), role="alert")
         link("Back to the start", f"{root}/")
 
 

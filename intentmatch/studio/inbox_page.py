@@ -11,7 +11,7 @@ from pathlib import Path
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
-from intentmatch.core.errors import InputError, IntentMatchError, counted
+from intentmatch.core.errors import InputError, IntentMatchError, counted, public_text
 from intentmatch.inbox import Action, Cluster, Decision, Inbox, Missed, Review, edits_of, review
 from intentmatch.inbox.proposals import times
 from intentmatch.studio.cursor import Cursor
@@ -186,7 +186,7 @@ class _InboxPage:
         try:
             self._visit.require("author")
         except InputError as error:
-            self._visit.tell(str(error), "negative")
+            self._visit.tell(public_text(error), "negative")
             return
         self._decisions[cluster.number] = Decision(cluster, action, intent)
         self._draw_card(cluster)
@@ -292,7 +292,7 @@ class _InboxPage:
                 if messages:
                     await asyncio.to_thread(inbox.handle, messages, how)
         except IntentMatchError as error:
-            self._visit.tell(str(error), "negative")
+            self._visit.tell(public_text(error), "negative")
             return
         done = sum(len(one.cluster.messages) for one in made)
         self._visit.tell(f"{counted(done, 'message')} left the inbox", "positive")
@@ -327,7 +327,7 @@ class _InboxPage:
             try:
                 await self._draw()
             except IntentMatchError as error:
-                tag("p", str(error), "st-problem", role="alert")
+                tag("p", public_text(error), "st-problem", role="alert")
 
 
 def _review(visit: Visit, inbox: Inbox) -> Review:

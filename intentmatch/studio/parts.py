@@ -10,7 +10,7 @@ from nicegui import background_tasks, ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
-from intentmatch.core.errors import IntentMatchError
+from intentmatch.core.errors import IntentMatchError, public_text
 
 BadgeKind = Literal["plain", "primary", "good", "warn", "bad"]
 _DIFF_CLASSES = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
@@ -124,7 +124,7 @@ def later(build: Callable[[], Awaitable[None]], waiting: str) -> None:
         try:
             await build()
         except IntentMatchError as error:
-            tag("p", str(error), "st-problem", role="alert")
+            tag("p", public_text(error), "st-problem", role="alert")
         if place.is_deleted:
             return  # the page was closed meanwhile
         spinner.delete()

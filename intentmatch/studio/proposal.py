@@ -13,7 +13,14 @@ from intentmatch.authoring.effect import Comparison, Effect
 from intentmatch.authoring.revisions import Files, digest_of
 from intentmatch.authoring.time_limit import StoppedError, stopping
 from intentmatch.authoring.workspace import StaleRevisionError, Workspace, Written
-from intentmatch.core.errors import InputError, IntentMatchError, Problem, RegistryError
+from intentmatch.core.errors import (
+    DatabaseError,
+    InputError,
+    IntentMatchError,
+    Problem,
+    RegistryError,
+    public_text,
+)
 from intentmatch.core.types import Case
 from intentmatch.evaluation.compare.changes import Change
 from intentmatch.evaluation.compare.diff import EFFECTS
@@ -84,7 +91,7 @@ def explained(error: Exception) -> str:
     if isinstance(error, RegistryError):
         shown = [f"{problem.location.short}: {problem.message}" for problem in error.problems[:3]]
         return f"The files would be invalid. {' · '.join(shown)}"
-    text = str(error)
+    text = public_text(error)
     return text[:1].upper() + text[1:]
 
 
@@ -92,7 +99,7 @@ def logged_messages(bot: Bot) -> list[Case]:
     """Return the messages of a bot's inbox; none if it has none, or if it cannot be read."""
     try:
         messages = [] if bot.inbox is None else bot.inbox.messages()
-    except InputError:
+    except (InputError, DatabaseError):
         return []
     return [Case(message.text, None, message.language) for message in messages if message.text]
 

@@ -6,7 +6,7 @@ import asyncio
 
 from nicegui import ui
 
-from intentmatch.core.errors import InputError, IntentMatchError, counted
+from intentmatch.core.errors import InputError, IntentMatchError, counted, public_text
 from intentmatch.inbox import Inbox
 from intentmatch.inbox.proposals import times
 from intentmatch.inbox.sample import Judged
@@ -158,7 +158,7 @@ class _ReviewPage:
             if inbox is not None:
                 await asyncio.to_thread(inbox.judge, number, judged, expected)
         except IntentMatchError as error:
-            self._visit.tell(str(error), "negative")
+            self._visit.tell(public_text(error), "negative")
             return False
         finally:
             await self._draw()

@@ -10,7 +10,7 @@ from typing import Any
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from intentmatch.core.errors import IntentMatchError
+from intentmatch.core.errors import IntentMatchError, public_text
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 from intentmatch.evaluation.insight.target_effect import Change, Moved, Rates, coverage_curve, moved
 from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting
@@ -246,7 +246,7 @@ class TargetView:
         try:
             files = [Path(change) for change in sorted(self._visit.bot.workspace.files())]
         except IntentMatchError as error:
-            self._visit.tell(str(error), "negative")
+            self._visit.tell(public_text(error), "negative")
             return
         place_of = registry.setting_locations.get("target") or next(iter(registry.setting_locations.values()), None)
         file = Path(place_of.path) if place_of is not None else self._visit.bot.workspace.base / files[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,44 @@ def test_lines_that_are_no_entries_are_left_out(tmp_path: Path) -> None:
         file.write("half of a li")
 
     assert [entry.what for entry in log.entries(5)] == ["write"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"what": 5},
+        {"author": None},
+        {"revision": 7},
+        {"digest": ["0"]},
+        {"time": "yesterday"},
+        {"time": 1.5},
+        {"x": "y"},
+    ],
+)
+def test_line_with_a_wrong_value_is_left_out_and_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, change: dict[str, object]
+) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl")
+    log.note("anna", "write", "0", None)
+    line = json.loads((tmp_path / "audit.jsonl").read_text())
+    with (tmp_path / "audit.jsonl").open("a") as file:
+        file.write(json.dumps({**line, **change}) + "\n" + "[" * 100_000 + "\n5\n")
+
+    for _ in range(2):
+        assert [entry.what for entry in log.entries(5)] == ["write"]
+    assert caplog.text.count("has a line that is no entry") == 1
+
+
+def test_log_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl")
+    log.note("anna", "write", "0", None)
+
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refused)
+    with pytest.raises(InputError, match=r"audit\.jsonl cannot be read: Permission denied"):
+        log.entries(5)
 
 
 def test_log_that_cannot_be_written_is_named(tmp_path: Path) -> None:

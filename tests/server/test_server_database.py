@@ -14,6 +14,7 @@ from intentmatch.core.errors import DatabaseError, InputError
 from intentmatch.matching.matcher import Matcher
 from intentmatch.server import BotFolder, create_app
 from intentmatch.server.candidates import candidate
+from intentmatch.server.middleware import problems
 
 HELLO = "intents: {greet: {utterances: {en: [hello, hi there]}}}\n"
 BYE = "intents: {greet: {utterances: {en: [hello, hi there]}}, bye: {utterances: {en: [goodbye, see you later]}}}\n"
@@ -133,6 +134,50 @@ def test_reload_call_of_a_lost_database_keeps_the_registry(bot, admin, monkeypat
 
         assert refused.status_code in (409, 503)
         assert ask(client, "hello").json()["intent"] == "greet"
+
+
+def test_lost_database_is_503_with_one_line_in_the_log(bot, postgres, caplog, monkeypatch):
+    """Every call for authors, and no answer tells where the database is."""
+    from intentmatch.core.rare_lines import RareLines
+
+    monkeypatch.setattr(problems, "_lost_database_lines", RareLines())
+    write(bot, BYE.replace("intents:", "settings: {inbox: database}\nintents:"))
+    edit = {"edits": [{"edit": "add", "intent": "bye", "text": "so long", "language": "en"}]}
+    posts = {"/edits": edit, "/edits/preview": edit, "/reload": None, "/inbox/1": {"action": "ignore"},
+             "/inbox/erase": {"text": "hello"}, "/revisions/1/restore": {}, "/lint": {}}  # fmt: skip
+    headers = {"x-api-key": "root", "if-match": "*"}
+    with TestClient(create_app(bot, authoring=True, author_keys=["anna=a"], admin_keys=["root"])) as client:
+        gets = [path for path, calls in client.app.openapi()["paths"].items() if "get" in calls and "{" not in path]
+        postgres.stop()
+        try:
+            until(lambda: client.get("/readyz").json()["stale"])
+            caplog.clear()
+            found = {f"GET {path}": client.get(path, headers=headers) for path in gets}
+            found |= {f"POST {path}": client.post(path, json=body, headers=headers) for path, body in posts.items()}
+        finally:
+            postgres.start()
+    away = {call: answer for call, answer in found.items() if answer.status_code == 503}
+
+    assert {
+        call: answer.status_code for call, answer in found.items() if answer.status_code not in (200, 422, 503)
+    } == {}
+    assert {"GET /registry", "GET /inbox", "GET /review", "GET /revisions", "GET /audit", "POST /edits"} <= {*away}
+    assert {f"POST {path}" for path in posts} <= {*away}
+    for answer in away.values():
+        assert int(answer.headers["retry-after"]) > 0
+        assert answer.json()["detail"] == "The database cannot be used at the moment. Try again in a minute."
+    assert not [answer for answer in found.values() if "postgres" in answer.text or "Traceback" in answer.text]
+    lines = [record for record in caplog.records if "database" in record.getMessage()]
+    assert len([record for record in lines if "a call failed because of its database" in record.getMessage()]) == 1
+    assert not [record for record in caplog.records if record.exc_info or record.levelname == "ERROR"]
+
+
+def test_zero_in_a_note_is_kept_as_a_replacement(bot):
+    edit = {"edits": [{"edit": "add", "intent": "greet", "text": "good day", "language": "en"}], "note": "a\0b"}
+    with TestClient(create_app(bot, authoring=True, author_keys=["anna=a"])) as client:
+        answer = client.post("/edits", json=edit, headers={"x-api-key": "a", "if-match": "*"})
+
+    assert (answer.status_code, answer.json()["recorded"]["note"]) == (200, "a\ufffdb")
 
 
 def test_messages_and_feedback_go_to_the_database(bot):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
-from intentmatch.core.errors import InputError, IntentMatchError, Problem
+from intentmatch.core.errors import DatabaseError, InputError, IntentMatchError, Problem
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
@@ -36,6 +36,7 @@ from intentmatch.server.middleware.problems import (
     ProblemError,
     from_failed_reload,
     from_invalid_files,
+    from_lost_database,
 )
 from intentmatch.server.middleware.request_log import answered_by
 from intentmatch.server.process.logs import messages_log
@@ -437,6 +438,9 @@ class Bot:
                 matcher.reload()
             else:  # trains in the background, as after any other change
                 self._watch.reload()
+        except DatabaseError as error:  # `stale_since` tells it while it lasts
+            self.metrics.reloaded(self._name, ok=False)
+            raise from_lost_database(error) from error
         except Exception as error:
             self._note_error(from_failed_reload(error))
             expected = isinstance(error, IntentMatchError)

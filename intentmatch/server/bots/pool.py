@@ -21,7 +21,7 @@ from fastapi import Request
 
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.bot_names import VALID_NAME
-from intentmatch.core.errors import DatabaseError, IntentMatchError, RegistryError
+from intentmatch.core.errors import DatabaseError, IntentMatchError, RegistryError, public_text
 from intentmatch.matching.loader import Source
 from intentmatch.matching.matcher import Matcher
 from intentmatch.registry.reading.snapshot import Content, content
@@ -418,5 +418,5 @@ def _details(name: str, error: Exception) -> ProblemDetails:
     if isinstance(error, RegistryError):
         items = [ErrorItem.from_problem(problem) for problem in error.problems]
         return ProblemDetails.for_status(503, f"The files of the bot {name!r} are invalid.", items, kind=BROKEN)
-    reason = f": {error}" if isinstance(error, IntentMatchError) else ", see the log."
+    reason = f": {public_text(error)}" if isinstance(error, IntentMatchError) else ", see the log."
     return ProblemDetails.for_status(503, f"The bot {name!r} cannot be loaded{reason}", kind=BROKEN)

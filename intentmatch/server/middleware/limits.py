@@ -76,24 +76,38 @@ class BodyLimit:
         return ProblemDetails.for_status(408, f"The body was not complete after {self.max_seconds:g} seconds.")
 
 
-class OneFraming:
-    """Refuses requests whose body has two lengths, and closes the connection.
+class OneReading:
+    """Refuses requests that a proxy may read otherwise than the server, and closes the connection.
 
-    A proxy may go by `Content-Length` where the server goes by `Transfer-Encoding`: what the one takes for the end of a
-    body is for the other the next request (RFC 9112, section 6.1).
+    - A body with two lengths: a proxy may go by `Content-Length` where the server goes by `Transfer-Encoding`. What the
+      one takes for the end of a body is for the other the next request (RFC 9112, section 6.1).
+    - Two `Host` headers: each may choose another one (RFC 9112, section 3.2).
+    - The character 0 in a path, at which many programs end it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check the headers."""
-        if scope["type"] != "http" or not {name for name, _ in scope["headers"]} >= _FRAMINGS:
+        """Check path and headers."""
+        detail = _two_readings(scope)
+        if detail is None:
             await self.app(scope, receive, send)
             return
-        detail = "The request has both Content-Length and Transfer-Encoding; send one of them."
         details = ProblemDetails.for_status(400, detail)
         await response(scope, details, {"Connection": "close"})(scope, receive, send)
+
+
+def _two_readings(scope: Scope) -> str | None:
+    """Return what is wrong with a request; None if nothing is."""
+    if scope["type"] != "http":
+        return None
+    names = [name for name, _ in scope["headers"]]
+    if _FRAMINGS.issubset(names):
+        return "The request has both Content-Length and Transfer-Encoding; send one of them."
+    if names.count(b"host") > 1:
+        return "The request has more than one Host header; send one."
+    return "The path has the character 0." if "\0" in scope["path"] else None
 
 
 class AllowedHosts:

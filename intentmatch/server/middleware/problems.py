@@ -21,6 +21,8 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from intentmatch.core.errors import (
+    DATABASE_AWAY,
+    DatabaseError,
     InputError,
     IntentMatchError,
     Problem,
@@ -28,6 +30,7 @@ from intentmatch.core.errors import (
     UnavailableError,
     UnknownNameError,
 )
+from intentmatch.core.rare_lines import RareLines
 from intentmatch.server.middleware.request_log import CLIENT_GONE
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
@@ -42,6 +45,9 @@ _STILL_ACTIVE = "The last valid registry stays active."
 
 Shape = Callable[[ProblemDetails], Response]
 """Turns a problem into the error response that the clients of a protocol expect."""
+
+_RETRY_DATABASE = {"Retry-After": "5"}
+_lost_database_lines = RareLines()
 
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _log = logging.getLogger(__name__)
@@ -59,7 +65,7 @@ DESCRIPTIONS: Mapping[int, str] = {
     422: "The body is JSON, but invalid; every problem is listed.",
     429: "Too many requests; the header Retry-After says when to try again.",
     503: "The intents are not loaded yet, too many messages are waiting (then the header Retry-After says when to try "
-    "again), or something that the call needs is not installed or not turned on.",
+    "again), the database of the bot is away, or something that the call needs is not installed or not turned on.",
 }
 """What each error status means, for the OpenAPI document."""
 
@@ -101,6 +107,16 @@ def declare_media_type(openapi: dict[str, Any]) -> None:
                 content = response.get("content", {})
                 if not status.startswith("2") and content:
                     content[MEDIA_TYPE] = content.popitem()[1]
+
+
+def from_lost_database(error: DatabaseError) -> ProblemError:
+    """Return the problem (503) of a database that cannot be used.
+
+    Its address and the reason are in the log alone, at most once a minute.
+    """
+    if _lost_database_lines.due():
+        _log.warning("a call failed because of its database; such calls of the next minute are not logged: %s", error)
+    return ProblemError(ProblemDetails.for_status(503, DATABASE_AWAY), _RETRY_DATABASE)
 
 
 def from_failed_reload(error: Exception) -> ProblemDetails:
@@ -196,6 +212,13 @@ def _methods(request: Request) -> str:
     return ", ".join(one["method"] for one in found)
 
 
+async def _database(request: Request, error: Exception) -> Response:
+    if not isinstance(error, DatabaseError):
+        return await _unexpected(request, error)
+    problem = from_lost_database(error)
+    return response(request.scope, problem.details, problem.headers)
+
+
 async def _intentmatch(request: Request, error: Exception) -> Response:
     if isinstance(error, InputError):
         location = f"body{_key_at_fault(request, error)}" if isinstance(error, UnknownNameError) else "body"
@@ -232,6 +255,7 @@ async def _unexpected(request: Request, error: Exception) -> Response:
 _HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
     RequestValidationError: _invalid_request,
     HTTPException: _http,
+    DatabaseError: _database,
     IntentMatchError: _intentmatch,
     ClientDisconnect: _gone,
 }

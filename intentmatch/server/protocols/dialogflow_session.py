@@ -13,6 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from intentmatch.core.errors import IntentMatchError
+from intentmatch.core.rare_lines import RareLines
 from intentmatch.core.types import Intent, Registry
 from intentmatch.dialogue import MemoryStore, Store
 from intentmatch.dialogue.pending import WhichValue, from_text, to_text
@@ -101,13 +103,14 @@ class Sessions:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._lines = RareLines()
 
     async def read(self, path: str) -> Session:
         """Return the session of a path, a new one if there is none."""
         try:
             text = await self._call(self._peek, _PREFIX + path)
-        except Exception:  # noqa: BLE001 - a store may raise anything
-            _log.exception("cannot read a session from the store")
+        except Exception as error:  # noqa: BLE001 - a store may raise anything
+            self._tell("read a session from", error)
             return Session()
         return _parsed(text)
 
@@ -128,8 +131,13 @@ class Sessions:
             return
         try:
             await self._call(self._store.put, _PREFIX + path, text, SECONDS)
-        except Exception:  # noqa: BLE001 - a store may raise anything
-            _log.exception("cannot keep a session in the store")
+        except Exception as error:  # noqa: BLE001 - a store may raise anything
+            self._tell("keep a session in", error)
+
+    def _tell(self, failed: str, error: Exception) -> None:
+        if self._lines.due(failed):
+            expected = isinstance(error, IntentMatchError)
+            _log.error("cannot %s the store: %s", failed, error, exc_info=None if expected else error)
 
     def _peek(self, key: str) -> str | None:
         """Return the text of a session and keep it: another request of the session may come at the same time."""

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from intentmatch.core.erasure import Erasure
-from intentmatch.core.errors import DatabaseError
-from intentmatch.storage.postgres.database import Connection, Database
+from intentmatch.core.errors import InputError
+from intentmatch.storage.postgres.database import Connection, Database, storable
 
 
 class AuditRow(NamedTuple):
@@ -24,7 +24,7 @@ def note_in(connection: Connection, bot: str, *, author: str, what: str, digest:
     """Add an entry within the transaction of the write."""
     connection.execute(
         "INSERT INTO intentmatch.audit (bot, author, what, digest, revision) VALUES (%s, %s, %s, %s, %s)",
-        [bot, author, what, digest, revision],
+        [bot, storable(author), storable(what), digest, revision],
     )
 
 
@@ -43,7 +43,7 @@ def entries(database: Database, most: int, bot: str | None = None) -> list[Audit
 def erase(database: Database, erasure: Erasure) -> int:
     """Replace words of messages in all entries of the bot; return how many entries have changed.
 
-    Raises `DatabaseError` if the role may not change the log, as those of servers may not.
+    Raises `InputError` if the role may not change the log, as those of servers may not.
     """
     bot = database.bot
     with database.rows() as connection:
@@ -53,7 +53,7 @@ def erase(database: Database, erasure: Erasure) -> int:
             return 0
         found = connection.execute("SELECT has_column_privilege('intentmatch.audit', 'what', 'UPDATE')").fetchone()
         if not (found and found[0]):
-            raise DatabaseError(
+            raise InputError(
                 f"entries of the audit log with the words: {len(changed)}. This role may not change the log. Run "
                 "`intentmatch inbox erase` as the owner of the tables"
             )

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary, finalize
 
-from intentmatch.core.errors import DatabaseError, MissingExtraError
+from intentmatch.core.errors import DatabaseError, InputError, MissingExtraError
 from intentmatch.storage.postgres import migrating
 from intentmatch.storage.postgres.address import Address, address_of
 
@@ -189,6 +189,10 @@ class Database:
     def _explained(self) -> Iterator[None]:
         try:
             yield
+        except psycopg.DataError as error:
+            if error.sqlstate is None:  # of psycopg: a text with the character 0, which PostgreSQL cannot hold
+                raise InputError(f"the database cannot keep a text: {self.explain(error)}") from None
+            raise DatabaseError(f"{self.address}: {self.explain(error)}") from None
         except psycopg.Error as error:
             # The cause is left out: a traceback would show it, and psycopg may quote the address.
             raise DatabaseError(f"{self.address}: {self.explain(error)}") from None
@@ -221,3 +225,8 @@ class Database:
         connection = _BoundedConnection.connect(self.address.url, prepare_threshold=None, **options)
         connection.most_seconds = self._seconds
         return connection
+
+
+def storable(text: str) -> str:
+    """Replace what a text in PostgreSQL cannot hold: the character 0, and lone surrogates."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

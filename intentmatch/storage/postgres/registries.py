@@ -15,7 +15,7 @@ from intentmatch.core.errors import (
     UnknownNameError,
 )
 from intentmatch.storage.contents import Files, checked_name, digest_of
-from intentmatch.storage.postgres.database import Connection, Database
+from intentmatch.storage.postgres.database import Connection, Database, storable
 from intentmatch.storage.postgres.removed import MARK
 
 ANY = "*"
@@ -109,7 +109,7 @@ class RegistryStore:
             )
             row = cursor.execute(
                 f"{_ADD} RETURNING {_COLUMNS}",
-                [self.bot, number + 1, number or None, _storable(author), _storable(note), digest],
+                [self.bot, number + 1, number or None, author and storable(author), storable(note), digest],
             ).fetchone()
             cursor.executemany(
                 "INSERT INTO intentmatch.files (bot, revision, name, digest) VALUES (%s, %s, %s, %s)",
@@ -124,7 +124,7 @@ class RegistryStore:
         newest = self.newest_in(connection)
         row = connection.execute(
             f"{_ADD} RETURNING {_COLUMNS}",
-            [self.bot, newest.number + 1, newest.number, _storable(author), _storable(note), newest.digest],
+            [self.bot, newest.number + 1, newest.number, author and storable(author), storable(note), newest.digest],
         ).fetchone()
         connection.execute(
             "INSERT INTO intentmatch.files (bot, revision, name, digest) SELECT bot, %s, name, digest "
@@ -222,8 +222,3 @@ def _changed(bot: str, newest: StoredRevision | None, expected: str | None) -> s
         f"{who} wrote revision {newest.number} of the bot {bot!r} meanwhile ({newest.note}); nothing was written. "
         "Try again"
     )
-
-
-def _storable(text: str | None) -> str | None:
-    """Replace what a text in PostgreSQL cannot hold: the character 0, and lone surrogates."""
-    return None if text is None else text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

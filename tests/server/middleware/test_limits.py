@@ -187,6 +187,21 @@ def test_body_with_two_lengths_gets_400_and_ends_the_connection(matcher: Matcher
     assert b"both Content-Length and Transfer-Encoding" in content or b"Invalid HTTP request" in content
 
 
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [("/healthz", "Host: bot\r\nHost: evil"), ("/match", "Host: bot\r\nhost: bot"), ("/docs%00", "Host: bot"),
+     ("/intents/a%00b", "Host: bot"), ("/studio/_nicegui/%00", "Host: bot")],
+)  # fmt: skip
+def test_request_that_can_be_read_in_two_ways_gets_400_and_ends_the_connection(
+    matcher: Matcher, path: str, headers: str
+) -> None:
+    with served(matcher, allowed_hosts=["bot"]) as send:
+        answer = send(f"GET {path} HTTP/1.1\r\n{headers}\r\n\r\n".encode())
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in answer.lower()
+
+
 def test_batch_of_a_closed_connection_stops(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, parts = threading.Event(), []
     original = Snapshot.match_many

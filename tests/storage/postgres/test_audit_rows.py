@@ -6,7 +6,7 @@ import pytest
 from postgres_server import make_tenant
 
 from intentmatch.core.erasure import ERASED, Erasure
-from intentmatch.core.errors import DatabaseError
+from intentmatch.core.errors import DatabaseError, InputError
 
 
 def test_entries_are_newest_first_and_cannot_be_changed_by_the_bot(postgres_address, postgres):
@@ -42,7 +42,7 @@ def test_owner_erases_words_and_a_server_is_told_that_it_may_not(postgres_addres
     server = Database(postgres.url(user="eraser", more=f"/{database.bot}"))
     erasure = Erasure(contains="bob miller")
 
-    with pytest.raises(DatabaseError, match=r"with the words: 1\. .* as the owner"):
+    with pytest.raises(InputError, match=r"with the words: 1\. .* as the owner"):
         audit_rows.erase(server, erasure)
     server.close()
     assert audit_rows.erase(database, erasure) == 1

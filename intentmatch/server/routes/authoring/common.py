@@ -18,7 +18,9 @@ from intentmatch.authoring.workspace import StaleRevisionError, Workspace, Writt
 from intentmatch.core.errors import (
     ChangedMeanwhileError,
     DamagedContentError,
+    DatabaseError,
     InputError,
+    IntentMatchError,
     Problem,
     RegistryError,
     UnknownNameError,
@@ -122,15 +124,21 @@ def expected_revision(if_match: str | None) -> str:
 
 def preview(bot: Bot, edits: Sequence[Edit], *, effect: bool, seconds: float) -> PreviewResponse:
     """Work out edits, and which answers they change. For a thread."""
+    found, more = None, []
     with explained():
         changes = bot.workspace.plan(edits)
-        found = None
         if effect and not changes.errors:
-            found = effect_of(bot.matcher, changes.registry, missed(bot), seconds=seconds)
+            try:
+                found = effect_of(bot.matcher, changes.registry, missed(bot), seconds=seconds)
+            except (InputError, DatabaseError):
+                raise
+            except IntentMatchError as error:  # such as of a remote encoder that does not answer
+                message = f"the effect cannot be worked out: {error}"
+                more = [ErrorItem(location="settings", message=message, rule="effect", severity="warning")]
     return PreviewResponse(
         revision=digest_of(bot.workspace.named(changes.read)),
         diff=changes.diff,
-        problems=[ErrorItem.from_problem(problem) for problem in changes.brought],
+        problems=[*(ErrorItem.from_problem(problem) for problem in changes.brought), *more],
         writable=not changes.errors,
         effect=None if found is None else EffectInfo.model_validate(found.to_dict()),
     )
@@ -140,7 +148,7 @@ def missed(bot: Bot) -> list[Case]:
     """Return the messages of the bot's inbox; none if it has none, or if it cannot be read."""
     try:
         messages = [] if bot.inbox is None else bot.inbox.messages()
-    except InputError:
+    except (InputError, DatabaseError):
         return []
     return [Case(message.text, None, message.language) for message in messages if message.text]
 

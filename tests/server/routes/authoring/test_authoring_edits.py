@@ -12,8 +12,9 @@ from starlette.testclient import TestClient
 
 from intentmatch import Matcher
 from intentmatch.artefact.store import save_artefact
-from intentmatch.core.errors import InputError
+from intentmatch.core.errors import InputError, ModelUnavailableError
 from intentmatch.server import BotFolder, create_app
+from intentmatch.server.routes.authoring import common
 
 KEY = {"x-api-key": "anna-key"}
 ADMIN = {"x-api-key": "the-admin"}
@@ -94,6 +95,23 @@ def test_preview_shows_diff_and_effect_and_writes_nothing(client: TestClient, bo
     assert test["reasons"]
     assert (bot / "bot.yaml").read_text(encoding="utf-8") == TEXT
     assert client.post("/edits/preview", json={**add("x y"), "effect": False}).json()["effect"] is None
+
+
+def test_preview_whose_encoder_does_not_answer_says_so_and_shows_the_diff(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ModelUnavailableError("the remote encoder at http://vectors/embed gives no vectors: connection refused")
+
+    monkeypatch.setattr(common, "effect_of", broken)
+    answer = client.post("/edits/preview", json=add("any news"))
+
+    assert answer.status_code == 200
+    assert (answer.json()["effect"], answer.json()["writable"]) == (None, True)
+    assert "+    utterances: [hello, hi there, any news]" in answer.json()["diff"]
+    (problem,) = answer.json()["problems"]
+    assert (problem["rule"], problem["severity"]) == ("effect", "warning")
+    assert problem["message"].startswith("the effect cannot be worked out: the remote encoder at http://vectors/embed")
 
 
 def test_preview_of_errors_lists_them(client: TestClient) -> None:

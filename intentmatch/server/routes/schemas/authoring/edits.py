@@ -237,4 +237,6 @@ class PreviewResponse(ResponseModel):
     diff: Text = Field(description="Unified diff of all files.")
     problems: list[ErrorItem] = Field(description="Problems that the edits bring; errors prevent writing.")
     writable: bool = Field(description="Whether the edits bring no error.")
-    effect: EffectInfo | None = Field(description="Null if it was not asked for, or if the edits bring errors.")
+    effect: EffectInfo | None = Field(
+        description="Null if it was not asked for, if the edits bring errors, or if a warning `effect` says why."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -10,6 +11,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from intentmatch import MissingExtraError
+from intentmatch.core.erasure import Erasure
+from intentmatch.core.errors import InputError
 from intentmatch.dialogue.stores import MemoryStore
 
 try:
@@ -83,6 +86,21 @@ class RedisStore:
         if outdated:
             return meanwhile
         return kept.decode() if isinstance(kept, bytes) else kept
+
+    def erase(self, erasure: Erasure) -> int:
+        """Delete the texts that quote messages; return how many there were. Raises `InputError` while Redis is away."""
+        # The prefix is no pattern: `*` in it stands for itself.
+        pattern = re.sub(rb"([*?\[\]\\])", rb"\\\1", self._key("")) + b"*"
+
+        def delete() -> int:
+            found = ((key, self._client.get(key)) for key in list(self._client.scan_iter(match=pattern)))
+            texts = ((key, text.decode() if isinstance(text, bytes) else text) for key, text in found if text)
+            return sum(bool(self._client.delete(key)) for key, text in texts if erasure.quoted_in_json(text))
+
+        try:
+            return self._call(delete) + self._meanwhile.erase(erasure)
+        except redis.RedisError as error:
+            raise InputError(f"conversations in Redis are not erased: {error}") from error
 
     def _call(self, call: Callable[[], _Answer]) -> _Answer:
         """Return what Redis answers. Raises `redis.RedisError`, at once if Redis failed a moment ago."""

@@ -143,3 +143,10 @@ def test_why_explains_the_slots(booking: str) -> None:
 
     assert "Found: wish=bring my dog.\nMissing: city." in done.stdout
     assert re.search(r"slots +\d+ µs  found wish=bring my dog; missing city", done.stdout)
+
+
+def test_answers_to_several_messages_name_the_messages(shop: str) -> None:
+    assert "> " not in run("match", "-i", shop, "cancel my order").stdout
+    lines = run("match", "-i", shop, "cancel my order", "track my parcel").stdout.splitlines()
+
+    assert [line for line in lines if line.startswith("> ")] == ["> cancel my order", "> track my parcel"]

@@ -12,6 +12,8 @@ import pytest
 from fakes import WordHashEncoder
 
 from intentmatch import Dialogue, Intent, Matcher, Registry, Store, Utterance
+from intentmatch.core.erasure import Erasure
+from intentmatch.core.errors import InputError
 
 redis = pytest.importorskip("redis", reason="needs the extra `redis`")
 fakeredis = pytest.importorskip("fakeredis", reason="needs fakeredis")
@@ -158,3 +160,22 @@ def test_error_of_the_server_is_no_reason_to_leave_it_alone():
     assert store.pop("anna") is None
     store.put("bert", "b", 10)
     assert client.get("intentmatch:bert") == b"b"
+
+
+def test_texts_that_quote_a_message_are_erased(client):
+    store = RedisStore(client, prefix="bot*:")
+    store.put("ann", '{"message": "call Bob \\u00dcbel"}', 60)
+    store.put("ben", '{"message": "call Anna"}', 60)
+    client.set("another:program", "call Bob Übel")
+
+    assert store.erase(Erasure(contains="bob übel")) == 1
+    assert (store.pop("ann"), store.pop("ben")) == (None, '{"message": "call Anna"}')
+    assert client.exists("another:program")
+
+
+def test_erasing_while_redis_is_away_is_an_error():
+    server = fakeredis.FakeServer()
+    server.connected = False
+
+    with pytest.raises(InputError, match="not erased"):
+        RedisStore(fakeredis.FakeRedis(server=server)).erase(Erasure(contains="bob"))

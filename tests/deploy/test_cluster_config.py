@@ -125,7 +125,7 @@ def test_mapping_takes_no_relative_path():
         ("intents: /a\nmatchers: {bots: 3}\n", "cluster.yaml:2:12: error [cluster] matchers.bots: this goes with"),
         ("intents: /a\nmatchers: {replicas: 0}\n", "matchers.replicas: 0 is not at least 1"),
         ("intents: /a\nmatchers: {replicas: many}\n", "matchers.replicas: 'many' is not a whole number"),
-        ("intents: /a\nmatchers: {replicas: {min: 4, max: 2}}\n", "matchers.replicas: max is 2, and min is 4"),
+        ("intents: /a\nmatchers: {replicas: {min: 4, max: 3}}\n", "matchers.replicas: max is 3, and min is 4"),
         ("intents: /a\nmatchers: {replicas: {mini: 4}}\n", "matchers.replicas: there is no mini here"),
         ("intents: /a\nmatchers: {cpus: 0}\n", "matchers.cpus: 0 is too small"),
         ("intents: /a\nmatchers: {cpus: nan}\n", "matchers.cpus: nan is not a number"),

@@ -407,11 +407,14 @@ def test_dim_above_the_teachers_is_refused(toy: Corpus, small: Recipe, tmp_path:
 
 
 def test_corpus_without_translations_is_refused(small: Recipe, tmp_path: Path) -> None:
+    """Also with the dim of the teacher, which is allowed."""
     pytest.importorskip("torch", reason=NEEDED)
     (tmp_path / "pairs.tsv").write_text("Hello\ten\tHi there\n", encoding="utf-8")
+    corpus = read_corpus([tmp_path / "pairs.tsv"])
 
-    with pytest.raises(InputError, match="the corpus has no translations"):
-        distill(read_corpus([tmp_path / "pairs.tsv"]), WordHashEncoder(), tmp_path / "m", small, work=tmp_path / "work")
+    for recipe in (small, replace(small, dim=WordHashEncoder().dim)):
+        with pytest.raises(InputError, match="the corpus has no translations"):
+            distill(corpus, WordHashEncoder(), tmp_path / "m", recipe, work=tmp_path / "work")
 
 
 def test_unknown_device_is_refused(toy: Corpus, small: Recipe, tmp_path: Path) -> None:

@@ -120,6 +120,13 @@ def test_request_that_changes_something_is_not_repeated():
     assert b"The replica that had begun to answer is gone." in body
 
 
+@pytest.mark.parametrize(("status", "headers"), [(503, {b"content-type", b"retry-after"}), (413, {b"content-type"})])
+def test_problem_that_passes_says_when_to_try_again(status, headers):
+    answer = gateway._problem(status, "Why.")
+
+    assert {name for name, _ in answer.headers} == headers
+
+
 def test_other_errors_are_not_hidden():
     with pytest.raises(ZeroDivisionError):
         ask(Handle(ZeroDivisionError()), "/bots/shop/match")

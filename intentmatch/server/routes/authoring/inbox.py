@@ -73,6 +73,8 @@ def add_calls(router: APIRouter) -> None:
                 done = erase_conversation(store, body.conversation, [prefix])
             else:
                 workspace = _workspace(bot)
+                if bot.candidate is not None and bot.candidate.running is not None:
+                    bot.candidate.running.flush()  # samples that wait would be written afterwards
                 candidates = store_of(bot.matcher.path, bot.matcher.address, workspace)
                 erasure = Erasure(body.text, body.contains)
                 done = erase(erasure, inbox=bot.inbox, candidates=candidates, workspace=workspace, store=store)

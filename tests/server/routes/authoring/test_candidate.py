@@ -575,3 +575,25 @@ def _written(folder: Path, text: str) -> Path:
     folder.mkdir(parents=True)
     (folder / "bot.yaml").write_text(text, encoding="utf-8")
     return folder
+
+
+@pytest.mark.parametrize("between_writes", [0.0, 1e9])
+def test_erased_message_leaves_the_samples(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, between_writes: float
+) -> None:
+    """Also a message that is compared, and waits to be written."""
+    compared = Event()
+    compare = running.RunningCandidate._compare
+
+    def noted(*arguments: Any, **options: Any) -> None:
+        compare(*arguments, **options)
+        compared.set()
+
+    monkeypatch.setattr(running.RunningCandidate, "_compare", noted)
+    begin(client)
+    monkeypatch.setattr(running, "_SECONDS_BETWEEN_WRITES", between_writes)
+    match(client, "hello Anna hello")
+    assert compared.wait(PATIENCE)
+
+    assert client.post("/inbox/erase", json={"contains": "hello anna"}).json()["candidate"] == 1
+    assert shown(client, 1)["comparison"]["samples"] == []

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -32,6 +32,7 @@ listen_port = {port}
 unix_socket_dir = {folder}
 auth_type = trust
 admin_users = postgres
+server_login_retry = 1
 auth_file = {folder}/users
 """
 
@@ -85,12 +86,23 @@ class PgBouncer:
                 yield
             finally:
                 console.execute("RESUME", prepare=False)
+                self._wait_for_the_server(end=time.monotonic() + 60)
 
     def remove(self) -> None:
         """Stop the pooler and remove its folder."""
         self._process.kill()
         self._process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _wait_for_the_server(self, end: float) -> None:
+        """Wait until statements are answered: a pause during a login counts as a failed one."""
+        import psycopg
+
+        while time.monotonic() < end:
+            with suppress(psycopg.Error), psycopg.connect(self.url(), prepare_threshold=None) as connection:
+                connection.execute("SELECT 1")
+                return
+            time.sleep(0.1)
 
     def _wait(self, end: float) -> None:
         while time.monotonic() < end and self._process.poll() is None:

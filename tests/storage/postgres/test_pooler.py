@@ -89,14 +89,16 @@ def test_statements_that_get_no_connection_fail_in_time(pooler, pooled):
     from intentmatch.storage.postgres.database import Database
 
     database = Database(pooled, seconds=1)
-    for _ in range(2):  # with a connection of before, and with a new one
-        with database.transaction() as connection:
-            assert connection.execute("SELECT 1").fetchone() == (1,)
-        with pooler.paused():
+    with database.transaction() as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    with pooler.paused():
+        for _ in range(2):  # with the connection of before, and with a new one
             begun = time.monotonic()
             with pytest.raises(DatabaseError, match="does not answer"), database.transaction():
                 pass
             assert time.monotonic() - begun < 20
+    with database.transaction() as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_limit_is_for_the_first_statement_of_a_transaction(pooled):

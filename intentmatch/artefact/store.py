@@ -38,7 +38,7 @@ from intentmatch.learning.head import TrainedHead
 from intentmatch.learning.labelled_share import share_in_use
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.registry.reading.json_form import from_plain, to_plain
-from intentmatch.storage.atomic import write_file
+from intentmatch.storage.atomic import real_path, remove_strays, write_file
 from intentmatch.storage.sealed import DamagedError, Sign, read_metadata, read_sealed, seal
 from intentmatch.storage.unwritable import unwritable
 from intentmatch.text.normalize import TEXT_VERSION
@@ -127,6 +127,7 @@ def save_artefact(
     target = Path(path)
     content = artefact_bytes(artefact, None if key is None else signer(key))
     try:
+        remove_strays(real_path(target).parent, real_path(target).name)
         write_file(target, content)
     except OSError as error:
         raise ArtefactError(unwritable(target, error)) from error

@@ -12,7 +12,7 @@ from typing import Any
 
 from intentmatch.authoring.revisions import Files, Revision
 from intentmatch.core.errors import InputError, UnknownNameError
-from intentmatch.storage.atomic import write_file
+from intentmatch.storage.atomic import remove_strays, write_file
 from intentmatch.storage.unwritable import unwritable
 
 NAME = ".intentmatch-history"
@@ -98,6 +98,8 @@ class FolderHistory:
         try:
             revision = self._write(after, author, note)
             self._remove_oldest()
+            for folder in (self._folder, self._folder / _CONTENTS):
+                remove_strays(folder)
         except OSError as error:
             raise InputError(f"the revision cannot be kept in {self._folder}: {error.strerror or error}") from error
         return revision

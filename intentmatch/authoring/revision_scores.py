@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from intentmatch.core.errors import InputError
-from intentmatch.storage.atomic import write_file
+from intentmatch.storage.atomic import remove_strays, write_file
 from intentmatch.storage.unwritable import unwritable
 
 SECONDS = 60.0
@@ -87,6 +87,7 @@ class ScoreFolder:
             kept = sorted(self.folder.glob("*.json"), key=lambda file: file.stat().st_mtime)
             for file in kept[:-_MOST_KEPT]:
                 file.unlink(missing_ok=True)
+            remove_strays(self.folder)
         except OSError as error:
             raise InputError(unwritable(self.folder, error)) from error
 

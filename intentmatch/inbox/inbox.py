@@ -102,7 +102,8 @@ class Inbox:
     @property
     def has_messages(self) -> bool:
         """Whether anything has been recorded yet, as far as that can be seen without opening the inbox."""
-        return not isinstance(self.path, Path) or self.path.is_file()
+        # A process that is killed before the first message leaves an empty file.
+        return not isinstance(self.path, Path) or (self.path.is_file() and self.path.stat().st_size > 0)
 
     def record(self, result: MatchResult) -> None:
         """Keep the message if it was not understood, or if it is drawn for the sample. Returns at once.

@@ -269,10 +269,13 @@ class Store:
     @contextmanager
     def _existing(self, lock: str) -> Iterator[sqlite3.Connection]:
         """Open an inbox that exists; raise InputError for every problem of the file."""
+        nothing = InputError(f"there is no inbox at {self.path}: no message has been recorded yet")
         if not self.path.is_file():
-            raise InputError(f"there is no inbox at {self.path}: no message has been recorded yet")
+            raise nothing
         try:
             with self._open(lock) as database:
+                if not database.execute("SELECT 1 FROM sqlite_master").fetchall():
+                    raise nothing  # whoever began it was stopped before the first message
                 if _about(database).get("version") != _VERSION:
                     raise InputError(f"{self.path} is no inbox, or an inbox of another version of intentmatch")
                 yield database

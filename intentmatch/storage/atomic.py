@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import time
@@ -20,7 +21,7 @@ def write_file(path: Path, content: bytes) -> None:
     Symbolic links are followed. The mode of an existing file is kept.
     """
     target = real_path(path)
-    aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    aside = _beside(target)
     make_folder(target.parent)
     try:
         fill(aside, content, target)
@@ -35,7 +36,9 @@ def write_file(path: Path, content: bytes) -> None:
 @contextmanager
 def folder_aside(target: Path) -> Iterator[Path]:
     """Yield an empty folder that replaces `target` when the block ends, or is removed if the block raises."""
-    aside, old = (target.with_name(f".{target.name}.{secrets.token_hex(4)}") for _ in range(2))
+    aside, old = _beside(target), _beside(target)
+    if target.exists():  # otherwise one of them may be all that there is
+        remove_strays(target.parent, target.name)
     make_folder(aside)
     try:
         yield aside
@@ -53,12 +56,35 @@ def folder_aside(target: Path) -> Iterator[Path]:
             shutil.rmtree(rest, ignore_errors=True)
 
 
-def remove_strays(folder: Path) -> None:
-    """Remove what killed processes left of their `write_file` in a folder: temporary files older than an hour."""
-    for file in folder.glob(".*.????????"):
-        with suppress(OSError):
-            if time.time() - file.stat().st_mtime > _SECONDS_OF_A_WRITE:
-                file.unlink()
+def _beside(target: Path) -> Path:
+    """Return a temporary name beside a target. It never looks like a date, which people put behind their copies."""
+    while (digits := secrets.token_hex(4)).isdecimal():
+        pass
+    return target.with_name(f".{target.name}.{digits}")
+
+
+def remove_strays(folder: Path, name: str | None = None) -> None:
+    """Remove what killed processes left beside their files or folders: temporary ones unchanged for an hour.
+
+    `name` restricts this to the temporary ones of one file or folder. Without it, the folder must be ours alone.
+    """
+    temporary = re.compile(rf"\.{'.+' if name is None else re.escape(name)}\.[0-9a-f]{{8}}")
+    with suppress(OSError):
+        for entry in list(os.scandir(folder)):
+            if temporary.fullmatch(entry.name) and not entry.name[-8:].isdecimal():
+                _remove_old(Path(entry.path))
+
+
+def _remove_old(path: Path) -> None:
+    """Remove a file or folder in which nothing has changed for an hour: its writer does not run any more."""
+    with suppress(OSError):
+        parts = [path, *path.rglob("*")]
+        if time.time() - max(part.lstat().st_mtime for part in parts) < _SECONDS_OF_A_WRITE:
+            return
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
 
 
 def real_path(path: Path) -> Path:

@@ -504,3 +504,21 @@ def test_settings_open_the_inbox(file: Path) -> None:
 
 def test_logger_has_the_name_of_the_module() -> None:
     assert _log.name == "intentmatch.inbox.inbox"
+
+
+def test_file_of_a_process_that_was_killed_before_the_first_message_is_an_empty_inbox(tmp_path):
+    """SQLite begins with an empty file; the tables and the first messages come in one transaction."""
+    path = tmp_path / "misses.sqlite"
+    path.touch()
+    inbox = Inbox(path)
+    for read in (inbox.messages, inbox.sampled):
+        with pytest.raises(
+            InputError, match=r"there is no inbox at .*misses\.sqlite: no message has been recorded yet"
+        ):
+            read()
+    assert not inbox.has_messages
+
+    inbox.record(result("a cake"))
+    assert inbox.flush()
+    assert [message.text for message in inbox.messages()] == ["a cake"]
+    assert inbox.has_messages

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from intentmatch.storage.atomic import folder_aside, write_file
+from intentmatch.artefact.store import save_artefact
+from intentmatch.matching.matcher import Matcher
+from intentmatch.storage.atomic import folder_aside, remove_strays, write_file
 from intentmatch.storage.transaction import swap_files
+
+ROOT = Path(__file__).parents[2]
 
 
 def no_check() -> None:
@@ -120,3 +127,80 @@ def test_failed_move_restores_the_old_folder(tmp_path: Path, monkeypatch: pytest
 
     assert names(target) == ["one"]
     assert names(tmp_path) == ["model"]
+
+
+def stray(path: Path, hours: float) -> Path:
+    """Make what a writer that was killed so long ago leaves, a file or a folder with one."""
+    if path.suffix == ".0123abcd":
+        path.mkdir()
+        (path / "model").write_bytes(b"part")
+        os.utime(path / "model", (time.time() - hours * 3600,) * 2)
+    else:
+        path.write_bytes(b"part")
+    os.utime(path, (time.time() - hours * 3600,) * 2)
+    return path
+
+
+def test_strays_of_a_name_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    kept = [
+        stray(tmp_path / ".bot.intentmatch.1f2e3d4c", hours=0.5),  # its writer may run
+        stray(tmp_path / ".other.intentmatch.1f2e3d4c", hours=9),
+        stray(tmp_path / ".bot.intentmatch.20261127", hours=9),  # a copy of somebody
+        stray(tmp_path / ".bot.intentmatch.1f2e3d4", hours=9),
+        stray(tmp_path / "bot.intentmatch.1f2e3d4c", hours=9),
+        stray(tmp_path / ".bot.intentmatch.new", hours=9),
+    ]
+    gone = stray(tmp_path / ".bot.intentmatch.aaaaaaaa", hours=2)
+
+    remove_strays(tmp_path, "bot.intentmatch")
+
+    assert not gone.exists()
+    assert names(tmp_path) == sorted(file.name for file in kept)
+
+
+def test_folder_whose_writer_still_writes_stays(tmp_path: Path) -> None:
+    busy, idle = tmp_path / ".model.0123abcd", tmp_path / ".more.0123abcd"
+    stray(busy, hours=2)
+    stray(idle, hours=2)
+    os.utime(busy / "model")
+
+    remove_strays(tmp_path)
+
+    assert names(tmp_path) == [busy.name]
+
+
+def test_replaced_folder_has_no_strays_beside_it(tmp_path: Path) -> None:
+    stray(tmp_path / ".model.0123abcd", hours=2)
+    with folder_aside(tmp_path / "model") as folder:
+        (folder / "a").write_bytes(b"")
+    # It may have been the only one.
+    assert names(tmp_path) == [".model.0123abcd", "model"]
+    with folder_aside(tmp_path / "model") as folder:
+        (folder / "b").write_bytes(b"")
+
+    assert names(tmp_path) == ["model"]
+
+
+_KILLED = """
+import os, sys
+from pathlib import Path
+from intentmatch.storage import atomic
+atomic.sync_folder = Path.replace = lambda *_: os.kill(os.getpid(), 9)
+atomic.write_file(Path(sys.argv[1]), b"x" * 1_000_000)
+"""
+
+
+def test_killed_save_leaves_nothing_after_a_later_save(tmp_path: Path) -> None:
+    folder, file = tmp_path / "bot", tmp_path / "bot.intentmatch"
+    folder.mkdir()
+    (folder / "a.yaml").write_text("language: en\nintents: {greet: {utterances: [hello, hi there]}}\n")
+    matcher = Matcher.load(folder)
+    subprocess.run([sys.executable, "-c", _KILLED, file], check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    (left,) = [one for one in tmp_path.iterdir() if one.name.startswith(".bot.intentmatch.")]
+    save_artefact(matcher.artefact, file)
+    assert left.exists()  # another process may be writing it
+    os.utime(left, (time.time() - 7200,) * 2)
+
+    save_artefact(matcher.artefact, file)
+
+    assert names(tmp_path) == ["bot", "bot.intentmatch"]

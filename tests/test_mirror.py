@@ -39,6 +39,7 @@ TESTED_IN: dict[str, str] = {
     # Parts of a result or a turn are tested where they are put together.
     "core/result.py": "matching/test_pipeline.py",
     "core/setting_values.py": "core/test_settings.py",
+    "core/allowed.py": "registry/test_confinement.py",
     "dialogue/turn_logic.py": "dialogue/test_dialogue.py",
     "dialogue/turns.py": "dialogue/test_dialogue.py",
     # Parts of one comparison or one report.

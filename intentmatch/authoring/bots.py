@@ -22,6 +22,7 @@ from intentmatch.authoring.revisions import Revision, digest_of
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError, UnknownNameError
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.plan import Changes, plan
 from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.registry.reading.reader import is_yaml
@@ -86,8 +87,14 @@ class RemovedBot:
 class Bots:
     """The bots of one folder, for any number of threads and processes."""
 
-    def __init__(self, folder: str | os.PathLike[str], found: Callable[[], Mapping[str, Path]]) -> None:
-        """`found` returns the path of each bot of the folder by its name."""
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        found: Callable[[], Mapping[str, Path]],
+        limits: Callable[[Path], ReadLimits],
+    ) -> None:
+        """`found` returns the path of each bot of the folder by its name, and `limits` what may be read for one."""
+        self._limits = limits
         self._folder = Path(folder)
         self._found = found
         git = GitHistory.of(self._folder)
@@ -105,7 +112,8 @@ class Bots:
         target = self._folder / name
         with self._writing():
             self._refuse_taken(name)
-            changes = plan(target, [ReplaceFile(target / file, text) for file, text in files.items()])
+            changes = plan(target, [ReplaceFile(target / file, text) for file, text in files.items()],
+                           limits=self._limits(target))  # fmt: skip
             if errors := [problem for problem in changes.problems if problem.severity == "error"]:
                 raise RegistryError(errors)
             self._audit.prepare()
@@ -127,7 +135,7 @@ class Bots:
                 raise LastBotError(f"{name} is the last bot, and a server needs one: create another one first")
             self._audit.prepare()
             path, note = found[name], note.strip() or f"Remove the bot {name}"
-            workspace = Workspace(path) if is_yaml(path) else None
+            workspace = Workspace(path, self._limits(path)) if is_yaml(path) else None
             before = {} if workspace is None else workspace.prepare_removal(expected)
             gone = RemovedBot.now(name)
             self._move(path, self._aside(gone.id) / path.name)
@@ -186,7 +194,7 @@ class Bots:
         """Keep a revision of a bot that is new or back, and note it in the audit log."""
         if not is_yaml(path):
             return CreatedBot(name, None, None, problems, self._note(author, note, "", None))
-        workspace, revision, warnings = Workspace(path), None, []
+        workspace, revision, warnings = Workspace(path, self._limits(path)), None, []
         try:
             revision = workspace.record_arrival(author, note)
         except InputError as error:

@@ -5,7 +5,7 @@ Calls and errors are those of `Bots`, the bots of a folder. Each change is one t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import psycopg
@@ -15,7 +15,7 @@ from intentmatch.authoring.bots import BotExistsError, CreatedBot, LastBotError,
 from intentmatch.authoring.database_workspace import DatabaseWorkspace, audit_entry, revision_of
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.core.errors import ChangedMeanwhileError, RegistryError, UnknownNameError
-from intentmatch.matching.replica import limits
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.plan import plan
 from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.storage.postgres import audit_rows, removed
@@ -30,8 +30,9 @@ _ALL = "*"
 class DatabaseBots:
     """The bots of one database, for any number of threads, processes and machines."""
 
-    def __init__(self, address: Address) -> None:
-        self._address = address
+    def __init__(self, address: Address, limits: Callable[[Address], ReadLimits]) -> None:
+        """`limits` returns what may be read for a bot."""
+        self._address, self._limits = address, limits
         self._database = Database(address)
 
     def create(self, name: str, files: Mapping[str, str], *, author: str, note: str = "") -> CreatedBot:
@@ -41,7 +42,7 @@ class DatabaseBots:
         with self._database.rows(name) as connection:
             _refuse_taken(store.exists_in(connection), name)
         changes = plan(root, [ReplaceFile(root / file, text) for file, text in files.items()],
-                       limits=limits(root), held={})  # fmt: skip
+                       limits=self._limits(self._address.of(name)), held={})  # fmt: skip
         if errors := [problem for problem in changes.problems if problem.severity == "error"]:
             raise RegistryError(errors)
         note = note.strip() or f"Create the bot {name}"
@@ -59,7 +60,7 @@ class DatabaseBots:
         found = self._store(name).bots()
         if name not in found:
             raise UnknownNameError("bot", name, found)
-        before = digest_of(DatabaseWorkspace(self._address.of(name)).prepare_removal(expected))
+        before = digest_of(self._workspace(name).prepare_removal(expected))
         gone, note = RemovedBot.now(name), note.strip() or f"Remove the bot {name}"
         with self._database.rows(name) as connection:
             # Of two that remove the last two bots at once, the second waits here and sees that one is left.
@@ -99,6 +100,10 @@ class DatabaseBots:
     def audit(self, most: int = 100) -> list[AuditEntry]:
         """Return who created, removed and restored bots, the newest entries first."""
         return [audit_entry(one) for one in audit_rows.entries(self._database, most, bot=_ALL)]
+
+    def _workspace(self, name: str) -> DatabaseWorkspace:
+        address = self._address.of(name)
+        return DatabaseWorkspace(address, self._limits(address))
 
     def _store(self, name: str) -> RegistryStore:
         return RegistryStore(self._database, name)

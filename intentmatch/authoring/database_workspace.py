@@ -23,7 +23,7 @@ from intentmatch.authoring.workspace import Workspace, Written
 from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import Problem, RegistryError, UnknownNameError
 from intentmatch.core.types import Registry
-from intentmatch.matching.replica import held, limits
+from intentmatch.matching.replica import held
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.plan import Changes, plan
@@ -72,11 +72,11 @@ class DatabaseHistory:
 class DatabaseWorkspace(Workspace):
     """The files of one bot, for any number of threads, processes and machines."""
 
-    def __init__(self, address: Address, read_limits: ReadLimits | None = None) -> None:
-        """Without `read_limits`, those of the environment hold. Nothing is read yet."""
+    def __init__(self, address: Address, limits: ReadLimits | None = None) -> None:
+        """Without `limits`, those of the environment hold. Nothing is read yet."""
         self.address = address
         self.path = self.base = Path(address.bot)
-        self._limits = read_limits or limits(self.path)
+        self._limits = limits or ReadLimits.from_settings(address)
         self._lock = threading.Lock()
         self._database = Database(address)
         self._store = RegistryStore(self._database)

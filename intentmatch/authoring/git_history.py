@@ -20,6 +20,8 @@ from intentmatch.authoring.audit import NAME as AUDIT_NAME
 from intentmatch.authoring.audit import AuditLog
 from intentmatch.authoring.revisions import Files, Revision
 from intentmatch.core.errors import InputError, UnknownNameError
+from intentmatch.core.settings import resolve
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.reader import SUFFIXES, yaml_files
 from intentmatch.storage import git
 
@@ -97,9 +99,11 @@ class GitHistory:
                 exported = export(GitRef(sha, str(self._path)), Path(folder))
             except InputError:
                 return {}
+            limits = ReadLimits(resolve().max_file_bytes, Path(folder))  # a commit may include any path
             base = exported if exported.is_dir() else exported.parent
             return {
-                os.path.relpath(file, base).replace(os.sep, "/"): file.read_bytes() for file in yaml_files(exported)
+                os.path.relpath(file, base).replace(os.sep, "/"): file.read_bytes()
+                for file in yaml_files(exported, limits)
             }
 
     def before(self, revision: str) -> Files:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import Workspace, Written
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.plan import Changes
 from intentmatch.storage import git
 
@@ -19,7 +20,7 @@ def write_changes(changes: Changes, note: str = "", workspace: Workspace | None 
     Without a `workspace`, that of the changed files is used. The author is `local_author`. Raises as
     `Workspace.write_planned`.
     """
-    workspace = workspace or Workspace(changes.path, changes.limits)
+    workspace = workspace or Workspace(changes.path, changes.limits or ReadLimits.from_settings(changes.path))
     if not workspace.has_history:
         changes.write()
         return Written(changes, digest_of(workspace.files()), None)

@@ -123,7 +123,8 @@ def grow(
     named = model or matcher.settings.reranker
     if model is None and not named.startswith("chat:"):
         raise InputError(f"there is no chat model to ask: add --model {FORM}")
-    writer = LineWriter(named, seconds=seconds, requests=requests)
+    by_operator = model is not None or "reranker" in matcher.settings.by_operator
+    writer = LineWriter(named, seconds=seconds, requests=requests, by_operator=by_operator)
     if matcher.settings.reranker.startswith(_ON_SERVERS):
         matcher = load(intents, (*settings, "reranker=none"))
     with progress.shown():

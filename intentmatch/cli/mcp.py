@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import click
 
 from intentmatch.cli.commands import cli
-from intentmatch.cli.options import load, set_option, takes_intents
+from intentmatch.cli.options import confine_options, confined, load, set_option, takes_intents
 from intentmatch.core.errors import InputError
 from intentmatch.storage.postgres.address import Address
 
@@ -16,8 +16,16 @@ from intentmatch.storage.postgres.address import Address
 @takes_intents(live=True)
 @click.option("--allow-edits", is_flag=True, help="Allow agents to add utterances and intents to the YAML.")
 @click.option("--watch", is_flag=True, help="Load changed files automatically.")
+@confine_options
 @set_option
-def mcp(intents: str | Address, allow_edits: bool, watch: bool, settings: tuple[str, ...]) -> None:
+def mcp(
+    intents: str | Address,
+    allow_edits: bool,
+    watch: bool,
+    confine: bool,
+    allow: tuple[str, ...],
+    settings: tuple[str, ...],
+) -> None:
     """Serve the registry to agents over MCP.
 
     The Model Context Protocol runs on standard input and output; the agent's program starts this command. Agents can
@@ -35,9 +43,10 @@ def mcp(intents: str | Address, allow_edits: bool, watch: bool, settings: tuple[
         raise InputError("agents edit files: --allow-edits does not go with a bot in PostgreSQL")
     if allow_edits and not is_yaml(str(intents)):
         raise InputError(f"{intents} is not YAML: --allow-edits needs the folder that the artefact was built from")
+    from intentmatch.authoring.read_limits import named_on_disk
     from intentmatch.integrations.mcp import intent_server
 
-    matcher = load(intents, settings)
+    matcher = load(intents, confined(settings, confine=confine, allow=allow), named_on_disk(intents))
     server = intent_server(matcher, editable=str(intents) if allow_edits else None)
     with ExitStack() as open_watch:
         if watch:

@@ -141,6 +141,31 @@ set_option = click.option(
     shell_complete=completion.settings,
     help="A setting, such as threshold=0.5; repeatable. `--require-signature FILE` sets the one of that name.",
 )
+
+
+def confine_options(command: _Command) -> _Command:
+    """Add the flags that say what authors may name: `--confine/--no-confine` and `--allow`."""
+    confine = click.option(
+        "--confine/--no-confine",
+        default=True,
+        help="Whether each registry may read files of its own folder only: included files, models, caches.",
+    )
+    allow = click.option(
+        "--allow",
+        multiple=True,
+        metavar="ENTRY",
+        help="What confined YAML may name besides: a server (https://HOST), a model (KIND:MODEL or KIND) or a folder; "
+        "repeatable. What it names at the start is allowed.",
+    )
+    return confine(allow(command))
+
+
+def confined(settings: tuple[str, ...], *, confine: bool, allow: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the pairs of `--set` with those of `confine_options` before them."""
+    allowed = (f"allow={','.join(allow)}",) if allow else ()
+    return (f"confine={str(confine).lower()}", *allowed, *settings)
+
+
 bot_option = click.option("--bot", metavar="NAME", help="Only messages of this bot, of a server that has several.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one value per line.")
 
@@ -156,11 +181,18 @@ def settings_from(pairs: Iterable[str]) -> dict[str, str]:
     return settings
 
 
-def load(intents: str | Address, settings: Iterable[str]) -> Matcher:
-    """Load a matcher under the settings of the command line, with progress if that takes long."""
+def load(intents: str | Address, settings: Iterable[str], named: Sequence[str] | None = None) -> Matcher:
+    """Load a matcher under the settings of the command line, with progress if that takes long.
+
+    For a server, `named` is what the YAML named when it started, see `authoring.read_limits`.
+    """
     from intentmatch.matching.matcher import Matcher
 
     explicit: dict[str, Any] = settings_from(settings)
+    if named is not None:
+        from intentmatch.authoring.read_limits import served_settings
+
+        explicit = served_settings(explicit, named)
     with progress.shown():
         return Matcher.load(intents, **explicit)
 

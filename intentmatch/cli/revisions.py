@@ -11,6 +11,7 @@ from intentmatch.cli.edit import SHOWN_DIGITS, dry_run_option, planned_changes, 
 from intentmatch.cli.options import json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
@@ -110,10 +111,10 @@ def _opened(intents: str | Address) -> Workspace:
     if isinstance(intents, Address):
         from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
 
-        return DatabaseWorkspace(intents)
+        return DatabaseWorkspace(intents, ReadLimits.from_settings(intents))
     from intentmatch.authoring.workspace import Workspace
 
-    workspace = Workspace(intents)
+    workspace = Workspace(intents, ReadLimits.from_settings(intents))
     require(workspace.path)
     return workspace
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from intentmatch.cli.commands import cli
-from intentmatch.cli.options import FILE, load, set_option, settings_from, takes_intents
+from intentmatch.cli.options import FILE, confine_options, confined, load, set_option, settings_from, takes_intents
 from intentmatch.cli.origins import ConfigurableCommand, options_with_origins, read_config
 from intentmatch.cli.render import output
 from intentmatch.core import plugins
@@ -103,11 +104,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 @click.option(
     "--config", type=FILE, is_eager=True, callback=read_config, expose_value=False, help="YAML file of options."
 )
-@click.option(
-    "--confine/--no-confine",
-    default=True,
-    help="Whether each registry may read files of its own folder only: included files, models, caches.",
-)
+@confine_options
 @click.option("--show-config", is_flag=True, help="Print every option and setting with its origin, and exit.")
 @set_option
 @click.pass_context
@@ -123,6 +120,7 @@ def serve(
     author_keys_file: Path | None,
     store: str | None,
     confine: bool,
+    allow: tuple[str, ...],
     show_config: bool,
     settings: tuple[str, ...],
     **options: Any,
@@ -143,7 +141,7 @@ def serve(
       intentmatch serve postgres://localhost/bots/shop
       intentmatch serve postgres://localhost/bots --bots
     """
-    settings = (f"confine={str(confine).lower()}", *settings)
+    settings = confined(settings, confine=confine, allow=allow)
     if show_config:
         _show_config(context, intents, settings, bots)
         return
@@ -156,7 +154,7 @@ def serve(
         admin_keys=None if admin_keys_file is None else file_keys(admin_keys_file),
         author_keys=None if author_keys_file is None else file_keys(author_keys_file),
     )
-    run_server(partial(source_of, intents, settings, bots, preload, bots_memory), config, store)
+    run_server(source_of(intents, settings, bots, preload, bots_memory), config, store)
 
 
 def run_server(source: _Source, config: ServerConfig, store: str | None) -> None:
@@ -228,15 +226,20 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
 
 def source_of(
     intents: str | Address, settings: tuple[str, ...], bots: bool | None, preload: tuple[str, ...], memory: int | None
-) -> Matcher | BotFolder:
-    """One bot, loaded, or a folder of bots."""
+) -> _Source:
+    """Return what loads one bot, or makes a folder of bots, in each process.
+
+    What the YAML names is read here, once: a process that starts later allows no more.
+    """
+    from intentmatch.authoring.read_limits import named_on_disk
     from intentmatch.server.bots.folder import BotFolder, is_bot_folder
 
     if bots or (bots is None and not isinstance(intents, Address) and is_bot_folder(intents)):
-        return BotFolder(intents, preload, memory, settings_from(settings))
+        folder = BotFolder(intents, preload, memory, settings_from(settings))
+        return partial(replace, folder, named=folder.named_on_disk())
     if preload or memory:
         raise InputError(f"--preload and --bots-memory go with a folder of bots; say --bots if {intents} is one")
-    return load(intents, settings)
+    return partial(load, intents, settings, named_on_disk(intents))
 
 
 def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:

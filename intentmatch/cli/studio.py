@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import webbrowser
-from functools import partial
 from threading import Timer
 
 import click
 
 from intentmatch.cli.commands import cli
 from intentmatch.cli.edit import require
-from intentmatch.cli.options import set_option, takes_intents
+from intentmatch.cli.options import confine_options, confined, set_option, takes_intents
 from intentmatch.cli.serve import run_server, source_of
 from intentmatch.core import plugins
 from intentmatch.server.config import ServerConfig
@@ -23,8 +22,11 @@ _SECONDS_BEFORE_OPENING = 1.5
 @takes_intents()
 @click.option("-p", "--port", type=click.IntRange(1, 65535), default=8090, show_default=True, help="Port to listen on.")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in your browser.")
+@confine_options
 @set_option
-def studio(intents: str, port: int, open_browser: bool, settings: tuple[str, ...]) -> None:
+def studio(
+    intents: str, port: int, open_browser: bool, confine: bool, allow: tuple[str, ...], settings: tuple[str, ...]
+) -> None:
     """Open pages to try and edit INTENTS in a browser.
 
     Only this computer reaches the pages, and no key is needed. `intentmatch serve --studio` has them for
@@ -53,4 +55,5 @@ def studio(intents: str, port: int, open_browser: bool, settings: tuple[str, ...
         timer = Timer(_SECONDS_BEFORE_OPENING, webbrowser.open, [url])
         timer.daemon = True
         timer.start()
-    run_server(partial(source_of, intents, settings, None, (), None), config, None)
+    settings = confined(settings, confine=confine, allow=allow)
+    run_server(source_of(intents, settings, None, (), None), config, None)

@@ -10,8 +10,8 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
-from urllib.parse import SplitResult, urlsplit
 
+from intentmatch.core.allowed import http_url
 from intentmatch.core.threshold import parse_threshold
 from intentmatch.text.normalize import fold, language_code
 
@@ -226,18 +226,6 @@ def time_of_day(value: Any) -> str:
 def off_or_path(value: Any) -> str:
     """Parse `off` or a path."""
     return "off" if value is False else text(value)
-
-
-def http_url(url: str) -> SplitResult | None:
-    """Return the parts of an http(s) URL without user and fragment; None for anything else."""
-    try:
-        parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        return None
-    if not valid or not url.isascii() or not url.isprintable() or " " in url or {*url} & {*"@#"}:
-        return None
-    return parts
 
 
 def webhook(value: Any) -> str:

@@ -11,19 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from intentmatch.core import setting_values
+from intentmatch.core import allowed, setting_values
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError, SettingsError, suggest
 
 ENVIRONMENT_PREFIX = "INTENTMATCH_"
 LOCAL = frozenset(
     {
         "device", "precision", "threads", "remote_seconds", "reranker_budget", "reranker_prompt", "cache",
-        "require_signature", "confine", "max_file_bytes", "lint", "inbox", "inbox_keep", "inbox_mode", "inbox_sample",
-        "drift", "drift_webhook",
+        "require_signature", "confine", "allow", "max_file_bytes", "lint", "inbox", "inbox_keep", "inbox_mode",
+        "inbox_sample", "drift", "drift_webhook",
     }
 )  # fmt: skip
 """Settings of this machine or of the YAML that do not affect answers. An artefact does not contain them."""
-OPERATORS = frozenset({"require_signature", "confine", "max_file_bytes"})
+OPERATORS = frozenset({"require_signature", "confine", "allow", "max_file_bytes"})
 """Settings of whoever runs the bot, which limit what YAML may do: YAML cannot set them."""
 USUAL_SHARE = 0.1
 """Default of `out_of_scope_share`, chosen on development sets: with 0.06 to 0.1, the learned thresholds come equally
@@ -108,7 +108,10 @@ class Settings:
     """PEM file of the ed25519 public key that must have signed the artefact; off: YAML and unsigned artefacts may be
     loaded."""
     confine: bool = False
-    """Whether `include:` and the models, caches and inboxes that YAML names must lie in the registry's own folder."""
+    """Whether `include:` and the models, caches and inboxes that YAML names must lie in the registry's own folder, and
+    the servers and models elsewhere that it names be allowed."""
+    allow: tuple[str, ...] = ()
+    """What a confined registry may name besides: servers (`https://HOST`), models (`KIND:MODEL` or `KIND`), folders."""
     max_file_bytes: int = 64 * 1024 * 1024
     """Largest YAML file that is read."""
     lint: Mapping[str, str] = field(default_factory=dict)
@@ -127,6 +130,8 @@ class Settings:
     """URL that is told what has changed, as JSON, or off."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Setting name to the source of its value, in words; names that are missing have their default."""
+    by_operator: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    """Names of the settings that an argument or the environment gives, and no file."""
 
     @property
     def promises(self) -> bool:
@@ -160,6 +165,7 @@ def resolve(
     """
     values: dict[str, Any] = {} if base is None else {name: getattr(base, name) for name in PARSERS}
     origins: dict[str, str] = {} if base is None else dict(base.origins)
+    by_operator: set[str] = set()
     problems: list[Problem] = []
     for name, value in (registry or {}).items():
         place = (locations or {}).get(name) or Location("settings")
@@ -182,10 +188,12 @@ def resolve(
         if text is not None:
             values[name] = _parse_from(variable, name, text)
             origins[name] = f"environment {variable}"
+            by_operator.add(name)
     for name, value in (explicit or {}).items():
         values[name] = _parse_from("argument", name, value)
         origins[name] = "argument"
-    return Settings(**values, origins=origins)
+        by_operator.add(name)
+    return Settings(**values, origins=origins, by_operator=frozenset(by_operator))
 
 
 def parse(name: str, value: Any) -> Any:
@@ -261,6 +269,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "cache": setting_values.off_or_path,
     "require_signature": setting_values.off_or_path,
     "confine": setting_values.switch,
+    "allow": allowed.entries,
     "max_file_bytes": setting_values.count,
     "lint": setting_values.lint,
     "inbox": setting_values.off_or_path,

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core import plugins
+from intentmatch.core.allowed import http_url
 from intentmatch.core.errors import ModelUnavailableError, SettingsError
-from intentmatch.core.setting_values import http_url
 
 WHAT = "The encoder remote"
 FORM = "remote:https://HOST/v1/embeddings#MODEL, or remote:http://HOST/embed for text-embeddings-inference"
@@ -112,7 +112,10 @@ class Endpoint:
         content: bytes = answer.data
         if status in (401, 403):
             refusal = "refuses the key" if self._key else "asks for a key"
-            remedy = "Set INTENTMATCH_REMOTE_KEY, or INTENTMATCH_REMOTE_KEY_FILE to a file with the key"
+            remedy = (
+                "Set INTENTMATCH_REMOTE_KEY, or INTENTMATCH_REMOTE_KEY_FILE to a file with the key; "
+                "INTENTMATCH_REMOTE_KEY_HOSTS, if it is set, must list the server"
+            )
             raise self.unavailable(f"it {refusal} (status {status})", remedy)
         if status in _PASSING:
             raise self.unavailable(

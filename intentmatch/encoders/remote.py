@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +17,12 @@ from intentmatch.core.errors import SettingsError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders.endpoint import FORM, Endpoint
+from intentmatch.encoders.keys import key_for
 from intentmatch.encoders.prompts import usual_prompts
 from intentmatch.runtime.block_sizes import REMOTE_TEXTS
 
 KEY = "INTENTMATCH_REMOTE_KEY"
-"""Environment variable with the API key. The same name with `_FILE` appended names a file that holds the key."""
+"""Environment variable with the API key, see `encoders.keys`."""
 
 # Part of the fingerprint. Change it together with any code below that changes vectors.
 _ALGORITHM = b"remote/1"
@@ -42,9 +41,8 @@ def load(model: str, settings: Settings) -> RemoteEncoder:
         raise SettingsError(f"the encoder remote needs a URL: write {FORM}")
     if settings.precision != "auto":
         raise SettingsError(f"precision {settings.precision!r}: a remote encoder's server chooses it; use auto")
-    return RemoteEncoder(
-        url, name, key=key_from_environment(KEY), seconds=settings.remote_seconds, prompts=settings.prompts
-    )
+    key = key_for(url, KEY, by_operator="encoder" in settings.by_operator)
+    return RemoteEncoder(url, name, key=key, seconds=settings.remote_seconds, prompts=settings.prompts)
 
 
 class RemoteEncoder:
@@ -114,19 +112,3 @@ def _sketch(rows: NDArray[np.float64]) -> str:
     drawn = hashlib.shake_256(_ALGORITHM).digest(rows.shape[1] * _BITS_OF_A_PROBE)
     planes = np.frombuffer(drawn, dtype=np.uint8).reshape(rows.shape[1], _BITS_OF_A_PROBE) - 127.5
     return np.packbits(rows @ planes > 0.0).tobytes().hex()
-
-
-def key_from_environment(variable: str) -> str | None:
-    """Return an API key from the environment; `VARIABLE_FILE` names a file with the key.
-
-    Raises `SettingsError` if the file cannot be read.
-    """
-    if variable in os.environ:
-        return os.environ[variable].strip()
-    if (file := os.environ.get(f"{variable}_FILE")) is None:
-        return None
-    try:
-        return Path(file).read_text(encoding="utf-8").strip()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise SettingsError(f"the key in {file!r} cannot be read: {reason}") from None

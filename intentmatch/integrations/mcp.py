@@ -20,6 +20,7 @@ from intentmatch import (
     plan_utterances,
 )
 from intentmatch.authoring.local_writes import write_changes
+from intentmatch.authoring.read_limits import limits_of
 from intentmatch.integrations.routes import check_intents
 
 try:
@@ -131,7 +132,14 @@ class _EditTools:
         """
         with _as_tool_errors():
             changes = plan_utterances(
-                self._path, intent, utterances, language=language, new=new, file=file, negative=negative
+                self._path,
+                intent,
+                utterances,
+                language=language,
+                new=new,
+                file=file,
+                negative=negative,
+                limits=limits_of(self._matcher, self._path),
             )
             if changes.errors:
                 raise RegistryError(changes.errors)

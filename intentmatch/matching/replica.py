@@ -13,7 +13,7 @@ from pathlib import Path
 
 from intentmatch.artefact.store import FORMAT, Artefact, artefact_bytes, artefact_from_bytes
 from intentmatch.core.errors import ArtefactError, DatabaseError, RegistryError
-from intentmatch.core.settings import Settings, resolve
+from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.learning.training import PreviousTraining
@@ -57,8 +57,8 @@ class Replica:
     def read(self, explicit: Settings, remembered: Remembered) -> tuple[Registry, Content]:
         """Read the newest revision. Raises `RegistryError`, `DatabaseError`, or `UnknownNameError` without any."""
         revision, files = self._store.read()
-        root = Path(self.address.bot)
-        registry, problems = examine(root, remembered=remembered, limits=limits(root, explicit), held=held(root, files))
+        root, limits = Path(self.address.bot), ReadLimits.from_settings(self.address, explicit)
+        registry, problems = examine(root, remembered=remembered, limits=limits, held=held(root, files))
         if any(problem.severity == "error" for problem in problems):
             raise RegistryError(problems)
         return registry, {str(self.address): revision.digest}
@@ -119,12 +119,6 @@ class Replica:
             _log.warning("the build of %d MB is too large to be shared", len(content) // 1_000_000)
             return
         self._builds.put_in(connection, key, StoredBuild(content, made[1]))
-
-
-def limits(root: Path, settings: Settings | None = None) -> ReadLimits:
-    """Return what may be read for a registry in a database: with the setting `confine`, no file of this machine."""
-    chosen = resolve() if settings is None else settings
-    return ReadLimits(chosen.max_file_bytes, root if chosen.confine else None)
 
 
 def held(root: Path, files: Files) -> dict[Path, bytes]:

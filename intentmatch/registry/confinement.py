@@ -1,76 +1,136 @@
-"""Limits of what a registry's YAML may make the program read, set by whoever runs the bot."""
+"""Limits of what a registry's YAML may make the program read and ask, set by whoever runs the bot."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from intentmatch.core.allowed import FOLDER_STARTS, folders, origin, permits
 from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.settings import FILES, MODELS, NO_FILES, Settings, beside, resolve
-from intentmatch.storage.regular_files import home_path, is_folder, is_inside, is_there
+from intentmatch.storage.postgres.address import Address, is_address
+from intentmatch.storage.regular_files import home_path, is_file, is_folder, is_inside, is_there
 
 RULE = "confined"
-_HINT = "move the file into the folder, or turn `confine` off (`serve --no-confine`)"
+_HINT = "move the file into the folder, or let whoever runs the bot allow its folder (`--allow`) or turn `confine` off"
 _SERVERS = ("remote", "chat")
+_SUFFIXES = (".yaml", ".yml")
+# Models that come with the package.
+_SHIPPED = {"encoder": ("static",), "reranker": ("none", "words")}
 
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """What may be read for one registry."""
+    """What may be read and named for one registry."""
 
     most: int
     """Bytes of a file."""
     folder: Path | None = None
-    """The only folder whose files may be read; None for all."""
+    """The only folder whose files may be read, beside allowed ones; None: everything may be read and named."""
+    allowed: tuple[str, ...] = ()
+    """Servers, models and folders that the registry may name besides: entries of `core.allowed`."""
 
     @classmethod
-    def from_settings(cls, path: str | os.PathLike[str], settings: Settings | None = None) -> ReadLimits:
-        """Return the limits for the registry at a path; without settings, those of the environment."""
+    def from_settings(cls, path: str | os.PathLike[str] | Address, settings: Settings | None = None) -> ReadLimits:
+        """Return the limits for the registry at a path or in a database; without settings, those of the environment.
+
+        A registry in a database has no folder: confined, it reads no file of this machine.
+        """
         chosen = resolve() if settings is None else settings
-        root = Path(path)
-        folder = (root if is_folder(root) else root.parent) if chosen.confine else None
-        return cls(chosen.max_file_bytes, folder)
+        if not chosen.confine:
+            return cls(chosen.max_file_bytes)
+        root = Path(path.bot if isinstance(path, Address) else path)
+        alone = not isinstance(path, Address) and not is_folder(root) and (is_file(root) or root.suffix in _SUFFIXES)
+        folder = root.parent if alone else root
+        return cls(chosen.max_file_bytes, folder, chosen.allow)
+
+    def allowing(self, entries: Iterable[str]) -> ReadLimits:
+        """Return limits that allow more."""
+        return replace(self, allowed=(*self.allowed, *entries))
 
     def allows(self, path: Path) -> bool:
         """Whether a path lies where files may be read, with symbolic links followed."""
-        return self.folder is None or is_inside(path, self.folder)
+        if self.folder is None or is_inside(path, self.folder):
+            return True
+        return any(is_inside(path, Path(folder)) for folder in folders(self.allowed))
 
     def refused(self, path: Path, place: Location) -> Problem:
         """Return the problem of a path that is not allowed."""
         return Problem(place, "error", RULE, f"{path} lies outside of {self.folder}, to which it is confined", _HINT)
 
 
+def how_to_allow(entry: str) -> str:
+    """Say how an entry of the list is given."""
+    return f"`--allow {entry}`, or {entry} in INTENTMATCH_ALLOW"
+
+
 def outside(settings: Mapping[str, Any], locations: Mapping[str, Location], limits: ReadLimits) -> list[Problem]:
-    """Return a problem for each setting of the YAML that names a local model or file outside of the limits."""
+    """Return a problem for each setting of the YAML that names what the limits do not allow."""
+    if limits.folder is None:
+        return []
     found = []
     for name, value in settings.items():
         place = locations.get(name, NOWHERE)
-        named = _named(name, value, place) if isinstance(value, str) else None
-        if named is None:
-            continue
-        # A link in a model's folder may lead out of it.
-        files = (named, *named.rglob("*")) if name in MODELS and limits.folder else (named,)
-        refused = next((file for file in files if not limits.allows(file)), None)
-        if refused is not None:
-            found.append(limits.refused(refused, place))
+        problem = _outside(name, value, place, limits) if isinstance(value, str) else None
+        if problem is not None:
+            found.append(problem)
     return found
 
 
-def _named(name: str, value: str, place: Location) -> Path | None:
+def needed(settings: Mapping[str, Any], locations: Mapping[str, Location] | None = None) -> list[str]:
+    """Return the entries that a confined registry with these settings needs, except folders."""
+    found = [
+        _needed(name, value, (locations or {}).get(name, NOWHERE))
+        for name, value in settings.items()
+        if isinstance(value, str)
+    ]
+    return [entry for entry in found if entry is not None]
+
+
+def _outside(name: str, value: str, place: Location, limits: ReadLimits) -> Problem | None:
+    if name in FILES and is_address(value):
+        hint = f"only whoever runs the bot can name one: `--set {name}=postgres://...`"
+        return Problem(place, "error", RULE, f"{name} names a database", hint)
+    path = _path(name, value, place)
+    if path is not None:
+        # A link in a model's folder may lead out of it.
+        files: Sequence[Path] = (path, *path.rglob("*")) if name in MODELS else (path,)
+        refused = next((file for file in files if not limits.allows(file)), None)
+        return None if refused is None else limits.refused(refused, place)
+    entry = _needed(name, value, place)
+    if entry is None or permits(limits.allowed, entry):
+        return None
+    what = "server" if "://" in entry else "model"
+    hint = f"whoever runs the bot can allow it: {how_to_allow(entry)}"
+    return Problem(place, "error", RULE, f"{name} names the {what} {entry}, which is not allowed", hint)
+
+
+def _needed(name: str, value: str, place: Location) -> str | None:
+    """Return the server or model that a setting names, as an entry of `core.allowed`; None if it names none."""
+    if name == "drift_webhook":
+        return origin(value)
+    if name not in MODELS or value.strip() in _SHIPPED[name] or _path(name, value, place) is not None:
+        return None
+    kind, _, model = value.strip().partition(":")
+    if kind in _SERVERS:
+        return origin(model.partition("#")[0]) or kind
+    return value.strip() if name == "encoder" or ":" in value else f"cross_encoder:{value.strip()}"
+
+
+def _path(name: str, value: str, place: Location) -> Path | None:
     """Return the path that a setting names; None if it names none."""
     if name in FILES:
         return None if value in NO_FILES else home_path(beside(place, value))
-    if name not in MODELS:
+    if name not in MODELS or value.strip() in _SHIPPED[name]:
         return None
-    named = beside(place, value, model=True)
-    kind, separator, model = named.partition(":")
-    path = home_path(model if separator else named)
-    return path if kind not in _SERVERS and _is_local(path) else None
+    kind, separator, model = beside(place, value.strip(), model=True).partition(":")
+    path = model if separator else kind
+    return home_path(path) if kind not in _SERVERS and _is_local(path) else None
 
 
-def _is_local(model: Path) -> bool:
+def _is_local(model: str) -> bool:
     """Whether a model is a path and no name of a model hub, such as `org/name`."""
-    return model.is_absolute() or model.parts[:1] in (("..",), (".",)) or is_there(model)
+    return bool(model) and (os.path.isabs(model) or model.startswith(FOLDER_STARTS) or is_there(model))  # noqa: PTH117

@@ -11,6 +11,7 @@ from authoring.conftest import TEXT, git
 from intentmatch.authoring.bots import REMOVED, BotExistsError, Bots
 from intentmatch.authoring.workspace import ANY, Workspace
 from intentmatch.core.errors import InputError
+from intentmatch.registry.confinement import ReadLimits
 
 FILES = {"bot.yaml": TEXT}
 
@@ -26,7 +27,7 @@ def bots_of(folder: Path) -> Bots:
         visible = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith(".")]
         return {entry.name.removesuffix(".intentmatch"): entry for entry in visible if entry.suffix != ".txt"}
 
-    return Bots(folder, found)
+    return Bots(folder, found, ReadLimits.from_settings)
 
 
 @pytest.mark.parametrize("taken", ["shop/bot.yaml", "shop.intentmatch"])

@@ -11,6 +11,7 @@ from intentmatch.authoring.bots import BotExistsError, Bots, LastBotError
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import ANY, StaleRevisionError, Workspace
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, IntentMatchError, RegistryError, UnknownNameError
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import AddUtterance
 
 FILES = {"bot.yaml": TEXT}
@@ -41,7 +42,7 @@ def in_database(address):
     from intentmatch.authoring.database_bots import DatabaseBots
     from intentmatch.authoring.database_workspace import DatabaseWorkspace
 
-    return Place(DatabaseBots(address), lambda name: DatabaseWorkspace(address.of(name)))
+    return Place(DatabaseBots(address, ReadLimits.from_settings), lambda name: DatabaseWorkspace(address.of(name)))
 
 
 @pytest.fixture(params=["folder", "database"])
@@ -53,7 +54,7 @@ def place(request):
     def found():
         return {entry.name: entry for entry in folder.iterdir() if (entry / "bot.yaml").is_file()}
 
-    return Place(Bots(folder, found), lambda name: Workspace(folder / name))
+    return Place(Bots(folder, found, ReadLimits.from_settings), lambda name: Workspace(folder / name))
 
 
 def test_created_bot_has_its_files_a_revision_and_an_audit_entry(place):

@@ -16,7 +16,7 @@ from fakes import WordHashEncoder
 from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.artefact.store import load_artefact, save_artefact
 from intentmatch.core.errors import ModelUnavailableError, SettingsError, StaleArtefactError
-from intentmatch.core.settings import LOCAL, Settings
+from intentmatch.core.settings import LOCAL, Settings, resolve
 from intentmatch.core.types import Encoder, Kind, Vectors
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.remote import RemoteEncoder
@@ -155,9 +155,12 @@ def build_artefact(server: FakeServer, path: Path) -> Path:
 def test_bot_is_built_and_answers_with_the_key_of_the_environment(
     server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The artefact does not contain the key."""
+    """The artefact does not contain the key, and is not given it either: the operator names the server."""
     monkeypatch.setenv("INTENTMATCH_REMOTE_KEY", SECRET)
     file = build_artefact(server, tmp_path / "bot.intentmatch")
+    with pytest.raises(SettingsError, match="set INTENTMATCH_REMOTE_KEY_HOSTS=http://127"):
+        Matcher.load(file, cache="off")
+    monkeypatch.setenv("INTENTMATCH_REMOTE_KEY_HOSTS", server.openai.removesuffix("/v1/embeddings"))
     matcher = Matcher.load(file, cache="off")
     words = {stage.name: stage.says for stage in matcher.match("please cancel my orders").trace.stages}
 
@@ -262,7 +265,7 @@ def test_key_is_read_from_a_file(server: FakeServer, tmp_path: Path, monkeypatch
     """Without the line end."""
     (tmp_path / "key").write_text(f"{SECRET}\n", encoding="utf-8")
     monkeypatch.setenv("INTENTMATCH_REMOTE_KEY_FILE", str(tmp_path / "key"))
-    load_encoder(Settings(encoder=f"remote:{server.tei}"))
+    load_encoder(resolve({"encoder": f"remote:{server.tei}"}))
 
     assert server.headers[0]["authorization"] == f"Bearer {SECRET}"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from intentmatch import Matcher
-from intentmatch.core.errors import RegistryError
+from intentmatch.core.errors import RegistryError, SettingsError
 from intentmatch.core.settings import resolve
 from intentmatch.registry import read_registry
-from intentmatch.registry.confinement import ReadLimits, outside
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.reader import examine
 
 BOT = "intents: {a: {utterances: [hello]}, b: {utterances: [bye]}}\n"
@@ -78,7 +78,17 @@ def test_file_is_confined_to_its_folder(tmp_path: Path) -> None:
         ("reranker: ../model", True),
         ("cache: /tmp/cache", True),
         ("inbox: ../misses.sqlite", True),
-        ("encoder: 'sentence_transformer:org/name'", False),
+        ("encoder: 'sentence_transformer:org/name'", True),
+        ("encoder: 'remote:https://elsewhere/v1/embeddings#m'", True),
+        ("encoder: somebody_elses", True),
+        ("reranker: org/name", True),
+        ("reranker: 'remote:https://elsewhere/rerank'", True),
+        ("reranker: 'chat:https://elsewhere/v1/chat/completions#m'", True),
+        ("drift_webhook: https://elsewhere/hook", True),
+        ("inbox: postgres://elsewhere/bots", True),
+        ("reranker: words", False),
+        ("reranker: none", False),
+        ("drift_webhook: off", False),
         ("encoder: 'static:./model'", False),
         ("reranker: ./model", False),
         ("inbox: misses.sqlite", False),
@@ -100,7 +110,9 @@ def test_settings_of_the_operator_may_name_any_file(tmp_path: Path) -> None:
     assert matcher.match("hello").intent == "a"
 
 
-@pytest.mark.parametrize("name", ["confine: false", "max_file_bytes: 5", "require_signature: off"])
+@pytest.mark.parametrize(
+    "name", ["confine: false", "allow: 'https://elsewhere'", "max_file_bytes: 5", "require_signature: off"]
+)
 def test_yaml_cannot_set_its_own_limits(tmp_path: Path, name: str) -> None:
     (problem,) = examine(write(tmp_path, f"settings: {{{name}}}\n{BOT}"))[1]
     assert (problem.rule, problem.location.line) == ("setting", 1)
@@ -127,9 +139,54 @@ def test_devices_are_not_read(tmp_path: Path, device: str) -> None:
     assert "not a regular file" in problem.message
 
 
-def test_servers_of_rerankers_are_no_files_but_exported_ones_are(tmp_path: Path) -> None:
-    """`outside` reads only local paths."""
-    limits = ReadLimits(most=1000, folder=tmp_path)
-    for server in ("remote:http://h/rerank", "chat:http://h/v1/chat/completions#m"):
-        assert outside({"reranker": server}, {}, limits) == []
-    assert len(outside({"reranker": "onnx:/elsewhere"}, {}, limits)) == 1
+@pytest.mark.parametrize(
+    ("setting", "allow"),
+    [
+        ("encoder: 'remote:https://Models.Example:443/v1/embeddings#m'", "https://models.example"),
+        ("reranker: 'chat:http://127.0.0.1:8000/v1/chat/completions#m'", "http://127.0.0.1:8000/"),
+        ("drift_webhook: 'https://chat.example/hook?token=1'", "https://chat.example"),
+        ("encoder: 'sentence_transformer:org/name'", "sentence_transformer:org/name"),
+        ("encoder: 'sentence_transformer:org/name'", "sentence_transformer"),
+        ("reranker: org/name", "cross_encoder:org/name"),
+        ("encoder: 'onnx:/srv/models/small'", "/srv/models"),
+    ],
+)
+def test_operator_allows_servers_models_and_folders(tmp_path: Path, setting: str, allow: str) -> None:
+    bot = write(tmp_path / "bot", f"settings: {{{setting}}}\n{BOT}")
+
+    assert refused(bot) == [("confined", f"{bot / 'bot.yaml'}:1")]
+    assert refused(bot, allow=f"http://other, {allow}") == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://models.example",
+        "https://models.example:8443",
+        "https://example",
+        "https://models.example.org",
+        "https://xmodels.example",
+        "remote",
+        "sentence_transformer",
+    ],
+)
+def test_server_is_allowed_by_its_own_scheme_host_and_port_only(tmp_path: Path, other: str) -> None:
+    bot = write(tmp_path / "bot", f"settings: {{encoder: 'remote:https://models.example/v1/embeddings#m'}}\n{BOT}")
+    assert refused(bot, allow=other) == [("confined", f"{bot / 'bot.yaml'}:1")]
+
+
+def test_error_says_how_to_allow(tmp_path: Path) -> None:
+    bot = write(tmp_path / "bot", f"settings: {{encoder: 'remote:https://models.example/v1/embeddings#m'}}\n{BOT}")
+    with pytest.raises(RegistryError) as caught:
+        Matcher.load(bot, confine=True)
+    (problem,) = caught.value.problems
+    assert problem.message == "encoder names the server https://models.example, which is not allowed"
+    assert "`--allow https://models.example`, or https://models.example in INTENTMATCH_ALLOW" in problem.hint
+
+
+@pytest.mark.parametrize(
+    "entry", ["https://models.example/v1", "https://me@models.example", "ftp://x", "https://", "a b", "https://h?a=b"]
+)
+def test_entry_that_allows_nothing_is_refused(entry: str) -> None:
+    with pytest.raises(SettingsError, match="setting 'allow' cannot be"):
+        resolve({"allow": entry})

@@ -49,16 +49,24 @@ class LineWriter:
     """A chat model that writes lines. Safe to use from many threads.
 
     `model` is `chat:URL#MODEL`. The same client serves the reranker `chat`: time limit, circuit breaker, and the key in
-    `INTENTMATCH_RERANKER_KEY`. `requests` is the most requests of this writer, `seconds` the time limit of each.
+    `INTENTMATCH_RERANKER_KEY`, which goes to the server only if the operator named it: `by_operator`, or in
+    `INTENTMATCH_RERANKER_KEY_HOSTS`. `requests` is the most requests of this writer, `seconds` the time limit of each.
     Raises `MissingExtraError`, or `SettingsError` if the model, the URL or the key is invalid.
     """
 
-    def __init__(self, model: str, *, seconds: float = SECONDS, requests: int = 1000) -> None:
+    def __init__(
+        self, model: str, *, seconds: float = SECONDS, requests: int = 1000, by_operator: bool = False
+    ) -> None:
         url, _, name = model.removeprefix(_PREFIX).partition("#")
         if not model.startswith(_PREFIX) or not url or not name:
             raise SettingsError(f"{model!r} is no chat model: write {FORM}")
         self._client = OpinionClient(
-            url, what="the chat model", seconds=seconds, budget={"day": requests}, paths=(_PATH,)
+            url,
+            what="the chat model",
+            seconds=seconds,
+            budget={"day": requests},
+            paths=(_PATH,),
+            by_operator=by_operator,
         )
         self.usage = self._client.usage
         self.name = name

@@ -57,6 +57,7 @@ class ChatJudge:
             seconds=chosen.reranker_seconds,
             budget=chosen.reranker_budget,
             paths=(_PATH,),
+            by_operator="reranker" in chosen.by_operator,
         )
         self.usage = self._client.usage
         self.name = f"chat:{url}#{model}"

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 from intentmatch.core import plugins
 from intentmatch.core.errors import BudgetUsedUpError, ModelUnavailableError, SettingsError
 from intentmatch.encoders.endpoint import connection_pool, error_text, plain_url
-from intentmatch.encoders.remote import key_from_environment
+from intentmatch.encoders.keys import key_for
 from intentmatch.matching.opinions.limits import Budget, CircuitBreaker
 
 KEY = "INTENTMATCH_RERANKER_KEY"
-"""Environment variable with the API key. The same name with `_FILE` appended names a file that holds the key."""
+"""Environment variable with the API key, see `encoders.keys`."""
 
 _CONNECTIONS = 16
 # Requests that wait for the server at once, those that nobody waits for any more included.
@@ -60,14 +60,16 @@ class OpinionClient:
         seconds: float,
         budget: Mapping[str, int],
         paths: tuple[str, ...],
+        by_operator: bool = False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`what` names the client in errors; the path of the URL must end in one of `paths`."""
+        """`what` names the client in errors; the path of the URL must end in one of `paths`.
+
+        `by_operator` says that whoever runs the bot named the URL, in an argument or in the environment.
+        """
         self.url, self._what, self._seconds, self._clock = url, what, seconds, clock
         scheme = _checked(url, what, paths)
-        self._key = key_from_environment(KEY)
-        if self._key is not None and not (self._key and self._key.isascii() and self._key.isprintable()):
-            raise SettingsError(f"the key in {KEY} must be printable ASCII and not empty")
+        self._key = key_for(url, KEY, by_operator=by_operator)
         self._http = plugins.require("urllib3", what=what, extra="remote")
         self._headers = {"Content-Type": "application/json"}
         if self._key:

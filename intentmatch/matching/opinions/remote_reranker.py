@@ -47,6 +47,7 @@ class RemoteReranker:
             seconds=chosen.reranker_seconds,
             budget=chosen.reranker_budget,
             paths=(_RERANK, _SCORE),
+            by_operator="reranker" in chosen.by_operator,
         )
         if url.endswith(_SCORE) and not model:
             raise SettingsError(f"{url} needs the name of a model after a #: write {FORM}")

@@ -13,6 +13,7 @@ from pathlib import Path
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError
 from intentmatch.core.types import Registry
+from intentmatch.registry.confinement import RULE as NOT_ALLOWED
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.document import Document
 from intentmatch.registry.editing.edits import Edit, additions
@@ -155,6 +156,7 @@ def plan_utterances(
     template: bool = False,
     new: bool = False,
     file: str | os.PathLike[str] | None = None,
+    limits: ReadLimits | None = None,
 ) -> Changes:
     """Plan adding utterances to an intent: `diff` of the result shows the change, `write()` writes it.
 
@@ -167,6 +169,7 @@ def plan_utterances(
         template: read brackets in the texts as template marks; otherwise the texts are literal.
         new: create the intent.
         file: the file of a new intent; required if the registry has several files. It may be a new file.
+        limits: what may be read; None for the limits of the environment. Since 0.3.0.
 
     Raises `RegistryError` if a file is not valid YAML, `UnknownNameError` if the intent does not exist, and
     `InputError` if the utterances cannot be added.
@@ -181,7 +184,7 @@ def plan_utterances(
         raise InputError(f"only a new intent takes a file, not an existing one: {file}")
     place = None if file is None else Path(file)
     more = additions(intent, utterances, language=language, negative=negative, template=template, new=new, file=place)
-    return plan(path, more)
+    return plan(path, more, limits=limits)
 
 
 def unified(old: str | None, new: str | None, path: str) -> str:
@@ -202,11 +205,13 @@ def _bytes(file: Path) -> bytes:
 def _new_problems(before: Sequence[Problem], after: Sequence[Problem]) -> tuple[Problem, ...]:
     """Return the problems that are new: more of their rule in their file, and a new message.
 
-    Locations are ignored, because edits move lines.
+    Locations are ignored, because edits move lines. Of what is not allowed, a new message suffices: an edit may not
+    name one server in place of another.
     """
     more = Counter(map(_kind, after)) - Counter(map(_kind, before))
     known = {_PLACE.sub("", problem.message) for problem in before}
-    return tuple(p for p in after if _kind(p) in more and _PLACE.sub("", p.message) not in known)
+    new = (p for p in after if _kind(p) in more or p.rule == NOT_ALLOWED)
+    return tuple(p for p in new if _PLACE.sub("", p.message) not in known)
 
 
 def _kind(problem: Problem) -> tuple[str, str]:

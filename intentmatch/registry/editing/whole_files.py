@@ -11,7 +11,7 @@ from intentmatch.core.errors import InputError, RegistryError, UnknownNameError
 from intentmatch.registry.editing.document import Document
 from intentmatch.registry.editing.edits import target_file
 from intentmatch.registry.editing.folder import Folder
-from intentmatch.registry.reading.reader import examine
+from intentmatch.registry.reading.reader import problems_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,7 @@ class ReplaceFile:
         try:
             document = Document(str(file), self.text)
         except yaml.YAMLError as error:
-            _, problems = examine(folder.path, overrides={file: self.text.encode()})
-            found = [problem for problem in problems if problem.location.path == str(file)]
+            found = problems_of(file, self.text)
             raise (RegistryError(found) if found else InputError(f"{file} is not valid YAML: {error}")) from None
         return folder.replaced(file, document)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import NOWHERE, Location, Problem, RegistryError
@@ -117,6 +119,25 @@ def yaml_files(
     """Return the files that `examine` would read, in its order; `remembered` is as for `read_registry`."""
     limits = limits or ReadLimits.from_settings(path)
     return [Path(content.path) for content in _read_files(Path(path), {}, remembered, limits)[0]]
+
+
+def settings_on_disk(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Location]]:
+    """Return the `settings:` of the YAML at a path, and where they stand. Invalid files have none.
+
+    Files of a folder that do not have the word are not parsed.
+    """
+    found: dict[str, tuple[Any, Location]] = {}
+    for file in yaml_files(path) if is_file(path) else own_files(path):
+        with suppress(OSError):
+            raw = read_regular(file, resolve().max_file_bytes)
+            if b"settings" in raw:
+                found |= _read_file(file, raw)[0].settings
+    return {name: value for name, (value, _) in found.items()}, {name: place for name, (_, place) in found.items()}
+
+
+def problems_of(file: Path, text: str) -> list[Problem]:
+    """Return what is wrong with the text of one file. Nothing is read."""
+    return list(_read_file(file, text.encode())[1])
 
 
 def own_files(path: str | os.PathLike[str]) -> list[Path]:

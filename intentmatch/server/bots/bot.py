@@ -11,11 +11,12 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import Context
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
+from intentmatch.authoring.read_limits import limits_of, named_on_disk, served_settings
 from intentmatch.core.errors import DatabaseError, InputError, IntentMatchError, Problem
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings
@@ -25,7 +26,6 @@ from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.n_best import Hypotheses
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
-from intentmatch.registry.confinement import ReadLimits
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.daily_drift import DailyDrift
 from intentmatch.server.bots.newer_files import NewerFiles
@@ -82,6 +82,7 @@ class Bot:
         `reloads_seen` is the count of `reloads` when a ready-made matcher was loaded.
         """
         self._source = source
+        self._settings = {} if isinstance(source, Matcher) else served_settings({}, named_on_disk(source))
         self._name = name
         self._spans = spans
         self._watching = watch
@@ -259,7 +260,7 @@ class Bot:
         """
         self._warming = True
         if not isinstance(self._source, Matcher):
-            self._matcher = await asyncio.to_thread(Matcher.load, self._source)
+            self._matcher = await asyncio.to_thread(partial(Matcher.load, self._source, **self._settings))
             self._loaded_at = time.time()
         await asyncio.to_thread(self._warm_up)
         self._warming = False
@@ -318,16 +319,15 @@ class Bot:
                     detail = "The intents were made in code: there is no YAML to edit."
                     raise ProblemError(ProblemDetails.for_status(409, detail))
                 try:
-                    self._workspace = Workspace(path, ReadLimits.from_settings(path, self.matcher.settings))
+                    self._workspace = Workspace(path, limits_of(self.matcher))
                 except InputError as error:
                     raise ProblemError(ProblemDetails.for_status(409, str(error))) from error
             return self._workspace
 
     def _database_workspace(self, address: Address) -> Workspace:
         from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
-        from intentmatch.matching.replica import limits
 
-        return DatabaseWorkspace(address, limits(Path(address.bot), self.matcher.settings))
+        return DatabaseWorkspace(address, limits_of(self.matcher))
 
     @property
     def evaluator(self) -> Evaluator:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from intentmatch.artefact.store import SUFFIX
+from intentmatch.authoring.read_limits import limits_for, named_on_disk
 from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder
 from intentmatch.inbox.inbox import IN_DATABASE
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.reader import SUFFIXES, own_files
 from intentmatch.storage.postgres.address import Address, is_address
 
@@ -39,6 +41,8 @@ class BotFolder:
     """Settings of every bot, as for `Matcher.load`; each bot gets an inbox of its own."""
     load_encoder: Callable[[Settings], Encoder] | None = None
     """Makes the encoder that settings name, in place of `encoders.load_encoder`."""
+    named: Mapping[str, list[str]] | None = None
+    """What the YAML of each bot named when the server started; None to read it."""
 
     def bots(self) -> Mapping[str, Path | Address]:
         """Return the path of each bot by name, or its address.
@@ -78,6 +82,15 @@ class BotFolder:
         """
         inbox = resolve(self.settings).inbox
         return self.settings if inbox in _SEPARATE else {**self.settings, "inbox": _inbox_of(inbox, name)}
+
+    def named_on_disk(self) -> Mapping[str, list[str]]:
+        """Return what the YAML of each bot names, see `authoring.read_limits`. Raises as `bots`."""
+        return {name: named_on_disk(path) for name, path in self.bots().items()} if self.named is None else self.named
+
+    def limits_of_new(self, path: Path | Address) -> ReadLimits:
+        """Return the limits of a bot that somebody creates: its folder is not there yet."""
+        limits = limits_for(path, self.settings)
+        return limits if limits.folder is None or isinstance(path, Address) else replace(limits, folder=path)
 
     def preloaded(self, names: Collection[str]) -> list[str]:
         """Return the bots to load at the start. Raises `InputError` for a pattern that matches none."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from fastapi import Request
 
 from intentmatch.artefact.store import Artefact
+from intentmatch.authoring.read_limits import served_settings
 from intentmatch.core.bot_names import VALID_NAME
 from intentmatch.core.errors import DatabaseError, IntentMatchError, RegistryError, public_text
 from intentmatch.matching.loader import Source
@@ -120,6 +121,7 @@ class BotPool:
         self._candidates = candidates
         # Least recently used first.
         self._entries = {name: _Entry(name, path) for name, path in folder.bots().items()}
+        self._named_on_disk = folder.named_on_disk()
         self._preloaded = folder.preloaded(list(self._entries))
         self._warming = bool(self._preloaded)
         self._models = ModelPool(folder.load_encoder)
@@ -182,8 +184,8 @@ class BotPool:
         if isinstance(path, Address):
             from intentmatch.authoring.database_bots import DatabaseBots  # needs psycopg
 
-            return DatabaseBots(path)
-        return Bots(path, lambda: self._folder.bots_in_folder(Path(path)))
+            return DatabaseBots(path, self._folder.limits_of_new)
+        return Bots(path, lambda: self._folder.bots_in_folder(Path(path)), self._folder.limits_of_new)
 
     async def forget(self, name: str) -> None:
         """Answer no more as a bot whose files are gone; answers that it has begun are still finished."""
@@ -314,6 +316,7 @@ class BotPool:
 
     def _matcher(self, entry: _Entry) -> Matcher:
         settings, models = self._folder.settings_of(entry.name), self._models
+        settings = served_settings(settings, self._named_on_disk.get(entry.name, []))
         source = Source(entry.path, settings, load_encoder=models.encoder, load_reranker=models.reranker)
         matcher = Matcher(source)
         entry.measure(matcher)

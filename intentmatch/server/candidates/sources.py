@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from intentmatch.authoring.read_limits import limits_of
 from intentmatch.authoring.revisions import Files, digest_of
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
 from intentmatch.matching.matcher import Matcher
-from intentmatch.registry import is_yaml
-from intentmatch.registry.confinement import RULE, ReadLimits
+from intentmatch.registry import is_yaml, read_registry
+from intentmatch.registry.confinement import RULE
 from intentmatch.server.candidates.records import CandidateSource
 from intentmatch.storage.regular_files import home_path, is_inside, is_there
 
@@ -43,12 +44,16 @@ def load_candidate(
             raise InputError("this bot has no revisions: name a `path` instead")
         return LoadedCandidate(present.trial(workspace.registry_of(source.name)), "")
     place = place_of(source.name, present, several=several)
+    limits = limits_of(present, place)  # the matcher itself may have been loaded without any
     if not place.is_dir():
+        if is_yaml(place):
+            read_registry(place, limits=limits)
         return LoadedCandidate(present.trial(place), "")
     files = _folder(place, present)
     found = files.files()
     if not found:
         raise InputError(f"there is no .yaml or .yml file in the folder {source.name}")
+    read_registry(place, limits=limits)
     digest = digest_of(found)
     matcher = present.trial(place)
     if digest_of(files.files()) != digest:
@@ -69,7 +74,7 @@ def place_of(name: str, present: Matcher, *, several: bool = False) -> Path:
         raise InputError("only a bot in files takes a path: name a revision instead")
     folder = own if own.is_dir() else own.parent
     place = folder / home_path(name)
-    limits = ReadLimits.from_settings(own, present.settings)
+    limits = limits_of(present)
     if not limits.allows(place):
         raise RegistryError([limits.refused(place, Location("body.path"))])
     if several and limits.folder == folder != own and not is_inside(place, hidden := folder / f".{own.stem}"):
@@ -92,7 +97,7 @@ def files_of(source: CandidateSource, present: Matcher) -> Files:
 
 
 def _folder(place: Path, present: Matcher) -> Workspace:
-    return Workspace(place, ReadLimits.from_settings(place, present.settings))
+    return Workspace(place, limits_of(present, place))
 
 
 def describe(source: CandidateSource, mode: str, share: float) -> str:

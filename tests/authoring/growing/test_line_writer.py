@@ -24,7 +24,7 @@ def test_lines_are_returned_once_in_order(server: LineServer) -> None:
 
 def test_request_is_data_under_a_schema(server: LineServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_VARIABLE, "s3cret")
-    LineWriter(server.model).write(TASK, 4)
+    LineWriter(server.model, by_operator=True).write(TASK, 4)
 
     (body,) = server.asked
     assert body["model"] == "tiny"

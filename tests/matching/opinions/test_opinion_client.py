@@ -49,7 +49,7 @@ def dripping(beginning: bytes) -> Iterator[str]:
 @pytest.fixture
 def client(server: OpinionServer) -> Callable[..., OpinionClient]:
     def make(**changes: Any) -> OpinionClient:
-        options = {"seconds": 5.0, "budget": {"minute": 100, "day": 100}, **changes}
+        options = {"seconds": 5.0, "budget": {"minute": 100, "day": 100}, "by_operator": True, **changes}
         return OpinionClient(server.url("/rerank"), what="the test", paths=("/rerank",), **options)
 
     return make

@@ -141,7 +141,11 @@ def test_every_rule_id_has_a_test_case():
             "1:1: error [unknown-key] unknown key 'xyz' in a file",
             "known keys: version, language, include, settings, rules, slots, intents, tests",
         ),
-        ("settings: {zzz: 1}", "1:12: error [setting] unknown setting 'zzz': known are aggregation, band,", None),
+        (
+            "settings: {zzz: 1}",
+            "1:12: error [setting] unknown setting 'zzz': known are aggregation, allow, band,",
+            None,
+        ),
         (
             "settings: {treshold: 1}",
             "1:12: error [setting] unknown setting 'treshold': did you mean 'threshold'?",

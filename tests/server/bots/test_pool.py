@@ -340,9 +340,9 @@ def test_preloaded_bots_delay_readiness(several: Path) -> None:
 
 
 def test_each_bot_has_its_own_inbox(several: Path, tmp_path: Path) -> None:
-    inboxes = {name: tmp_path / f"{name}.sqlite" for name in ("bank", "shop")}
+    inboxes = {name: several / name / f"{name}.sqlite" for name in ("bank", "shop")}
     for name, file in inboxes.items():
-        write(several, name, settings=f"settings: {{inbox: '{file}'}}\n")
+        write(several, name, settings=f"settings: {{inbox: '{file.name}'}}\n")
     with served(several) as client:
         for name in inboxes:
             client.post(f"/bots/{name}/match", json={"text": f"the weather in {name}"})

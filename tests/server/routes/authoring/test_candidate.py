@@ -41,7 +41,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def app(bot: Path, **options: Any) -> Any:
-    return create_app(Matcher.load(bot, inbox=str(bot.parent / "inbox.sqlite"), **options), **OPTIONS)
+    return create_app(
+        Matcher.load(bot, **{"inbox": str(bot.parent / "inbox.sqlite"), "confine": False, **options}), **OPTIONS
+    )
 
 
 @pytest.fixture

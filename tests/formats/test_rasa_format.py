@@ -343,10 +343,11 @@ def test_tests_without_a_single_intent_are_reported(tmp_path: Path) -> None:
     """A retrieval intent stands for several intents, and `out_of_scope` for none, even if the bot trained it."""
     nlu = TESTED["data/nlu.yml"] + "- intent: out_of_scope\n  examples: |\n    - order a pizza\n"
     steps = [("your hours please", "faq"), ("buy me beer", "out_of_scope"), ("hi and bye", "greet+bye"), ("x", "gone")]
+    steps += [("hi and gone", "greet+gone")]
     stories = "stories:\n- story: one\n  steps:\n" + "".join(f"  - user: {t}\n    intent: {i}\n" for t, i in steps)
     found = read(tmp_path, {"data/nlu.yml": nlu, "tests/test_stories.yml": stories})
 
-    assert cases_in(found) == [("hi and bye", ("greet", "bye")), ("x", "gone")]
+    assert cases_in(found) == [("hi and bye", ("greet", "bye")), ("x", "gone"), ("hi and gone", "greet+gone")]
     assert [problem.hint for problem in found.problems] == [
         "write the full name, such as faq/hours",
         "rename the intent",

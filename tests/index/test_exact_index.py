@@ -160,3 +160,16 @@ def test_score_of_some_rows_is_that_of_an_owner_with_these_alone(case, aggregati
 
     assert score == twin.score(cosines[0][rows].tolist(), owner)
     assert nearest == rows[twin.nearest_rows(cosines[0][rows].tolist(), owner, 1)[0]]
+
+
+@given(indexes(), st.sampled_from(AGGREGATIONS))
+def test_scores_of_one_owner_for_many_queries_are_those_of_each(case, aggregation):
+    """Each row is a unit vector of its own, so that a query has the cosines of the case."""
+    cosines, owners = case
+    index = ExactIndex(np.eye(len(owners), dtype=np.float32), owners, aggregation)
+    naive = NaiveIndex(owners, aggregation)
+
+    for column, owner in enumerate(index.owners):
+        scores, rows = index.score_column_many(cosines, column)
+        assert scores.tolist() == [naive.score(each, owner) for each in cosines.tolist()]
+        assert rows.tolist() == [naive.nearest_rows(each, owner, 1)[0] for each in cosines.tolist()]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from intentmatch.index import make_graph
+from intentmatch.index.approximate import empty_graph
 from intentmatch.index.graph_check import graph_works
 
 
@@ -46,3 +47,10 @@ def test_without_another_process_no_graph_is_trusted(vectors: np.ndarray, monkey
     graph = make_graph(vectors)
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     assert not graph_works(graph, vectors)
+
+
+def test_graph_that_names_a_row_behind_the_last_is_refused(vectors: np.ndarray) -> None:
+    graph = empty_graph(vectors.shape[1])
+    graph.add(np.arange(1, len(vectors) + 1), vectors, threads=1)
+
+    assert not graph_works(np.frombuffer(bytes(graph.save()), dtype=np.uint8), vectors)

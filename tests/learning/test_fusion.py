@@ -79,6 +79,7 @@ def test_intents_that_share_lines_do_not_compete(logits):
     apart = {0: frozenset({1}), 1: frozenset({0})}
     term = head_term(logits, apart)
 
+    assert fused_score(logits, logits, apart).tolist() == (logits.astype(np.float64) + term).tolist()
     assert term[0] == pytest.approx(head_term(np.delete(logits, 1))[0], abs=1e-5)
     assert term[1:] == pytest.approx([head_term(np.delete(logits, 0))[0], *head_term(logits)[2:]], abs=1e-5)
     of_one = head_term_of_one(logits, apart)

@@ -95,8 +95,21 @@ def test_intents_with_lines_nearer_to_each_other_overlap():
         assert all(f"“{line.text}” at {line.location.short}" in problem.message for line in (pair.worst, pair.near))
 
 
-def test_one_misplaced_line_is_no_overlap():
-    assert found(rules.overlapping_intents, two_intents([("see you", "en", EYE[1])])) == []
+@pytest.mark.parametrize(("strays", "overlap"), [(1, False), (2, False), (3, True)])
+def test_three_misplaced_lines_are_an_overlap(strays, overlap):
+    """Each lies in another part of the other intent."""
+    places = EYE[1], EYE[2], EYE[3]
+    first = lines("hello", around(EYE[0], 5, 0.1, seed=1))
+    first += [(f"stray {n}", "en", around(place, 1, 0.05, seed=9)[0]) for n, place in enumerate(places[:strays])]
+    second = [line for n, place in enumerate(places) for line in lines(f"bye {n}", around(place, 3, 0.05, seed=n))]
+    pairs = overlaps(subject({"a": first, "b": second}))
+
+    assert [pair.errors for pair in pairs] == [strays][:overlap]
+
+
+def test_intent_without_utterances_has_not_few():
+    """Another rule reports it."""
+    assert found(shape.few_utterances, subject({"a": [], "b": lines("b", around(EYE[1], 5, 0.1))})) == []
 
 
 def test_nearly_the_same_line_is_reported_at_the_later_one():

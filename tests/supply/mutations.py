@@ -98,7 +98,9 @@ def own_tests(mutation: Mutation) -> list[str]:
     sys.path[:0] = [path for path in (str(TESTS),) if path not in sys.path]
     from test_mirror import TESTED_IN, own_test_files  # type: ignore[import-not-found]
 
-    listed = [test for key, test in TESTED_IN.items() if mutation.file == key or mutation.file.startswith(f"{key}/")]
+    folders = [key for key in TESTED_IN if key.endswith("/") and mutation.file.startswith(key)]
+    listed = [TESTED_IN[key] for key in (mutation.file, *folders) if key in TESTED_IN]
+    listed += ["test_guide.py"] if mutation.room == "guide" else []
     found = [file.relative_to(TREE).as_posix() for file in own_test_files(mutation.file)]
     return sorted({*found, *(f"tests/{name}" for name in listed)})
 

@@ -212,6 +212,12 @@ def test_fail_on_worse_needs_more_broken_than_fixed() -> None:
     worse = Diff(("x", "y"), edit, (diff.asked[0]._replace(old=(good,), new=(bad,)),), (), (0, 0))
 
     assert (even.failed("worse"), worse.failed("worse")) == (False, True)
+    tested = compare(matcher_of(LINES), matcher_of(LINES), tests=[Case("a", "a")])
+    asked = (
+        tested.asked[0]._replace(old=(bad, bad), new=(good, good)),
+        tested.asked[1]._replace(old=(good,), new=(bad,)),
+    )
+    assert Diff(("x", "y"), edit, asked, (), (0, 0)).failed("worse")  # one broken test is enough
     assert intent_rows(edit, [], worse.changes)[-1].broken == 0  # of intents that are not in the registry
 
 

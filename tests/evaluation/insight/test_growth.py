@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from intentmatch.evaluation.insight.growth import Measured, growths, learning_curve
+from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.evaluation.insight.growth import Measured, _kept, growths, learning_curve
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 
 SIZES = (10, 20, 30, 40)
@@ -84,3 +85,12 @@ def test_curve_of_a_registry_grows_with_its_lines(cases: HeldOutCases):
     assert all(0.0 <= one.gain <= one.error <= 1.0 for one in found.growths)
     assert learning_curve(cases) == found
     json.dumps(found.to_dict())
+
+
+def test_every_intent_keeps_two_lines_in_the_smallest_share():
+    lines = tuple(Utterance(f"line {number}") for number in range(5))
+    registry = Registry((Intent("a", lines[:3]), Intent("b", lines[3:])))
+
+    kept = _kept(registry, np.arange(5), 0.1)
+
+    assert sorted(registry.owners[row] for row in kept) == [0, 0, 1, 1]

@@ -70,6 +70,27 @@ def test_gain_is_that_of_a_naive_count(aggregation, row, to):
     assert scores.gain(row, to) == naive(found, owners, counted) - before
 
 
+@pytest.mark.parametrize("to", [None, 2])
+def test_intent_that_comes_first_wins_a_tie_after_an_edit_too(to):
+    """The line between two intents is as near to the one as to the other."""
+    found = subject(
+        {
+            "a": lines("a", [[3, 4, 0, 0], [3, -4, 0, 0], [1, 0, 0, 0]]),
+            "b": lines("b", [[0, 0, 0, 1], [0, 0, 1, 9]]),
+            "c": lines("c", [[3, 0, 4, 0], [3, 0, -4, 0]]),
+        }
+    )
+    row, counted, owners = 3, np.ones(len(found.lines), dtype=bool), found.owners.copy()
+    if to is None:
+        counted[row] = False
+    else:
+        owners[row] = to
+    scores = LeftOutScores(found)
+
+    assert bool(scores.right[2])
+    assert scores.gain(row, to) == naive(found, owners, counted) - int(scores.right[counted].sum())
+
+
 def test_moving_a_stray_line_home_wins_it():
     assert LeftOutScores(strayed()).gain(6, 1) >= 1
 

@@ -190,6 +190,17 @@ def test_page_says_the_share_that_is_assumed_and_shows_messages_that_are_accepte
     assert "Noise:" not in text, "nothing was tried"
 
 
+@pytest.mark.parametrize(("count", "said"), [(25, False), (27, True)])
+def test_page_says_how_many_messages_it_leaves_out(count: int, said: bool):
+    trials = tuple(Trial(outcome(None, "status", text=f"message {number}")) for number in range(count))
+    parts = (RobustnessPart("everyday", trials),)
+
+    text = read(to_html(Report((Part("tests", (outcome("a", "a"),)),), robustness=parts))).text
+
+    accepted = text.partition(f"Everyday talk: {count} of {count} accepted #")[2].partition("Robustness")[0]
+    assert ("and 2 more" in accepted) is said
+
+
 def test_report_of_an_earlier_release_has_no_share():
     assert "assumed" not in to_html(Report((Part("tests", (outcome("a", "a"),)),)))
 

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch.core.errors import ArtefactError, MissingExtraError, RegistryError, SettingsError, UnknownNameError
+from intentmatch.core.errors import (
+    ArtefactError,
+    IntentMatchError,
+    MissingExtraError,
+    RegistryError,
+    SettingsError,
+    UnknownNameError,
+)
 from intentmatch.core.types import Intent, Registry, Slot, Utterance
 from intentmatch.matching.matcher import Matcher
 
@@ -135,3 +143,16 @@ def test_unreadable_slot_is_an_error_when_loading(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "dateparser")
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[dates\]"'):
         Matcher.load(dated, encoder=WordHashEncoder())
+
+
+class ChangingEncoder(WordHashEncoder):
+    """Gives a single text other vectors than many texts."""
+
+    def encode(self, texts, *, kind="utterance"):
+        vectors = super().encode(texts, kind=kind)
+        return vectors if len(texts) > 1 else np.roll(vectors, 1, axis=1)
+
+
+def test_encoder_that_does_not_repeat_its_vectors_is_refused_before_it_answers(tmp_path: Path) -> None:
+    with pytest.raises(IntentMatchError, match="no longer returns the vectors that were built"):
+        Matcher.load(write(tmp_path, greet=["hello there", "hi"], leave=["goodbye then"]), encoder=ChangingEncoder())

@@ -100,7 +100,7 @@ def own_tests(mutation: Mutation) -> list[str]:
 
     folders = [key for key in TESTED_IN if key.endswith("/") and mutation.file.startswith(key)]
     listed = [TESTED_IN[key] for key in (mutation.file, *folders) if key in TESTED_IN]
-    listed += ["test_guide.py"] if mutation.room == "guide" else []
+    listed += {"guide": ["test_guide.py"], ".": ["test_public_api.py"]}.get(mutation.room, [])
     found = [file.relative_to(TREE).as_posix() for file in own_test_files(mutation.file)]
     return sorted({*found, *(f"tests/{name}" for name in listed)})
 

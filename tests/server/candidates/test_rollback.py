@@ -98,3 +98,12 @@ def test_limits_hold_at_every_number_of_trials() -> None:
     assert 0.08 < low < 0.2 < high < 0.36
     assert limits(0, 10, 0.05)[0] == 0.0
     assert limits(10, 10, 0.05)[1] == 1.0
+
+
+def test_rates_that_are_looked_at_together_share_the_error() -> None:
+    """The more rates a rule has, the more evidence each of them needs."""
+
+    def first(rule: RollbackRule) -> int:
+        return next(worse for worse in range(80) if breach(rule, counts(80, matched_to_ambiguous=worse)) is not None)
+
+    assert first(RollbackRule(refused=None, corrected=None)) < first(RollbackRule())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from logging import Handler, LogRecord
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -599,3 +600,11 @@ def test_erased_message_leaves_the_samples(
 
     assert client.post("/inbox/erase", json={"contains": "hello anna"}).json()["candidate"] == 1
     assert shown(client, 1)["comparison"]["samples"] == []
+
+
+def test_canary_answers_its_share_of_many_conversations() -> None:
+    canary: Any = SimpleNamespace(record=SimpleNamespace(id="a", mode="canary", share=0.3), stopped=False)
+
+    answered = sum(running.RunningCandidate.answers(canary, f"user {number}") for number in range(2000))
+
+    assert 0.27 < answered / 2000 < 0.33

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 _Value = TypeVar("_Value")
 
 
 def when_read(make: Callable[..., _Value], *values: Any) -> _Value:
     """Return a stand-in for `make(*values)`, for a field that `made_when_read` names."""
-    return cast("_Value", partial(make, *values))
+    return partial(make, *values)  # type: ignore[return-value]
 
 
 def made_when_read(*fields: str) -> Callable[[type[_Value]], type[_Value]]:
@@ -22,27 +22,18 @@ def made_when_read(*fields: str) -> Callable[[type[_Value]], type[_Value]]:
 
     def decorate(cls: type[_Value]) -> type[_Value]:
         for name in fields:
-            setattr(cls, name, _Field(vars(cls)[name]))
+            slot = vars(cls)[name]
+            setattr(cls, name, property(partial(_made, slot), slot.__set__))
         return cls
 
     return decorate
 
 
-class _Field:
-    """Wraps the descriptor of a slot."""
-
-    def __init__(self, slot: Any) -> None:
-        self._slot = slot
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        if instance is None:
-            return self
-        value = self._slot.__get__(instance, owner)
-        if isinstance(value, partial):
-            # Two threads may both make the value, which is the same.
-            value = value()
-            self._slot.__set__(instance, value)
-        return value
-
-    def __set__(self, instance: object, value: object) -> None:
-        self._slot.__set__(instance, value)
+def _made(slot: Any, instance: object) -> Any:
+    """Return what a slot holds; the value, if it holds a stand-in."""
+    value = slot.__get__(instance)
+    if isinstance(value, partial):
+        # Two threads may both make the value, which is the same.
+        value = value()
+        slot.__set__(instance, value)
+    return value

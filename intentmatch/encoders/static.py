@@ -85,9 +85,10 @@ class StaticEncoder:
         pieces = len(rows) if self._mapping is None else len(self._mapping)
         if self._tokenizer.size > pieces:
             raise _not_a_model(folder, f"the tokenizer has more pieces than the table has rows ({pieces})")
+        self._unknown = self._tokenizer.unknown
         self._is_unknown = _UnknownLetters(self._tokenizer)
         self.reads_pieces = self._home == EMBEDDED
-        """Whether its pieces are those of the embedded tokenizer, so that `encode_pieces` takes them."""
+        """Whether its pieces are those of the embedded tokenizer, so that `vector_of` takes them."""
 
     @property
     def folder(self) -> Path:
@@ -138,26 +139,22 @@ class StaticEncoder:
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Return unit vectors, float32 of shape `(len(texts), dim)`; a text without a known piece gives zeros."""
-        return self.encode_pieces([self._tokenizer.encode(text, MAX_PIECES) for text in texts])
-
-    def encode_pieces(self, texts: Sequence[Sequence[int]]) -> Vectors:
-        """Return what `encode` returns for texts, each given by the ids of its pieces."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        for vector, pieces in zip(vectors, texts, strict=True):
-            self._sum_into(vector, pieces)
+        for row, text in enumerate(texts):
+            vectors[row] = self.vector_of(self._tokenizer.encode(text, MAX_PIECES))
         return vectors
 
-    def _sum_into(self, vector: NDArray[np.float32], pieces: Sequence[int]) -> None:
+    def vector_of(self, pieces: Sequence[int]) -> NDArray[np.float32]:
+        """Return the vector of a text, given by the ids of its pieces, shape `(dim,)`; zeros without a known piece."""
         # Unknown pieces are left out, as in model2vec.
-        unknown = self._tokenizer.unknown
+        unknown = self._unknown
         known = np.array([piece for piece in pieces if piece != unknown] if unknown in pieces else pieces, np.intp)
-        if not len(known):
-            return
         rows = self._rows.take(known if self._mapping is None else self._mapping.take(known), axis=0).astype(np.float32)
-        total = rows.sum(axis=0) if self._weights is None else self._weights.take(known).dot(rows)
+        total: NDArray[np.float32] = rows.sum(axis=0) if self._weights is None else self._weights.take(known).dot(rows)
         length = math.sqrt(total.dot(total))
         if length > 0.0:
-            np.divide(total, length, out=vector)
+            total /= np.float32(length)
+        return total
 
 
 class _UnknownLetters(dict[str, bool]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,13 +96,21 @@ class ExactIndex:
 
     def score_column(self, query: NDArray[np.float32], column: int) -> tuple[float, int]:
         """Return the score of one owner, by its column, and its nearest row."""
-        cosines = self._one_query(self._parts[column], query)
-        nearest = int(cosines.argmax())
-        best: float = cosines.item(nearest)
-        if self._is_mean and len(cosines) > 1:
-            cosines[nearest] = -np.inf
-            best = (best + cosines.item(cosines.argmax())) / 2.0
-        return best, self._spans[column].start + nearest
+        return self.score_columns(query, (column,))[0]
+
+    def score_columns(self, query: NDArray[np.float32], columns: Iterable[int]) -> list[tuple[float, int]]:
+        """Return what `score_column` returns for each of some columns."""
+        parts, spans, product, is_mean = self._parts, self._spans, self._one_query, self._is_mean
+        found = []
+        for column in columns:
+            cosines = product(parts[column], query)
+            nearest = int(cosines.argmax())
+            best: float = cosines.item(nearest)
+            if is_mean and len(cosines) > 1:
+                cosines[nearest] = -np.inf
+                best = (best + cosines.item(cosines.argmax())) / 2.0
+            found.append((best, spans[column].start + nearest))
+        return found
 
     def score_rows(self, query: NDArray[np.float32], rows: Sequence[int]) -> tuple[float, int]:
         """Return the score that an owner would have with only these of its rows, and the nearest of them."""

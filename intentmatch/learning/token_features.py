@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,8 @@ _MOST_KEPT = 1 << 14
 _SIGNS = np.array([-1.0, 1.0], dtype=np.float32)
 # numpy scalars: mixed arithmetic with Python integers is slower.
 _RARITY_OF, _PLACE_FROM, _PLACE_OF, _SIGN_FROM = map(np.int64, (RARITIES - 1, 14, DIM - 1, 31))
-_FIRST, _SECOND, _MIX, _HALF, _REST = map(np.uint32, (2654435761, 2246822519, 3266489917, 15, 13))
+_NUMBERS, _BITS = (2654435761, 2246822519, 3266489917, 15, 13), (1 << 32) - 1
+_FIRST, _SECOND, _MIX, _HALF, _REST = map(np.uint32, _NUMBERS)
 
 
 class SparseVector(NamedTuple):
@@ -54,7 +56,7 @@ class TokenVectorizer:
     def __init__(self, rarity: NDArray[np.float32]) -> None:
         self.rarity = rarity
         """Inverse document frequency by hash, shape `(16384,)`."""
-        self._features: dict[tuple[int, int], tuple[int, float]] = {}
+        self._table = _Table(rarity)
 
     @classmethod
     def fit(cls, texts: Sequence[Sequence[int]]) -> TokenVectorizer:
@@ -70,22 +72,21 @@ class TokenVectorizer:
         """Return the token features of one text."""
         if not pieces:
             return NO_WORDS
-        pairs = [*zip(*_neighbours(pieces), strict=True)]
-        found = self._features
-        if new := [pair for pair in pairs if pair not in found]:
-            if len(found) > _MOST_KEPT:
-                # Nothing is ever taken out of a table, because other threads read it.
-                found = self._features = {}
-                new = pairs
-            hashes = _mixed(*zip(*new, strict=True))
-            features = zip(_place(hashes).tolist(), self._weights(hashes).tolist(), strict=True)
-            found.update(zip(new, features, strict=True))
         # For so few pairs a dictionary takes a third of the time of hashing.
-        places, numbers = zip(*[found[pair] for pair in pairs], strict=True)
-        at, values = np.array(places, dtype=np.intp), np.array(numbers, dtype=np.float32)
-        total = np.bincount(at, values, DIM)
-        values /= np.float32(math.sqrt(total.dot(total)) or 1.0)
-        return SparseVector(at, values)
+        table = self._table
+        features = [table[pair] for pair in zip(*_neighbours(pieces), strict=True)]
+        if len(table) > _MOST_KEPT:
+            # Nothing is taken out of a table, because other threads may be reading it.
+            self._table = _Table(self.rarity)
+        places, values = zip(*features, strict=True)
+        if len({*places}) < len(places):
+            total: dict[int, float] = {}
+            for place, value in features:
+                total[place] = total.get(place, 0.0) + value
+            length = math.sqrt(sum([value * value for value in total.values()])) or 1.0
+        else:
+            length = math.sqrt(sum(map(mul, values, values)))
+        return SparseVector(np.array(places, dtype=np.intp), np.array(values, dtype=np.float32) / np.float32(length))
 
     def dense(self, texts: Sequence[Sequence[int]]) -> Vectors:
         """Return dense token features, shape `(len(texts), DIM)`; rows of unit length, or of zeros."""
@@ -104,6 +105,24 @@ class TokenVectorizer:
         values = self.rarity.take(_indices(hashes & _RARITY_OF))
         values *= _SIGNS.take(_indices(hashes >> _SIGN_FROM))
         return values
+
+
+class _Table(dict[tuple[int, int], tuple[int, float]]):
+    """Map a pair of `_neighbours` to place and value of its feature, computed once per pair."""
+
+    def __init__(self, rarity: NDArray[np.float32]) -> None:
+        self._rarity = rarity
+
+    def __missing__(self, pair: tuple[int, int]) -> tuple[int, float]:
+        # As `_mixed`, in whole numbers of Python.
+        one, other, mix, half, rest = _NUMBERS
+        mixed = (pair[0] * one ^ pair[1] * other) & _BITS
+        mixed = (mixed ^ mixed >> half) * mix & _BITS
+        mixed ^= mixed >> rest
+        rarity: float = self._rarity.item(mixed & RARITIES - 1)
+        value = mixed >> 14 & DIM - 1, rarity if mixed >> 31 else -rarity
+        self[pair] = value
+        return value
 
 
 def _hashed(texts: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

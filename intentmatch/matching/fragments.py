@@ -77,7 +77,7 @@ class Fragments:
     ) -> Mapping[str, int]:
         """Return by intent how many lines have all words of a short message; empty for a long one."""
         content = [word for word in text.words if word not in self._stop_words]
-        if self._words is None or not 0 < len(content) <= _MOST_WORDS:
+        if not 0 < len(content) <= _MOST_WORDS or self._words is None:
             return {}
         rows = self._words.rows_with(known_pieces(" ".join(content)), _MOST_PIECES)
         found = {(self._owners[row], self._lines[row]) for row in rows if row not in hidden}

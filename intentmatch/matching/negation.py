@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -67,7 +67,7 @@ def check_negation(
     if found is None and typed is not meant:
         found = refusal(typed.text, language, typed.words)
     if found is None:
-        return _check_possible(decision, (meant, typed), language, read)
+        return _check_possible(decision, meant, typed, language, read)
     best = decision.ranked[0]
     without = read(found.without)
     if decision.verdict == "out_of_scope" and without.verdict != "matched":
@@ -87,12 +87,13 @@ def check_negation(
 
 
 def _check_possible(
-    decision: Decision, texts: Iterable[ReadText], language: str | None, read: Callable[[str], Decision]
+    decision: Decision, meant: ReadText, typed: ReadText, language: str | None, read: Callable[[str], Decision]
 ) -> Checked:
     if decision.verdict != "matched":
         return Checked(decision, None)
-    different = dict.fromkeys(text.text for text in texts)
-    found = next(filter(None, (possible_refusal(text, language) for text in different)), None)
+    found = possible_refusal(meant.text, language)
+    if found is None and typed is not meant:
+        found = possible_refusal(typed.text, language)
     if found is None:
         return Checked(decision, None)
     best, without = decision.ranked[0], read(found.without)

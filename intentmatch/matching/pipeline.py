@@ -97,8 +97,9 @@ class Engine:
         self._results = ResultBuilder(registry, tolerant=self.settings.fuzzy < 1.0)
         self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
         self._coverage = Coverage(encoder)
-        self._encode_pieces: Callable[[Sequence[Sequence[int]]], Vectors] | None = (
-            encoder.encode_pieces if getattr(encoder, "reads_pieces", False) else None  # type: ignore[attr-defined]
+        self._encoded_by = f"encoded by {encoder.name}"
+        self._vector_of: Callable[[Sequence[int]], NDArray[np.float32]] | None = (
+            encoder.vector_of if getattr(encoder, "reads_pieces", False) else None  # type: ignore[attr-defined]
         )
         self._precedence = self._questions.precedence
 
@@ -129,11 +130,11 @@ class Engine:
 
         meant, hits, allowed = reading.meant, reading.hits, question.allowed
         fuzzy = only(hits, question)
-        vector, shortlist = precomputed(meant.text) if precomputed else Precomputed(self.encode_one(meant))
-        stages.add("encode", f"encoded by {self.encoder.name}")
+        vector, shortlist = precomputed(meant.text) if precomputed else (self.encode_one(meant), None)
+        stages.add("encode", self._encoded_by)
         if gap := self._coverage.gap(reading.typed.text, question.language):
             stages.add("coverage", gap)
-        if not vector.any() and not fuzzy:
+        if not fuzzy and not vector.dot(vector):
             reason = f"the encoder {self.encoder.name} knows no part of this message."
             return self._nothing(reading, reason, decided_by="empty")
 
@@ -205,16 +206,17 @@ class Engine:
 
     def encode_one(self, text: ReadText) -> NDArray[np.float32]:
         """Return the vector of a text, shape `(dim,)`."""
-        if self._encode_pieces is not None:
-            vectors = self._encode_pieces([text.pieces])
-        else:
-            vectors = self.encoder.encode([text.text], kind="query")
-        vector: NDArray[np.float32] = vectors[0]
+        if self._vector_of is not None:
+            return self._vector_of(text.pieces)
+        vector: NDArray[np.float32] = self.encoder.encode([text.text], kind="query")[0]
         return vector
 
     def _encode_all(self, texts: Sequence[ReadText]) -> Vectors:
-        if self._encode_pieces is not None:
-            return self._encode_pieces([text.pieces for text in texts])
+        if self._vector_of is not None:
+            vectors = np.empty((len(texts), self.encoder.dim), dtype=np.float32)
+            for row, text in enumerate(texts):
+                vectors[row] = self._vector_of(text.pieces)
+            return vectors
         return encode_all(self.encoder, [text.text for text in texts], "query")
 
     def fill(
@@ -309,7 +311,7 @@ class Engine:
     ) -> Decision:
         """Return a question instead of a match if a word or two do not say which intent is meant."""
         # A margin alone says when to ask. Messages in other languages share few words with the utterances.
-        if question.foreign or self.policy.margin is not None:
+        if decision.verdict != "matched" or question.foreign or self.policy.margin is not None:
             return decision
         decision, says = self._fragments.check(decision, text, question.allowed, question.hidden)
         if says:

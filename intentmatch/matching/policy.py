@@ -132,19 +132,25 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
     message is out of scope, or the bot asks if that threshold is on the score or the confidence and the first intents
     are likely enough together. A candidate equal to its threshold passes.
     """
-    ranked = sorted(candidates, key=lambda c: (-c.rank, c.intent))
+    ranked = sorted(candidates, key=_by_rank)
     if not ranked:
         return Decision("out_of_scope", (), (), None, False, "there is nothing to compare the message with.")
     best, total = ranked[0], in_scope(ranked)
     cut = policy.cut(best, language)
     passes = _passes(best, cut, total)
-    rivals = _rivals(ranked, policy, language, total, passes=passes)
+    rivals = _rivals(ranked, policy, cut, language, total)
     if len(rivals) > 1:
         return Decision("ambiguous", tuple(ranked), rivals, cut, True, when_read(_asks, rivals, policy))
     verdict: Verdict = "matched" if passes else "out_of_scope"
     doubtful = _doubtful(best, cut, total, policy.band, passes=passes)
     reason = when_read(_passing if passes else _failing, ranked[:2], cut, total)
     return Decision(verdict, tuple(ranked), (), cut, doubtful, reason)
+
+
+def _by_rank(candidate: Candidate) -> tuple[float, str]:
+    """Sort key: the highest `rank` first."""
+    evidence = candidate.evidence
+    return -(candidate.score if evidence is None else evidence), candidate.intent
 
 
 def _passing(ranked: Sequence[Candidate], cut: Cut, total: float | None) -> str:
@@ -171,15 +177,21 @@ def _passes(candidate: Candidate, cut: Cut, total: float | None) -> bool:
 
 
 def _rivals(
-    ranked: Sequence[Candidate], policy: Policy, language: str | None, total: float | None, *, passes: bool
+    ranked: Sequence[Candidate], policy: Policy, first: Cut, language: str | None, total: float | None
 ) -> tuple[Candidate, ...]:
-    """Return the candidates to ask about, the first included; fewer than two if there is nothing to ask."""
+    """Return the candidates to ask about, the first included; fewer than two if there is nothing to ask.
+
+    `first` is the threshold of the first candidate.
+    """
+    passes = _passes(ranked[0], first, total)
     if policy.margin is not None:
         near = policy.near(ranked) if passes else []
         return tuple(c for c in near if _passes(c, policy.cut(c, language), total))
-    on_scope = policy.cut(ranked[0], language).on == "in_scope"
+    on_scope = first.on == "in_scope"
+    if (on_scope and not passes) or len(ranked) < 2 or (ranked[1].confidence or 0.0) < _LEAST_OF_SECOND:
+        return ()
     likely = [(c, c.confidence) for c in ranked[:RIVALS] if c.confidence is not None]
-    if len(likely) < 2 or likely[1][1] < _LEAST_OF_SECOND or (on_scope and not passes):
+    if len(likely) < 2:
         return ()
     together = sum(of for _, of in likely)
     enough = min(ASK_FROM, ALMOST_ALL * (total or 0.0)) if on_scope else LIKELY_TOGETHER

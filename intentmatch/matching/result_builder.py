@@ -35,8 +35,10 @@ class ResultBuilder:
         self, message: str, question: Question, decision: Decision, stages: TraceRecorder, *, decided_by: DecidedBy
     ) -> MatchResult:
         """Return the result of a message whose language stands in the `question`."""
-        best = decision.ranked[0] if decision.ranked else None
+        ranked, cut = decision.ranked, decision.cut
+        best = ranked[0] if ranked else None
         intent = best.intent if best and decision.verdict == "matched" else None
+        matched = self._registry[intent] if intent else None
         # "12345" has no language: it is answered in the bot's.
         language = question.language or self._registry.first_language
         reading = None
@@ -49,22 +51,22 @@ class ResultBuilder:
             intent=intent,
             score=best.score if best else 0.0,
             confidence=best.confidence if best else None,
-            candidates=self._titled_in(decision.ranked[: question.top_k], language),
+            candidates=self._titled_in(ranked[: question.top_k], language),
             rivals=self._titled_in(decision.rivals, language),
             language=question.language,
-            response=self._registry[intent].response_to(message, language) if intent else None,
+            response=matched.response_to(message, language) if matched and matched.responses else None,
             trace=Trace(
                 stages=when_read(stages.recorded),
                 decided_by=decided_by,
-                threshold=decision.cut.value if decision.cut else None,
-                threshold_origin=decision.cut.origin if decision.cut else "",
+                threshold=cut.value if cut else None,
+                threshold_origin=cut.origin if cut else "",
                 reason=when_read(getattr, decision, "reason"),
-                threshold_on=decision.cut.on if decision.cut else None,
+                threshold_on=cut.on if cut else None,
             ),
             entities=reading.entities if reading else (),
             missing=reading.missing if reading else (),
-            confirm=intent is not None and self._registry[intent].confirm,
-            in_scope=in_scope(decision.ranked),
+            confirm=matched is not None and matched.confirm,
+            in_scope=in_scope(ranked),
         )
 
     def fill(
@@ -85,7 +87,7 @@ class ResultBuilder:
 
     def _titled_in(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
         """Return the candidates with the titles that their author gave for the language."""
-        if not self._titled:
+        if not self._titled or not candidates:
             return candidates
         return tuple(
             replace(c, title=self._titled[c.intent].title_in(language)) if c.intent in self._titled else c

@@ -109,8 +109,9 @@ class Scoring:
         scored = sorted(scored, key=_by_evidence)
         kept = scored if len(scored) <= RANKED else [*scored[:RANKED], *filter(self._could_pass, scored[RANKED:])]
         confidences = self._calibration.confidences([one.evidence for one in kept]) or repeat(None)
+        candidate = self.candidate
         return [
-            self.candidate(intent, score, row, evidence, confidence=confidence, words=words)
+            candidate(intent, score, row, evidence, confidence, words)
             for (intent, score, evidence, row, words), confidence in zip(kept, confidences)  # noqa: B905 - see above
         ]
 
@@ -141,13 +142,12 @@ class Scoring:
             results += self._with_words_many(found, texts[some])
         return results
 
-    def candidate(
+    def candidate(  # noqa: PLR0917 - called for each candidate of each message
         self,
         intent: int,
         score: float,
         row: int,
         evidence: float | None = None,
-        *,
         confidence: float | None = None,
         words: float | None = None,
     ) -> Candidate:
@@ -216,11 +216,13 @@ class Scoring:
         """Add word similarity to the evidence of the leading intents and those `needed`; nothing without a head."""
         if self._words is None:
             return found
-        order = sorted(found, key=_by_evidence)
-        leading, rest = order[:LEADING], order[LEADING:]
-        if needed:
-            leading += [one for one in rest if one.intent in needed]
-            rest = [one for one in rest if one.intent not in needed]
+        leading, rest = found, list[Scored]()
+        if len(found) > LEADING:
+            order = sorted(found, key=_by_evidence)
+            leading, rest = order[:LEADING], order[LEADING:]
+            if needed:
+                leading += [one for one in rest if one.intent in needed]
+                rest = [one for one in rest if one.intent not in needed]
         similar = self._words.similarities(pieces, [one.row for one in leading])
         return [*map(_with_word_similarity, leading, similar), *rest]
 

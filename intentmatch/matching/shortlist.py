@@ -73,23 +73,19 @@ class Shortlist:
         """Score the shortlist for one message, among all intents or those `allowed`, and all that are `needed`."""
         logits = self._head.logits(vector, words)
         term = head_term_of_one(logits, self._apart)
-        score_column = self._index.score_column
         first = _first(logits, allowed)
         best = sorted(zip(logits.take(first).tolist(), first.tolist(), strict=True), reverse=True)
+        chosen = {intent: term(logit, intent) for logit, intent in best[:_FEWEST]}
         least = term(*best[0]) - _NEARLY
-        chosen: dict[int, float] = {}
-        for logit, intent in best:
-            head = term(logit, intent)
-            if head < least and len(chosen) >= _FEWEST:
+        for logit, intent in best[_FEWEST:]:
+            if (head := term(logit, intent)) < least:
                 break
             chosen[intent] = head
         for intent in needed:
             if intent not in chosen:
                 chosen[intent] = term(logits.item(intent), intent)
-        scored = []
-        for intent, head in chosen.items():
-            score, row = score_column(vector, intent)
-            scored.append(Scored(intent, score, head + score, row))
+        found = zip(chosen.items(), self._index.score_columns(vector, chosen), strict=True)
+        scored = [Scored(intent, score, head + score, row) for (intent, head), (score, row) in found]
         last = int(logits.argmin())
         return SearchResult(scored, term(logits.item(last), last))
 

@@ -107,7 +107,7 @@ class UnigramTokenizer:
         self.blank = self._ids.get(SPACE)
         """Id of the piece for the beginning of a word, or None."""
         self._cached = lru_cache(_CACHED_WORDS)(self._cut)
-        # A message is tokenized twice: for its vector and for its token features.
+        # A build tokenizes an utterance twice: for its vector and for its token features.
         self._cached_texts = lru_cache(_CACHED_TEXTS)(self._pieces)
 
     def encode(self, text: str, most: int) -> list[int]:
@@ -135,10 +135,16 @@ class UnigramTokenizer:
 
     def _pieces(self, text: str, most: int) -> tuple[int, ...]:
         ids: list[int] = []
+        cached = self._cached
         for word in words_of(text):
             if len(ids) >= most:
                 break
-            ids += self._cut_once(word) if len(word) <= _LONGEST_SEARCHED else self._beginning(word, most - len(ids))
+            if len(word) <= _LONGEST_CACHED_WORD:
+                ids += cached(word)
+            elif len(word) <= _LONGEST_SEARCHED:
+                ids += self._cut(word)
+            else:
+                ids += self._beginning(word, most - len(ids))
         return tuple(ids[:most])
 
     def _beginning(self, word: str, most: int) -> list[int]:
@@ -309,14 +315,7 @@ _STEPS = [_step(described) for described in NORMALIZERS]
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Normalise a text and split it into the units that are tokenized separately: words with "▁" before, marks, digits.
-
-    Cached for short texts, because the same message is split for several purposes.
-    """
-    return _cached_words_of(text) if len(text) <= _LONGEST_CACHED_TEXT else _words_of(text)
-
-
-def _words_of(text: str) -> tuple[str, ...]:
+    """Normalise and split a text into the units that are tokenized separately: words with "▁" before, marks, digits."""
     words: list[str] = []
     for word in normalized(text).split(" "):
         if word.isalpha():
@@ -324,9 +323,6 @@ def _words_of(text: str) -> tuple[str, ...]:
         elif word:
             words += _split_marks(SPACE + word)
     return tuple(words)
-
-
-_cached_words_of = lru_cache(_CACHED_TEXTS)(_words_of)
 
 
 def _split_marks(word: str) -> list[str]:

@@ -75,6 +75,9 @@ _MOST_GUESSED, _LEAST_SHARE = 300, 0.1
 _FAMILIES = {"yue": "zh", "bs": "hr", "sr": "hr", "ms": "id", "gl": "pt"}
 
 
+_NONE = frozenset[str]()
+
+
 class Spoken(NamedTuple):
     """The language of a message."""
 
@@ -106,6 +109,7 @@ class MessageLanguage:
     def __init__(self, registry: Registry, vocabulary: Vocabulary) -> None:
         self._registry, self._vocabulary = registry, vocabulary
         self._tags = [utterance.language for utterance in registry.utterances]
+        self._spoken: dict[str | None, Spoken] = {}
         self._guess = LanguageGuess(registry.folded, self._tags)
 
     def find(self, text: ReadText, rows: Sequence[int], given: str | None) -> Spoken:
@@ -117,7 +121,7 @@ class MessageLanguage:
         if given is not None:
             return self._given(given, text, rows)
         # The author of an equal utterance has named its language; there may be several ("no").
-        named = {tag for row in rows if (tag := self._tags[row])}
+        named = {tag for row in rows if (tag := self._tags[row])} if rows else _NONE
         if len(named) == 1:
             return self._own(*named)
         text = self._telling(text)
@@ -157,7 +161,11 @@ class MessageLanguage:
         return Spoken(given, foreign, f"{given} is not a language of the registry" if foreign else "")
 
     def _own(self, language: str | None) -> Spoken:
-        return Spoken(language, False, f"guessed {language}" if language else "nothing to tell the language by")
+        spoken = self._spoken.get(language)
+        if spoken is None:
+            says = f"guessed {language}" if language else "nothing to tell the language by"
+            spoken = self._spoken[language] = Spoken(language, False, says)
+        return spoken
 
     def _cannot_be_foreign(self, text: ReadText, own: str | None) -> bool:
         """Whether an upper bound of `_lead`, found in a fraction of its time, is too small for another language.

@@ -59,7 +59,9 @@ class LexicalIndex:
         if self._cut_off >= 1.0:
             return []
         bare = unaccented(folded)
-        rows = self._unaccented.get(folded, [])
+        rows = self._unaccented.get(folded, ())
+        if not rows and bare == folded:
+            return ()
         if bare != folded:
             rows = [*rows, *self._unaccented.get(bare, ()), *self.rows(bare)]
         return sorted({*rows}) if rows else []

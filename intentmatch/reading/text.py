@@ -10,32 +10,36 @@ from intentmatch.text.normalize import fold
 
 
 class ReadText:
-    """A cleaned text with its words and pieces. Each is found when it is first asked for, and kept."""
+    """A cleaned text with its words, and with its pieces, which are found when they are first asked for."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.key = fold(text)
         """The folded text."""
+        self.words: Sequence[str] = self.key.split()
+        """The words of the folded text; none if it is empty."""
+        self._pieces: Sequence[int] | None = None
+        self._known_pieces: Sequence[int] | None = None
 
     def __repr__(self) -> str:
         return f"ReadText({self.text!r})"
-
-    @cached_property
-    def words(self) -> Sequence[str]:
-        """The words of the folded text; none if it is empty."""
-        return self.key.split()
 
     @cached_property
     def distinct(self) -> frozenset[str]:
         """The words of the folded text without repetitions."""
         return frozenset(self.words)
 
-    @cached_property
+    # Not `cached_property`: before Python 3.12 its lock takes longer than all else here.
+    @property
     def pieces(self) -> Sequence[int]:
         """Ids of the embedded tokenizer's pieces."""
-        return embedded_tokenizer().encode(self.text, MAX_PIECES)
+        if self._pieces is None:
+            self._pieces = embedded_tokenizer().encode(self.text, MAX_PIECES)
+        return self._pieces
 
-    @cached_property
+    @property
     def known_pieces(self) -> Sequence[int]:
         """The pieces without unknown ones; none if they are only word separators."""
-        return without_unknown(self.pieces)
+        if self._known_pieces is None:
+            self._known_pieces = without_unknown(self.pieces)
+        return self._known_pieces

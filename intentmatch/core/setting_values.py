@@ -228,6 +228,14 @@ def off_or_path(value: Any) -> str:
     return "off" if value is False else text(value)
 
 
+def inbox(value: Any) -> str:
+    """Parse `off` or a path, which must not look like YAML: the next load would read the inbox as intents."""
+    path = off_or_path(value)
+    if path.lower().endswith((".yaml", ".yml")):
+        raise ValueError("an inbox is no YAML file: write a name such as misses.sqlite")
+    return path
+
+
 def webhook(value: Any) -> str:
     """Parse `off` or an http(s) URL without a user; it may have a query, as those of chat programs do."""
     if value is False or value == "off":

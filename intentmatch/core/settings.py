@@ -272,7 +272,7 @@ PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "allow": allowed.entries,
     "max_file_bytes": setting_values.count,
     "lint": setting_values.lint,
-    "inbox": setting_values.off_or_path,
+    "inbox": setting_values.inbox,
     "inbox_keep": _with_defaults("inbox_keep", setting_values.counts(*setting_values.INBOX_BOUNDS)),
     "inbox_mode": setting_values.one_of(*setting_values.INBOX_MODES),
     "inbox_sample": _with_defaults("inbox_sample", setting_values.sample),

@@ -59,6 +59,8 @@ class Source:
     reranker: Reranker | None = None
     load_encoder: Callable[[Settings], Encoder] = load_encoder
     load_reranker: Callable[[Settings], Reranker | None] = load_reranker
+    check: Callable[[Settings], object] | None = None
+    """Raises an `InputError` for settings that the user of the matcher, such as a server, cannot serve."""
     remembered: Remembered = field(default_factory=dict)
     """Parsed files by path, so that a reload reads only what changed."""
 
@@ -99,6 +101,8 @@ class Source:
             settings = resolve(self.explicit, base=found.settings)
             encoder = self._encoder(settings, old)
             artefact, unfinished = _with_settings(found, settings, encoder), False
+        if self.check is not None:
+            self.check(settings)
         engine = Engine(artefact, encoder, self._reranker(settings, old), self.database)
         engine.self_test()
         for problem in (*uncovered(artefact.registry, encoder), *subsampling_problems(artefact.registry, settings)):
@@ -229,6 +233,11 @@ class Reloader:
         self._reloading, self._training = threading.Lock(), threading.Lock()
         self._provisional = False
         self._looked: dict[Path, Looked] = {}
+
+    def require(self, check: Callable[[Settings], object]) -> None:
+        """Accept only settings that pass a check, from now on. Raises what it raises for those in use."""
+        check(self.engine.settings)
+        self.source = replace(self.source, check=check)
 
     def copy(self) -> Reloader:
         """Return another one with the same engine and files, which reloads by itself."""

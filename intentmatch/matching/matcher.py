@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import InputError
+from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.encoders.encode import Progress
 from intentmatch.matching.loader import Reloader, Source
@@ -123,6 +124,13 @@ class Matcher(Answers):
         Later calls read a file again only if its size or date has changed. Since 0.3.0.
         """
         return self._reloader.is_current()
+
+    def require(self, check: Callable[[Settings], object]) -> None:
+        """Load only settings that pass a check, which raises an `InputError` for others. Since 0.3.0.
+
+        Raises what the check raises for the settings in use.
+        """
+        self._reloader.require(check)
 
     def trial(self, registry: Registry | str | os.PathLike[str]) -> Matcher:
         """Return a matcher of another registry with the same models and explicit settings.

@@ -178,6 +178,7 @@ def plan_utterances(
     check_argument("intent", intent, str)
     check_argument("utterances", utterances, Sequence[str])
     check_argument("file", file, str | os.PathLike[str] | None)
+    check_argument("limits", limits, ReadLimits | None)
     if new and negative:
         raise InputError(f"the new intent {intent!r} cannot start with a negative: add an utterance first")
     if file is not None and not new:

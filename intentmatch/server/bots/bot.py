@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import threading
 import time
@@ -20,7 +21,7 @@ from intentmatch.authoring.read_limits import limits_of, named_on_disk, served_s
 from intentmatch.core.errors import DatabaseError, InputError, IntentMatchError, Problem
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings
-from intentmatch.core.types import Registry
+from intentmatch.core.types import Registry, Utterance
 from intentmatch.inbox import Inbox, is_missed
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.n_best import Hypotheses
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+SECONDS_BETWEEN_PROBES = 10.0
+"""After which `/readyz` tries a message, unless one was answered meanwhile."""
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 _Message = TypeVar("_Message")
@@ -99,6 +102,7 @@ class Bot:
         self._following: asyncio.Task[None] | None = None
         self._warming = self._matcher is None
         self._failed = False
+        self._answered_at = -math.inf
         self._loaded_at = time.time()
         self._queue = queue
         self.metrics = queue.metrics
@@ -172,6 +176,7 @@ class Bot:
             raise
         if matcher is self._matcher:
             self._failed = False
+            self._answered_at = time.monotonic()
 
     async def match(
         self, message: str | Hypotheses, options: MatchOptions, conversation: str | None = None
@@ -233,15 +238,22 @@ class Bot:
         if self._warming:
             detail = "The intents are loaded, and the first messages are being tried."
             raise ProblemError(ProblemDetails.for_status(503, detail, kind=WARMING))
-        if self._failed:
+        if self._failed or time.monotonic() > self._answered_at + SECONDS_BETWEEN_PROBES:
             try:
-                await asyncio.to_thread(self._warm_up)
+                await asyncio.to_thread(self._warm_up if self._failed else self._probe)
             except Exception as error:
                 _log.warning("%sno message can be answered: %s", self._about, error)
                 reason = f": {error}" if with_reasons and isinstance(error, IntentMatchError) else ", see the log."
                 detail = f"No message can be answered{reason}"
                 raise ProblemError(ProblemDetails.for_status(503, detail, kind=BROKEN)) from error
         return matcher
+
+    def _probe(self) -> None:
+        """Answer a message, and see that it could be recorded."""
+        with self.answering() as snapshot:
+            if utterance := next(iter(snapshot.registry.utterances), None):
+                snapshot.match(_probing(utterance), language=utterance.language)
+            Inbox.from_settings(snapshot.settings, self.matcher.address)
 
     def _warm_up(self) -> None:
         """Send messages of every language, and of every intent with slots, through all stages."""
@@ -250,8 +262,7 @@ class Bot:
             tried = {utterance.language: utterance for utterance in registry.utterances}
             slotted = [intent.utterances[0] for intent in registry if intent.slots]
             for utterance in (*tried.values(), *slotted):
-                # Doubled, because an exact match would not reach the encoder.
-                snapshot.match(f"{utterance.text} {utterance.text}", language=utterance.language)
+                snapshot.match(_probing(utterance), language=utterance.language)
 
     async def load(self) -> None:
         """Load the matcher if there is none, warm it up, and start watching if asked to.
@@ -262,6 +273,7 @@ class Bot:
         if not isinstance(self._source, Matcher):
             self._matcher = await asyncio.to_thread(partial(Matcher.load, self._source, **self._settings))
             self._loaded_at = time.time()
+        self.matcher.require(self._check)
         await asyncio.to_thread(self._warm_up)
         self._warming = False
         # Whoever serves a bot from a database wants its newest revision.
@@ -272,6 +284,10 @@ class Bot:
         if self.candidate is not None:
             self._following_candidate = _in_background(self.candidate.follow())
         self._following_drift = _in_background(self._drift.follow())
+
+    def _check(self, settings: Settings) -> None:
+        """Refuse settings that loading alone does not find impossible. Raises `InputError`."""
+        Inbox.from_settings(settings, self.matcher.address)
 
     def _begin_to_watch(self) -> Watch | DatabaseWatch:
         return self.matcher.watch(on_reload=self._note_reload, on_error=self._note_invalid_files)
@@ -466,6 +482,11 @@ class Bot:
             self._invalid_since = time.time()
         self.reload_error = details
         self.metrics.reloaded(self._name, ok=False)
+
+
+def _probing(utterance: Utterance) -> str:
+    """Return a message that is doubled, because an exact match would not reach the encoder."""
+    return f"{utterance.text} {utterance.text}"
 
 
 def _in_background(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

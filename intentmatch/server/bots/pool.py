@@ -228,7 +228,7 @@ class BotPool:
             detail = "The bots to load at the start are not all loaded yet."
             raise ProblemError(ProblemDetails.for_status(503, detail, kind=WARMING))
         for entry in self._loaded():
-            if entry.bot is not None and entry.bot.state == "broken":
+            if entry.bot is not None:
                 await asyncio.gather(entry.bot.ready(with_reasons=False), return_exceptions=True)
         await asyncio.to_thread(self.look_for_newer_files)
         states = [entry.state for entry in self._all()]

@@ -15,6 +15,7 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.rare_lines import RareLines
 from intentmatch.storage.atomic import write_file
 from intentmatch.storage.unwritable import unwritable, with_advice
+from intentmatch.text.printable import shown_json
 
 NAME = "audit.jsonl"
 _BLOCK = 1 << 16
@@ -61,7 +62,7 @@ def _entry(line: bytes) -> AuditEntry | None:
 
 
 def _line(entry: AuditEntry) -> bytes:
-    return json.dumps(asdict(entry), ensure_ascii=False).encode("utf-8", "backslashreplace")
+    return shown_json(json.dumps(asdict(entry), ensure_ascii=False)).encode("utf-8", "backslashreplace")
 
 
 class AuditLog:

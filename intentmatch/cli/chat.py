@@ -206,7 +206,7 @@ def _lines(words: Sequence[str]) -> Iterator[str]:
         try:
             yield input("you> ").strip()
         except (EOFError, KeyboardInterrupt):
-            click.echo()
+            output.echo()
             return
 
 

@@ -79,7 +79,7 @@ def validate(intents: str, form: str) -> None:
         of = f" of {counted(sentences, 'sentence')}" if sentences != lines else ""
         facts = f"{counted(len(registry), 'intent')}, {counted(lines, 'utterance')}{of}, languages: "
         output.say(facts + (" ".join(registry.languages) or "not stated"))
-        output.say(click.style(_severities(problems), fg="red" if errors else "yellow" if problems else "green"))
+        output.say(output.style(_severities(problems), fg="red" if errors else "yellow" if problems else "green"))
     sys.exit(InputError.exit_code if errors else 0)
 
 
@@ -166,7 +166,7 @@ def lint(
         output.problems(report.problems, form)
     if form in _FOR_PEOPLE:
         _tables(report)
-        output.say(click.style(_summary(report), fg="red" if failed else "yellow" if report.problems else "green"))
+        output.say(output.style(_summary(report), fg="red" if failed else "yellow" if report.problems else "green"))
     sys.exit(FINDINGS_EXIT_CODE if failed else 0)
 
 
@@ -181,7 +181,7 @@ def _fixed(intents: str, report: Report, *, dry_run: bool, yes: bool) -> bool:
         return False
     if not dry_run:
         write(changes, yes=yes, note="Fix what lint found")
-    click.echo()
+    output.echo()
     return not dry_run
 
 
@@ -192,14 +192,14 @@ def _fails(problem: Problem, fail_on: str) -> bool:
 def _tables(report: Report) -> None:
     """Print the overlapping intents and, for several languages, the number of utterances per intent and language."""
     if report.overlaps:
-        click.echo()
+        output.echo()
         output.table(
             ["overlapping", "and", "nearer to the other"],
             [[pair.first, pair.second, f"{pair.errors} of {pair.lines}"] for pair in report.overlaps],
         )
     codes = next(iter(report.coverage.values()), {})
     if len(codes) > 1:
-        click.echo()
+        output.echo()
         output.table(
             ["utterances", *(code or "none" for code in codes)],
             [
@@ -208,7 +208,7 @@ def _tables(report: Report) -> None:
             ],
         )
     if report.overlaps or len(codes) > 1:
-        click.echo()
+        output.echo()
 
 
 def _summary(report: Report) -> str:

@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 import intentmatch
 from intentmatch.cli.render import output
 from intentmatch.core.errors import IntentMatchError
+from intentmatch.text.printable import shown
 
 # The modules are imported when a command is needed, so that `match` starts quickly.
 HEADINGS: Mapping[str, Mapping[str, str]] = {
@@ -111,6 +112,9 @@ class CommandGroup(click.Group):
         except IntentMatchError as raised:
             output.error(raised)
             ctx.exit(raised.exit_code)
+        except click.ClickException as raised:  # click prints it: it may name a file
+            raised.message = shown(raised.message)  # type: ignore[misc]
+            raise
 
 
 def first_sentence(command: click.Command) -> str:

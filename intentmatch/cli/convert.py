@@ -245,7 +245,7 @@ def _show_summary(found: Imported, files: Files, problems: Sequence[Problem], wr
         counted(counts["warning"], "warning"),
         counted(counts["info"], "note"),
     ]
-    output.say(click.style(", ".join(numbers), fg="red" if counts["error"] else "yellow" if problems else "green"))
+    output.say(output.style(", ".join(numbers), fg="red" if counts["error"] else "yellow" if problems else "green"))
 
 
 def _show_problems(problems: Sequence[Problem]) -> None:

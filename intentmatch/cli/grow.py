@@ -142,7 +142,7 @@ def grow(
     _, changes = planned(Path(intents), kept, writer.name)
     planned_changes(changes)
     if found.effect is not None and found.effect.diff is not None and len(kept) == len(found.kept):
-        click.echo()
+        output.echo()
         comparison.diff(found.effect.diff, found.effect.diff.failed("worse"))
     if not dry_run:
         write(changes, yes=True, note=f"Grow: {counted(len(kept), 'line')} proposed by {writer.name}")
@@ -185,9 +185,9 @@ def _say_asked(found: Grown, tasks: int, requests: int) -> None:
     if tasks > requests:
         output.say(f"{counted(tasks - requests, 'more request')} would be possible: see --requests")
     for one in found.refused[:_MOST_REFUSED]:
-        output.say(click.style(f"  {one.task}: “{_printable(one.text)}”: {one.refused}", dim=True))
+        output.say(output.style(f"  {one.task}: “{_printable(one.text)}”: {one.refused}", dim=True))
     if len(found.refused) > _MOST_REFUSED:
-        output.say(click.style(f"  and {len(found.refused) - _MOST_REFUSED} more: --json prints all", dim=True))
+        output.say(output.style(f"  and {len(found.refused) - _MOST_REFUSED} more: --json prints all", dim=True))
     for task, reason in found.unanswered:
         output.say(f"  {task}: {reason}", err=True)
 
@@ -200,9 +200,9 @@ def _accepted(kept: Sequence[Proposal]) -> list[Proposal]:
         if one.task != task:
             task = one.task
             output.heading(str(task))
-            output.say(click.style(f"    {task.shown[0]}", dim=True))
+            output.say(output.style(f"    {task.shown[0]}", dim=True))
         sure = "" if one.confidence is None else f"   confidence {one.confidence:.0%}"
-        output.say(click.style(f"  + {one.text}", fg="green") + click.style(sure, dim=True))
+        output.say(output.style(f"  + {one.text}", fg="green") + output.style(sure, dim=True))
         reply: _Reply = click.prompt(
             "Add this line?", type=click.Choice(["y", "n", "all", "stop"]), default="y", show_default=False
         )

@@ -98,7 +98,7 @@ def guide(topic: str | None) -> None:
         return
     page = read_page(topic.removesuffix(".md").lower())
     if not output.in_terminal():
-        click.echo(page.text)
+        output.echo(page.text)
         return
     from rich.console import Console
     from rich.markdown import Markdown
@@ -163,11 +163,11 @@ def _list() -> None:
     for heading, group in {**GROUPS, "More": [topic for topic in found if topic not in grouped]}.items():
         pages = [read_page(topic) for topic in group if topic in found]
         if pages:
-            click.echo(click.style(heading, bold=True))
+            output.echo(output.style(heading, bold=True))
             for page in pages:
                 _list_one(page, widest)
-            click.echo()
-    click.echo("Show one with: intentmatch guide TOPIC")
+            output.echo()
+    output.echo("Show one with: intentmatch guide TOPIC")
 
 
 def _list_one(page: Page, widest: int) -> None:
@@ -176,4 +176,4 @@ def _list_one(page: Page, widest: int) -> None:
     if output.in_terminal():
         width = min(output.width(), _WIDEST) - len(indent)
         described = f"\n{indent}".join(textwrap.wrap(described, max(width, 20)))
-    click.echo("  " + click.style(page.topic.ljust(widest), fg="cyan") + "  " + described)
+    output.echo("  " + output.style(page.topic.ljust(widest), fg="cyan") + "  " + described)

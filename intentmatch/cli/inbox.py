@@ -331,7 +331,7 @@ def _ask(found: Review, matcher: Matcher) -> Iterator[Decision]:
             return
         if action != "skip":
             yield Decision(cluster, action, intent)
-        click.echo()
+        output.echo()
 
 
 def _reply(cluster: Cluster, names: Sequence[str]) -> tuple[Action | Literal["skip", "stop"], str | None]:
@@ -362,7 +362,7 @@ def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], set
     with progress.shown():
         edited = Matcher.load(changes.registry, **settings)
         found = compare(matcher, edited, names=names, messages=asked)
-    click.echo()
+    output.echo()
     comparison.diff(found, found.failed("worse"))
 
 

@@ -138,4 +138,4 @@ def _show_next_steps(folder: Path, message: str) -> None:
     output.heading("Next")
     width = max(len(command) for command, _ in rows)
     for command, does in rows:
-        output.say(f"  {command.ljust(width)}  {click.style(does, dim=True)}")
+        output.say(f"  {command.ljust(width)}  {output.style(does, dim=True)}")

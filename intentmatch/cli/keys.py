@@ -47,7 +47,7 @@ def add(address: Address, name: str, role: str, all_bots: bool) -> None:
     Example:
       intentmatch keys add postgres://localhost/bots/shop anna --role author
     """
-    click.echo(_store(address).add(name, cast("Role", role), all_bots=all_bots))
+    output.echo(_store(address).add(name, cast("Role", role), all_bots=all_bots))
 
 
 @keys.command("list")

@@ -100,10 +100,10 @@ def match(
             output.as_json(result.to_dict())
             continue
         if len(results) > 1:
-            output.say(("\n" if number else "") + click.style(f"> {result.message}", bold=True))
+            output.say(("\n" if number else "") + output.style(f"> {result.message}", bold=True))
         answer.result(result)
         if why:
-            click.echo()
+            output.echo()
             answer.why(result, matcher)
     if len(results) == 1:
         sys.exit(EXIT_CODES[results[0].verdict])

@@ -103,7 +103,7 @@ def _show(found: Replay, examples: int) -> None:
 
     received = found.log.received
     share = percent(found.received / received)
-    output.say(click.style(f"{found.names[0]} against {found.names[1]}", bold=True))
+    output.say(output.style(f"{found.names[0]} against {found.names[1]}", bold=True))
     output.say(f"{counted(received, 'message')}, {counted(len(found.log.messages), 'different text')}")
     if broken := found.log.broken:
         output.say(f"skipped {counted(len(broken), 'line')} without valid JSON, the first at {broken[0].short}")

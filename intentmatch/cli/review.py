@@ -100,7 +100,7 @@ def _ask(opened: Inbox, matcher: Matcher) -> None:
     place = 0
     while place < len(questions):
         question = questions[place]
-        click.echo()
+        output.echo()
         render.question(question, place + 1, len(questions))
         reply = _reply(question, names, lines)
         if reply == "stop":
@@ -115,7 +115,7 @@ def _ask(opened: Inbox, matcher: Matcher) -> None:
         judged, expected = reply
         opened.judge(question.number, judged, expected)
         place += 1
-    click.echo()
+    output.echo()
 
 
 def _typed() -> Iterator[str]:

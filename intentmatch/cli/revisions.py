@@ -75,7 +75,7 @@ def revisions(
         return
     output.say(f"{shown.id}  {_time(shown)}  {shown.author or _ANOTHER_PROGRAM}")
     output.say(shown.note)
-    click.echo()
+    output.echo()
     output.diff("".join(one.diff for one in files))
     _show(scores)
 
@@ -145,7 +145,7 @@ def _right(scores: Scores | None) -> str:
 
 
 def _show(scores: Scores | None) -> None:
-    click.echo()
+    output.echo()
     if scores is None:
         output.say("Not evaluated yet: add --evaluate.")
         return

@@ -283,7 +283,7 @@ def _show_config(context: click.Context, intents: str | Address, settings: tuple
     else:
         resolved = resolve(explicit, base=load_artefact(intents).settings)
     output.table(["option", "value", "from"], [*options_with_origins(context), *_keys(context)])
-    click.echo()
+    output.echo()
     rows = [(name, str(getattr(resolved, name)), resolved.origin(name)) for name in PARSERS]
     output.table(["setting", "value", "from"], rows)
 

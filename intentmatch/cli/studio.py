@@ -10,6 +10,7 @@ import click
 from intentmatch.cli.commands import cli
 from intentmatch.cli.edit import require
 from intentmatch.cli.options import confine_options, confined, set_option, takes_intents
+from intentmatch.cli.render import output
 from intentmatch.cli.serve import run_server, source_of
 from intentmatch.core import plugins
 from intentmatch.server.config import ServerConfig
@@ -50,7 +51,7 @@ def studio(
         shutdown_seconds=2,
     )
     url = f"http://{_HOST}:{port}/studio/"
-    click.echo(f"The studio is at {url} (Ctrl+C ends it)")
+    output.echo(f"The studio is at {url} (Ctrl+C ends it)")
     if open_browser:
         timer = Timer(_SECONDS_BEFORE_OPENING, webbrowser.open, [url])
         timer.daemon = True

@@ -91,14 +91,14 @@ def explain_thresholds(
     if messages:
         output.say(f"  {_about_messages(guessed, share)}")
     output.say(_asks(matcher))
-    click.echo()
+    output.echo()
     output.table(
         ["for", "threshold", "on", "from", "precision", "coverage", "refused", "cases"],
         [[row["for"], _threshold(row), row["on"].replace("_", " "), row["from"], *_effect(row)] for row in rows],
     )
     for note, scopes in _notes(rows).items():
         more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
-        output.say(click.style(f"  {scopes[0]}{more}: {note}", dim=True))
+        output.say(output.style(f"  {scopes[0]}{more}: {note}", dim=True))
 
 
 def _about_tests(matcher: Matcher, labelled: LabelledShare | None) -> str:

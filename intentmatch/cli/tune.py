@@ -80,7 +80,7 @@ def tune(intents: str, more: tuple[str, ...], write: bool, named: Path | None, s
         found = try_all(registry, resolved, encoders, cache=VectorCache.at(resolved.cache))
     _show(found)
     values = _values(found)
-    click.echo("\n" + _block(values, resolved))
+    output.echo("\n" + _block(values, resolved))
     if targets:
         _write(intents, targets, values, resolved)
 
@@ -105,7 +105,7 @@ def _encoders(settings: Settings, more: Iterable[str]) -> dict[str, Encoder]:
 def _show(found: Tuning) -> None:
     from intentmatch.evaluation.reports.number_format import percent
 
-    output.say(click.style("Candidates, best first", bold=True))
+    output.say(output.style("Candidates, best first", bold=True))
     rows = [_trial_cells(trial, found) for trial in found.trials]
     head = ["", "encoder", "scorer", "aggregation", "overall", "against the best", "top 1", "AUROC", "encoding"]
     output.table(head, rows)
@@ -118,7 +118,7 @@ def _show(found: Tuning) -> None:
     )
     if not found.chosen.calibrated:
         output.say("  Too few utterances to calibrate: the settings in use stay, and overall is the same as top 1.")
-    output.say("\n" + click.style("Effect of each target with this choice", bold=True))
+    output.say("\n" + output.style("Effect of each target with this choice", bold=True))
     rows = [_target_cells(row) for row in found.targets]
     output.table(["", "target", "threshold", "precision", "coverage", "refused", ""], rows)
     output.say("  precision: of the answers; coverage: of the messages in scope; refused: of left-out intents.")
@@ -209,7 +209,7 @@ def _write(intents: str, files: Mapping[str, Path], values: Mapping[str, Setting
         have = "has" if len(targets) == 1 else "have"
         output.say(f"\n{' and '.join(map(str, targets))} {have} these settings already.")
         return
-    click.echo()
+    output.echo()
     output.diff(changes.diff)
     written(changes, "Write the settings that tune chose")
     for name in values:

@@ -235,8 +235,9 @@ def report_reload(registry: Registry, on_reload: OnReload | None) -> None:
 def report_failure(path: Path | Address, error: Exception, on_error: OnError | None) -> None:
     """Log why a reload failed, and call the callback with the problems if there is one."""
     problems = _problems_of(path, error)
-    listed = "\n".join(map(str, problems))
-    _log.warning("reload failed, the old registry stays active:\n%s", listed, exc_info=_unexpected(error))
+    _log.warning(
+        "reload failed, the old registry stays active:\n%s", RegistryError(problems), exc_info=_unexpected(error)
+    )
     _call(on_error, problems)
 
 

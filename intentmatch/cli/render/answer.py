@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-import click
-
 from intentmatch.cli.render import output
 
 if TYPE_CHECKING:
@@ -21,7 +19,7 @@ def result(found: MatchResult) -> None:
     """Print one answer: the verdict, the numbers behind the verdict, and the runners-up."""
     headline = found.intent or found.verdict.replace("_", " ")
     title = found.candidates[0].title if found.intent else None
-    output.say(click.style(headline, fg=_COLOURS[found.verdict], bold=True) + (f"  {title}" if title else ""))
+    output.say(output.style(headline, fg=_COLOURS[found.verdict], bold=True) + (f"  {title}" if title else ""))
     facts = [f"score {found.score:.2f}{_threshold(found, 'score')}"]
     if found.confidence is not None:
         nearest = "" if found.intent else f" in {found.candidates[0].intent}"
@@ -39,7 +37,7 @@ def result(found: MatchResult) -> None:
     else:
         output.say(f"  {found.trace.reason}")
     if runners_up:
-        click.echo()
+        output.echo()
         measure = "score" if found.confidence is None else "confidence"
         output.table(
             ["runners-up" if found.intent else "candidates", measure, "nearest utterance"],
@@ -60,7 +58,7 @@ def why(found: MatchResult, matcher: Matcher) -> None:
     """Print the explanation, and each stage with its duration."""
     output.say(matcher.explain(found))
     for stage in found.trace.stages:
-        output.say(click.style(f"  {stage.name:9} {stage.microseconds:7.0f} µs  {stage.says}", dim=True))
+        output.say(output.style(f"  {stage.name:9} {stage.microseconds:7.0f} µs  {stage.says}", dim=True))
 
 
 def short(found: MatchResult) -> str:
@@ -76,9 +74,9 @@ def turn(taken: Turn) -> None:
     else:
         reply = taken.text or "(out of scope: this is where your bot's fallback answers)"
     colour = "ambiguous" if taken.choices else "matched" if taken.understood else "out_of_scope"
-    output.say(click.style(f"bot> {reply}".replace("\n", "\n     "), fg=_COLOURS[colour]))
+    output.say(output.style(f"bot> {reply}".replace("\n", "\n     "), fg=_COLOURS[colour]))
     for line in _reasons(taken):
-        output.say(click.style(f"     {line}", dim=True))
+        output.say(output.style(f"     {line}", dim=True))
 
 
 def _reasons(taken: Turn) -> Iterator[str]:

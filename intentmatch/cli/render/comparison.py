@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
-
 from intentmatch.cli.render import output
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ def diff(found: Diff, failed: bool) -> None:
     """Print accuracies, edited intents, effects on intents, changed answers, and a summary line."""
     from intentmatch.evaluation.compare.diff import EFFECTS
 
-    output.say(click.style(f"{found.names[0]} against {found.names[1]}", bold=True))
+    output.say(output.style(f"{found.names[0]} against {found.names[1]}", bold=True))
     _accuracies(found)
     _edited_intents(found)
     _effects(found)
@@ -35,8 +33,8 @@ def diff(found: Diff, failed: bool) -> None:
         changes = [change for change in found.changes if change.effect == effect]
         if changes:
             _changes(title, changes)
-    click.echo()
-    output.say(click.style(found.summary, fg="red" if failed else "green", bold=True))
+    output.echo()
+    output.say(output.style(found.summary, fg="red" if failed else "green", bold=True))
 
 
 def _accuracies(found: Diff) -> None:
@@ -88,7 +86,7 @@ def _changes(title: str, changes: Sequence[Change]) -> None:
     ordered = sorted(changes, key=lambda change: ("tests", "messages", "held_out").index(change.source))
     for change in ordered[:_MOST_CHANGES]:
         where = place(change.new.case.location)
-        message = click.style(f"“{change.new.case.text}”", fg=_COLOURS[change.effect])
+        message = output.style(f"“{change.new.case.text}”", fg=_COLOURS[change.effect])
         output.say(f"  {message}{f' {where}' if where else ''}  {_moved(change)}")
         lines = [
             f"before: {describe_answer(change.old)}",
@@ -96,7 +94,7 @@ def _changes(title: str, changes: Sequence[Change]) -> None:
             *(f"why: {r}" for r in change.reasons),
         ]
         for line in lines:
-            output.say(click.style(f"      {line}", dim=True))
+            output.say(output.style(f"      {line}", dim=True))
     _more(len(changes) - _MOST_CHANGES)
 
 

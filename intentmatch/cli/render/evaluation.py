@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
-
 from intentmatch.cli.render import output
 from intentmatch.core.errors import counted
 
@@ -30,7 +28,7 @@ def report(found: Report) -> None:
     """Print each part (held-out utterances, test cases), the robustness and the learning curve."""
     for number, part in enumerate(found.parts):
         if number:
-            click.echo()
+            output.echo()
         _part(part)
     if found.robustness:
         _robustness(found.robustness)
@@ -45,8 +43,8 @@ def second_opinion(found: SecondOpinion) -> None:
     """Print what a reranker gains, how often it is asked, and what that costs."""
     from intentmatch.evaluation.reports.report import HELD_OUT, TITLES
 
-    click.echo()
-    output.say(click.style(f"With the reranker {found.name}", bold=True))
+    output.echo()
+    output.say(output.style(f"With the reranker {found.name}", bold=True))
     for gain in found.gains:
         if gain.without is None or gain.with_it is None:
             continue
@@ -58,9 +56,9 @@ def second_opinion(found: SecondOpinion) -> None:
         output.say(f"    asked about {gain.asked or 0.0:.1%} of the messages: {each}")
     if found.unanswered:
         output.say(f"  {counted(found.unanswered, 'call')} without an answer: there the verdict stood")
-        output.say(click.style(f"    {found.reason}", dim=True))
+        output.say(output.style(f"    {found.reason}", dim=True))
         if found.used_up:
-            output.say(click.style("    raise it to measure all: --set reranker_budget=minute=5000", dim=True))
+            output.say(output.style("    raise it to measure all: --set reranker_budget=minute=5000", dim=True))
     cost = f"  {counted(found.calls, 'call')}, {found.seconds * 1000:.1f} ms each"
     if found.requests is not None:
         cost += f", {counted(found.requests, 'request')}"
@@ -73,9 +71,9 @@ def gate(checks: Sequence[Check]) -> None:
     """Print the gates: passed ones to standard output, failed ones to standard error."""
     for check in checks:
         if check.passed:
-            output.say("\n" + click.style("passed: ", fg="green", bold=True) + check.says)
+            output.say("\n" + output.style("passed: ", fg="green", bold=True) + check.says)
         else:
-            output.say(click.style("gate failed: ", fg="red", bold=True) + check.says, err=True)
+            output.say(output.style("gate failed: ", fg="red", bold=True) + check.says, err=True)
 
 
 def _part(part: Part) -> None:
@@ -87,7 +85,7 @@ def _part(part: Part) -> None:
     outside = "left out" if part.name == HELD_OUT else "out of scope"
     title = f"{TITLES[part.name].capitalize()}: {n.in_scope} in scope, {n.cases - n.in_scope} {outside}"
     title += " with their intent" if part.name == HELD_OUT else ""
-    output.say(click.style(title, bold=True))
+    output.say(output.style(title, bold=True))
     output.table(["", "", ""], _numbers(part, outside))
     if part.not_asked:
         utterances = counted(part.not_asked, "utterance")
@@ -184,7 +182,7 @@ def _confusions(part: Part) -> None:
     for confusion in found[:_MOST_CONFUSIONS]:
         output.say(f"  {len(confusion.outcomes)} x {confusion.expected} answered with {confusion.answer}")
         for outcome in confusion.outcomes[:_EXAMPLES_PER_CONFUSION]:
-            output.say(click.style(f"      {_line(outcome)}", dim=True))
+            output.say(output.style(f"      {_line(outcome)}", dim=True))
 
 
 def _line(outcome: Outcome) -> str:
@@ -218,7 +216,7 @@ def _robustness(parts: Sequence[RobustnessPart]) -> None:
         if wrong:
             output.say(f"  {TITLES[part.name]}: {len(wrong)} wrong")
         for trial in wrong[:_MISTAKES_PER_PART]:
-            output.say(click.style(f"      {_mistake(trial)}", dim=True))
+            output.say(output.style(f"      {_mistake(trial)}", dim=True))
 
 
 def _out_of_scope(found: Report) -> None:
@@ -239,7 +237,7 @@ def _out_of_scope(found: Report) -> None:
             f"  {TITLES[part.name]}: {len(wrong)} of {len(part.trials)} accepted, though no intent should answer"
         )
         for trial in wrong[:_ACCEPTED_PER_LIST]:
-            output.say(click.style(f"      {_mistake(trial)}", dim=True))
+            output.say(output.style(f"      {_mistake(trial)}", dim=True))
 
 
 def _mistake(trial: Trial) -> str:

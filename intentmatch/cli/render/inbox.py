@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
-
 from intentmatch.cli.render import output
 from intentmatch.core.errors import counted
 
@@ -28,7 +26,7 @@ def review(found: Review) -> None:
     groups = counted(len(found.clusters), "group")
     output.say(f"{counted(messages, 'message')}, received {received}, in {groups}{understood}")
     for group in found.clusters:
-        click.echo()
+        output.echo()
         cluster(group)
     if found.hashed:
         _hashed(found.hashed)
@@ -40,16 +38,16 @@ def cluster(group: Cluster) -> None:
 
     dates = sorted({f"{moment:%Y-%m-%d}" for moment in (group.first, group.last)})
     facts = [f"received {times(group.count)}", " to ".join(dates), " ".join(group.languages)]
-    output.say(click.style(f"#{group.number}  “{group.name}”", bold=True) + "  " + ", ".join(filter(None, facts)))
+    output.say(output.style(f"#{group.number}  “{group.name}”", bold=True) + "  " + ", ".join(filter(None, facts)))
     action, intent, reason = group.proposal
     proposal = {"add": f"add to {intent}", "new": f"new intent {intent}", "ignore": "ignore"}[action]
-    output.say(click.style(f"  → {proposal}", fg=_COLOURS[action]) + f": {reason}")
+    output.say(output.style(f"  → {proposal}", fg=_COLOURS[action]) + f": {reason}")
     for message in group.messages[:_MESSAGES_PER_GROUP]:
         users = ", ".join(f"{count}× {name or 'no intent'}" for name, count in message.corrections.items())
         corrected = f"   corrected: {users}" if users else ""
-        output.say(click.style(f"    {message.count:4}  {message.text}{corrected}", dim=True))
+        output.say(output.style(f"    {message.count:4}  {message.text}{corrected}", dim=True))
     if len(group.messages) > _MESSAGES_PER_GROUP:
-        output.say(click.style(f"          and {len(group.messages) - _MESSAGES_PER_GROUP} more", dim=True))
+        output.say(output.style(f"          and {len(group.messages) - _MESSAGES_PER_GROUP} more", dim=True))
 
 
 def _hashed(messages: Sequence[Missed]) -> None:

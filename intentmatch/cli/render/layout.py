@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from intentmatch.cli.render import output
+
 SEPARATOR = "  "
 """Stands between two columns; tables are indented by as much."""
 
@@ -138,7 +140,7 @@ def _overhanging(headers: Sequence[str], natural: Sequence[int], least: Sequence
 def _drawn(headers: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
     if any(headers):
         for line in _row(headers, widths):
-            yield click.style(line, bold=True)
+            yield output.style(line, bold=True)
         yield SEPARATOR + _RULE * (sum(widths) + len(SEPARATOR) * (len(widths) - 1))
     whole = sum(widths) + len(SEPARATOR) * (len(widths) - 1)
     for row in rows:

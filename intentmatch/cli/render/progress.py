@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
+from intentmatch.text.printable import one_line
+
 if TYPE_CHECKING:
     from intentmatch.cli.render.estimate import Estimate
     from intentmatch.runtime.steps import Step
@@ -141,13 +143,14 @@ class Display:
         left = self._estimate.seconds_left(now)
         times = [_duration(now - self._step_began), *([] if left is None else [f"{in_words(left)} left"])]
         facts = ", ".join([*([count] if count else []), *times])
-        name = f"{step.name} ({step.detail})" if step.detail else step.name
+        plain = one_line(step.name)
+        name = f"{plain} ({one_line(step.detail)})" if step.detail else plain
         if columns and step.total:
             with_bar = f"{self._bar(step.done / step.total)} {name}: {facts}"
             if _cells(with_bar) < columns:
                 return with_bar
         if columns and _cells(f"{name}: {facts}") >= columns:
-            name = step.name
+            name = plain
         return f"{name}: {facts}"
 
     def _bar(self, share: float) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from intentmatch.cli.render import output
 from intentmatch.core.errors import counted
 
@@ -20,7 +18,7 @@ def question(asked: Question, number: int, of: int) -> None:
     from intentmatch.inbox.proposals import times
 
     facts = [f"received {times(asked.count)} in the sample", asked.language or ""]
-    output.say(click.style(f"{number}/{of}  “{asked.text}”", bold=True) + "  " + ", ".join(filter(None, facts)))
+    output.say(output.style(f"{number}/{of}  “{asked.text}”", bold=True) + "  " + ", ".join(filter(None, facts)))
     sure = "" if asked.confidence is None else f", confidence {asked.confidence:.0%}"
     answer = {"matched": f"matched {asked.intent}", "ambiguous": "asked which is meant"}.get(
         asked.verdict, "out of scope"
@@ -48,12 +46,12 @@ def report(questions: Questions, found: Quality) -> None:
     if found.overall is None:
         output.say(f"Numbers come from 30 judged messages on: {found.more} more.")
         return
-    click.echo()
+    output.echo()
     rows = [("all messages", found.overall)]
     rows += [(f"language {row.name}", row) for row in found.languages]
     rows += [(f"intent {row.name}", row) for row in found.intents]
     output.table(["for", "precision", "coverage", "out of scope"], [_cells(name, row) for name, row in rows])
-    output.say(click.style("  with 95% intervals", dim=True))
+    output.say(output.style("  with 95% intervals", dim=True))
 
 
 def _cells(name: str, row: Row) -> list[str]:

@@ -372,7 +372,7 @@ class BotPool:
         except (RegistryError, DatabaseError) as error:
             warning = str(error)
             if warning != self._last_warning:
-                _log.warning("the folder of bots has problems, and the bots stay as they are:\n%s", warning)
+                _log.warning("the folder of bots has problems, and the bots stay as they are:\n%s", error)
             self._last_warning = warning
         else:
             self._last_warning = ""

@@ -8,17 +8,21 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from datetime import datetime, timezone
 from typing import Any
 
+from intentmatch.core.errors import Problem, RegistryError
 from intentmatch.server.config import LogFormat
 from intentmatch.server.middleware.request_log import LOGGER as REQUESTS
 from intentmatch.server.middleware.request_log import request_id
+from intentmatch.text.printable import continued, one_line, shown_json
 
 MESSAGES = "intentmatch.server.messages"
 """Name of the logger of messages; off by default, whatever the level of other loggers."""
+
+_MARK = "  | "
 
 messages_log = logging.getLogger(MESSAGES)
 if not messages_log.level:
@@ -41,7 +45,45 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=True, default=str)
+        return shown_json(json.dumps(line, ensure_ascii=True, default=str))
+
+
+class Printable(logging.Filter):
+    """Writes a record so that nothing in it can look like another one, or change the terminal that shows the log.
+
+    Whatever a record is about, such as a name, a path or a message, stays in its line. What has lines of its own, such
+    as problems of files and tracebacks, has a mark before each of them.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Replace the values, the text and the traceback of a record; never drop it."""
+        if getattr(record, "printable", False):  # by another handler
+            return True
+        record.printable = True
+        if isinstance(record.args, tuple):
+            record.args = tuple(map(_printable, record.args))
+        elif isinstance(record.args, Mapping):
+            record.args = {name: _printable(value) for name, value in record.args.items()}
+        record.msg = continued(str(record.msg))
+        if record.exc_info and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text = _MARK + continued(record.exc_text).removeprefix(_MARK)
+        return True
+
+
+def _printable(value: object) -> object:
+    if value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, RegistryError):
+        return continued("\n".join(map(_lines, value.problems)))
+    return one_line(str(value))
+
+
+def _lines(problem: Problem) -> str:
+    """Return a problem in one or two lines, whatever its file is called."""
+    first, *hint = str(problem).rsplit("\n  hint: ", 1)
+    return "\n  hint: ".join(map(one_line, [first, *hint]))
 
 
 class OncePerMinute:
@@ -73,6 +115,12 @@ def log_config(uvicorn_config: dict[str, Any], form: LogFormat, *, messages: boo
     config["filters"]["no_socket_queries"] = {"()": _NoSocketQueries}
     config["loggers"]["uvicorn.error"]["filters"] = ["no_socket_queries"]
     as_json = form == "json"
+    if not as_json:  # JSON escapes
+        config["filters"]["printable"] = {"()": Printable}
+        for handler in config["handlers"].values():
+            handler["filters"] = [*handler.get("filters", ()), "printable"]
+    # Of other libraries: without a handler of ours, Python would write them as they are.
+    config["root"] = {"handlers": ["default"], "level": "WARNING"}
     if as_json:
         config["formatters"]["default"] = {"()": JsonLines}
         config["loggers"]["uvicorn.access"] = {"handlers": [], "level": "WARNING", "propagate": False}

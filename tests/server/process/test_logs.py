@@ -14,6 +14,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
+from intentmatch.core.errors import InputError, Location, Problem, RegistryError
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server import create_app
 from intentmatch.server.process.logs import log_config
@@ -175,3 +176,60 @@ def test_missing_file_descriptors_are_logged_once_a_minute_without_traceback() -
     other = record("Task exception was never retrieved")
     assert only.filter(other)
     assert other.exc_info
+
+
+FORGED = "a\nINFO:     forged\r\x1b[2J\u202e\x9b"
+
+
+@pytest.mark.parametrize(
+    "logger", ["uvicorn.error", "intentmatch.server.bots.bot", "asyncio", "nicegui", "engineio.server"]
+)
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda log: log.warning("the bot %s cannot be loaded: %s", FORGED, InputError(FORGED)),
+        lambda log: log.warning("the file is %(path)s", {"path": Path(FORGED)}),
+        lambda log: log.warning(FORGED),
+        lambda log: log.warning(
+            "problems:\n%s", RegistryError([Problem(Location(FORGED), "error", "x", FORGED, FORGED)])
+        ),
+        lambda log: log.error("failed", exc_info=ValueError(FORGED)),
+        lambda log: log.warning("names: %s", [FORGED]),
+    ],
+)
+def test_text_of_others_forges_no_line(
+    configured: Callable[..., None],
+    capfd: pytest.CaptureFixture[str],
+    logger: str,
+    write: Callable[[logging.Logger], None],
+) -> None:
+    configured("text")
+
+    write(logging.getLogger(logger))
+
+    told = "".join(capfd.readouterr())
+    assert "forged" in told
+    assert not [sign for sign in "\x1b\r\u202e\x9b" if sign in told]
+    assert [line for line in told.splitlines()[1:] if not line.startswith("  | ")] == []
+
+
+def test_access_log_forges_no_line(
+    client: TestClient, configured: Callable[..., None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    configured("text")
+
+    logging.getLogger("uvicorn.access").info('%s - "%s %s HTTP/%s" %d', FORGED, "GET", f"/{FORGED}", "1.1", 200)
+
+    told = capfd.readouterr().out
+    assert len(told.splitlines()) == 1
+    assert not [sign for sign in "\x1b\r\u202e\x9b" if sign in told]
+
+
+def test_json_log_escapes_all_signs(configured: Callable[..., None], capfd: pytest.CaptureFixture[str]) -> None:
+    configured("json")
+
+    logging.getLogger("intentmatch.x").warning("%s", FORGED + "\x7f")
+
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.isprintable()
+    assert json.loads(line)["message"] == FORGED + "\x7f"

@@ -28,6 +28,7 @@ from intentmatch.server.bots.reloads import ReloadCounter
 from intentmatch.server.config import ServerConfig, ServerOptions, app_config
 from intentmatch.server.middleware import problems
 from intentmatch.server.middleware.limits import AllowedHosts, BodyLimit, OneReading, SecurityHeaders, checked_origins
+from intentmatch.server.middleware.relative_paths import RelativePaths
 from intentmatch.server.middleware.request_log import RequestLog
 from intentmatch.server.process.metrics import Metrics
 from intentmatch.server.process.telemetry import Spans, TraceContext
@@ -89,6 +90,7 @@ def create_app(
     config = app_config(config, options)
     if config.process.watch:
         plugins.check_installed("watchfiles", what="Watching files", extra="watch")
+    matcher = _source(matcher)
     served = _served(matcher, config, reloads)
     several = isinstance(served, BotPool)
     access = Access.from_config(config.auth, several=several)
@@ -110,6 +112,8 @@ def create_app(
     app = _App(calls, access, served, keys, authoring=authoring, studio=interfaces.studio)
     app.state.conversations = store
     _add_middleware(app, config)
+    if authoring:
+        app.add_middleware(RelativePaths, source=matcher)
     # Most requests match messages: their routes come first.
     app.router.routes.extend(calls.routes)
     if interfaces.studio:
@@ -207,12 +211,15 @@ def _database_keys(
     return DatabaseKeys(address, access.use_stored, every_bot=several)
 
 
+def _source(source: Matcher | BotFolder | str | os.PathLike[str]) -> Matcher | BotFolder | str | os.PathLike[str]:
+    """Return what an app serves; a folder of bots as such."""
+    return BotFolder(source) if not isinstance(source, (Matcher, BotFolder)) and is_bot_folder(source) else source
+
+
 def _served(
     source: Matcher | BotFolder | str | os.PathLike[str], config: ServerConfig, reloads: ReloadCounter | None
 ) -> Bot | BotPool:
     """The one bot of an app, or all bots of a folder."""
-    if not isinstance(source, (Matcher, BotFolder)) and is_bot_folder(source):
-        source = BotFolder(source)
     watch, spans = config.process.watch, Spans() if config.process.telemetry else None
     queue = BatchQueue(config.batching, Metrics(several=isinstance(source, BotFolder)))
     candidates = config.interfaces.authoring or config.interfaces.studio

@@ -18,6 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp
 
 from intentmatch.core.errors import DatabaseError, IntentMatchError, public_text
+from intentmatch.core.relative_paths import relative
 from intentmatch.studio.guard import Admission, Guard
 from intentmatch.studio.host import Bot, BotUnavailableError, Host, reaches
 from intentmatch.studio.layout import ASSETS, ASSETS_PATH, frame, head
@@ -143,7 +144,7 @@ def _unavailable(root: str, error: Exception) -> None:
     ui.add_head_html(head(root))
     with tag("div", classes="st-main"):
         heading("This bot cannot be shown")
-        tag("p", public_text(error), role="alert")
+        tag("p", relative(public_text(error)), role="alert")
         link("Back to the start", f"{root}/")
 
 

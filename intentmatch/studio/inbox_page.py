@@ -12,6 +12,7 @@ from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.core.errors import InputError, IntentMatchError, counted, public_text
+from intentmatch.core.relative_paths import relative
 from intentmatch.inbox import Action, Cluster, Decision, Inbox, Missed, Review, edits_of, review
 from intentmatch.inbox.proposals import times
 from intentmatch.studio.cursor import Cursor
@@ -327,7 +328,7 @@ class _InboxPage:
             try:
                 await self._draw()
             except IntentMatchError as error:
-                tag("p", public_text(error), "st-problem", role="alert")
+                tag("p", relative(public_text(error)), "st-problem", role="alert")
 
 
 def _review(visit: Visit, inbox: Inbox) -> Review:

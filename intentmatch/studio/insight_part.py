@@ -16,6 +16,7 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.authoring.insights import Failed, Ready, Working
 from intentmatch.core.errors import IntentMatchError, public_text
+from intentmatch.core.relative_paths import relative
 from intentmatch.studio.parts import tag
 
 _T = TypeVar("_T")
@@ -76,7 +77,7 @@ class InsightPart(Generic[_T]):
                 try:
                     state = await asyncio.to_thread(self._ask)
                 except IntentMatchError as error:
-                    state = Failed(public_text(error))
+                    state = Failed(relative(public_text(error)))
                 if turn != self._turn or self._place.is_deleted:
                     return
                 if not isinstance(state, Working):

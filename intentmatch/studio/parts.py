@@ -11,6 +11,7 @@ from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.core.errors import IntentMatchError, public_text
+from intentmatch.core.relative_paths import relative
 
 BadgeKind = Literal["plain", "primary", "good", "warn", "bad"]
 _DIFF_CLASSES = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
@@ -124,7 +125,7 @@ def later(build: Callable[[], Awaitable[None]], waiting: str) -> None:
         try:
             await build()
         except IntentMatchError as error:
-            tag("p", public_text(error), "st-problem", role="alert")
+            tag("p", relative(public_text(error)), "st-problem", role="alert")
         if place.is_deleted:
             return  # the page was closed meanwhile
         spinner.delete()

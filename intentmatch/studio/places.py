@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from intentmatch.core.errors import IntentMatchError, Location
+from intentmatch.core.relative_paths import relative
 from intentmatch.studio.drawing import Node, node
 from intentmatch.studio.parts import link, tag
 from intentmatch.studio.visit import Visit
@@ -28,7 +29,7 @@ def with_short_names(visit: Visit, text: str) -> str:
         base = visit.bot.workspace.base
     except IntentMatchError:
         return text
-    return text.replace(f"{base}{os.sep}", "")
+    return relative(text.replace(f"{base}{os.sep}", ""))
 
 
 def place(visit: Visit, location: Location | None) -> None:

@@ -21,6 +21,7 @@ from intentmatch.core.errors import (
     RegistryError,
     public_text,
 )
+from intentmatch.core.relative_paths import relative
 from intentmatch.core.types import Case
 from intentmatch.evaluation.compare.changes import Change
 from intentmatch.evaluation.compare.diff import EFFECTS
@@ -270,7 +271,7 @@ def problem_line(problem: Problem) -> None:
     kind = {"error": "bad", "warning": "warn", "info": "plain"}[problem.severity]
     with tag("div", classes="st-row"):
         badge(problem.severity, kind)  # type: ignore[arg-type]
-        words(f"{problem.location.short.rpartition('/')[2]}: {problem.message}")
+        words(f"{problem.location.short.rpartition('/')[2]}: {relative(problem.message)}")
         if problem.hint:
             tag("span", problem.hint, "st-muted st-small")
 

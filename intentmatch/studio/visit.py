@@ -12,6 +12,7 @@ from nicegui import Client, ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.core.errors import InputError
+from intentmatch.core.relative_paths import relative
 from intentmatch.studio.host import Bot, Host, Role, reaches
 from intentmatch.studio.sessions import Session
 
@@ -89,7 +90,7 @@ class Visit:
         # A handler may outlive the element that it belongs to, such as a button of a list that was drawn anew.
         close = "Close" if kind == "negative" else ""
         with self.client:
-            ui.notify(text, type=kind, position="bottom", multi_line=True, close_button=close)
+            ui.notify(relative(text), type=kind, position="bottom", multi_line=True, close_button=close)
 
     def shortcut(self, keys: str, says: str, handler: Handler) -> None:
         """Let keys do something while no text field has the focus. Names are those of `KeyboardEvent.key`."""

@@ -11,6 +11,7 @@ from nicegui import background_tasks, ui
 
 from intentmatch.authoring.revisions import Files
 from intentmatch.core.errors import InputError, Problem
+from intentmatch.core.relative_paths import relative
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.registry.reading.grammar import FILE_KEYS, INTENT_KEYS, TEST_KEYS
@@ -169,7 +170,7 @@ class YamlEditor:
                         f"line {problem.location.line}", on_click=partial(self._reveal, problem.location.line)
                     )
                     line.props("flat dense no-caps").classes("st-small")
-                    words(problem.message)
+                    words(relative(problem.message))
                     if problem.hint:
                         tag("span", problem.hint, "st-muted st-small")
             if len(problems) > _MOST_SHOWN:
@@ -180,7 +181,7 @@ class YamlEditor:
             {"kind": "line", "line": line, "class": f"st-line-{_worst(found)}"}
             for line, found in sorted(by_line.items())
         ]
-        hints = {line: "\n".join(problem.message for problem in found) for line, found in by_line.items()}
+        hints = {line: "\n".join(relative(problem.message) for problem in found) for line, found in by_line.items()}
         if self._typed:
             # A changed property would be sent with the text that the server knows, in place of the one in the browser:
             # letters that are on their way would be lost, and the cursor would jump.

@@ -13,6 +13,7 @@ from starlette.responses import StreamingResponse
 
 from intentmatch.authoring.time_limit import StoppedError, stopping
 from intentmatch.core.errors import IntentMatchError
+from intentmatch.core.relative_paths import relative, with_relative_places
 from intentmatch.runtime.steps import Step
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError
@@ -64,7 +65,10 @@ class Job:
                 except asyncio.TimeoutError:
                     yield ": still running\n\n"
                     continue
-                yield f"event: {name}\ndata: {json.dumps(values, ensure_ascii=False)}\n\n"
+                told = with_relative_places(values)
+                if name == "error":
+                    told["detail"] = relative(told["detail"])
+                yield f"event: {name}\ndata: {json.dumps(told, ensure_ascii=False)}\n\n"
         finally:
             self._cancelled = True
 

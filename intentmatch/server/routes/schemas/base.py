@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+
+from intentmatch.core.relative_paths import relative, with_relative_places
 
 
 def sendable(text: Any) -> Any:
@@ -13,6 +15,12 @@ def sendable(text: Any) -> Any:
 
 
 Text = Annotated[str, BeforeValidator(sendable)]
+PathText = Annotated[Text, PlainSerializer(relative)]
+"""Text that may name files: authors see them from the folder of their registry."""
+
+Findings = Annotated[list[dict[str, Any]], PlainSerializer(with_relative_places)]
+"""JSON values that may have places in files."""
+Finding = Annotated[dict[str, Any], PlainSerializer(with_relative_places)]
 
 
 class ResponseModel(BaseModel):

@@ -8,18 +8,20 @@ from http import HTTPStatus
 from pydantic import Field
 
 from intentmatch.core.errors import Problem, Severity
-from intentmatch.server.routes.schemas.base import ResponseModel, Text
+from intentmatch.server.routes.schemas.base import PathText, ResponseModel, Text
 
 
 class ErrorItem(ResponseModel):
     """One mistake to correct."""
 
-    location: Text = Field(description="A path into the request (`body.texts.3`), or `file:line:column` in the YAML.")
-    message: Text
-    hint: Text | None = Field(default=None, description="How to correct it.")
+    location: PathText = Field(
+        description="A path into the request (`body.texts.3`), or `file:line:column` in the YAML."
+    )
+    message: PathText
+    hint: PathText | None = Field(default=None, description="How to correct it.")
     rule: Text | None = Field(default=None, description="Id of the broken rule.")
     severity: Severity = "error"
-    path: Text | None = Field(default=None, description="The YAML file.")
+    path: PathText | None = Field(default=None, description="The YAML file.")
     line: int | None = Field(default=None, description="Line in that file, from 1.")
     column: int | None = Field(default=None, description="Column in that line, from 1.")
 
@@ -51,7 +53,7 @@ class ProblemDetails(ResponseModel):
     )
     title: str = Field(description="The status in words.", examples=["Unprocessable Entity"])
     status: int = Field(description="The status code of the response.", examples=[422])
-    detail: Text = Field(description="What is wrong and how to correct it, for people.")
+    detail: PathText = Field(description="What is wrong and how to correct it, for people.")
     errors: list[ErrorItem] = Field(description="Every mistake to correct; empty if `detail` says it all.")
 
     @classmethod

@@ -12,7 +12,7 @@ from intentmatch.core.bot_names import VALID_NAME
 from intentmatch.registry.starters import STARTERS, starter
 from intentmatch.server.routes.schemas.authoring.edits import NOTE, Note
 from intentmatch.server.routes.schemas.authoring.revisions import RevisionInfo
-from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
+from intentmatch.server.routes.schemas.base import PathText, RequestModel, ResponseModel
 from intentmatch.server.routes.schemas.problem_details import ErrorItem
 
 _MOST_FILES = 1000
@@ -64,7 +64,7 @@ class CreatedBotResponse(ResponseModel):
     revision: str | None = Field(description="Digest of its files, for the header If-Match; null for an artefact.")
     recorded: RevisionInfo | None = Field(description="Its newest revision; null if none is kept.")
     problems: list[ErrorItem] = Field(description="Warnings about its files.")
-    warnings: list[Text] = Field(description="What went wrong after the files were written.")
+    warnings: list[PathText] = Field(description="What went wrong after the files were written.")
 
     @classmethod
     def from_bot(cls, bot: CreatedBot) -> CreatedBotResponse:
@@ -94,7 +94,7 @@ class RemovedBotInfo(ResponseModel):
 class RemovedBotResponse(RemovedBotInfo):
     """A bot that was just removed."""
 
-    warnings: list[Text] = Field(description="What went wrong after the bot was removed.")
+    warnings: list[PathText] = Field(description="What went wrong after the bot was removed.")
 
 
 class RemovedBotsResponse(ResponseModel):

@@ -12,7 +12,7 @@ from intentmatch.server.candidates.differences import KINDS
 from intentmatch.server.candidates.records import CandidateRecord, Sample
 from intentmatch.server.candidates.rollback import ERROR, MARGIN, RollbackRule
 from intentmatch.server.routes.schemas.authoring.edits import NOTE, Note
-from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
+from intentmatch.server.routes.schemas.base import PathText, RequestModel, ResponseModel, Text
 
 _MAX_PATH = 4096
 
@@ -75,7 +75,7 @@ class CandidateInfo(ResponseModel):
     """The candidate that runs, or the last one."""
 
     revision: str | None = Field(description="Id of its revision; null if it comes from a path.")
-    path: Text | None = Field(description="Its path as it was named; null if it is a revision.")
+    path: PathText | None = Field(description="Its path as it was named; null if it is a revision.")
     fingerprint: str = Field(description="Fingerprint of its registry, as X-Registry-Fingerprint names it in answers.")
     mode: Literal["shadow", "canary"]
     share: float = Field(description="Share of the conversations that it answers; 0 in a shadow.")
@@ -83,7 +83,7 @@ class CandidateInfo(ResponseModel):
     author: Text
     started: datetime
     ended: datetime | None
-    reason: Text = Field(description="Why it ended; empty while it runs.")
+    reason: PathText = Field(description="Why it ended; empty while it runs.")
     loaded: bool = Field(description="Whether the worker that answers this call has loaded it.")
     problem: Text | None = Field(description="Why that worker has not.")
     bytes: int = Field(description="Estimated memory in each worker, without models.")

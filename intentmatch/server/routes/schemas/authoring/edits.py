@@ -12,7 +12,7 @@ from intentmatch.registry.editing import edits
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.fields import SetField
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
-from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
+from intentmatch.server.routes.schemas.base import Findings, PathText, RequestModel, ResponseModel
 from intentmatch.server.routes.schemas.problem_details import ErrorItem
 from intentmatch.server.routes.schemas.requests import LanguageCode, Name
 
@@ -224,7 +224,7 @@ class EffectInfo(ResponseModel):
     summary: str | None = Field(description="In one sentence; null if not even the registry could be built in time.")
     fixed: int = Field(description="Answers that become right.")
     broken: int = Field(description="Answers that become wrong.")
-    changes: list[dict[str, Any]] = Field(
+    changes: Findings = Field(
         description="Every changed answer: `text`, `expected`, `source`, `effect` (`better`, `worse`, `other`), the "
         "answers `old` and `new`, and `reasons`."
     )
@@ -234,7 +234,7 @@ class PreviewResponse(ResponseModel):
     """What edits would do."""
 
     revision: str = Field(description="Digest of the files that the preview is for.")
-    diff: Text = Field(description="Unified diff of all files.")
+    diff: PathText = Field(description="Unified diff of all files.")
     problems: list[ErrorItem] = Field(description="Problems that the edits bring; errors prevent writing.")
     writable: bool = Field(description="Whether the edits bring no error.")
     effect: EffectInfo | None = Field(

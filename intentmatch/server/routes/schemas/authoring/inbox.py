@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from intentmatch.server.routes.schemas.authoring.edits import NEW_FILE, NOTE, SECONDS, Note
 from intentmatch.server.routes.schemas.authoring.revisions import WrittenResponse
-from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
+from intentmatch.server.routes.schemas.base import Findings, PathText, RequestModel, ResponseModel
 from intentmatch.server.routes.schemas.requests import LanguageCode, Name
 
 
@@ -33,7 +33,7 @@ class InboxResponse(ResponseModel):
     """The messages that were not understood, in groups of the same meaning."""
 
     revision: str
-    clusters: list[dict[str, Any]] = Field(description="Groups with their `messages`, `count` and `proposal`.")
+    clusters: Findings = Field(description="Groups with their `messages`, `count` and `proposal`.")
     understood: int = Field(description="Number of messages that the registry now understands.")
     hashed: int = Field(description="Number of messages kept as hashes, which cannot be read.")
 
@@ -67,4 +67,4 @@ class EraseResponse(ResponseModel):
     candidate: int = Field(description="Samples of a candidate.")
     conversations: int = Field(description="Open questions and sessions.")
     audit: int = Field(description="Entries of the audit log that had the words; the entries stay.")
-    left: list[Text] = Field(description="Places that have the words still, such as YAML files.")
+    left: list[PathText] = Field(description="Places that have the words still, such as YAML files.")

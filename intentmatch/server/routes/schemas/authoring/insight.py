@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from intentmatch.server.routes.schemas.authoring.edits import NOTE, SECONDS, Note
-from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
+from intentmatch.server.routes.schemas.base import Finding, Findings, RequestModel, ResponseModel, Text
 
 
 class ProgressInfo(ResponseModel):
@@ -23,7 +23,7 @@ class InsightResponse(ResponseModel):
     """A result, or how far it is: then ask again."""
 
     progress: ProgressInfo | None = Field(description="Null once the result is there.")
-    result: dict[str, Any] | None = Field(description="Null as long as it is worked on.")
+    result: Finding | None = Field(description="Null as long as it is worked on.")
 
 
 class IssuesResponse(ResponseModel):
@@ -31,7 +31,7 @@ class IssuesResponse(ResponseModel):
 
     revision: str
     progress: ProgressInfo | None = Field(description="Null once the findings are there.")
-    issues: list[dict[str, Any]] = Field(
+    issues: Findings = Field(
         description="Each has an `id`, `why`, the `lines` that it is about, and a `mend` or null. `value` counts the "
         "lines to be won: lines that would find their intent when they are left out."
     )

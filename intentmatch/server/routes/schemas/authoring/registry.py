@@ -8,14 +8,14 @@ from pydantic import Field
 
 from intentmatch.core.errors import Location
 from intentmatch.core.types import Intent, Registry, Utterance
-from intentmatch.server.routes.schemas.base import ResponseModel, Text
+from intentmatch.server.routes.schemas.base import PathText, ResponseModel, Text
 from intentmatch.server.routes.schemas.problem_details import ErrorItem
 
 
 class PlaceInfo(ResponseModel):
     """Where something stands in the YAML."""
 
-    path: Text
+    path: PathText
     line: int | None
     column: int | None
 

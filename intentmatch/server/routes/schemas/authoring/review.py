@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel
+from intentmatch.server.routes.schemas.base import Findings, RequestModel, ResponseModel
 from intentmatch.server.routes.schemas.requests import Name
 
 
@@ -23,7 +23,7 @@ class JudgementRequest(RequestModel):
 class ReviewResponse(ResponseModel):
     """Questions of the sample, and the numbers so far."""
 
-    questions: list[dict[str, Any]] = Field(
+    questions: Findings = Field(
         description="Open questions, the best first: `question` is the number, `text` the message, `verdict` and "
         "`intent` the answer, `count` how often the message is in the sample."
     )

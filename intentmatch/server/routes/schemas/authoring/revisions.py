@@ -13,7 +13,7 @@ from intentmatch.authoring.audit import AuditEntry
 from intentmatch.authoring.evaluator import Evaluation
 from intentmatch.authoring.revisions import Revision
 from intentmatch.server.routes.schemas.authoring.edits import NOTE, Note
-from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
+from intentmatch.server.routes.schemas.base import PathText, RequestModel, ResponseModel, Text
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
 
@@ -55,7 +55,7 @@ class EvaluationInfo(ResponseModel):
     fixed: int | None = Field(description="Answers that became right; null unless done.", examples=[3])
     broken: int | None = Field(description="Answers that became wrong; null unless done.", examples=[1])
     sampled: bool | None = Field(description="Whether messages were left out for lack of time; null unless done.")
-    reason: Text | None = Field(description="Why it failed.", examples=[None])
+    reason: PathText | None = Field(description="Why it failed.", examples=[None])
 
     @classmethod
     def from_evaluation(cls, evaluation: Evaluation) -> EvaluationInfo:
@@ -76,9 +76,9 @@ class WrittenResponse(ResponseModel):
 
     revision: str = Field(description="Digest of the files now.")
     recorded: RevisionInfo | None = Field(description="The new revision; null if nothing changed.")
-    diff: Text
+    diff: PathText
     problems: list[ErrorItem] = Field(description="Warnings that the edits bring.")
-    warnings: list[Text] = Field(description="What went wrong after the files were written.")
+    warnings: list[PathText] = Field(description="What went wrong after the files were written.")
     active: bool = Field(description="Whether the server already answers with the new files.")
 
 
@@ -99,7 +99,7 @@ class RevisionDiff(ResponseModel):
     """What a revision changed in a file."""
 
     file: Text
-    diff: Text
+    diff: PathText
 
 
 class RevisionResponse(RevisionInfo):
@@ -134,9 +134,9 @@ class ConflictDetails(ProblemDetails):
     """Somebody else was quicker. Nothing was written."""
 
     revision: str | None = Field(default=None, description="Digest of the files now, for another try.")
-    theirs: Text | None = Field(
+    theirs: PathText | None = Field(
         default=None, description="Diff from your revision to the files now; null if your revision is not kept."
     )
-    yours: Text | None = Field(
+    yours: PathText | None = Field(
         default=None, description="Diff of your edits applied to the files now; null if they do not fit any more."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from intentmatch.authoring.revision_replay import DAYS, Against
-from intentmatch.server.routes.schemas.base import RequestModel, ResponseModel, Text
+from intentmatch.server.routes.schemas.base import PathText, RequestModel, ResponseModel, Text
 from intentmatch.server.routes.schemas.matches import MatchResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem
 from intentmatch.server.routes.schemas.requests import MatchFields
@@ -54,7 +54,7 @@ class LintResponse(ResponseModel):
     ignored: int = Field(description="Number of findings that a comment or a setting suppresses.")
     overlaps: list[OverlapInfo]
     coverage: dict[str, dict[str, int]] = Field(description="Number of utterances by intent and language.")
-    fix: Text = Field(description="Diff that mends what needs no decision; empty if nothing does.")
+    fix: PathText = Field(description="Diff that mends what needs no decision; empty if nothing does.")
 
 
 class WordInfo(ResponseModel):

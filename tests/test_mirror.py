@@ -33,10 +33,10 @@ TESTED_IN: dict[str, str] = {
     "cli/render/evaluation.py": "cli/test_evaluate.py",
     "cli/render/inbox.py": "cli/test_inbox_command.py",
     "cli/render/review.py": "cli/test_review_command.py",
-    "cli/render/output.py": "cli/test_commands.py",
     "cli/render/source.py": "cli/test_source_excerpts.py",
     "cli/origins.py": "cli/test_serve_command.py",
     # Parts of a result or a turn are tested where they are put together.
+    "core/relative_paths.py": "server/middleware/test_relative_paths.py",
     "core/result.py": "matching/test_pipeline.py",
     "core/setting_values.py": "core/test_settings.py",
     "core/allowed.py": "registry/test_confinement.py",

@@ -124,4 +124,6 @@ def test_match_help_imports_only_what_match_needs() -> None:
         "intentmatch.storage.postgres",
         "intentmatch.storage.postgres.address",
         "intentmatch.storage.unwritable",
+        "intentmatch.text",
+        "intentmatch.text.printable",
     }

@@ -401,7 +401,7 @@ def test_path_without_a_candidate_is_told(client: TestClient, bot: Path) -> None
 
     missing, empty = (client.post("/candidate", json={"path": path}) for path in ("nowhere", "empty"))
 
-    says = f"there is no file or folder nowhere: relative paths count from {bot}, the bot's folder"
+    says = f"there is no file or folder nowhere: relative paths count from {bot.name}, the bot's folder"
     assert (missing.status_code, missing.json()["detail"]) == (422, says)
     assert (empty.status_code, empty.json()["detail"]) == (422, "there is no .yaml or .yml file in the folder empty")
 

@@ -75,7 +75,7 @@ class CandidateInfo(ResponseModel):
     """The candidate that runs, or the last one."""
 
     revision: str | None = Field(description="Id of its revision; null if it comes from a path.")
-    path: PathText | None = Field(description="Its path as it was named; null if it is a revision.")
+    path: Text | None = Field(description="Its path as it was named; null if it is a revision.")
     fingerprint: str = Field(description="Fingerprint of its registry, as X-Registry-Fingerprint names it in answers.")
     mode: Literal["shadow", "canary"]
     share: float = Field(description="Share of the conversations that it answers; 0 in a shadow.")

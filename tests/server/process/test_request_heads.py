@@ -140,7 +140,9 @@ def test_body_in_tiny_chunks_is_read(address: tuple[str, int]) -> None:
 def test_body_after_an_early_answer_is_no_head(address: tuple[str, int]) -> None:
     with socket.create_connection(address, timeout=PATIENCE) as client:
         client.sendall(b"POST /early HTTP/1.1\r\nhost: bot\r\ncontent-length: %d\r\n\r\n" % ENDLESS)
-        assert client.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+        first = b""
+        while not first.endswith(b"}"):
+            first += client.recv(1 << 16)
         client.sendall(b"x" * ENDLESS + START + CLOSE + b"\r\n")
         received = b"".join(iter(lambda: client.recv(1 << 16), b""))
     assert received.startswith(b"HTTP/1.1 200 ")

@@ -2,7 +2,8 @@
 
 Reads the file layout of model2vec and of sentence-transformers' StaticEmbedding: `tokenizer.json` beside a
 `model.safetensors` with `embeddings` (or `embedding.weight`), and optionally `weights` (one factor per piece) and
-`mapping` (piece to row). The embedded model has both: its rows are int8, and rare pieces share rows.
+`mapping` (piece to row). The embedded model has both: its rows are int8, and rare pieces share rows. It also has a
+`context.safetensors`, the network that weighs the pieces by their context (`encoders.context`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from intentmatch.core import plugins
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
-from intentmatch.encoders import hub
+from intentmatch.encoders import context, hub
+from intentmatch.encoders.context import Context
 from intentmatch.encoders.translations import Translations, read_translations
 from intentmatch.pieces.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
 from intentmatch.pieces.unigram import UnigramTokenizer, read_unigram
@@ -72,8 +74,10 @@ class StaticEncoder:
             self._tokenizer = embedded_tokenizer() if self._home == EMBEDDED else read_unigram(file) or _other(file)
         except (ValueError, KeyError) as error:
             raise _not_a_model(folder, f"tokenizer.json cannot be read ({error})") from None
-        self.fingerprint = _digest(_ALGORITHM, content.data, file.read_bytes())
-        """Digest of model.safetensors and tokenizer.json."""
+        network = self._network()
+        parts = () if network is None else (context.ALGORITHM, network.content)
+        self.fingerprint = _digest(_ALGORITHM, content.data, file.read_bytes(), *parts)
+        """Digest of model.safetensors, tokenizer.json and context.safetensors."""
         if self._home == EMBEDDED and self.fingerprint != _EMBEDDED_FINGERPRINT:
             raise ModelUnavailableError(f"{EMBEDDED} differs from what was released; reinstall intentmatch")
         rows = tensors.get("embeddings", tensors.get("embedding.weight"))
@@ -86,6 +90,7 @@ class StaticEncoder:
         if self._tokenizer.size > pieces:
             raise _not_a_model(folder, f"the tokenizer has more pieces than the table has rows ({pieces})")
         self._unknown = self._tokenizer.unknown
+        self._context = None if network is None else self._fitted(network)
         self._is_unknown = _UnknownLetters(self._tokenizer)
         self.reads_pieces = self._home == EMBEDDED
         """Whether its pieces are those of the embedded tokenizer, so that `vector_of` takes them."""
@@ -94,6 +99,11 @@ class StaticEncoder:
     def folder(self) -> Path:
         """Folder of the model's files."""
         return self._home
+
+    @property
+    def files(self) -> Path:
+        """Folder of the table and the tokenizer: `folder`, or the one below it that `modules.json` names."""
+        return self._folder
 
     def beyond(self, text: str) -> tuple[int, int] | None:
         """Return the pieces of a text and how many of them are read if it has too many, otherwise None."""
@@ -139,16 +149,54 @@ class StaticEncoder:
 
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Return unit vectors, float32 of shape `(len(texts), dim)`; a text without a known piece gives zeros."""
+        found = [self._known(self._tokenizer.encode(text, MAX_PIECES)) for text in texts]
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        for row, text in enumerate(texts):
-            vectors[row] = self.vector_of(self._tokenizer.encode(text, MAX_PIECES))
+        if self._context is None or len(texts) == 1:
+            for row, pieces in enumerate(found):
+                vectors[row] = self.vector_of(pieces)
+        elif rows := [row for row, pieces in enumerate(found) if pieces]:
+            vectors[rows] = self._context.vectors([found[row] for row in rows])
         return vectors
 
     def vector_of(self, pieces: Sequence[int]) -> NDArray[np.float32]:
         """Return the vector of a text, given by the ids of its pieces, shape `(dim,)`; zeros without a known piece."""
+        known = np.array(self._known(pieces), np.intp)
+        if self._context is None:
+            return self._sum(known)
+        return self._context.vector(known)[0] if len(known) else np.zeros(self.dim, dtype=np.float32)
+
+    def salience(self, pieces: Sequence[int]) -> NDArray[np.float32] | None:
+        """Return how much each piece of a text counts, 0 to 2; None if the model has no network.
+
+        An unknown piece has the salience 0. Added in 0.3.0.
+        """
+        if self._context is None:
+            return None
+        found = np.zeros(len(pieces), dtype=np.float32)
+        rows = [row for row, piece in enumerate(pieces) if piece != self._unknown]
+        if rows:
+            found[rows] = self._context.vector(np.array([pieces[row] for row in rows], dtype=np.intp))[1]
+        return found
+
+    def _network(self) -> context.Network | None:
+        try:
+            return context.read_context(self._folder)
+        except ValueError as error:
+            raise _not_a_model(self._home, str(error)) from None
+
+    def _fitted(self, network: context.Network) -> Context:
+        try:
+            return Context(network.tensors, self._rows, self._mapping, self._weights)
+        except ValueError as error:
+            raise _not_a_model(self._home, f"{context.FILE} does not fit the model: {error}") from None
+
+    def _known(self, pieces: Sequence[int]) -> Sequence[int]:
         # Unknown pieces are left out, as in model2vec.
         unknown = self._unknown
-        known = np.array([piece for piece in pieces if piece != unknown] if unknown in pieces else pieces, np.intp)
+        return [piece for piece in pieces if piece != unknown] if unknown in pieces else pieces
+
+    def _sum(self, known: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the sum of some pieces' vectors, scaled to unit length."""
         rows = self._rows.take(known if self._mapping is None else self._mapping.take(known), axis=0).astype(np.float32)
         total: NDArray[np.float32] = rows.sum(axis=0) if self._weights is None else self._weights.take(known).dot(rows)
         length = math.sqrt(total.dot(total))

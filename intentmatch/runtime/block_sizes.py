@@ -20,6 +20,9 @@ resumes there. An encoder overrides the number with an attribute `texts_at_once`
 ENCODE_TEXTS_BY_DEVICE: Final[Mapping[str, int]] = {"cpu": 1024, "mps": 4096, "cuda": 32_768}
 """The same for sentence-transformers, per device: a GPU should stay busy for seconds between two cache writes."""
 
+CONTEXT_PIECES: Final = 1024
+"""Pieces that the network of a static model reads per step: its numbers stay in the cache of one core."""
+
 COPY_ROWS: Final = 512
 """Vectors copied per step from an earlier build: a block stays in the processor's cache on the way."""
 

@@ -131,7 +131,8 @@ def evaluate(
     --baseline compare the overall accuracy of the test cases, or of the held-out utterances if there are no test cases.
 
     Robustness is the mean share of right answers to messages typed otherwise: with one and two typing mistakes, without
-    accents, in shorthand, negated; and to noise and everyday talk, which should be refused.
+    accents, in shorthand, negated, or with a greeting, a signature, a number, emoji or another sentence around them.
+    Noise and everyday talk should be refused.
 
     --reranker measures a second time with that reranker, and prints what it gains, how often it is asked, and the time,
     requests and tokens that takes. Gates and reports are those of the registry as it is.

@@ -1,11 +1,13 @@
 """Robustness: messages as people really type them, made from an author's own lines, and messages to refuse.
 
-Five parts vary the in-scope messages of an evaluation: one and two typing mistakes, no accents, shorthand, negation.
-Two parts are lists of messages that no intent should answer: noise, and everyday talk.
+Eleven parts vary the in-scope messages of an evaluation: one and two typing mistakes, no accents, shorthand, negation,
+and what people write around a request. Two parts are lists of messages that no intent should answer: noise, and
+everyday talk.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -24,14 +26,35 @@ from intentmatch.learning.near_duplicates import SAME_MEANING
 from intentmatch.text.language_id import script
 from intentmatch.text.negation import negated
 from intentmatch.text.normalize import clean, fold
+from intentmatch.text.surroundings import WITH_PHRASES, Kind, read_surroundings
 
-Name = Literal["typos1", "typos2", "accents", "shorthand", "negated", "noise", "everyday"]
+Name = Literal[
+    "typos1",
+    "typos2",
+    "accents",
+    "shorthand",
+    "greeting",
+    "signature",
+    "both",
+    "number",
+    "marks",
+    "tale",
+    "negated",
+    "noise",
+    "everyday",
+]
 
 TITLES: Mapping[Name, str] = {
     "typos1": "one typing mistake",
     "typos2": "two typing mistakes",
     "accents": "without accents",
     "shorthand": "in shorthand",
+    "greeting": "after a greeting",
+    "signature": "before a signature",
+    "both": "greeting and signature",
+    "number": "with a number or code",
+    "marks": "with punctuation or emoji",
+    "tale": "beside another sentence",
     "negated": "negated",
     "noise": "noise",
     "everyday": "everyday talk",
@@ -43,6 +66,12 @@ MEANINGS: Mapping[Name, str] = {
     "typos2": "right intents",
     "accents": "right intents",
     "shorthand": "right intents",
+    "greeting": "right intents",
+    "signature": "right intents",
+    "both": "right intents",
+    "number": "right intents",
+    "marks": "right intents",
+    "tale": "right intents",
     "negated": "not matched, but asked about or refused",
     "noise": "refused",
     "everyday": "refused",
@@ -56,6 +85,8 @@ _NOISE_OF_A_KIND = 30
 # Scripts for which noise of made-up syllables exists.
 _SYLLABIC = ("Latin", "Cyrillic", "Greek")
 _LINES_READ = 2000
+# A shorter line may be a greeting itself. Languages without spaces have long words.
+_FEWEST_WORDS, _LETTERS_OF_A_WORD = 3, 5
 
 
 class Trial(NamedTuple):
@@ -150,8 +181,9 @@ def overall(parts: Iterable[RobustnessPart]) -> float | None:
 def variants(cases: Sequence[Case], registry: Registry, seed: int = 0) -> list[Variant]:
     """Vary messages that expect a single intent: for each part, a random sample of those that it changes.
 
-    A variant that reads like a line of the registry is left out, because that line answers it. Shorthand and negation
-    depend on the language, so messages without one are not varied in these ways.
+    A variant that reads like a line of the registry is left out, because that line answers it. Shorthand, negation,
+    greetings and other phrases depend on the language, so messages without one are not varied in these ways. Nothing is
+    written around lines of one or two words.
     """
     lines = {fold(utterance.text) for utterance in registry.utterances}
     inside = [position for position, case in enumerate(cases) if isinstance(case.expected, str)]
@@ -176,11 +208,28 @@ def _variations(seed: int) -> Mapping[Name, Callable[[Case], str | None]]:
     def mistyped(case: Case, count: int) -> str:
         return with_typos(case.text, count, seed, keyboard=True)
 
+    words = read_surroundings("measure")
+
+    def surrounded(case: Case, kinds: Sequence[Kind]) -> str | None:
+        if len(case.text.split()) < _FEWEST_WORDS and len(case.text) < _FEWEST_WORDS * _LETTERS_OF_A_WORD:
+            return None
+        draw = random.Random(f"{seed} {case.text}")  # noqa: S311 - no secret
+        kind = draw.choice(kinds)
+        if kind in WITH_PHRASES and (case.language is None or not words.has(case.language)):
+            return None
+        return words.add(kind, case.text, case.language or "", draw)
+
     return {
         "typos1": partial(mistyped, count=1),
         "typos2": partial(mistyped, count=2),
         "accents": lambda case: without_accents(case.text),
         "shorthand": lambda case: in_shorthand(case.text, case.language) if case.language else None,
+        "greeting": partial(surrounded, kinds=("greeting",)),
+        "signature": partial(surrounded, kinds=("signature",)),
+        "both": partial(surrounded, kinds=("both",)),
+        "number": partial(surrounded, kinds=("number",)),
+        "marks": partial(surrounded, kinds=("punctuation", "markup", "emoji")),
+        "tale": partial(surrounded, kinds=("tale",)),
         "negated": lambda case: negated(clean(case.text), case.language) if case.language else None,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,6 +37,7 @@ from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.text.language_id import base_language
 from intentmatch.text.normalize import fold
+from intentmatch.text.surroundings import KINDS, read_surroundings
 
 NEGATED = Path(__file__).parents[1] / "matching" / "negation.yaml"
 """Negated requests of the shipped registry: by half and language, pairs of message and intent."""
@@ -269,6 +271,29 @@ def shorthand(subject: Subject) -> list[Table]:
     )
     header = ("set", "messages", "clean", "in shorthand", "lost")
     return [Table("shorthand", "Shorthand", about, header, (None, 0, 1, 1, 1), rows)]
+
+
+def surroundings(subject: Subject) -> list[Table]:
+    """Messages with what people write around them, in phrases that no training saw."""
+    words = read_surroundings("measure")
+    rows: list[list[Cell]] = []
+    for choice in subject.chosen(TYPO_SETS):
+        inside = [(row, result) for row, result in subject.results(choice) if row.intent is not None]
+        clean = share([_is_right(result, row.intent) for row, result in inside])
+        lost: list[float | None] = []
+        for kind in KINDS:
+            draw = random.Random(f"{subject.seed} {kind}")
+            texts = [words.add(kind, row.text, row.language or "en", draw) for row, _ in inside]
+            results = subject.matcher(choice).match_many(texts, top_k=1)
+            right = share([_is_right(result, row.intent) for (row, _), result in zip(inside, results, strict=True)])
+            lost.append(None if clean is None or right is None else 100 * (clean - right))
+        rows.append([label(choice), len(inside), _percent(clean), *lost])
+    about = (
+        f"Valid rows in scope, seed {subject.seed}: percent right, and the points lost by what is written around the "
+        "message. The phrases are those of `text/surroundings.yaml` that are kept aside for measuring."
+    )
+    header = ("set", "messages", "clean", *KINDS)
+    return [Table("surroundings", "Around a request", about, header, (None, 0, *[1] * (1 + len(KINDS))), rows)]
 
 
 def noise(subject: Subject) -> list[Table]:
@@ -578,6 +603,7 @@ PARTS: dict[str, Callable[[Subject], list[Table]]] = {
     "clean": clean_text,
     "accents": accents,
     "shorthand": shorthand,
+    "surroundings": surroundings,
     "foreign": foreign,
     "own-languages": own_languages,
     "out-of-scope": out_of_scope,

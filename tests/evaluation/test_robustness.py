@@ -37,6 +37,9 @@ def cases_of(registry: Registry) -> list[Case]:
     return [case_of(registry, row) for row in range(len(registry.utterances))]
 
 
+SURROUNDED = {"greeting", "signature", "both", "number", "marks", "tale"}
+
+
 def varied(case: Case, registry: Registry | None = None, seed: int = 0) -> dict[str, Case]:
     """The variants of one case by part."""
     return {variant.name: variant.case for variant in variants([case], registry or registry_of(LINES), seed)}
@@ -45,7 +48,7 @@ def varied(case: Case, registry: Registry | None = None, seed: int = 0) -> dict[
 def test_each_part_varies_a_message_in_its_own_way():
     found = varied(Case("please cancel my Café order", "cancel", "en", PLACE))
 
-    assert set(found) == {"typos1", "typos2", "accents", "shorthand", "negated"}
+    assert set(found) == {"typos1", "typos2", "accents", "shorthand", "negated"} | SURROUNDED
     assert found["accents"].text == "please cancel my Cafe order"
     assert found["shorthand"].text == "pls cancel my Café order"
     assert found["negated"].text == "please don't cancel my Café order"
@@ -56,11 +59,28 @@ def test_each_part_varies_a_message_in_its_own_way():
 
 def test_a_variation_that_changes_nothing_gives_no_message():
     assert varied(Case("hey", "greet", "en")) == {}
-    assert set(varied(Case("big blue parcel", "status", "en"))) == {"typos1", "typos2"}
+    assert set(varied(Case("big blue parcel", "status", "en"))) == {"typos1", "typos2"} | SURROUNDED
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [("en", "where is my order"), ("de", "wo ist meine Bestellung"), ("ja", "注文した荷物はどこにありますか")],
+)
+def test_words_of_a_line_stay_together_in_what_stands_around(language, line):
+    found = varied(Case(line, "status", language))
+
+    assert found.keys() >= SURROUNDED
+    for name in SURROUNDED - {"number", "marks"}:
+        assert line[1:] in found[name].text
+        assert len(found[name].text) > len(line)
+
+
+def test_nothing_is_written_around_short_lines():
+    assert not varied(Case("big parcel", "status", "en")).keys() & SURROUNDED
 
 
 def test_messages_without_language_are_neither_negated_nor_shortened():
-    assert set(varied(Case("please cancel my order", "cancel", None))) == {"typos1", "typos2"}
+    assert set(varied(Case("please cancel my order", "cancel", None))) == {"typos1", "typos2", "number", "marks"}
 
 
 @pytest.mark.parametrize("expected", [None, ("a", "b")])

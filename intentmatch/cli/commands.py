@@ -58,6 +58,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "adapt": "adapt",
         "export-onnx": "encoders",
         "distill": "encoders",
+        "distill-context": "encoders",
         "measure-languages": "encoders",
     },
     "Convert": {"import": "convert", "export": "convert", "formats": "convert"},

@@ -255,7 +255,7 @@ def distill(
     from intentmatch.distill import distill as train
     from intentmatch.encoders import load_encoder
 
-    chosen = read_recipe(recipe) if recipe else Recipe()
+    chosen = read_recipe(recipe, Recipe) if recipe else Recipe()
     resolved = resolve({**settings_from(settings), "encoder": teacher})
     with progress.shown() as update:
         update("loading the teacher", 0, None)
@@ -266,6 +266,61 @@ def distill(
         train(corpus, encoder, target, chosen, work=folder, device=resolved.device, progress=update)
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
     output.say(f"{target}: {size:.1f} MB. Use it with the setting encoder=static:{target}")
+
+
+@cli.command("distill-context")
+@click.argument("model", type=OUTPUT_FOLDER)
+@click.option(
+    "--teacher",
+    "-t",
+    required=True,
+    metavar="ENCODER",
+    shell_complete=completion.encoders,
+    help="Encoder to learn from, as in `encoder`.",
+)
+@click.option("--pairs", multiple=True, required=True, type=FILE, help="Lines of English, language, translation.")
+@click.option("--english", multiple=True, type=FILE, help="Lines of further English sentences.")
+@click.option("--held-out", multiple=True, type=FILE, help="Lines of language, English, translation to leave out.")
+@click.option("--recipe", type=FILE, help="YAML with training options that differ from the defaults.")
+@click.option("--work", type=OUTPUT_FOLDER, help="Folder for intermediate results; MODEL.work if not given.")
+@set_option
+@quiet_option
+def distill_context(
+    model: Path,
+    teacher: str,
+    pairs: tuple[Path, ...],
+    english: tuple[Path, ...],
+    held_out: tuple[Path, ...],
+    recipe: Path | None,
+    work: Path | None,
+    settings: tuple[str, ...],
+) -> None:
+    """Train the network of a static encoder.
+
+    MODEL is the folder of a static encoder, such as `distill` writes. The network is written to context.safetensors in
+    it. From then on, the vector of a text depends on the order of its words, and greetings, signatures, numbers, markup
+    and emoji around a request barely change it. Run `measure-languages` afterwards, because the vectors are others.
+    Files are those of `distill`. An interrupted run continues if it is started again with the same options.
+
+    \b
+    Example:
+      intentmatch distill-context my-encoder -t onnx:minilm --pairs pairs.tsv
+    """
+    from intentmatch.core.settings import resolve
+    from intentmatch.distill import ContextRecipe, read_corpus, read_recipe
+    from intentmatch.distill import distill_context as train
+    from intentmatch.encoders import load_encoder
+
+    chosen = read_recipe(recipe, ContextRecipe) if recipe else ContextRecipe()
+    resolved = resolve({**settings_from(settings), "encoder": teacher})
+    with progress.shown() as update:
+        update("loading the teacher", 0, None)
+        encoder = load_encoder(resolved)
+        corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
+        update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
+        folder = work or model.with_name(f"{model.name}.work")
+        file = train(corpus, encoder, model, chosen, work=folder, progress=update)
+    output.say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
 
 
 @cli.command("measure-languages")

@@ -2,14 +2,27 @@
 
 Needs the extra `[distill]`. The modules in order of use: `corpus` reads the text, `vocabulary` trains the tokenizer,
 `teacher` encodes the English sentences, `pieces` tokenizes every text, `student` trains, `export` writes the model and
-`card` its model card. Costly results are kept in a work folder, so an interrupted run can be resumed.
+`card` its model card. `context` trains the network that a static encoder may have, on texts that `surroundings` writes
+around. Costly results are kept in a work folder, so an interrupted run can be resumed.
 """
 
 from __future__ import annotations
 
+from intentmatch.distill.context import distill_context
+from intentmatch.distill.context_recipe import ContextRecipe
 from intentmatch.distill.corpus import Corpus, StepProgress, read_corpus
 from intentmatch.distill.languages import measure
 from intentmatch.distill.recipe import Recipe, read_recipe
 from intentmatch.distill.run import distill
 
-__all__ = ["Corpus", "Recipe", "StepProgress", "distill", "measure", "read_corpus", "read_recipe"]
+__all__ = [
+    "ContextRecipe",
+    "Corpus",
+    "Recipe",
+    "StepProgress",
+    "distill",
+    "distill_context",
+    "measure",
+    "read_corpus",
+    "read_recipe",
+]

@@ -1,4 +1,4 @@
-"""The recipe of a distillation: every parameter that determines the student."""
+"""The recipe of a distillation: every parameter that determines the student, and how recipes are read and written."""
 
 from __future__ import annotations
 
@@ -6,19 +6,30 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import yaml
 
 from intentmatch.core.errors import InputError, suggest
 from intentmatch.text.normalize import language_code
 
-_NEVER_ZERO = frozenset({"pieces", "rows", "dim", "pairs", "temperature"})
+
+class AnyRecipe(Protocol):
+    """A dataclass of numbers, and of weights by source (`source_weights`) or language (`language_weights`)."""
+
+    NEVER_ZERO: ClassVar[frozenset[str]]
+    """Fields that must be more than 0."""
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+SomeRecipe = TypeVar("SomeRecipe", bound=AnyRecipe)
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """Parameters of a distillation; the defaults are those of the embedded model."""
+
+    NEVER_ZERO: ClassVar[frozenset[str]] = frozenset({"pieces", "rows", "dim", "pairs", "temperature"})
 
     seed: int = 1
     pieces: int = 160_000
@@ -60,8 +71,8 @@ class Recipe:
     """Weight of English in training the tokenizer, relative to a language with as many lines."""
 
 
-def read_recipe(file: Path) -> Recipe:
-    """Read a recipe from a YAML mapping of field to value; missing fields keep their defaults.
+def read_recipe(file: Path, kind: type[SomeRecipe]) -> SomeRecipe:
+    """Read a recipe of a kind from a YAML mapping of field to value; missing fields keep their defaults.
 
     Raises `InputError` with the file name if it cannot be read, or if a field or value is invalid.
     """
@@ -71,21 +82,21 @@ def read_recipe(file: Path) -> Recipe:
         raise InputError(f"{file} cannot be read: {error}") from error
     if not isinstance(values, dict):
         raise InputError(f"{file}: a recipe must be a mapping of field names to values")
-    return Recipe(**{name: _value(file, str(name), value) for name, value in values.items()})
+    return kind(**{name: _value(file, kind, str(name), value) for name, value in values.items()})
 
 
-def write_recipe(file: Path, recipe: Recipe) -> None:
+def write_recipe(file: Path, recipe: AnyRecipe) -> None:
     """Write a recipe as YAML for `read_recipe`."""
     file.write_text(yaml.safe_dump(asdict(recipe), sort_keys=False), encoding="utf-8")
 
 
-def _value(file: Path, name: str, value: Any) -> Any:
-    kinds = {field.name: field.type for field in fields(Recipe)}
+def _value(file: Path, kind: type[AnyRecipe], name: str, value: Any) -> Any:
+    kinds = {field.name: field.type for field in fields(kind)}
     if name not in kinds:
         nearest = suggest(name, kinds)
         hint = f"did you mean {nearest!r}?" if nearest else f"the fields are {', '.join(kinds)}"
         raise InputError(f"{file}: a recipe has no field {name!r}; {hint}")
-    if name == "source_weights":
+    if name in ("source_weights", "sentence_weights"):
         return _weights(file, name, value, "the name of a source")
     if name == "language_weights":
         weights = _weights(file, name, value, "a language code")
@@ -93,7 +104,7 @@ def _value(file: Path, name: str, value: Any) -> Any:
     whole = kinds[name] == "int"
     if not _is_number(value) or (whole and not isinstance(value, int)):
         raise InputError(f"{file}: {name} must be a {'whole ' if whole else ''}number of 0 or more, not {value!r}")
-    if name in _NEVER_ZERO and not value:
+    if name in kind.NEVER_ZERO and not value:
         raise InputError(f"{file}: {name} must be more than 0")
     return value if whole else float(value)
 

@@ -59,6 +59,7 @@ NO_REGISTRY = {
     "schema",
     "export-onnx",
     "distill",
+    "distill-context",
     "measure-languages",
     "import",
     "formats",

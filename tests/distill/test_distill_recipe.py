@@ -14,7 +14,7 @@ from intentmatch.distill.recipe import write_recipe
 
 def recipe_of(folder: Path, text: str) -> Recipe:
     (folder / "recipe.yaml").write_text(text, encoding="utf-8")
-    return read_recipe(folder / "recipe.yaml")
+    return read_recipe(folder / "recipe.yaml", Recipe)
 
 
 def test_recipe_round_trip(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_recipe_round_trip(tmp_path: Path) -> None:
 
     write_recipe(tmp_path / "recipe.yaml", recipe)
 
-    assert read_recipe(tmp_path / "recipe.yaml") == recipe
+    assert read_recipe(tmp_path / "recipe.yaml", Recipe) == recipe
     lines = (tmp_path / "recipe.yaml").read_text(encoding="utf-8").splitlines()
     assert [line.partition(":")[0] for line in lines if line[0].isalpha()] == [field.name for field in fields(Recipe)]
 
@@ -94,4 +94,4 @@ def test_unreadable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes("# grüße\n".encode("latin-1"))
     for file in (tmp_path / "missing.yaml", tmp_path, tmp_path / "latin.yaml"):
         with pytest.raises(InputError, match=f"{file.name} cannot be read: "):
-            read_recipe(file)
+            read_recipe(file, Recipe)

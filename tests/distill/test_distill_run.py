@@ -92,7 +92,7 @@ def test_distill_writes_a_folder_for_the_static_encoder(
     assert (student.dim, student.languages) == (24, {"en", "de", "el"})
     assert retrieval_accuracy(student, toy) > 0.95
     assert retrieval_accuracy(WordHashEncoder(), toy) < 0.1
-    assert read_recipe(tmp_path / "model" / "recipe.yaml") == small
+    assert read_recipe(tmp_path / "model" / "recipe.yaml", Recipe) == small
     assert sorted(teacher.encoded) == sorted(toy.sentences)
 
 

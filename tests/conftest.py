@@ -16,6 +16,7 @@ import hypothesis
 import postgres_server
 import pytest
 import slow_tests
+import tiers
 
 # A failing `assert` in a contract shows its values, as one in a test file does.
 pytest.register_assert_rewrite("contracts")
@@ -28,20 +29,20 @@ hypothesis.settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full-length", action="store_true", help="run long tests at full length")
+    tiers.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    tiers.choose(config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests of `slow_tests.txt`, so that `pytest -m "not slow"` leaves them out.
-
-    Tests with the mark `full_length` run only with `--full-length`.
-    """
+    """Leave out what belongs to other tiers, and mark the tests of `slow_tests.txt` for `pytest -m "not slow"`."""
+    tiers.deselect(config, items)
     slow = slow_tests.read()
     for item in items:
         if slow_tests.is_listed(item.nodeid, slow):
             item.add_marker(pytest.mark.slow)
-        if item.get_closest_marker("full_length") and not config.getoption("--full-length"):
-            item.add_marker(pytest.mark.skip(reason="takes long: run it with --full-length"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -50,6 +51,27 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     report = yield
     report.sections = [(name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections]
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _trained_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Train each registry once in a run, whichever test and process needs it first; see `cold_training`."""
+    from training_memory import remembering
+
+    run = tmp_path_factory.getbasetemp()
+    folder = (run.parent if "PYTEST_XDIST_WORKER" in os.environ else run) / "trained"
+    folder.mkdir(exist_ok=True)
+    with remembering(folder):
+        yield
+
+
+@pytest.fixture
+def cold_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train anew in this test: for tests of training itself, its progress, or its constants."""
+    from intentmatch.learning import training, training_cache
+
+    monkeypatch.setattr(training_cache, "cross_validate_registry", training.cross_validate_registry)
+    monkeypatch.setattr(training_cache, "calibrated", training.calibrated)
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,8 @@ from intentmatch import Candidate, Intent, MatchResult, Registry, Utterance
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import Trace
 
+pytestmark = pytest.mark.accuracy
+
 FOLDER = Path(__file__).with_name("benchmarks")
 
 

@@ -262,7 +262,7 @@ def _fitted(
 ) -> NDArray[np.float32]:
     """Minimise the summed cross-entropy plus |weights|² / (2 * 30) over the rows `seen`, or all.
 
-    Returns weights of shape `(features, intents seen)`.
+    Returns weights of shape `(features, intents seen)`: zeros for one intent, which has nothing to be told apart from.
     """
     rows, features, beyond, owners = fitting.rows, fitting.features, fitting.beyond, fitting.owners
     finer = _FINER if seen is None else 1.0
@@ -273,11 +273,13 @@ def _fitted(
         features = features[seen] if fitting.directions else features
     _, owners, counts = np.unique(owners, return_inverse=True, return_counts=True)
     intents = len(counts)
+    if intents < 2:
+        return np.zeros((fitting.features.shape[1], intents), dtype=np.float32)
     # Every intent has the same weight, however many utterances it has: users do not ask for it more often.
     shares = (len(rows) / intents / counts).astype(np.float32)[owners]
     nothing = np.zeros((rows.shape[1], intents), dtype=np.float32)
     _, gradient = RowsLoss(rows, owners, shares, each, apart=apart).loss_and_gradient(nothing)
-    # A zero gradient is the minimum already: there is one intent.
+    # A zero gradient is the minimum already.
     if near is None or not gradient.any():
         zeros = np.zeros((len(fitting.axes), intents), dtype=np.float32)
         near = Near(zeros, nothing, np.zeros((len(rows), intents), dtype=np.float32))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.settings import Settings
 from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Registry, Vectors
@@ -66,11 +67,16 @@ class Trained(NamedTuple):
     """Calibration for messages in languages that the registry does not have; None if `calibration` is for all."""
 
 
+# Products of ordinary numbers raise the processor's flags in some BLAS libraries. What comes out is checked instead.
+_without_flags = np.errstate(all="ignore")
+
+
 def train(data: TrainingData) -> Trained:
-    """Train the head and calibrate. Deterministic."""
+    """Train the head and calibrate. Deterministic. Raises `IntentMatchError` as `cross_validate_registry` does."""
     return calibrated(cross_validate_registry(data), data)
 
 
+@_without_flags
 def calibrated(validated: CrossValidated, data: TrainingData) -> Trained:
     """Calibrate on the cases of a cross-validation and on labelled messages."""
     steps.report("calibrating")
@@ -161,8 +167,12 @@ class CrossValidated(NamedTuple):
     """The same cases as if said in a language that the registry does not have; None if that cannot be known."""
 
 
+@_without_flags
 def cross_validate_registry(data: TrainingData) -> CrossValidated:
-    """Cross-validate a registry's utterances under the settings `scorer` and `aggregation`."""
+    """Cross-validate a registry's utterances under the settings `scorer` and `aggregation`.
+
+    Raises `IntentMatchError` if the weights of the head are not finite numbers.
+    """
     registry, vectors = data.registry, data.vectors
     owners, aggregation, lines = registry.owners, data.settings.aggregation, registry.lines
     keys = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in registry.folded]
@@ -198,7 +208,14 @@ def cross_validate_registry(data: TrainingData) -> CrossValidated:
 
 def _fit(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> TrainedHead:
     start = None if near is None else nearby(features.fitting, near)
-    return TrainedHead(fit_head(features.fitting, start, each), features.vectorizer, features.words)
+    head = fit_head(features.fitting, start, each)
+    # Of damaged rows, no axis may be left, and the weights be zeros.
+    if not (np.isfinite(head.weights).all() and np.isfinite(features.fitting.beyond).all()):
+        raise IntentMatchError(
+            "the head was trained to weights that are not finite numbers: the encoder's vectors are too large or damaged. "
+            "Use another `encoder`, or `scorer: cosine`, which needs no training."
+        )
+    return TrainedHead(head, features.vectorizer, features.words)
 
 
 def provisional_training(data: TrainingData, before: PreviousTraining) -> Trained:
@@ -210,6 +227,7 @@ def provisional_training(data: TrainingData, before: PreviousTraining) -> Traine
     return Trained(before.calibration, _provisional_head(data, before), before.foreign)
 
 
+@_without_flags
 def _provisional_head(data: TrainingData, before: PreviousTraining) -> TrainedHead | None:
     registry = data.registry
     if before.trained_head is None or beyond_a_head(registry):

@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -47,7 +49,12 @@ def all_cores() -> Iterator[Each]:
             if _numpy.threads == 1:
                 yield one_by_one
             else:
-                with ThreadPoolExecutor(_numpy.threads, thread_name_prefix="intentmatch") as pool:
+                with ThreadPoolExecutor(
+                    _numpy.threads,
+                    "intentmatch",
+                    initializer=lambda handling: np.seterr(**handling),
+                    initargs=(np.geterr(),),
+                ) as pool:
                     try:
                         yield pool.map
                     except BaseException:

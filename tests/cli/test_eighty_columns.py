@@ -20,7 +20,7 @@ from intentmatch.cli.commands import cli
 from intentmatch.cli.render import output
 from intentmatch.cli.render.layout import cells
 
-SHIPPED = str(Path(__file__).parents[2] / "intents")
+SHIPPED = Path(__file__).parents[2] / "intents"
 MESSAGES = [
     "أين طلبي الآن من فضلك",
     "איפה ההזמנה שלי",
@@ -38,7 +38,10 @@ YAML_COMMENT = re.compile("# tune: ")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with the registry of many scripts, an edited copy, and an inbox."""
+    """A folder with the registry of many scripts, an edited copy, the shipped intents, and an inbox.
+
+    All are named relative to the working folder: how wide a line is must not depend on where the clone lies.
+    """
     with pytest.MonkeyPatch.context() as patch:
         path = tmp_path_factory.mktemp("eighty")
         patch.chdir(path)
@@ -47,6 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name, text in {"scripts": SCRIPTS, "edited": SCRIPTS.replace("包裹什么时候能送到, ", "")}.items():
             (path / name).mkdir()
             (path / name / "bot.yaml").write_text(text, encoding="utf-8")
+        shutil.copytree(SHIPPED, path / "shipped")
         (path / "messages.txt").write_text("\n".join(MESSAGES), encoding="utf-8")
         CliRunner().invoke(cli, ["match", "-i", "scripts", "--set", "inbox=inbox.sqlite", *MESSAGES])
         yield path
@@ -127,7 +131,7 @@ def test_output_for_many_scripts_fits(folder: Path, words: list[str]):
 
 @pytest.mark.parametrize("words", EVERYWHERE, ids=" ".join)
 def test_output_for_the_shipped_intents_fits(folder: Path, words: list[str]):
-    check([*words, "-i", SHIPPED], CHAT if words[0] == "chat" else None)
+    check([*words, "-i", "shipped"], CHAT if words[0] == "chat" else None)
 
 
 @pytest.mark.parametrize("words", ELSEWHERE, ids=" ".join)

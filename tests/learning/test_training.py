@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from intentmatch import Intent, Registry, Utterance
+from intentmatch import Intent, IntentMatchError, Registry, Utterance
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Case, Vectors
 from intentmatch.encoders.translations import Translations
@@ -425,3 +425,23 @@ def test_translations_of_an_utterance_are_one_case(data: TrainingData, translati
     assert trained.foreign is not None
     assert trained.foreign.cases <= trained.calibration.cases
     assert trained.foreign.ask_below < trained.calibration.ask_below
+
+
+@pytest.mark.parametrize("intents", [1, 8])
+def test_flags_of_the_processor_are_ignored(registry: Registry, vectors: Vectors, labels: Vectors, intents: int):
+    """Some BLAS libraries raise them for ordinary numbers; a small exponential raises one for certain."""
+    some = Registry(registry.intents[:intents])
+    data = TrainingData(some, vectors[: len(some.utterances)], labels[:intents], Settings())
+
+    with np.errstate(all="raise"):
+        found = train(data)
+
+    assert (found.trained_head is None) == (intents == 1)
+
+
+def test_weights_that_are_not_finite_are_an_error(registry: Registry, vectors: Vectors, labels: Vectors):
+    damaged = vectors.copy()
+    damaged[3] = np.inf
+
+    with pytest.raises(IntentMatchError, match=r"not finite.*`scorer: cosine`"):
+        train(TrainingData(registry, damaged, labels, Settings()))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tiers
 from fakes import WordHashEncoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -834,6 +835,7 @@ def test_accents_count_if_the_fuzzy_setting_is_one() -> None:
     assert matcher(ORDERS, CANCEL, bye, fuzzy=1.0).match("ate logo").trace.decided_by != "exact"
 
 
+@pytest.mark.corpus
 @pytest.mark.slow
 def test_every_line_of_the_shipped_registry_is_answered_alike_without_its_accents() -> None:
     """Unless another line reads exactly so."""
@@ -841,12 +843,13 @@ def test_every_line_of_the_shipped_registry_is_answered_alike_without_its_accent
     lines = {fold(line.text): line.text for line in bot.registry.utterances}
     typed = [(text, form) for key, text in lines.items() for form in typed_without_accents(key) if form not in lines]
     assert len(typed) > 500
+    some = tiers.rows_of(typed)
 
-    answers = {message: bot.match(message) for pair in typed for message in pair}
+    answers = {message: bot.match(message) for pair in some for message in pair}
 
     different = [
         (text, form)
-        for text, form in typed
+        for text, form in some
         if (answers[text].verdict, answers[text].intent, answers[text].score)
         != (answers[form].verdict, answers[form].intent, answers[form].score)
     ]

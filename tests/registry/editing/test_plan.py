@@ -148,11 +148,16 @@ EDITS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("file", sorted(DATA.glob("*/*.yaml")), ids=lambda file: file.stem)
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: type(edit).__name__)
-def test_edits_of_test_data_raise_only_own_errors(file: Path, edit: Edit) -> None:
-    with suppress(InputError):
-        plan(file, [edit])
+def test_edits_of_test_data_raise_only_own_errors(edit: Edit) -> None:
+    raised = {}
+    for file in sorted(DATA.glob("*/*.yaml")):
+        try:
+            with suppress(InputError):
+                plan(file, [edit])
+        except Exception as error:  # noqa: BLE001 - the test says what it was, of all files
+            raised[file.name] = error
+    assert raised == {}
 
 
 @given(

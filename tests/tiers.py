@@ -3,7 +3,7 @@
 | tier | marker | runs with | holds |
 |---|---|---|---|
 | default | none | `pytest` | behaviour and contracts: a few inputs, and what exactly must come of them |
-| accuracy | `accuracy` | `pytest --accuracy` | measurements: corpora in full, benchmarks' own tests, the studio at size |
+| accuracy | `accuracy` | `pytest --accuracy` | measurements: corpora in full, benchmarks, the studio at size |
 | full length | `full_length` | `pytest --full-length` | attacks and soaks that repeat themselves for minutes |
 
 A test of a corpus that also belongs to the default tier takes its rows from `rows_of`: a fixed tenth there, all of them

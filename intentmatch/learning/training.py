@@ -212,8 +212,8 @@ def _fit(features: Features, near: Vectors | None = None, each: Each = one_by_on
     # Of damaged rows, no axis may be left, and the weights be zeros.
     if not (np.isfinite(head.weights).all() and np.isfinite(features.fitting.beyond).all()):
         raise IntentMatchError(
-            "the head was trained to weights that are not finite numbers: the encoder's vectors are too large or damaged. "
-            "Use another `encoder`, or `scorer: cosine`, which needs no training."
+            "the head was trained to weights that are not finite numbers: the vectors of the encoder are damaged. Use "
+            "another `encoder`, or `scorer: cosine`, which needs no training."
         )
     return TrainedHead(head, features.vectorizer, features.words)
 

@@ -25,16 +25,15 @@ class Coverage:
         self._languages = None if languages is None else frozenset(map(base_language, languages))
         self._unknown: Callable[[str], str] | None = getattr(encoder, "unknown", None)
         self._beyond: Callable[[str], tuple[int, int] | None] | None = getattr(encoder, "beyond", None)
-        self._covers = lru_cache(_CACHED_LANGUAGES)(self.covers)
 
     def covers(self, code: str) -> bool:
         """Return whether a language is covered or may be. Regions and scripts do not count: `pt` covers `pt-BR`."""
-        return self._languages is None or base_language(code) in self._languages
+        return self._languages is None or _is_among(code, self._languages)
 
     def gap(self, text: str, language: str | None) -> str:
         """Describe what the encoder does not cover in a cleaned message; "" if it covers everything."""
         gaps = []
-        if language is not None and not self._covers(language):
+        if language is not None and not self.covers(language):
             gaps.append(f"{self._name} was not trained on {language}")
         unknown = self._unknown(text) if self._unknown is not None else ""
         if unknown:
@@ -45,3 +44,8 @@ class Coverage:
             pieces, most = beyond
             gaps.append(f"the message has {pieces} pieces, and {self._name} reads the first {most}")
         return "; ".join(gaps)
+
+
+@lru_cache(_CACHED_LANGUAGES)
+def _is_among(code: str, languages: frozenset[str]) -> bool:
+    return base_language(code) in languages

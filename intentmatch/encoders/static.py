@@ -92,8 +92,6 @@ class StaticEncoder:
         self._unknown = self._tokenizer.unknown
         self._context = None if network is None else self._fitted(network)
         self._is_unknown = _UnknownLetters(self._tokenizer)
-        self.reads_pieces = self._home == EMBEDDED
-        """Whether its pieces are those of the embedded tokenizer, so that `vector_of` takes them."""
 
     @property
     def folder(self) -> Path:
@@ -104,6 +102,14 @@ class StaticEncoder:
     def files(self) -> Path:
         """Folder of the table and the tokenizer: `folder`, or the one below it that `modules.json` names."""
         return self._folder
+
+    @property
+    def reads_pieces(self) -> bool:
+        """Whether `vector_of` gives for pieces of the embedded tokenizer what `encode` gives for their text.
+
+        It does not if a subclass has an `encode` of its own.
+        """
+        return self._home == EMBEDDED and getattr(self.encode, "__func__", None) is StaticEncoder.encode
 
     def beyond(self, text: str) -> tuple[int, int] | None:
         """Return the pieces of a text and how many of them are read if it has too many, otherwise None."""

@@ -70,7 +70,7 @@ def test_single_registry_has_no_bot_paths(several: Path) -> None:
         assert client.get("/bots").status_code == client.post("/bots/shop/match", json={}).status_code == 404
 
 
-@pytest.mark.parametrize("name", ["nobody", "..", ".", "%2e%2e", "shop%2f..%2fbank", "shop%00", "%ff", "x" * 5000])
+@pytest.mark.parametrize("name", ["nobody", "..", ".", "%2e%2e", "shop%2f..%2fbank", "%ff", "x" * 5000])
 def test_unknown_bot_is_not_found(several: Path, name: str) -> None:
     """Whatever its name; nothing outside the folder is read."""
     with served(several) as client:

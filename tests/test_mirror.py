@@ -23,6 +23,10 @@ TESTED_IN: dict[str, str] = {
     "server/erasing.py": "cli/test_inbox_erase.py",
     "text/personal_numbers.py": "text/test_redact.py",
     "adaptation/recipe.py": "cli/test_adapt_command.py",
+    # The network of a static encoder is trained as a whole.
+    "distill/context_network.py": "distill/test_distill_context.py",
+    "distill/context_recipe.py": "distill/test_distill_context.py",
+    "distill/context_training.py": "distill/test_distill_context.py",
     # What commands share and print is tested with the commands.
     "cli/check.py": "cli/test_validate_command.py",
     "cli/options.py": "cli/test_intents_option.py",

@@ -461,6 +461,20 @@ def test_slower_hot_path_is_reported(kept, tmp_path, monkeypatch, capsys):
     assert set(json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))) == {"steady", "fickle"}
 
 
+def test_baseline_only_becomes_faster(kept, tmp_path, capsys):
+    """A slower path keeps its value, or nothing is recorded if it is slower by more than machines differ."""
+    file = tmp_path / "kept.json"
+
+    def recorded(**costs):
+        return kept.record(costs, file), json.loads(file.read_text(encoding="utf-8"))
+
+    assert recorded(match=4.0, encode=1.0) == (0, {"match": 4.0, "encode": 1.0})
+    assert recorded(match=3.0, encode=1.5) == (0, {"match": 3.0, "encode": 1.0})
+    assert recorded(match=3.0 * 1.7, encode=0.5) == (1, {"match": 3.0, "encode": 1.0})
+    assert "not recorded: match is slower" in capsys.readouterr().err
+    assert recorded(match=3.1, build=2.0) == (0, {"match": 3.0, "build": 2.0})
+
+
 def test_recorded_baseline_covers_the_hot_paths(kept, tmp_path):
     assert set(json.loads(kept.BASELINE.read_text(encoding="utf-8"))) == set(kept.hot_paths(tmp_path))
 

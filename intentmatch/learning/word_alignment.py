@@ -50,7 +50,10 @@ class WordAlignment:
         spans = zip(self._begins.tolist(), self._ends.tolist(), strict=True)
         self._places_of = [self._places[begin:end] for begin, end in spans]
         size = len(self._vocabulary)
-        once = np.unique(np.repeat(np.arange(len(counts), dtype=np.int64), counts) * size + places)
+        # Counts are asked for because numpy imports numpy.ma to find unique numbers alone.
+        once, _ = np.unique(
+            np.repeat(np.arange(len(counts), dtype=np.int64), counts) * size + places, return_counts=True
+        )
         utterances = np.bincount((once % size).astype(np.intp, copy=False), minlength=size)
         self._rarity = (np.log((1 + len(counts)) / (1 + utterances)) + 1).astype(np.float32)
         # Of the pieces of an utterance, as if the registry did not have the utterance.

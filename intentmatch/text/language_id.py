@@ -36,7 +36,9 @@ class LanguageGuess:
                 by_language.setdefault(language, []).append(text)
         self.languages = sorted(by_language)
         counted = [_counted(by_language[language]) for language in self.languages]
-        seen = np.unique(np.concatenate([codes for codes, _ in counted])) if counted else _NO_CODES
+        # Counts are asked for because numpy imports numpy.ma to find unique numbers alone.
+        together = [codes for codes, _ in counted]
+        seen = np.unique(np.concatenate(together), return_counts=True)[0] if counted else _NO_CODES
         self._pairs = {pair: row for row, pair in enumerate(_pairs_of(seen))}
         counts = np.zeros((len(seen), len(self.languages)), dtype=np.float64)
         for column, (codes, frequencies) in enumerate(counted):

@@ -6,6 +6,8 @@ import asyncio
 import copy
 import multiprocessing
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -196,3 +198,16 @@ def test_copied_matcher_reloads_by_itself(tmp_path: Path, copied: Callable[[Matc
     assert [len(one.registry) for one in (matcher, twin, kept)] == [1, 2, 1]
     matcher.reload()
     assert len(matcher.registry) == 2
+
+
+def test_registry_without_slots_imports_no_slots() -> None:
+    code = """
+import sys
+from intentmatch import Intent, Matcher, Registry, Utterance
+intents = Intent("hello", (Utterance("hello there"),)), Intent("bye", (Utterance("see you soon"),))
+Matcher.load(Registry(intents), cache="off").match("hello you there")
+print([name for name in sys.modules if name.startswith("intentmatch.slots")])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
@@ -19,6 +20,8 @@ from intentmatch import Matcher
 from intentmatch.core.errors import InputError
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server import create_app
+from intentmatch.server.middleware.limits import BodyLimit
+from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.process.connections import ConnectionLimits, LimitedProtocol
 
 ORIGIN = "https://shop.example"
@@ -229,3 +232,30 @@ def test_invalid_header_bytes_get_an_answer(matcher: Matcher) -> None:
             for value in ("\xff\xfe", "Bearer \xff", "a" * 10_000, "%00", "\t"):
                 answer = send(request(b'{"text": "hello"}', 17, f"{header}: {value}", "Connection: close"))
                 assert answer[9:10] == b"4", (header, value, answer)
+
+
+@pytest.mark.parametrize(("size", "refused"), [(10, False), (11, True)])
+def test_body_without_a_length_is_counted_to_the_byte(size: int, refused: bool) -> None:
+    parts = [
+        {"type": "http.request", "body": b"x" * 5, "more_body": True},
+        {"type": "http.request", "body": b"x" * (size - 5)},
+    ]
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+
+    async def receive() -> Any:
+        return parts.pop(0)
+
+    async def send(message: Any) -> None:
+        """Answer nobody."""
+
+    async def call() -> None:
+        await BodyLimit(app, 10, 60.0)({"type": "http", "headers": [], "method": "POST", "path": "/"}, receive, send)
+
+    if refused:
+        with pytest.raises(ProblemError, match="larger than 10 bytes"):
+            asyncio.run(call())
+    else:
+        asyncio.run(call())

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from intentmatch.server import BotFolder, create_app
 from intentmatch.server.bots import pool
+from intentmatch.server.routes.schemas.authoring.bots import CreateBotRequest
 from intentmatch.storage.postgres.address import Address
 
 YAML = "language: en\nintents: {bread: {utterances: [a loaf of bread, hello baker]}}\n"
@@ -167,3 +168,10 @@ def test_single_bot_is_neither_created_nor_removed(folder: Place) -> None:
         assert client.delete("/bots/shop", headers={"If-Match": "*"}).status_code == 404
     with TestClient(create_app(BotFolder(folder), **{**OPTIONS, "authoring": False}), headers=ROOT) as client:
         assert client.post("/bots", json=NEW).status_code == 405
+
+
+def test_two_files_of_one_name_are_refused() -> None:
+    files = [{"file": "a.yaml", "text": "intents: {}"}] * 2
+
+    with pytest.raises(ValueError, match="two files have the same name"):
+        CreateBotRequest.model_validate({"name": "shop", "files": files})

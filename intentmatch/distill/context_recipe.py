@@ -9,7 +9,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class ContextRecipe:
-    """Parameters of the training of a network; the defaults are those of the embedded model."""
+    """Parameters of the training of a network."""
 
     NEVER_ZERO: ClassVar[frozenset[str]] = frozenset(
         {"width", "most_sentences", "most_pairs", "sentences", "pairs", "decay", "temperature", "pair_temperature"}
@@ -31,9 +31,9 @@ class ContextRecipe:
     flatness: float = 0.55
     """A language with n translations is drawn in proportion to n ** flatness."""
     steps: int = 4_000
-    sentences: int = 384
+    sentences: int = 320
     """English sentences with a teacher's vector per step, each also with surroundings."""
-    pairs: int = 256
+    pairs: int = 320
     """Translations per step, each with its English sentence; one of the two also with surroundings."""
     topics: float = 0.5
     """Share of the sentences of a step that come from few topics, so that they are hard to tell apart."""
@@ -50,13 +50,20 @@ class ContextRecipe:
     """Weight of the divergence from the teacher's similarities between the sentences of a step."""
     teacher: float = 0.3
     """Weight of the distance from the teacher's vector, mapped into the space of the static model."""
-    pull: float = 1.0
+    pull: float = 2.0
     """Weight of the distance of a translation from its English sentence."""
-    pair_contrast: float = 0.3
+    pair_contrast: float = 0.6
     """Weight of the contrastive loss between translations and English sentences of the step."""
     anchor: float = 0.3
     """Weight of the distance of a translation from its vector without the network."""
     english_anchor: float = 0.1
     """The same for English sentences."""
+    negated: int = 64
+    """Texts per step that are put in the negative (`text.negation`), each beside the text itself."""
+    negation: float = 2.0
+    """Weight of what the network adds to the similarity of a text and its negative: they must not come nearer."""
+    spread: float = 4.0
+    """Weight of what the network adds to the length of the mean vector of a step: scores of texts that have nothing in
+    common must not rise."""
     typos: float = 0.15
     """Share of the texts with surroundings that also get a typing mistake."""

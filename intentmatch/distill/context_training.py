@@ -19,6 +19,7 @@ from intentmatch.distill.corpus import ENGLISH, StepProgress
 from intentmatch.distill.pieces import Pieces, mistyped
 from intentmatch.distill.student import Table
 from intentmatch.distill.teacher import Half
+from intentmatch.text.negation import negated
 from intentmatch.text.surroundings import Surroundings, read_surroundings
 
 _STEPS_BETWEEN_SAVES = 100
@@ -29,6 +30,8 @@ _LARGEST_GRADIENT = 1.0
 # Sentences drawn from one topic, and the number of topics.
 _OF_A_TOPIC, _TOPICS, _FEWEST_IN_A_TOPIC = 24, 600, 5
 _ROWS = 4096
+# How much farther than without the network a negated text should be from its original.
+_MARGIN = 0.02
 
 
 class ContextData(NamedTuple):
@@ -87,6 +90,7 @@ class _Training:
         self._english = Pieces.from_texts(data.english, encode)
         self._usable = [np.flatnonzero(self._sentences.lengths > 0)]
         self._usable.append(np.flatnonzero((self._translations.lengths > 0) & (self._english.lengths > 0)))
+        self._negated = self._in_the_negative()
         self._topics = _topics(data.targets.astype(np.float32), self._usable[0], recipe.seed)
         self._targets = torch.from_numpy(data.targets)
         self._mapped = torch.from_numpy(self._mapped_targets().astype(np.float16))
@@ -117,6 +121,8 @@ class _Training:
         ]
         batch = self._network.batch(texts)
         loss = self._losses(self._network.vectors(batch), self._network.static(batch), sentences, pairs, of_english)
+        if self._negated:
+            loss["negation"] = recipe.negation * self._approach(numbers)
         self._optimizer.zero_grad()
         sum(loss.values()).backward()
         self._torch.nn.utils.clip_grad_norm_(list(self._weights.values()), _LARGEST_GRADIENT)
@@ -164,9 +170,31 @@ class _Training:
             * (_distance(noisy_own, own.detach()) + _distance(noisy_pair, clean_pair.detach())),
             "pull": recipe.pull * _distance(translated, english.detach()),
             "contrast": recipe.pair_contrast * contrast,
+            "spread": recipe.spread
+            * sum(
+                torch.relu(ours.mean(0).square().sum() - plain.mean(0).square().sum())
+                for ours, plain in zip((own, english, translated), split, strict=False)
+            ),
             "anchor": recipe.anchor * _distance(translated, split[2])
             + recipe.english_anchor * (_distance(own, split[0]) + _distance(english, split[1])),
         }
+
+    def _in_the_negative(self) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+        """Return the pieces of each text that can be negated, and of its negative."""
+        if not self._recipe.negated:
+            return []
+        languages = [ENGLISH] * len(self._data.sentences) + list(self._data.languages)
+        texts = zip([*self._data.sentences, *self._data.translations], languages, strict=True)
+        pairs = [(text, negative) for text, language in texts if (negative := negated(text, language)) is not None]
+        return [(self._pieces_of(text), self._pieces_of(negative)) for text, negative in pairs]
+
+    def _approach(self, numbers: np.random.Generator) -> Any:
+        """Return by how much negated texts are nearer to their originals than without the network."""
+        drawn = [self._negated[row] for row in numbers.integers(len(self._negated), size=self._recipe.negated)]
+        batch = self._network.batch([pieces for pair in drawn for pieces in pair])
+        found, plain = self._network.vectors(batch), self._network.static(batch)
+        nearer = (found[::2] * found[1::2]).sum(1) - (plain[::2] * plain[1::2]).sum(1)
+        return self._torch.relu(nearer + _MARGIN).mean()
 
     def _drawn_sentences(self, numbers: np.random.Generator) -> NDArray[np.intp]:
         """Draw sentences of a step: some from a few topics, the others from all."""
@@ -183,8 +211,10 @@ class _Training:
     ) -> NDArray[np.int32]:
         if draw.random() < self._recipe.typos:
             text = mistyped(text, numbers)
-        pieces = self._encode(self._words.mixed(text, language, draw))
-        return np.array(pieces[:_MOST_PIECES], dtype=np.int32)
+        return self._pieces_of(self._words.mixed(text, language, draw))
+
+    def _pieces_of(self, text: str) -> NDArray[np.int32]:
+        return np.array(self._encode(text)[:_MOST_PIECES], dtype=np.int32)
 
     def _mapped_targets(self) -> NDArray[np.float32]:
         """Map the teacher's vectors into the space of the static model, by ridge regression; unit rows."""

@@ -2,8 +2,8 @@
 
 Reads the file layout of model2vec and of sentence-transformers' StaticEmbedding: `tokenizer.json` beside a
 `model.safetensors` with `embeddings` (or `embedding.weight`), and optionally `weights` (one factor per piece) and
-`mapping` (piece to row). The embedded model has both: its rows are int8, and rare pieces share rows. It also has a
-`context.safetensors`, the network that weighs the pieces by their context (`encoders.context`).
+`mapping` (piece to row). The embedded model has both: its rows are int8, and rare pieces share rows. A model may also
+have a `context.safetensors`, the network that weighs the pieces by their context (`encoders.context`).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file
 
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import InputError
-from intentmatch.distill import ContextRecipe, Corpus, distill_context, read_recipe
+from intentmatch.distill import ContextRecipe, Corpus, distill_context, read_corpus, read_recipe
 from intentmatch.distill.context_network import Network, parameters
 from intentmatch.distill.export import save_model
 from intentmatch.distill.recipe import write_recipe
@@ -24,6 +24,7 @@ from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokeni
 from intentmatch.encoders.checksums import check_checksums
 from intentmatch.encoders.context import FILE, save_context
 from intentmatch.encoders.static import StaticEncoder
+from intentmatch.text.negation import negated
 
 torch = pytest.importorskip("torch", reason="needs the extra [distill]")
 
@@ -152,3 +153,34 @@ def test_corpus_without_short_sentences_is_refused(model: Path, toy: Corpus, tmp
 
     with pytest.raises(InputError, match="too few texts: the network needs English sentences of 3 to 18 words"):
         distill_context(toy, WordHashEncoder(), model, silent, work=tmp_path / "work")
+
+
+def test_unrelated_texts_do_not_come_nearer(trained: Trained, toy: Corpus, recipe: ContextRecipe, model: Path) -> None:
+    """The length of the mean vector is how similar texts are that have nothing in common."""
+
+    def length() -> float:
+        return float(np.linalg.norm(StaticEncoder(model).encode(list(toy.sentences)).mean(0)))
+
+    before = length()
+    trained(replace(recipe, steps=80))
+
+    assert length() < before + 0.02
+
+
+def test_negated_requests_stay_apart(model: Path, tmp_path: Path) -> None:
+    nouns, times = ("parcel", "letter", "ticket", "train", "doctor"), ("today", "tomorrow", "never", "upstairs")
+    requests = [f"cancel the {noun} {time}" for noun in nouns for time in times]
+    pairs = [f"{request}\tde\t{request[::-1]}\tmirror" for request in requests]
+    (tmp_path / "requests.tsv").write_text("\n".join(pairs), encoding="utf-8")
+    corpus = read_corpus([tmp_path / "requests.tsv"])
+    recipe = ContextRecipe(width=8, steps=60, sentences=16, pairs=8, learning_rate=0.01, negated=16, negation=10.0)
+
+    def nearness() -> float:
+        encoder = StaticEncoder(model)
+        negatives = encoder.encode([str(negated(request, "en")) for request in requests])
+        return float((encoder.encode(requests) * negatives).sum(1).mean())
+
+    before = nearness()
+    distill_context(corpus, WordHashEncoder(), model, recipe, work=tmp_path / "work")
+
+    assert nearness() < before + 0.02

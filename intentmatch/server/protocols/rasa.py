@@ -2,7 +2,8 @@
 
 A message without a matched intent is `nlu_fallback`, as with Rasa's FallbackClassifier: its confidence is the
 threshold, and it comes first in the ranking, before the refused intents. Intents such as `faq/ask_hours` are answered
-as Rasa answers for retrieval intents, see `rasa_retrieval`.
+as Rasa answers for retrieval intents, see `rasa_retrieval`. The payload of a button names its intent, see
+`rasa_payload`.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from pydantic import BaseModel
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from intentmatch import __version__
-from intentmatch.core.result import Entity, MatchResult
+from intentmatch.core.result import Candidate, Entity, MatchResult
 from intentmatch.core.types import Registry
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.auth.api_keys import authorised, bearer, needs_key
 from intentmatch.server.protocols.host import Host, Protocol, read, refused
+from intentmatch.server.protocols.rasa_payload import Payload
 from intentmatch.server.protocols.rasa_retrieval import decided, groups_of, ranking, response_selector
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
@@ -67,6 +69,10 @@ def protocol(host: Host) -> Protocol:
         bot = await host.bot(request)
         registry = bot.matcher.registry
         groups = groups_of(intent.name for intent in registry)
+        host.check_length(message.text)
+        payload = Payload.read(message.text, [*(intent.name for intent in registry), *groups.values()])
+        if payload is not None:
+            return JSONResponse(_named(payload, registry, groups))
         # A retrieval intent counts with all of its intents.
         length = max(_RANKING_LENGTH, len(registry)) if groups else _RANKING_LENGTH
         result = await host.match(bot, message.text, MatchOptions(top_k=length))
@@ -122,7 +128,22 @@ def _parsed(result: MatchResult, registry: Registry, groups: dict[str, str]) -> 
         "intent_ranking": [*fallback, *ranked[:_RANKING_LENGTH]],
     }
     if groups:
-        parsed["response_selector"] = response_selector(result, registry, groups)
+        parsed["response_selector"] = response_selector(result.candidates, result.language, registry, groups)
+    return parsed
+
+
+def _named(payload: Payload, registry: Registry, groups: dict[str, str]) -> dict[str, Any]:
+    """Return the result for a payload, which is alone in its ranking."""
+    candidate = Candidate(payload.intent, payload.confidence, confidence=payload.confidence)
+    (intent,) = ranking([candidate], groups)
+    parsed = {
+        "text": payload.text,
+        "intent": intent,
+        "entities": list(payload.entities),
+        "intent_ranking": [intent],
+    }
+    if groups:
+        parsed["response_selector"] = response_selector([candidate], None, registry, groups)
     return parsed
 
 

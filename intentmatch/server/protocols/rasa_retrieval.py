@@ -57,31 +57,33 @@ def ranking(candidates: Sequence[Candidate], groups: dict[str, str]) -> list[dic
     return sorted(found.values(), key=lambda entry: -entry["confidence"])
 
 
-def response_selector(result: MatchResult, registry: Registry, groups: dict[str, str]) -> dict[str, Any]:
+def response_selector(
+    ranked: Sequence[Candidate], language: str | None, registry: Registry, groups: dict[str, str]
+) -> dict[str, Any]:
     """Return the selected response and the ranking of every retrieval intent, as Rasa's response selectors do.
 
     Confidences are those within the retrieval intent: they add up to 1, but for scores of a registry without
     calibration.
     """
     members: dict[str, list[Candidate]] = {}
-    for candidate in result.candidates:
+    for candidate in ranked:
         if candidate.intent in groups:
             members.setdefault(groups[candidate.intent], []).append(candidate)
     intents = {intent.name: intent for intent in registry}
     selected: dict[str, Any] = {"all_retrieval_intents": list(dict.fromkeys(groups.values()))}
     for group, candidates in members.items():
-        ranked = [{"confidence": share, "intent_response_key": c.intent} for c, share in _shares(candidates)]
+        shares = [{"confidence": share, "intent_response_key": c.intent} for c, share in _shares(candidates)]
         best = candidates[0].intent
         # Rasa answers with the name of an intent without a response.
-        texts = intents[best].responses_in(result.language) if best in intents else ()
+        texts = intents[best].responses_in(language) if best in intents else ()
         selected[group] = {
             "response": {
                 "responses": [{"text": text} for text in texts or (best,)],
-                "confidence": ranked[0]["confidence"],
+                "confidence": shares[0]["confidence"],
                 "intent_response_key": best,
                 "utter_action": f"{UTTER}{best}",
             },
-            "ranking": ranked,
+            "ranking": shares,
         }
     return selected
 

@@ -124,7 +124,7 @@ def test_confidences_of_a_retrieval_intent_add_up() -> None:
         {"name": "faq", "confidence": 0.5, "full_retrieval_intent_name": "faq/ask_hours"},
         {"name": "greet", "confidence": 0.4},
     ]
-    selected = response_selector(found, REGISTRY, GROUPS)["faq"]
+    selected = response_selector(found.candidates, found.language, REGISTRY, GROUPS)["faq"]
     assert [entry["confidence"] for entry in selected["ranking"]] == [pytest.approx(0.6), pytest.approx(0.4)]
 
 
@@ -132,7 +132,7 @@ def test_scores_without_calibration_do_not_add_up() -> None:
     found = result("matched", ("faq/ask_hours", None), ("greet", None), ("faq/ask_price", None))
 
     assert [entry["confidence"] for entry in ranking(found.candidates, GROUPS)] == [0.5, 0.5]
-    assert [entry["confidence"] for entry in response_selector(found, REGISTRY, GROUPS)["faq"]["ranking"]] == [0.5, 0.5]
+    assert [entry["confidence"] for entry in response_selector(found.candidates, found.language, REGISTRY, GROUPS)["faq"]["ranking"]] == [0.5, 0.5]
 
 
 def test_ambiguous_within_a_retrieval_intent_is_that_intent() -> None:
@@ -155,3 +155,13 @@ def test_matched_intent_comes_first_in_the_ranking(shop: TestClient, monkeypatch
 
     assert parsed["intent"] == {"name": "greet", "confidence": 0.4}
     assert [entry["name"] for entry in parsed["intent_ranking"]] == ["greet", "faq"]
+
+
+def test_payload_of_full_name_has_its_response(shop: TestClient) -> None:
+    """The name of the retrieval intent alone has none."""
+    parsed = parse(shop, "/faq/ask_hours")
+    assert parsed["intent"] == {"name": "faq", "confidence": 1.0, "full_retrieval_intent_name": "faq/ask_hours"}
+    assert parsed["response_selector"]["faq"]["response"]["responses"] == [{"text": "From 9 to 5."}]
+    alone = parse(shop, "/faq")
+    assert alone["intent"] == {"name": "faq", "confidence": 1.0}
+    assert alone["response_selector"] == {"all_retrieval_intents": ["faq"]}

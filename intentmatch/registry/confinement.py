@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from intentmatch.core.allowed import FOLDER_STARTS, folders, origin, permits
-from intentmatch.core.errors import NOWHERE, Location, Problem
-from intentmatch.core.settings import FILES, MODELS, NO_FILES, Settings, beside, resolve
+from intentmatch.core.errors import NOWHERE, Location, Problem, SettingsError
+from intentmatch.core.settings import FILES, MODELS, NO_FILES, Settings, beside, parse, resolve
 from intentmatch.storage.postgres.address import Address, is_address
 from intentmatch.storage.regular_files import home_path, is_file, is_folder, is_inside, is_there
 
@@ -71,23 +72,27 @@ def outside(settings: Mapping[str, Any], locations: Mapping[str, Location], limi
     """Return a problem for each setting of the YAML that names what the limits do not allow."""
     if limits.folder is None:
         return []
-    found = []
-    for name, value in settings.items():
-        place = locations.get(name, NOWHERE)
-        problem = _outside(name, value, place, limits) if isinstance(value, str) else None
-        if problem is not None:
-            found.append(problem)
-    return found
+    found = [_outside(name, value, locations.get(name, NOWHERE), limits) for name, value in _as_used(settings)]
+    return [problem for problem in found if problem is not None]
 
 
 def needed(settings: Mapping[str, Any], locations: Mapping[str, Location] | None = None) -> list[str]:
     """Return the entries that a confined registry with these settings needs, except folders."""
-    found = [
-        _needed(name, value, (locations or {}).get(name, NOWHERE))
-        for name, value in settings.items()
-        if isinstance(value, str)
-    ]
+    found = [_needed(name, value, (locations or {}).get(name, NOWHERE)) for name, value in _as_used(settings)]
     return [entry for entry in found if entry is not None]
+
+
+def _as_used(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the settings that are text, as the program uses them: without spaces around, for example.
+
+    Invalid ones are left out: they are problems of their own, and nothing uses them.
+    """
+    for name, value in settings.items():
+        if isinstance(value, str):
+            with suppress(SettingsError):
+                parsed = parse(name, value)
+                if isinstance(parsed, str):
+                    yield name, parsed
 
 
 def _outside(name: str, value: str, place: Location, limits: ReadLimits) -> Problem | None:
@@ -112,21 +117,21 @@ def _needed(name: str, value: str, place: Location) -> str | None:
     """Return the server or model that a setting names, as an entry of `core.allowed`; None if it names none."""
     if name == "drift_webhook":
         return origin(value)
-    if name not in MODELS or value.strip() in _SHIPPED[name] or _path(name, value, place) is not None:
+    if name not in MODELS or value in _SHIPPED[name] or _path(name, value, place) is not None:
         return None
-    kind, _, model = value.strip().partition(":")
+    kind, _, model = value.partition(":")
     if kind in _SERVERS:
         return origin(model.partition("#")[0]) or kind
-    return value.strip() if name == "encoder" or ":" in value else f"cross_encoder:{value.strip()}"
+    return value if name == "encoder" or ":" in value else f"cross_encoder:{value}"
 
 
 def _path(name: str, value: str, place: Location) -> Path | None:
     """Return the path that a setting names; None if it names none."""
     if name in FILES:
         return None if value in NO_FILES else home_path(beside(place, value))
-    if name not in MODELS or value.strip() in _SHIPPED[name]:
+    if name not in MODELS or value in _SHIPPED[name]:
         return None
-    kind, separator, model = beside(place, value.strip(), model=True).partition(":")
+    kind, separator, model = beside(place, value, model=True).partition(":")
     path = model if separator else kind
     return home_path(path) if kind not in _SERVERS and _is_local(path) else None
 

@@ -190,3 +190,25 @@ def test_error_says_how_to_allow(tmp_path: Path) -> None:
 def test_entry_that_allows_nothing_is_refused(entry: str) -> None:
     with pytest.raises(SettingsError, match="setting 'allow' cannot be"):
         resolve({"allow": entry})
+
+
+_SPACES = ("{} ", " {}", "\t{}", "\u3000{}", "{}\u2003", "\\x85{}")
+
+
+@pytest.mark.parametrize("spelling", _SPACES)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("inbox", "/elsewhere/misses.sqlite"),
+        ("inbox", "postgres://db.example/shop/shop"),
+        ("cache", "/elsewhere"),
+        ("encoder", "remote:http://elsewhere.example/v1/embeddings#m"),
+        ("encoder", "onnx:/elsewhere"),
+        ("reranker", "chat:http://elsewhere.example/v1/chat/completions#m"),
+        ("drift_webhook", "http://elsewhere.example/told"),
+    ],
+)
+def test_spaces_around_a_value_do_not_hide_what_it_names(tmp_path: Path, name: str, value: str, spelling: str) -> None:
+    bot = write(tmp_path / "bot", f'settings:\n  {name}: "{spelling.format(value)}"\n{BOT}')
+
+    assert refused(bot) == [("confined", f"{bot / 'bot.yaml'}:2")]

@@ -380,8 +380,8 @@ class Bot:
                 fields["bot"] = self._name
             if result.is_follow_up:
                 fields["follow_up"] = True
-            told = self._about + "%(verdict)s %(intent)s: %(text)r"
-            messages_log.info(told, fields, extra={"fields": fields})
+            told = "%(about)s%(verdict)s %(intent)s: %(text)r"
+            messages_log.info(told, {**fields, "about": self._about}, extra={"fields": fields})
         inbox = self.inbox
         if inbox is not None:
             for result in results:

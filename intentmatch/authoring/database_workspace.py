@@ -19,7 +19,7 @@ from intentmatch.authoring.revision_scores import FOLDER as EVALUATIONS
 from intentmatch.authoring.revision_scores import ScoreFolder
 from intentmatch.authoring.revisions import Files, Revision, digest_of
 from intentmatch.authoring.summary import summary
-from intentmatch.authoring.workspace import Workspace, Written
+from intentmatch.authoring.workspace import Unloadable, Workspace, Written
 from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import Problem, RegistryError, UnknownNameError
 from intentmatch.core.types import Registry
@@ -72,11 +72,13 @@ class DatabaseHistory:
 class DatabaseWorkspace(Workspace):
     """The files of one bot, for any number of threads, processes and machines."""
 
-    def __init__(self, address: Address, limits: ReadLimits | None = None) -> None:
-        """Without `limits`, those of the environment hold. Nothing is read yet."""
+    def __init__(
+        self, address: Address, limits: ReadLimits | None = None, unloadable: Unloadable | None = None
+    ) -> None:
+        """Without `limits`, those of the environment hold. Nothing is read yet. `unloadable` is as for others."""
         self.address = address
         self.path = self.base = Path(address.bot)
-        self._limits = limits or ReadLimits.from_settings(address)
+        self._limits, self._unloadable = limits or ReadLimits.from_settings(address), unloadable
         self._lock = threading.Lock()
         self._database = Database(address)
         self._store = RegistryStore(self._database)
@@ -103,7 +105,8 @@ class DatabaseWorkspace(Workspace):
 
     def plan(self, edits: Sequence[Edit]) -> Changes:
         """Work out edits without writing. Raises as `registry.editing.plan.plan`."""
-        return plan(self.path, edits, limits=self._limits, held=held(self.path, self.files()))
+        changes = plan(self.path, edits, limits=self._limits, held=held(self.path, self.files()))
+        return self._tried(changes, in_memory=True)
 
     def note(self, author: str, what: str) -> None:
         """Note in the audit log what an author did beside the files. Raises `DatabaseError`."""

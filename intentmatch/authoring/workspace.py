@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 ANY = "*"
 """In place of a digest: whatever the files hold."""
+
+Unloadable = Callable[[Registry], Problem | None]
+"""Returns why a registry with other settings could not be loaded; None if it could."""
 
 _SECONDS_FOR_THE_LOCK = 10.0
 _LOOKED_BACK = 50
@@ -87,14 +90,19 @@ class FileDiff:
 class Workspace:
     """The YAML files of one registry, for any number of threads and processes."""
 
-    def __init__(self, path: str | os.PathLike[str], limits: ReadLimits | None = None) -> None:
-        """`limits` are those of `read_registry`. Raises `InputError` for an artefact."""
+    def __init__(
+        self, path: str | os.PathLike[str], limits: ReadLimits | None = None, unloadable: Unloadable | None = None
+    ) -> None:
+        """`limits` are those of `read_registry`. Raises `InputError` for an artefact.
+
+        `unloadable` returns why a registry with other settings could not be loaded: such edits are not written.
+        """
         self.path = Path(path)
         if not is_yaml(self.path):
             raise InputError(f"{self.path} is an artefact: edit the YAML that it was built from, and build it again")
         self.base = self.path.parent if self.path.suffix.lower() in (".yaml", ".yml") else self.path
         """The folder that file names start from."""
-        self._limits = limits
+        self._limits, self._unloadable = limits, unloadable
         self._remembered: Remembered = {}
         self._lock = threading.Lock()
         hidden = self.base / NAME if self.base == self.path else self.base / f".{self.path.name}{NAME}"
@@ -133,7 +141,23 @@ class Workspace:
 
     def plan(self, edits: Sequence[Edit]) -> Changes:
         """Work out edits without writing. Raises as `registry.editing.plan.plan`."""
-        return plan(self.path, edits, limits=self._limits)
+        return self._tried(plan(self.path, edits, limits=self._limits))
+
+    def _tried(self, changes: Changes, *, in_memory: bool = False) -> Changes:
+        """Return changes with the problem that their settings cannot be loaded, if the edits bring that.
+
+        `in_memory`, no file is read from disk.
+        """
+        if self._unloadable is None or changes.errors:
+            return changes
+        read = changes.read if in_memory else None
+        before, _ = examine(self.path, expand=False, overrides=changes.read, limits=self._limits, held=read)
+        if before.settings == changes.registry.settings:
+            return changes
+        found = self._unloadable(changes.registry)
+        if found is None:
+            return changes
+        return replace(changes, problems=(*changes.problems, found), brought=(*changes.brought, found))
 
     def write(self, edits: Sequence[Edit], *, author: str, note: str, expected: str) -> Written:
         """Write edits if the files still have the digest `expected`, and keep a revision.

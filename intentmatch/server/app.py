@@ -112,8 +112,7 @@ def create_app(
     app = _App(calls, access, served, keys, authoring=authoring, studio=interfaces.studio)
     app.state.conversations = store
     _add_middleware(app, config)
-    if authoring:
-        app.add_middleware(RelativePaths, source=matcher)
+    app.add_middleware(RelativePaths, source=matcher)
     # Most requests match messages: their routes come first.
     app.router.routes.extend(calls.routes)
     if interfaces.studio:

@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -19,7 +18,7 @@ from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.pieces.embedded import embedded_tokenizer
-from intentmatch.server.auth.api_keys import Access
+from intentmatch.server.auth.api_keys import Access, digest_of_key
 from intentmatch.server.auth.rate_limit import RateLimiter
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.bots.pool import BotPool
@@ -114,11 +113,11 @@ class ServedBots:
             raise InputError(error.details.detail or error.details.title) from error
         if not known or key is None:
             raise InputError("This key is not valid.")
-        return Visitor(self._access.author(key) or "match", key)
+        return Visitor(self._access.author(key) or "match", digest_of_key(key))
 
     def seconds_to_wait(self, visitor: Visitor, what: Counted) -> int:
         """Count something that a visitor does. Returns 0, or the seconds to wait if it was too often."""
-        return 0 if visitor.key is None else self._limiters[what].take(sha256(visitor.key.encode()).digest())
+        return 0 if visitor.key is None else self._limiters[what].take(visitor.key)
 
     def role(self, visitor: Visitor, bot: str | None) -> Role | None:
         """Return what a visitor may do with a bot, or with any of them; None for nothing."""

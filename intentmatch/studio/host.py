@@ -32,8 +32,8 @@ class Visitor:
 
     name: str
     """Stands in revisions and in the audit log."""
-    key: str | None = None
-    """The key that the visitor has presented, for the host to check again; None where no key is needed."""
+    key: bytes | None = None
+    """Digest of the key that the visitor has presented, for the host to check again; None where no key is needed."""
 
 
 class Bot(Protocol):

@@ -109,11 +109,11 @@ class Sessions:
         for digest in [digest for digest, session in self._sessions.items() if session.used < oldest]:
             self._end(digest)
 
-    def pages_of(self, key: str | None) -> int:
+    def pages_of(self, key: bytes | None) -> int:
         """Return how many pages are open in the sessions of a key."""
         return sum(len(session.pages) for session in self._sessions.values() if session.visitor.key == key)
 
-    def _make_room(self, key: str | None) -> None:
+    def _make_room(self, key: bytes | None) -> None:
         """Sign out the least recently used session of this key, or of the key with most sessions, if there are many."""
         counts = Counter(session.visitor.key for session in self._sessions.values())
         if key is None or counts[key] < self._most_of_a_key:

@@ -24,6 +24,7 @@ def test_each_key_has_its_name_and_role(key, name, role):
 
     assert visitor.name == name
     assert served().role(visitor, None) == role
+    assert key not in repr(visitor)  # sessions keep it in memory
 
 
 @pytest.mark.parametrize("key", ["wrong", "", None])

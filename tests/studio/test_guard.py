@@ -33,7 +33,7 @@ class FakeHost:
     def visitor(self, key: str | None, address: str | None) -> Visitor:
         if self.needs_key and key != KEY:
             raise InputError("This key is not valid.")
-        return Visitor("anna", key)
+        return Visitor("anna", None if key is None else key.encode())
 
     def role(self, visitor: Visitor, bot: str | None) -> Role | None:
         return None if self.revoked else "author"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from intentmatch.studio.host import Visitor
 from intentmatch.studio.sessions import Sessions
 
-ANNA = Visitor("anna", "KEY")
+ANNA = Visitor("anna", b"KEY")
 
 
 class Clock:
@@ -100,7 +100,7 @@ def test_end_of_a_session_closes_what_it_has_open():
 
 def test_one_key_ends_only_its_own_sessions():
     sessions = Sessions(most=10, most_of_a_key=3)
-    token, _ = sessions.begin(Visitor("bob", "OTHER"))
+    token, _ = sessions.begin(Visitor("bob", b"OTHER"))
     (first, _), *_ = [sessions.begin(ANNA) for _ in range(100)]
 
     assert len(sessions) == 4
@@ -112,9 +112,9 @@ def test_key_with_most_sessions_makes_room_for_others():
     sessions = Sessions(most=4, most_of_a_key=3)
     first, _ = sessions.begin(ANNA)
     sessions.begin(ANNA)
-    one, _ = sessions.begin(Visitor("bob", "B"))
-    two, _ = sessions.begin(Visitor("eve", "C"))
-    three, _ = sessions.begin(Visitor("joe", "D"))
+    one, _ = sessions.begin(Visitor("bob", b"B"))
+    two, _ = sessions.begin(Visitor("eve", b"C"))
+    three, _ = sessions.begin(Visitor("joe", b"D"))
 
     assert sessions.find(first) is None
     assert [sessions.find(token) is not None for token in (one, two, three)] == [True] * 3

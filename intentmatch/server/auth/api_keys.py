@@ -54,6 +54,9 @@ Role = Literal["match", "author", "admin"]
 ANY_BOT = "*"
 """In place of a bot's name: all bots."""
 
+Presented = str | bytes | None
+"""A key that somebody presents, or its digest where a key is kept; None without one."""
+
 _Digests = tuple[tuple[bytes, str], ...]
 """Digests of keys, each with the bot that the key is valid for."""
 
@@ -142,15 +145,15 @@ class Access:
         """Names of the bots that single keys are valid for."""
         return {bot for _, bot in self._keys + self._author_keys + self._admin_keys if bot != ANY_BOT}
 
-    def is_admin(self, presented: str | None, bot: str | None = None) -> bool:
+    def is_admin(self, presented: Presented, bot: str | None = None) -> bool:
         """Whether this is an admin key, and for this bot if one is named."""
         return _is_among(self._admin_keys, presented, bot)
 
-    def is_known(self, presented: str | None, bot: str | None = None) -> bool:
+    def is_known(self, presented: Presented, bot: str | None = None) -> bool:
         """Whether this is a key of any kind, and for this bot if one is named; `ANY_BOT` means all bots."""
         return _is_among(self._keys + self._author_keys + self._admin_keys, presented, bot)
 
-    def author(self, presented: str | None, bot: str | None = None) -> str | None:
+    def author(self, presented: Presented, bot: str | None = None) -> str | None:
         """Return the name of the author that a key belongs to, for this bot if one is named; None for other keys."""
         if self.is_admin(presented, bot):
             return ADMIN_NAME
@@ -377,7 +380,12 @@ def _too_many(detail: str, seconds: int) -> ProblemError:
     return ProblemError(ProblemDetails.for_status(429, detail), {"Retry-After": str(seconds)})
 
 
-def _digest(key: str | None) -> bytes:
+def _digest(key: Presented) -> bytes:
+    return key if isinstance(key, bytes) else digest_of_key(key)
+
+
+def digest_of_key(key: str | None) -> bytes:
+    """Return what stands for a key in memory, in place of the key."""
     return hashlib.sha256((key or "").encode("utf-8", "surrogatepass")).digest()
 
 
@@ -403,7 +411,7 @@ def _authors(keys: Collection[str], several: bool) -> tuple[tuple[bytes, str, st
     return tuple(found)
 
 
-def _is_among(digests: _Digests, presented: str | None, bot: str | None) -> bool:
+def _is_among(digests: _Digests, presented: Presented, bot: str | None) -> bool:
     given = _digest(presented)
     # Every digest is compared, so that the time tells nothing.
     bots = [owner for digest, owner in digests if secrets.compare_digest(given, digest)]

@@ -29,6 +29,7 @@ from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.daily_drift import DailyDrift
+from intentmatch.server.bots.loadable import unloadable
 from intentmatch.server.bots.newer_files import NewerFiles
 from intentmatch.server.bots.reloads import ReloadCounter, SharedReload
 from intentmatch.server.middleware.problems import (
@@ -335,7 +336,7 @@ class Bot:
                     detail = "The intents were made in code: there is no YAML to edit."
                     raise ProblemError(ProblemDetails.for_status(409, detail))
                 try:
-                    self._workspace = Workspace(path, limits_of(self.matcher))
+                    self._workspace = Workspace(path, limits_of(self.matcher), self._unloadable)
                 except InputError as error:
                     raise ProblemError(ProblemDetails.for_status(409, str(error))) from error
             return self._workspace
@@ -343,7 +344,10 @@ class Bot:
     def _database_workspace(self, address: Address) -> Workspace:
         from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
 
-        return DatabaseWorkspace(address, limits_of(self.matcher))
+        return DatabaseWorkspace(address, limits_of(self.matcher), self._unloadable)
+
+    def _unloadable(self, registry: Registry) -> Problem | None:
+        return unloadable(self.matcher, registry)
 
     @property
     def evaluator(self) -> Evaluator:

@@ -11,6 +11,8 @@ from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 SECONDS_TO_READ = 60.0
 """In which a client must take an answer: until then the answer is kept in memory."""
+SECONDS_OF_A_HANDSHAKE = 60.0
+"""In which a WebSocket must open."""
 
 
 class SlowClients(RequestHeads):
@@ -18,14 +20,20 @@ class SlowClients(RequestHeads):
 
     The time counts from the first byte of the head, or from the connection. A client that has sent part of a head gets
     the status 408; one that has sent nothing gets no response. A client that takes longer than `read_seconds` to take
-    an answer is cut off.
+    an answer is cut off, and so is one whose WebSocket is not open after `handshake_seconds`.
     """
 
     def __init__(
-        self, *arguments: Any, head_seconds: float, read_seconds: float = SECONDS_TO_READ, **keywords: Any
+        self,
+        *arguments: Any,
+        head_seconds: float,
+        read_seconds: float = SECONDS_TO_READ,
+        handshake_seconds: float = SECONDS_OF_A_HANDSHAKE,
+        **keywords: Any,
     ) -> None:
         super().__init__(*arguments, **keywords)
         self._head_seconds, self._read_seconds = head_seconds, read_seconds
+        self._handshake_seconds = handshake_seconds
         self._reading: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._in_head = False
@@ -52,6 +60,8 @@ class SlowClients(RequestHeads):
         self._upgraded = True
         self._stop_timer()
         super().handle_websocket_upgrade(*event)
+        # Uvicorn waits for ever for some handshakes that its library refuses, such as ones with a header above 8 KB.
+        self.loop.call_later(self._handshake_seconds, _end_handshake, self.transport)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse a malformed request. An app that has its head already gets a disconnect, and its response is dropped.
@@ -116,3 +126,12 @@ class SlowClients(RequestHeads):
             )
             self.transport.write(raw_response(details))
         self.transport.close()
+
+
+def _end_handshake(transport: asyncio.Transport) -> None:
+    """Cut off a client whose WebSocket has not opened."""
+    protocol: Any = transport.get_protocol()
+    done = getattr(protocol, "handshake_completed_event", None)  # of one of uvicorn's implementations
+    opened = getattr(protocol, "handshake_complete", True) if done is None else done.is_set()
+    if not opened and not transport.is_closing():
+        transport.abort()

@@ -90,6 +90,18 @@ def test_failed_reload_names_files_from_the_registry(client: TestClient, bot: Pa
     assert [str(bot.parent) in answer.text for answer in answers] == [False, False]
 
 
+@pytest.mark.parametrize("key", ["plain", "root"])
+def test_servers_without_authors_name_files_from_the_registry_too(bot: Path, key: str) -> None:
+    app = create_app(Matcher.load(bot), keys=("plain",), admin_keys=("root",))
+    with TestClient(app, raise_server_exceptions=False) as client:
+        (bot / "bot.yaml").write_text("intents: 3\n", encoding="utf-8")
+        reloaded = client.post("/reload", headers={"X-API-Key": "root"})
+        ready = client.get("/readyz", headers={"X-API-Key": key})
+
+    assert ["bot.yaml:1:" in answer.text for answer in (reloaded, ready)] == [True, True]
+    assert [str(bot.parent) in answer.text for answer in (reloaded, ready)] == [False, False]
+
+
 def test_bots_of_a_folder_are_named_from_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     folder = write(tmp_path / "bots", "shop", "bank")

@@ -261,7 +261,7 @@ def test_file_name_that_is_not_utf8_is_escaped(tmp_path: Path, admin: dict[str, 
     answer = client.post("/match", json={"text": "hello"})
     assert answer.json()["candidates"][0]["location"].endswith("b\\udcff.yaml:1")
     file.write_text("intents: {greet: {}}", encoding="utf-8")
-    assert checked(client.post("/reload", headers=admin)).errors[0].path == f"{tmp_path}/b\\udcff.yaml"
+    assert checked(client.post("/reload", headers=admin)).errors[0].path == "b\\udcff.yaml"
 
 
 def checked(answer: Any) -> ProblemDetails:

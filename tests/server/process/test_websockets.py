@@ -26,6 +26,7 @@ from intentmatch.server.process.logs import log_config
 
 client = pytest.importorskip("websockets.sync.client", reason="the extra studio is not installed")
 HEAD_SECONDS = 0.3
+HANDSHAKE_SECONDS = 1.0
 PATIENCE = 60.0
 
 
@@ -47,7 +48,7 @@ def serving(request, monkeypatch) -> Iterator[tuple[str, ConnectionLimits]]:
     limited = limited_protocol(request.param)
     limits = ConnectionLimits(100, 2)
     listening = socket.create_server(("127.0.0.1", 0))
-    protocol = partial(limited, head_seconds=HEAD_SECONDS, limits=limits)
+    protocol = partial(limited, head_seconds=HEAD_SECONDS, handshake_seconds=HANDSHAKE_SECONDS, limits=limits)
     server = uvicorn.Server(uvicorn.Config(APP, log_config=None, http=protocol, ws="auto"))
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
@@ -71,6 +72,25 @@ def test_open_websocket_counts_until_it_is_closed_and_outlives_the_head(serving)
                 urlopen(url.replace("ws:", "http:"))
             assert refused.value.code == 503
             refused.value.close()
+    end = time.monotonic() + PATIENCE
+    while limits._by_source and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not limits._by_source
+
+
+def test_handshake_that_is_refused_within_uvicorn_ends_the_connection(serving):
+    url, limits = serving
+    port = int(url.rstrip("/").rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+        connection.sendall(
+            b"GET / HTTP/1.1\r\nHost: bot\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nX: " + b"a" * 60_000 + b"\r\n\r\n"
+        )
+        try:
+            while connection.recv(4096):
+                pass
+        except ConnectionResetError:
+            pass
     end = time.monotonic() + PATIENCE
     while limits._by_source and time.monotonic() < end:
         time.sleep(0.01)

@@ -1,0 +1,54 @@
+"""Find out before an edit is written whether a bot with its settings can be loaded.
+
+Files that name a model that is not there, or an inbox that cannot be, would keep the server from its next start.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from intentmatch.core.errors import NOWHERE, DatabaseError, IntentMatchError, Problem
+from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.matching.matcher import Matcher
+
+_log = logging.getLogger(__name__)
+
+_INTENTS, _UTTERANCES = 2, 2
+
+
+def unloadable(matcher: Matcher, registry: Registry) -> Problem | None:
+    """Return why a registry with these settings cannot replace that of a matcher; None if it can.
+
+    Nothing is tried, and None returned, if the settings are those in use. Otherwise the models are loaded, and a few
+    utterances built and matched, which takes a moment. Raises `DatabaseError`.
+    """
+    used = matcher.registry.settings
+    changed = [name for name in registry.settings if registry.settings[name] != used.get(name)]
+    if registry.settings == used:
+        return None
+    try:
+        matcher.trial(_smallest(registry, in_database=matcher.address is not None))
+    except DatabaseError:
+        raise
+    except Exception as error:  # noqa: BLE001 - such as one of a model's library
+        expected = isinstance(error, IntentMatchError)
+        if not expected:
+            _log.warning("the settings of an edit cannot be loaded: %s", error, exc_info=True)
+        reason = f"{error}" if expected else "see the log of the server"
+        place = registry.setting_locations.get(changed[0], NOWHERE) if changed else NOWHERE
+        return Problem(place, "error", "setting", f"the bot cannot be loaded with these settings: {reason}")
+    return None
+
+
+def _smallest(registry: Registry, *, in_database: bool) -> Registry:
+    """Return a registry with the settings of another one and next to nothing of its intents."""
+    settings = dict(registry.settings)
+    settings.pop("cache", None)  # nothing is to be written there yet
+    if in_database and settings.get("index") == "pgvector":
+        del settings["index"]  # a registry in memory has no database
+    intents = tuple(
+        Intent(intent.name, tuple(Utterance(one.text, one.language) for one in intent.utterances[:_UTTERANCES]))
+        for intent in registry.intents[:_INTENTS]
+    )
+    return replace(registry, intents=intents, settings=settings, tests=(), slots=(), rules=())

@@ -13,8 +13,8 @@ from intentmatch.integrations.tools import OutOfScope, Tools
 try:
     from langchain.agents import AgentState
     from langchain.agents.middleware import AgentMiddleware, ModelRequest
-    from langchain.agents.middleware.types import PrivateStateAttr
-    from langchain_core.messages import BaseMessage, HumanMessage, convert_to_messages
+    from langchain.agents.middleware.types import PrivateStateAttr, ToolCallRequest
+    from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage, convert_to_messages
     from langchain_core.prompt_values import PromptValue
     from langchain_core.runnables import (
         Runnable,
@@ -140,8 +140,9 @@ class IntentToolMiddleware(AgentMiddleware):  # type: ignore[misc]  # Any, where
     """Shows an agent's model the tools of the user's intent, without a model call to choose them.
 
     `tools`, `out_of_scope` and the rules are those of `Tools`. The message is matched once, when the agent begins.
-    Built-in tools of the model provider (dicts) are always shown. Raises `UnknownNameError` if an intent of `tools`
-    does not exist.
+    A hidden tool does not run if the model names it: the model gets an error and the names of its tools. Built-in
+    tools of the model provider (dicts) are always shown. Raises `UnknownNameError` if an intent of `tools` does not
+    exist.
     """
 
     state_schema = IntentState
@@ -171,6 +172,26 @@ class IntentToolMiddleware(AgentMiddleware):  # type: ignore[misc]  # Any, where
     async def awrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[Any]]) -> Any:
         """Call the model with the tools that the message needs, async."""
         return await handler(self._narrowed(request))
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+        """Run a tool that the model was shown; a hidden tool is an error message."""
+        return self._refusal(request) or handler(request)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> Any:
+        """Do the same as `wrap_tool_call`, async."""
+        return self._refusal(request) or await handler(request)
+
+    def _refusal(self, request: ToolCallRequest) -> ToolMessage | None:
+        """Return the answer to the call of a hidden tool; None if the tool may run."""
+        intents, names = _field(request.state, _KEY), [tool.name for tool in request.runtime.tools]
+        name = request.tool_call["name"]
+        if intents is None or name not in names or name in (needed := self._tools.needed(names, intents)):
+            return None
+        shown = ", ".join(each for each in names if each in needed)
+        content = f"Error: {name} is not a valid tool for this message, try one of [{shown}]."
+        return ToolMessage(content, name=name, tool_call_id=request.tool_call["id"], status="error")
 
     def _narrowed(self, request: ModelRequest) -> ModelRequest:
         intents = request.state.get(_KEY)

@@ -13,9 +13,9 @@ OutOfScope = Literal["none", "all"]
 
 
 class Tools:
-    """Tools by intent, so that a model is shown only the tools that a message needs.
+    """Tools by intent, so that a model is shown, and can call, only the tools that a message needs.
 
-    `by_intent` maps intents to tool names; without it, an intent has the tool of the same name. Tools that belong to
+    `by_intent` maps intents to tool names; an intent that it lacks has the tool of its own name. Tools that belong to
     no intent are always shown. All tools are shown if the intent of the message has no tool, such as a "yes" to an
     earlier question. A message out of scope shows no tools of intents, or all of them if `out_of_scope` is "all", for
     models that ask the user back. Raises `UnknownNameError` if an intent does not exist, or if `out_of_scope` is
@@ -32,7 +32,7 @@ class Tools:
         if out_of_scope not in get_args(OutOfScope):
             raise UnknownNameError("choice for out_of_scope", out_of_scope, get_args(OutOfScope))
         self._matcher = matcher
-        self._by_intent = by_intent
+        self._by_intent = by_intent or {}
         self._out_of_scope = out_of_scope
 
     def intents(self, message: str) -> list[str]:
@@ -53,9 +53,8 @@ class Tools:
 
     def _tools_of(self, intents: Collection[str] | None) -> set[str]:
         """Return the tools of some intents; None stands for all intents."""
-        if self._by_intent is None:
-            return {intent.name for intent in self._matcher.registry if intents is None or intent.name in intents}
-        return {tool for name, tools in self._by_intent.items() if intents is None or name in intents for tool in tools}
+        names = [intent.name for intent in self._matcher.registry if intents is None or intent.name in intents]
+        return {tool for name in names for tool in self._by_intent.get(name, (name,))}
 
 
 def _possible_intents(result: MatchResult) -> list[str]:

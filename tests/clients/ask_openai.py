@@ -17,6 +17,8 @@ def main(url: str, key: str) -> None:
     assert (packed.model, packed.object, packed.usage.total_tokens) == ("any", "list", 7)
     for one, other in zip(packed.data, plain.data, strict=True):
         assert all(math.isclose(a, b, abs_tol=1e-7) for a, b in zip(one.embedding, other.embedding, strict=True))
+    (model,) = client.models.list()
+    assert client.models.retrieve(model.id) == model
     (short,) = client.embeddings.create(model="any", input="where is my order", dimensions=64).data
     assert len(short.embedding) == 64
     assert math.isclose(math.hypot(*short.embedding), 1, abs_tol=1e-5)
@@ -30,7 +32,7 @@ def main(url: str, key: str) -> None:
         raise AssertionError("it was not refused")
     except openai.AuthenticationError as error:
         assert error.code == "invalid_api_key"
-    print(f"openai {version('openai')}: base64 and numbers, dimensions, tokens refused, a wrong key")
+    print(f"openai {version('openai')}: base64 and numbers, models, dimensions, tokens refused, a wrong key")
 
 
 main(*sys.argv[1:])

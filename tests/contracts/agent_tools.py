@@ -60,6 +60,10 @@ class AgentToolsContract:
         """An agent whose tools the adapter chooses; `tools` is the adapter's table of tools by intent."""
         raise NotImplementedError
 
+    def run_with_call_of_status(self, matcher: Matcher, message: str) -> str:
+        """The text of what an agent says whose model calls the tool `status` once, shown or not."""
+        raise NotImplementedError
+
     def test_model_is_shown_tool_of_intent(self):
         """And tools that belong to no intent. The message is matched once, though the model is called twice."""
         matcher = order_matcher()
@@ -98,6 +102,25 @@ class AgentToolsContract:
         agent.run("penguins")
 
         assert agent.shown[:1] in ([], [[]])
+
+    def test_table_of_one_intent_hides_tools_of_others(self):
+        agent = self.new_agent(order_matcher(), {"status": ["status"]})
+
+        agent.run("penguins")
+
+        assert agent.shown[0] == ["search"]
+
+    @pytest.mark.parametrize(
+        ("message", "runs"), [("track my parcel", True), ("sound now", True), ("cancel it please", False)]
+    )
+    def test_hidden_tool_does_not_run_if_model_names_it(self, message, runs):
+        """A tool that is shown runs; an instruction in a text that the model reads must not reach the others."""
+        said = self.run_with_call_of_status(order_matcher(), message)
+
+        assert ("on its way" in said) == runs
+
+    def test_hidden_tool_does_not_run_out_of_scope(self):
+        assert "on its way" not in self.run_with_call_of_status(order_matcher(), "penguins")
 
     def test_other_choice_for_out_of_scope_is_refused_at_once(self):
         with pytest.raises(IntentMatchError, match="unknown choice for out_of_scope 'some': known are all, none"):

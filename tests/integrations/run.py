@@ -80,7 +80,8 @@ def tested(name: str, python: Path, folder: Path, modules: Path | None) -> tuple
     """Run the tests of an environment; return the verdict, the counts and the output."""
     # Its own home folder, because some bots store files there.
     variables = {"HOME": str(folder / name), "NODE_PATH": str(modules or "")}
-    tests = ["-o", WARNINGS, HERE / f"test_{name}.py", HERE / "test_credentials.py", HERE / "test_snippets.py"]
+    shared = [HERE / f"test_{each}.py" for each in ("credentials", "extras", "snippets")]
+    tests = ["-o", WARNINGS, HERE / f"test_{name}.py", *shared]
     return run_pytest(python, folder / f"{name}.xml", tests, variables)
 
 

@@ -271,6 +271,14 @@ class TestTools(AgentToolsContract):
     def new_agent(self, matcher, tools=None, **options):
         return ToolAgent(matcher, tools=tools, middleware=IntentToolMiddleware(matcher, tools, **options))
 
+    def run_with_call_of_status(self, matcher, message):
+        agent, later = ToolAgent(matcher), ToolAgent(matcher)
+        said = agent.run(message)
+
+        state = asyncio.run(later.agent.ainvoke({"messages": [("user", message)]}))
+        assert said == "\n".join(str(each.content) for each in state["messages"])
+        return said
+
     @pytest.mark.parametrize("mode", ["sync", "async"])
     def test_state_holds_messages_and_no_intents(self, matcher, mode):
         """The intents of the message are private to the middleware, sync or async."""

@@ -12,7 +12,8 @@ pytest.importorskip("pydantic_ai", reason="needs the extra `pydantic-ai`")
 
 from contracts.agent_tools import AgentToolsContract, order_matcher
 from pydantic_ai import Agent, BinaryContent, TextContent
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
+from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel as FrameworkTestModel
 from pydantic_ai.toolsets import FunctionToolset
 
@@ -77,6 +78,15 @@ class TestTools(AgentToolsContract):
 
     def new_agent(self, matcher, tools=None, **options):
         return ToolAgent(matcher, tools, **options)
+
+    def run_with_call_of_status(self, matcher, message):
+        def call_once(messages: list[Any], _: Any) -> ModelResponse:
+            asked = any(isinstance(part, ToolCallPart) for message in messages for part in message.parts)
+            return ModelResponse([TextPart("Done.") if asked else ToolCallPart("status", {})])
+
+        result = asyncio.run(ToolAgent(matcher).agent.run(message, model=FunctionModel(call_once)))
+        parts = [part for message in result.all_messages() for part in message.parts]
+        return "\n".join(str(getattr(part, "content", "")) for part in parts)
 
 
 @pytest.fixture

@@ -65,12 +65,20 @@ def test_all_tools_are_needed_out_of_scope_if_asked_to(matcher):
 
 
 def test_table_gives_tools_to_intents(matcher):
-    """Names then no longer count; a tool that does not exist is ignored."""
+    """An intent that the table lacks keeps the tool of its own name; a tool that does not exist is ignored."""
     tools = Tools(matcher, {"status": ["search", "status"], "yes": ["cancel"], "mute": ["gone"]})
 
     assert tools.needed(NAMES, ["status"]) == {"search", "status"}
-    assert tools.needed(NAMES, ["yes"]) == {"cancel"}
-    assert tools.needed(NAMES, ["cancel"]) == tools.needed(NAMES, ["mute"]) == set(NAMES)
+    assert tools.needed(NAMES, ["yes"]) == tools.needed(NAMES, ["cancel"]) == {"cancel"}
+    assert tools.needed(NAMES, ["mute"]) == set(NAMES)
+
+
+def test_table_of_one_intent_hides_tools_of_others(matcher):
+    """Out of scope, no tool of any intent is needed."""
+    tools = Tools(matcher, {"status": ["status"]})
+
+    assert tools.needed(NAMES, []) == {"search"}
+    assert tools.needed(NAMES, ["status"]) == {"status", "search"}
 
 
 def test_unknown_intent_in_table_is_refused(matcher):

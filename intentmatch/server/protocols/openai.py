@@ -1,6 +1,7 @@
 """OpenAI's embeddings API, served by the encoder in use, for tools that accept any such server.
 
-The model name is echoed and otherwise ignored. Words are counted as tokens, because encoders do not report theirs.
+The model name is echoed and otherwise ignored; the encoder in use is the only model that is listed. Words count as
+tokens, because encoders do not report theirs.
 """
 
 from __future__ import annotations
@@ -32,13 +33,25 @@ class _Embeddings(BaseModel):
 
 
 def protocol(host: Host) -> Protocol:
-    """Make the route of OpenAI."""
+    """Make the routes of OpenAI."""
     router = APIRouter(include_in_schema=False)
+
+    @router.get("/v1/models")
+    async def models(request: Request) -> Response:
+        _authorise(request)
+        return JSONResponse({"object": "list", "data": [_model((await host.bot(request)).matcher.encoder)]})
+
+    @router.get("/v1/models/{name:path}")
+    async def model(request: Request, name: str) -> Response:
+        _authorise(request)
+        encoder = (await host.bot(request)).matcher.encoder
+        if name != encoder.name:
+            raise refused(404, f"The model {name!r} does not exist; the encoder in use is {encoder.name!r}.")
+        return JSONResponse(_model(encoder))
 
     @router.post("/v1/embeddings")
     async def embeddings(request: Request) -> Response:
-        if not authorised(request, bearer(request)):
-            raise refused(401, "Incorrect API key provided.")
+        _authorise(request)
         body = await read(request, _Embeddings)
         texts = _texts(body.input, host)
         bot = await host.bot(request)
@@ -54,6 +67,16 @@ def protocol(host: Host) -> Protocol:
         return JSONResponse({"object": "list", "data": data, "model": body.model, "usage": usage})
 
     return Protocol(router, re.compile(r"/v1/.*"), _shape)
+
+
+def _authorise(request: Request) -> None:
+    if not authorised(request, bearer(request)):
+        raise refused(401, "Incorrect API key provided.")
+
+
+def _model(encoder: Encoder) -> dict[str, Any]:
+    # OpenAI's clients need the time when a model was made, which an encoder does not know.
+    return {"id": encoder.name, "object": "model", "created": 0, "owned_by": "intentmatch"}
 
 
 def _texts(given: str | list[Any], host: Host) -> list[str]:

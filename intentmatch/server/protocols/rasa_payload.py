@@ -1,8 +1,8 @@
 """Payloads of Rasa's buttons, such as `/order_status{"order_number": "AB-12345"}`: an intent and entities without NLU.
 
 Rasa sends every text to an NLU server, payloads included. The syntax and what becomes of its mistakes are those of
-Rasa's `RegexMessageHandler`. Rasa reads only the intents of its domain. A server does not know the domain, in which some
-intents have a button and no utterances: a name that the registry lacks counts if it is a single word.
+Rasa's `RegexMessageHandler`. Rasa reads only the intents of its domain. A server does not know the domain, in which
+intents may have a button and no utterances: a name that the registry lacks counts if it is a single word.
 """
 
 from __future__ import annotations

@@ -114,3 +114,19 @@ def test_bearer_key_is_accepted(guarded: TestClient) -> None:
     for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": KEY}):
         answer = guarded.post(URL, json=body, headers=headers)
         assert (answer.status_code, answer.json()["error"]["code"]) == (401, "invalid_api_key")
+
+
+def test_encoder_in_use_is_the_only_model(protocol_client: TestClient, bot: Matcher) -> None:
+    """Clients list models to fill a menu, or look up the one that they are configured with."""
+    model = {"id": bot.encoder.name, "object": "model", "created": 0, "owned_by": "intentmatch"}
+    assert protocol_client.get("/v1/models").json() == {"object": "list", "data": [model]}
+    assert protocol_client.get(f"/v1/models/{bot.encoder.name}").json() == model
+    unknown = protocol_client.get("/v1/models/org/another")
+    assert unknown.status_code == 404
+    assert unknown.json()["error"]["message"].startswith("The model 'org/another' does not exist")
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/models/any"])
+def test_models_need_the_key(guarded: TestClient, path: str) -> None:
+    assert guarded.get(path).json()["error"]["code"] == "invalid_api_key"
+    assert guarded.get(path, headers={"authorization": f"Bearer {KEY}"}).status_code in (200, 404)

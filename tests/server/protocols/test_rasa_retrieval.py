@@ -132,7 +132,8 @@ def test_scores_without_calibration_do_not_add_up() -> None:
     found = result("matched", ("faq/ask_hours", None), ("greet", None), ("faq/ask_price", None))
 
     assert [entry["confidence"] for entry in ranking(found.candidates, GROUPS)] == [0.5, 0.5]
-    assert [entry["confidence"] for entry in response_selector(found.candidates, found.language, REGISTRY, GROUPS)["faq"]["ranking"]] == [0.5, 0.5]
+    selected = response_selector(found.candidates, found.language, REGISTRY, GROUPS)["faq"]
+    assert [entry["confidence"] for entry in selected["ranking"]] == [0.5, 0.5]
 
 
 def test_ambiguous_within_a_retrieval_intent_is_that_intent() -> None:

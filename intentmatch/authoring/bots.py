@@ -22,6 +22,7 @@ from intentmatch.authoring.revisions import Revision, digest_of
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError, UnknownNameError
+from intentmatch.core.types import Registry
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.plan import Changes, plan
 from intentmatch.registry.editing.whole_files import ReplaceFile
@@ -84,6 +85,19 @@ class RemovedBot:
         return None if match is None or time is None else cls(identity, match["name"], time)
 
 
+UnloadableBot = Callable[[str, Registry], Problem | None]
+"""Returns why a new bot of this name could not be loaded; None if it could."""
+
+
+def refuse_unusable(name: str, changes: Changes, unloadable: UnloadableBot | None) -> None:
+    """Raise `RegistryError` for the files of a new bot that have errors or cannot be loaded."""
+    errors = [problem for problem in changes.problems if problem.severity == "error"]
+    if not errors and unloadable is not None and (found := unloadable(name, changes.registry)) is not None:
+        errors = [found]
+    if errors:
+        raise RegistryError(errors)
+
+
 class Bots:
     """The bots of one folder, for any number of threads and processes."""
 
@@ -92,9 +106,13 @@ class Bots:
         folder: str | os.PathLike[str],
         found: Callable[[], Mapping[str, Path]],
         limits: Callable[[Path], ReadLimits],
+        unloadable: UnloadableBot | None = None,
     ) -> None:
-        """`found` returns the path of each bot of the folder by its name, and `limits` what may be read for one."""
-        self._limits = limits
+        """`found` returns the path of each bot of the folder by its name, and `limits` what may be read for one.
+
+        `unloadable` returns why a new bot could not be loaded: such a bot is not created.
+        """
+        self._limits, self._unloadable = limits, unloadable
         self._folder = Path(folder)
         self._found = found
         git = GitHistory.of(self._folder)
@@ -114,8 +132,7 @@ class Bots:
             self._refuse_taken(name)
             changes = plan(target, [ReplaceFile(target / file, text) for file, text in files.items()],
                            limits=self._limits(target))  # fmt: skip
-            if errors := [problem for problem in changes.problems if problem.severity == "error"]:
-                raise RegistryError(errors)
+            refuse_unusable(name, changes, self._unloadable)
             self._audit.prepare()
             self._place(target, changes)
             note = note.strip() or f"Create the bot {name}"

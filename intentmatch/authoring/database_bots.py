@@ -11,10 +11,17 @@ from pathlib import Path
 import psycopg
 
 from intentmatch.authoring.audit import AuditEntry
-from intentmatch.authoring.bots import BotExistsError, CreatedBot, LastBotError, RemovedBot
+from intentmatch.authoring.bots import (
+    BotExistsError,
+    CreatedBot,
+    LastBotError,
+    RemovedBot,
+    UnloadableBot,
+    refuse_unusable,
+)
 from intentmatch.authoring.database_workspace import DatabaseWorkspace, audit_entry, revision_of
 from intentmatch.authoring.revisions import digest_of
-from intentmatch.core.errors import ChangedMeanwhileError, RegistryError, UnknownNameError
+from intentmatch.core.errors import ChangedMeanwhileError, UnknownNameError
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.plan import plan
 from intentmatch.registry.editing.whole_files import ReplaceFile
@@ -30,9 +37,11 @@ _ALL = "*"
 class DatabaseBots:
     """The bots of one database, for any number of threads, processes and machines."""
 
-    def __init__(self, address: Address, limits: Callable[[Address], ReadLimits]) -> None:
-        """`limits` returns what may be read for a bot."""
-        self._address, self._limits = address, limits
+    def __init__(
+        self, address: Address, limits: Callable[[Address], ReadLimits], unloadable: UnloadableBot | None = None
+    ) -> None:
+        """`limits` returns what may be read for a bot; `unloadable` is as for `Bots`."""
+        self._address, self._limits, self._unloadable = address, limits, unloadable
         self._database = Database(address)
 
     def create(self, name: str, files: Mapping[str, str], *, author: str, note: str = "") -> CreatedBot:
@@ -43,8 +52,7 @@ class DatabaseBots:
             _refuse_taken(store.exists_in(connection), name)
         changes = plan(root, [ReplaceFile(root / file, text) for file, text in files.items()],
                        limits=self._limits(self._address.of(name)), held={})  # fmt: skip
-        if errors := [problem for problem in changes.problems if problem.severity == "error"]:
-            raise RegistryError(errors)
+        refuse_unusable(name, changes, self._unloadable)
         note = note.strip() or f"Create the bot {name}"
         contents = {change.path.relative_to(root).as_posix(): (change.new or "").encode() for change in changes.files}
         with self._database.rows(name) as connection:

@@ -6,6 +6,7 @@ Files that name a model that is not there, or an inbox that cannot be, would kee
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from intentmatch.core.errors import NOWHERE, DatabaseError, IntentMatchError, Problem
@@ -24,11 +25,18 @@ def unloadable(matcher: Matcher, registry: Registry) -> Problem | None:
     utterances built and matched, which takes a moment. Raises `DatabaseError`.
     """
     used = matcher.registry.settings
-    changed = [name for name in registry.settings if registry.settings[name] != used.get(name)]
     if registry.settings == used:
         return None
+    changed = [name for name in registry.settings if registry.settings[name] != used.get(name)]
+    return why_not(matcher.trial, registry, changed, in_database=matcher.address is not None)
+
+
+def why_not(
+    load: Callable[[Registry], object], registry: Registry, changed: Sequence[str], *, in_database: bool
+) -> Problem | None:
+    """Return why `load` fails for a small registry with these settings, at the first one of `changed`."""
     try:
-        matcher.trial(_smallest(registry, in_database=matcher.address is not None))
+        load(_smallest(registry, in_database=in_database))
     except DatabaseError:
         raise
     except Exception as error:  # noqa: BLE001 - such as one of a model's library

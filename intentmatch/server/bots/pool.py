@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,9 @@ from fastapi import Request
 from intentmatch.artefact.store import Artefact
 from intentmatch.authoring.read_limits import served_settings
 from intentmatch.core.bot_names import VALID_NAME
-from intentmatch.core.errors import DatabaseError, IntentMatchError, RegistryError, public_text
+from intentmatch.core.errors import DatabaseError, IntentMatchError, Problem, RegistryError, public_text
+from intentmatch.core.types import Registry
+from intentmatch.inbox import Inbox
 from intentmatch.matching.loader import Source
 from intentmatch.matching.matcher import Matcher
 from intentmatch.registry.reading.snapshot import Content, content
@@ -30,6 +33,7 @@ from intentmatch.server.auth.api_keys import NOT_FOR_THIS_BOT, allowed
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.bots.folder import BotFolder
+from intentmatch.server.bots.loadable import why_not
 from intentmatch.server.bots.memory import own_bytes
 from intentmatch.server.bots.model_pool import ModelPool
 from intentmatch.server.bots.reloads import ReloadCounter
@@ -184,8 +188,25 @@ class BotPool:
         if isinstance(path, Address):
             from intentmatch.authoring.database_bots import DatabaseBots  # needs psycopg
 
-            return DatabaseBots(path, self._folder.limits_of_new)
-        return Bots(path, lambda: self._folder.bots_in_folder(Path(path)), self._folder.limits_of_new)
+            return DatabaseBots(path, self._folder.limits_of_new, self._unloadable)
+        found = partial(self._folder.bots_in_folder, Path(path))
+        return Bots(path, found, self._folder.limits_of_new, self._unloadable)
+
+    def _unloadable(self, name: str, registry: Registry) -> Problem | None:
+        """Return why a new bot could not be loaded; None if it could."""
+        if not registry.settings:
+            return None
+        path, settings = self._folder.path, served_settings(self._folder.settings_of(name), ())
+        address = path.of(name) if isinstance(path, Address) else None
+
+        def load(small: Registry) -> None:
+            models = self._models
+            check = partial(Inbox.from_settings, address=address)
+            Source(small, settings, load_encoder=models.encoder, load_reranker=models.reranker, check=check).engine(
+                None
+            )
+
+        return why_not(load, registry, list(registry.settings), in_database=address is not None)
 
     async def forget(self, name: str) -> None:
         """Answer no more as a bot whose files are gone; answers that it has begun are still finished."""

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from several_bots import write
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
-from intentmatch.server import create_app
+from intentmatch.server import BotFolder, create_app
 
 KEY = {"X-API-Key": "hers", "If-Match": "*"}
 YAML = (
@@ -86,3 +87,22 @@ def test_broken_settings_of_others_do_not_hinder_edits(client: TestClient, bot: 
 
     assert (added.status_code, added.json()["active"]) == (200, False)
     assert (mended.status_code, mended.json()["active"]) == (200, True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "created"),
+    [("inbox: database", False), ("encoder: 'onnx:./none'", False), ("reranker: words", True), ("", True)],
+)
+def test_new_bot_that_cannot_be_loaded_is_not_created(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str, created: bool
+) -> None:
+    monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    folder = write(tmp_path / "bots", "bank")
+    body = {"name": "shop", "files": [{"file": "bot.yaml", "text": with_settings(settings)["edits"][0]["text"]}]}
+    app = create_app(BotFolder(folder), admin_keys=("*:root",), authoring=True)
+    with TestClient(app, raise_server_exceptions=False, headers={"X-API-Key": "root"}) as client:
+        answer = client.post("/bots", json=body)
+        matched = client.post("/bots/shop/match", json={"text": "hello"})
+
+    assert (answer.status_code, matched.status_code) == ((201, 200) if created else (422, 404)), answer.text
+    assert (folder / "shop").exists() is created

@@ -22,6 +22,16 @@ def conversation(activity: Any) -> str:
     return f"{activity.channel_id}/{activity.conversation.id}/{user.id if user else ''}"
 
 
+def delivery(activity: Any) -> str | None:
+    """Return the id of an activity. Teams delivers an activity again if the bot takes more than 15 seconds.
+
+    It is None for an activity without an id, and in the channel "test", where each test adapter counts anew.
+    """
+    if not activity.id or activity.channel_id == "test":
+        return None
+    return f"{activity.channel_id}/{activity.conversation.id}/{activity.id}"
+
+
 def chosen(activity: Any) -> str | None:
     """Return the id of the choice if the activity comes from a button of ours, otherwise None."""
     choice = activity.value.get(_CHOICE) if isinstance(activity.value, dict) else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from intentmatch import Dialogue, MissingExtraError, Turn
-from intentmatch.integrations.activities import button, chosen, conversation, is_own
+from intentmatch.integrations.activities import button, chosen, conversation, delivery, is_own
 from intentmatch.integrations.routes import Routes
 
 try:
@@ -37,15 +37,19 @@ class IntentRouter(Routes):
 
     async def _match(self, context: TurnContext, _state: TurnState) -> bool:
         activity = context.activity
-        if activity.type == ActivityTypes.message and not is_own(activity):
-            context.turn_state[_KEY] = await self.dialogue.atake(
-                activity.text,
-                conversation(activity),
-                chosen=chosen(activity),
-                language=activity.locale,
-                turn=context.turn_state,
-            )
-        return True
+        if activity.type != ActivityTypes.message or is_own(activity):
+            return True
+        with self._deliveries.once(delivery(activity)) as is_new:
+            if is_new:
+                context.turn_state[_KEY] = await self.dialogue.atake(
+                    activity.text,
+                    conversation(activity),
+                    chosen=chosen(activity),
+                    language=activity.locale,
+                    turn=context.turn_state,
+                )
+        # Without a further route, not even the agent's own answers it again.
+        return is_new
 
     def _has_answer(self, context: TurnContext) -> bool:
         turn = self.turn(context)

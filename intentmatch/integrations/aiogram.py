@@ -43,6 +43,12 @@ class IntentRouter(Routes, Router):  # type: ignore[misc]  # aiogram is not inst
         await self._answer(query.message, _title(query), chosen=query.data, **data)
 
     async def _answer(self, message: Message, text: str, *, chosen: str | None = None, **data: Any) -> None:
+        # Telegram delivers an update again if its webhook is not answered, or if it was not confirmed before a restart.
+        with self._deliveries.once(f"{data['bot'].id}:{data['event_update'].update_id}") as is_new:
+            if is_new:
+                await self._answer_new(message, text, chosen, data)
+
+    async def _answer_new(self, message: Message, text: str, chosen: str | None, data: dict[str, Any]) -> None:
         bot, user, topic = data["bot"], data["event_from_user"], data.get("event_thread_id")
         conversation = f"telegram:{bot.id}:{message.chat.id}:{topic or ''}:{user.id}"
         turn = await self.dialogue.atake(text, conversation, chosen=chosen, language=user.language_code)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from intentmatch import Candidate, Dialogue, Entity, MissingExtraError, Turn
-from intentmatch.integrations.activities import button, chosen, conversation, is_own
+from intentmatch.integrations.activities import button, chosen, conversation, delivery, is_own
+from intentmatch.integrations.deliveries import Deliveries
 
 try:
     from botbuilder.core import CardFactory, IntentScore, MessageFactory, Recognizer, RecognizerResult, TurnContext
@@ -19,6 +20,7 @@ except ModuleNotFoundError as error:
 
 NONE = "None"
 """Name of the top intent if a message is out of scope, or while a question to the user is pending."""
+_KEY = "intentmatch.recognized"
 
 
 class IntentRecognizer(Recognizer):  # type: ignore[misc]  # its package has no types
@@ -35,22 +37,36 @@ class IntentRecognizer(Recognizer):  # type: ignore[misc]  # its package has no 
 
     def __init__(self, dialogue: Dialogue) -> None:
         self.dialogue = dialogue
+        self._deliveries = Deliveries()
 
     async def recognize(self, turn_context: TurnContext) -> RecognizerResult:
-        """Recognize the intent of a turn's message; `NONE` for other activities and for the bot's own messages."""
+        """Recognize the intent of a turn's message.
+
+        It is `NONE`, without text and reply, for other activities, for the bot's own messages and for a message that is
+        delivered again.
+        """
         activity = turn_context.activity
         turn = Turn("")
         if activity.type == ActivityTypes.message and not is_own(activity):
-            turn = await self.dialogue.atake(
-                _text(activity),
-                conversation(activity),
-                chosen=chosen(activity),
-                language=activity.locale,
-                turn=turn_context.turn_state,
-            )
+            # A turn may ask several times, which is no new delivery.
+            event = None if _KEY in turn_context.turn_state else delivery(activity)
+            with self._deliveries.once(event) as is_new:
+                if is_new:
+                    turn_context.turn_state[_KEY] = True
+                    turn = await self._take(turn_context)
         reply = {} if turn.reply is None else {"reply": _reply(turn, activity)}
         return RecognizerResult(
             text=turn.message, intents=_intents(turn), entities=_entities(turn), properties={"turn": turn, **reply}
+        )
+
+    async def _take(self, turn_context: TurnContext) -> Turn:
+        activity = turn_context.activity
+        return await self.dialogue.atake(
+            _text(activity),
+            conversation(activity),
+            chosen=chosen(activity),
+            language=activity.locale,
+            turn=turn_context.turn_state,
         )
 
 

@@ -49,6 +49,14 @@ class IntentRouter(Routes):
     async def _answer(
         self, event: Message | Interaction, user: User, text: str, language: str | None, chosen: str | None = None
     ) -> None:
+        # Discord may deliver an event again after it reconnected.
+        with self._deliveries.once(str(event.id)) as is_new:
+            if is_new:
+                await self._answer_new(event, user, text, language, chosen)
+
+    async def _answer_new(
+        self, event: Message | Interaction, user: User, text: str, language: str | None, chosen: str | None
+    ) -> None:
         conversation = f"discord:{event.channel.id}:{user.id}"
         turn = await self.dialogue.atake(text, conversation, chosen=chosen, language=language)
         if (handler := self.handler(turn)) is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from intentmatch import Dialogue, Registry, Turn, UnknownNameError
+from intentmatch.integrations.deliveries import Deliveries
 
 Handler = Callable[..., Any]
 _H = TypeVar("_H", bound=Handler)
@@ -15,11 +16,13 @@ class Routes:
     """Functions by intent, and a fallback. Adapters add how messages are received and replies are sent.
 
     Without a function, an intent is answered with its response from the YAML. Questions to the user are sent as they
-    are. A bot needs functions only for what it does beside talking.
+    are. A bot needs functions only for what it does beside talking. An event that is delivered again is not answered
+    again.
     """
 
     def __init__(self, dialogue: Dialogue) -> None:
         self.dialogue = dialogue
+        self._deliveries = Deliveries()
         self._handlers: dict[str, Handler] = {}
         self._fallback: Handler | None = None
 

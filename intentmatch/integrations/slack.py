@@ -48,7 +48,9 @@ class IntentRouter(Routes):
         app.action(_BUTTON)(self._on_button)
 
     def _on_message(self, event: Mapping[str, Any], request: BoltRequest) -> None:
-        self._answer(self.dialogue.take(_text(event, request.context), **_place(request)), request)
+        with self._deliveries.once(_delivery(request)) as is_new:
+            if is_new:
+                self._answer(self.dialogue.take(_text(event, request.context), **_place(request)), request)
 
     def _on_button(self, ack: Ack, action: Mapping[str, Any], request: BoltRequest) -> None:
         ack()
@@ -73,7 +75,10 @@ class AsyncIntentRouter(Routes):
         app.action(_BUTTON)(self._on_button)
 
     async def _on_message(self, event: Mapping[str, Any], request: AsyncBoltRequest) -> None:
-        await self._answer(await self.dialogue.atake(_text(event, request.context), **_place(request)), request)
+        with self._deliveries.once(_delivery(request)) as is_new:
+            if is_new:
+                turn = await self.dialogue.atake(_text(event, request.context), **_place(request))
+                await self._answer(turn, request)
 
     async def _on_button(self, ack: AsyncAck, action: Mapping[str, Any], request: AsyncBoltRequest) -> None:
         await ack()
@@ -99,6 +104,12 @@ def _text(event: Mapping[str, Any], context: BoltContext | AsyncBoltContext) -> 
     if mention in text and event["type"] == "message" and event.get("channel_type") != "im":
         return None  # Slack sends the message again, as an `app_mention`
     return html.unescape(_MARKUP.sub(lambda mark: mark[2] or mark[1], text.replace(mention, "")))
+
+
+def _delivery(request: BoltRequest | AsyncBoltRequest) -> str | None:
+    """Return the id of an event. Slack delivers an event again, up to three times, if it is not acknowledged in 3 s."""
+    event: str | None = request.body.get("event_id")
+    return event
 
 
 def _button_of(action: Mapping[str, Any]) -> tuple[str, str]:

@@ -54,6 +54,14 @@ class IntentRouter(Routes):
         *,
         chosen: str | None = None,
     ) -> None:
+        # Telegram delivers an update again if its webhook is not answered, or if it was not confirmed before a restart.
+        with self._deliveries.once(f"{context.bot.id}:{update.update_id}") as is_new:
+            if is_new:
+                await self._answer_new(update, context, text, topic, chosen)
+
+    async def _answer_new(
+        self, update: Update, context: ContextTypes.DEFAULT_TYPE, text: str, topic: int | None, chosen: str | None
+    ) -> None:
         chat, user = update.effective_chat, update.effective_user
         conversation = f"telegram:{context.bot.id}:{chat.id}:{topic or ''}:{user.id}"
         turn = await self.dialogue.atake(

@@ -12,6 +12,7 @@ import pytest
 from contracts.chat_adapter import (
     ChatContract,
     ChatUnderTest,
+    DeliveryContract,
     EventLoopContract,
     LanguageHintContract,
     Reply,
@@ -83,7 +84,7 @@ def check_numbered(chat: ActivityChat, question: Reply) -> None:
     assert not chat.has_card(question)
 
 
-class ActivityContract(ChatContract, EventLoopContract, LanguageHintContract):
+class ActivityContract(ChatContract, DeliveryContract, EventLoopContract, LanguageHintContract):
     """Buttons, values and conversations of activities."""
 
     def test_buttons_are_a_hero_card(self, chat: ActivityChat):

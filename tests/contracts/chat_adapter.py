@@ -55,6 +55,13 @@ class FallbackChat(ChatUnderTest, Protocol):
         """Add a fallback that replies "Sorry: " and the message."""
 
 
+class ChatWithDeliveries(ChatUnderTest, Protocol):
+    """A chat whose platform may deliver an event again."""
+
+    def delivery(self, number: int) -> Mapping[str, Any]:
+        """The details of a message so that its event has the id of this number."""
+
+
 def texts(chat: ChatUnderTest, replies: Sequence[Reply]) -> list[str]:
     return [chat.text(reply) for reply in replies]
 
@@ -129,6 +136,18 @@ class FallbackContract:
         chat.add_fallback()
 
         assert texts(chat, chat.send("quantum chromodynamics")) == ["Sorry: quantum chromodynamics"]
+
+
+class DeliveryContract:
+    """An event that the platform delivers again."""
+
+    def test_event_is_answered_once(self, chat: ChatWithDeliveries):
+        """Otherwise the second delivery would be the answer to the question."""
+        first, second = (chat.send("take down my name", **chat.delivery(1)) for _ in range(2))
+
+        assert texts(chat, first) == ["What is your name?"]
+        assert list(second) == []
+        assert texts(chat, chat.send("Anna", **chat.delivery(2))) == ["Hello, Anna!"]
 
 
 class EventLoopContract:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import pytest
 from contracts.chat_adapter import (
     ChatContract,
+    DeliveryContract,
     EventLoopContract,
     FallbackChat,
     FallbackContract,
@@ -46,17 +48,22 @@ class TelegramChat(FallbackChat, Protocol):
         """How Telegram is asked to read a reply; None for plain text. The bot's default is HTML."""
 
 
+_update_ids = itertools.count(1000)
+
+
 def message_update(
     text: str | None,
     *,
     user: dict[str, Any] | None = ANNA,
     chat: dict[str, Any] = PRIVATE_CHAT,
     kind: str = "message",
+    update_id: int | None = None,
     **fields: Any,
 ) -> dict[str, Any]:
     """An update of Telegram with a message, or with another kind of update that holds one."""
     content = {"text": text} if text is not None else {}
-    return {"update_id": 1, kind: {"message_id": 10, "date": 1, "chat": chat, "from": user, **content, **fields}}
+    message = {"message_id": 10, "date": 1, "chat": chat, "from": user, **content, **fields}
+    return {"update_id": update_id or next(_update_ids), kind: message}
 
 
 def press_update(
@@ -68,10 +75,12 @@ def press_update(
     if not old:
         message |= {"date": 1, "from": BOT, "reply_markup": markup, **fields}
     query = {"id": "1", "from": user, "chat_instance": "1", "data": data, "message": message}
-    return {"update_id": 2, "callback_query": query}
+    return {"update_id": next(_update_ids), "callback_query": query}
 
 
-class TelegramContract(ChatContract, FallbackContract, EventLoopContract, LanguageHintContract, ShopExampleContract):
+class TelegramContract(
+    ChatContract, DeliveryContract, FallbackContract, EventLoopContract, LanguageHintContract, ShopExampleContract
+):
     """Buttons, markup, mentions and topics of Telegram."""
 
     def test_button_data_fits_limit_of_telegram(self, chat: TelegramChat):

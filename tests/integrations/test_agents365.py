@@ -103,6 +103,9 @@ class Chat:
     def has_card(self, reply: Reply) -> bool:
         return "attachments" in reply
 
+    def delivery(self, number: int) -> Mapping[str, Any]:
+        return {"id": f"delivered-{number}"}
+
     def language_hint(self, language: str) -> Mapping[str, Any]:
         return {"locale": language}
 

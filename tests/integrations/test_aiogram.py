@@ -94,6 +94,9 @@ class Chat:
     def callback_data(self, question: SendMessage) -> list[str]:
         return [button.callback_data for (button,) in question.reply_markup.inline_keyboard]
 
+    def delivery(self, number: int) -> dict[str, int]:
+        return {"update_id": number}
+
     def language_hint(self, language: str) -> dict[str, Any]:
         return {"user": {**ANNA, "language_code": language}}
 

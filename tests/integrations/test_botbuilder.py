@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +30,8 @@ from contracts.order_bot import GatedEncoder, load_example, order_dialogue
 from intentmatch import Dialogue, Intent, Matcher, Registry, Utterance
 from intentmatch.integrations.botbuilder import NONE, IntentRecognizer
 
+_ids = itertools.count()
+
 
 class Chat(ActivityHandler):
     """A bot that replies what its recognizer says, and its users."""
@@ -49,6 +52,8 @@ class Chat(ActivityHandler):
 
     async def asend(self, text: str | None, **fields: Any) -> list[Activity]:
         adapter = FrameworkTestAdapter(self.on_turn)
+        # Without an id, each adapter counts anew.
+        fields = {"id": str(next(_ids)), **fields}
         await adapter.receive_activity(Activity().deserialize(activity(text, **fields)))
         return adapter.activity_buffer
 
@@ -76,6 +81,9 @@ class Chat(ActivityHandler):
 
     def has_card(self, reply: Activity) -> bool:
         return bool(reply.attachments)
+
+    def delivery(self, number: int) -> Mapping[str, Any]:
+        return {"id": f"delivered-{number}"}
 
     def language_hint(self, language: str) -> Mapping[str, Any]:
         return {"locale": language}
@@ -254,7 +262,7 @@ def test_example_holds_its_conversation(monkeypatch):
 
             async def send(text: str | None, value: object = None) -> ExampleReply:
                 replies.clear()
-                place = {"id": "1", "channelId": "emulator", "serviceUrl": str(service.make_url("/"))}
+                place = {"id": str(next(_ids)), "channelId": "emulator", "serviceUrl": str(service.make_url("/"))}
                 async with client.post("/api/messages", json=activity(text, value=value, **place)) as response:
                     assert response.status == 201
                 if not replies:

@@ -6,6 +6,7 @@ There is no gateway: its events are given to the connection's `parse_...` method
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import sys
 from collections.abc import Coroutine, Iterator
@@ -18,7 +19,14 @@ pytest.importorskip("discord", reason="needs the extra `discord`")
 import discord
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from contracts.chat_adapter import ChatContract, EventLoopContract, FallbackContract, ShopExampleContract, texts
+from contracts.chat_adapter import (
+    ChatContract,
+    DeliveryContract,
+    EventLoopContract,
+    FallbackContract,
+    ShopExampleContract,
+    texts,
+)
 from contracts.order_bot import TOO_LATE, GatedEncoder, load_example, order_dialogue
 from discord.ext import commands
 
@@ -116,7 +124,7 @@ class Chat:
         channel, button = question["channel_id"], buttons(question)[number - 1]
         asked = message(question["content"], BOT, channel, components=question["components"])
         press = {
-            "id": "500",
+            "id": str(next(_ids)),
             "application_id": "1",
             "type": 3,
             "token": "token",
@@ -143,6 +151,9 @@ class Chat:
         assert self.bot.failed == []
         return self.sent[before:]
 
+    def delivery(self, number: int) -> Json:
+        return {"id": str(number)}
+
     def add_fallback(self) -> None:
         @self.router.fallback
         async def sorry(event, turn):
@@ -155,6 +166,7 @@ class Chat:
         return [button["label"] for button in buttons(reply)]
 
 
+_ids = itertools.count(400)
 GUILD_CHANNELS: dict[str, Json] = {channel["id"]: channel for channel in GUILD["channels"]}
 
 
@@ -164,7 +176,7 @@ def member(user: Json) -> Json:
 
 def message(text: str, user: Json, channel: str, **fields: Any) -> Json:
     place = {} if channel == PRIVATE else {"guild_id": "90", "member": {**member(user), "user": None}}
-    content = {"id": "400", "type": 0, "channel_id": channel, "author": user, "content": text}
+    content = {"id": str(next(_ids)), "type": 0, "channel_id": channel, "author": user, "content": text}
     flags = {"tts": False, "pinned": False, "timestamp": "2026-05-04T12:00:00+00:00", "edited_timestamp": None}
     lists = {"attachments": [], "embeds": [], "mentions": [], "mention_roles": [], "mention_everyone": False}
     return {**content, **flags, **lists, **place, **fields}
@@ -198,7 +210,7 @@ def example(chat: Chat) -> Chat:
     return chat
 
 
-class TestAdapter(ChatContract, FallbackContract, EventLoopContract, ShopExampleContract):
+class TestAdapter(ChatContract, DeliveryContract, FallbackContract, EventLoopContract, ShopExampleContract):
     """discord.py does what every chat adapter does."""
 
 

@@ -15,7 +15,14 @@ import pytest
 
 pytest.importorskip("slack_bolt", reason="needs the extra `slack`")
 
-from contracts.chat_adapter import ChatContract, EventLoopContract, FallbackContract, ShopExampleContract, texts
+from contracts.chat_adapter import (
+    ChatContract,
+    DeliveryContract,
+    EventLoopContract,
+    FallbackContract,
+    ShopExampleContract,
+    texts,
+)
 from contracts.order_bot import DID_YOU_MEAN, NUMBERED, TOO_LATE, GatedEncoder, load_example, order_dialogue
 from slack_bolt import App, BoltRequest
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
@@ -79,9 +86,11 @@ class Chat:
         self.router: IntentRouter | AsyncIntentRouter
         self.app: App | AsyncApp
 
-    def send(self, text: str | None, *, user: str = "UANNA", **fields: Any) -> list[Message]:
+    def send(
+        self, text: str | None, *, user: str = "UANNA", event_id: str | None = None, **fields: Any
+    ) -> list[Message]:
         event = {"type": "message", "channel_type": "im", "channel": "D1", "ts": "1.0", "user": user, "text": text}
-        body = {"type": "event_callback", "team_id": "T1", "event": {**event, **fields}}
+        body = {"type": "event_callback", "team_id": "T1", "event": {**event, **fields}, "event_id": event_id}
         return self.post(json.dumps(body), "application/json")
 
     def press(self, message: Message, number: int, *, user: str = "UANNA") -> list[Message]:
@@ -106,6 +115,9 @@ class Chat:
 
     def dispatch(self, body: str, headers: dict[str, str]) -> Any:
         raise NotImplementedError
+
+    def delivery(self, number: int) -> dict[str, str]:
+        return {"event_id": f"Ev{number}"}
 
     def add_function(self, intent: str, answer: Callable[[Any], str]) -> None:
         """Add a function for an intent that replies what `answer` makes of the turn."""
@@ -191,7 +203,7 @@ def buttons(message: Message) -> list[Message]:
     return message["blocks"][1]["elements"]
 
 
-class TestAdapter(ChatContract, FallbackContract, ShopExampleContract):
+class TestAdapter(ChatContract, DeliveryContract, FallbackContract, ShopExampleContract):
     """Both kinds of Bolt app do what every chat adapter does."""
 
 

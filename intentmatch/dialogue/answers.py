@@ -1,41 +1,147 @@
-"""Find the choice that an answer means, by its number or its words, and whether it is a yes or a no."""
+"""Find out whether an answer is a yes or a no, or which choice it means."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from rapidfuzz import fuzz
 
-from intentmatch.text.normalize import fold
+from intentmatch.dialogue.coverings import LONGEST, coverings
+from intentmatch.dialogue.phrases import Phrases, listed
+from intentmatch.text.normalize import bare, fold
 
 _SAME_WORDS = 85.0
 # Code points that turn a digit into an emoji: 1️⃣.
 _NO_KEYCAP = dict.fromkeys([0xFE0F, 0x20E3])
+_QUESTIONS = "?？؟⸮¿՞"
+_SIGNS: dict[str, bool | None] = {
+    **dict.fromkeys("👍👌✅☑✔🆗💯", True),
+    **dict.fromkeys("👎❌✖🚫🙅", False),
+    **dict.fromkeys("🙏😊🙂😀😃😄😁😉😍🥳🤗☺🎉👏💪❤♥♡💙💚💛🤝✨", None),
+}
 
 
 class YesOrNo(NamedTuple):
-    """What an answer to a yes-or-no question begins with."""
+    """What an answer to a yes-or-no question says."""
 
-    yes: bool
-    rest: str
-    """The folded words after it; empty if there are none."""
-
-
-def yes_or_no(answer: str, yes: Iterable[str], no: Iterable[str]) -> YesOrNo | None:
-    """Read an answer that begins with one of the words for yes or for no; None if it begins with neither."""
-    said = {fold(words): True for words in yes} | {fold(words): False for words in no}
-    rest, found = fold(answer), None
-    while (first := _first(rest, said)) and found in (None, said[first]):
-        found, rest = said[first], rest[len(first) :].lstrip()
-    return None if found is None else YesOrNo(found, rest)
+    yes: bool | None
+    """Whether it is a yes; None if it has a yes in it and more than that: a condition, a question, a no."""
+    rest: str = ""
+    """The folded words after a no; empty if there are none."""
 
 
-def _first(folded: str, phrases: Collection[str]) -> str:
-    """Return the longest of the phrases that the text begins with, as whole words; empty if there is none."""
-    begun = (phrase for phrase in phrases if phrase and f"{folded} ".startswith(f"{phrase} "))
-    return max(begun, key=len, default="")
+def yes_or_no(
+    answer: str, phrases: Sequence[Phrases], yes: Iterable[str] = (), neutral: Iterable[str] = ()
+) -> YesOrNo | None:
+    """Read the answer to a yes-or-no question; None if it begins with no word for either.
+
+    It is a yes only if the whole answer is words for yes, courtesy and `neutral` texts. It is a no if it begins with a
+    word for no and has none for yes. `phrases` are of the languages of the conversation; `yes` are more words for yes.
+    """
+    words = dict(_yes_no_words(tuple(phrases)))
+    for meaning, texts in ((None, neutral), (True, yes)):
+        for text in texts:
+            words[text] = words.get(text, frozenset()) | {meaning}
+    said: dict[str, frozenset[bool | None]] = {}
+    for word, meanings in words.items():
+        said[fold(word)] = said.get(fold(word), frozenset()) | meanings
+    said.pop("", None)
+    folded = fold(answer)
+    covered = coverings(answer, words)
+    if any(mark in answer for mark in _QUESTIONS) or answer.rstrip().endswith(";"):
+        return YesOrNo(None) if covered - {frozenset()} or _begun(folded, said)[0] else None
+    if frozenset([False]) in covered:
+        return YesOrNo(False)
+    # Words of courtesy alone are a yes only where the phrases say so: "please", but not "please, thanks".
+    if frozenset([True]) in covered and (frozenset() not in covered or _is_yes_word(answer, words)):
+        return YesOrNo(True)
+    begun, rest = _begun(folded, said)
+    certain = (word for word, meanings in said.items() if True in meanings and None not in meanings)
+    if begun == {False} and not any(f" {word} " in f" {rest} " for word in certain):
+        return YesOrNo(False, rest)
+    return YesOrNo(None) if begun else None
+
+
+def _is_yes_word(answer: str, words: Mapping[str, frozenset[bool | None]]) -> bool:
+    key = bare(answer)
+    return any(True in meanings and bare(word) == key for word, meanings in words.items())
+
+
+def _begun(folded: str, said: Mapping[str, frozenset[bool | None]]) -> tuple[set[bool], str]:
+    """Return what the words that a text begins with mean, and the text after them."""
+    begun: set[bool] = set()
+    at = 0
+    while at < LONGEST and (first := _first(folded, at, said)):
+        begun |= {meaning for meaning in said[first] if meaning is not None and None not in said[first]}
+        at += len(first) + 1
+    return begun, folded[at:]
+
+
+def _first(folded: str, at: int, phrases: Iterable[str]) -> str:
+    """Return the longest of the phrases that stands at a place in the text, as whole words; empty if none does."""
+    found = (
+        word
+        for word in phrases
+        if folded.startswith(word, at) and folded[at + len(word) : at + len(word) + 1] in ("", " ")
+    )
+    return max(found, key=len, default="")
+
+
+@lru_cache(64)
+def _yes_no_words(phrases: tuple[Phrases, ...]) -> dict[str, frozenset[bool | None]]:
+    words: dict[str, frozenset[bool | None]] = {sign: frozenset([meaning]) for sign, meaning in _SIGNS.items()}
+    meanings: list[tuple[bool | None, str]] = []
+    for one in phrases:
+        meanings += [(True, word) for word in (one.yes, *listed(one.yes_words))]
+        meanings += [(False, word) for word in (one.no, *listed(one.no_words))]
+        meanings += [(None, word) for word in listed(one.courtesy)]
+    for meaning, word in meanings:
+        words[word] = words.get(word, frozenset()) | {meaning}
+    return words
+
+
+Spoken = int | Literal["several", "neither"]
+"""What an answer says about numbered choices: the number of one, none of them, or several, which is no choice."""
+
+
+def spoken_choice(answer: str, phrases: Sequence[Phrases]) -> Spoken | None:
+    """Read an answer such as "the second one", "1 please", "neither" or "both"; None if it says anything else."""
+    if any(mark in answer for mark in _QUESTIONS):
+        return None
+    words: dict[str, frozenset[Spoken | None]] = dict(_choice_words(tuple(phrases)))
+    plain = "".join(str(unicodedata.decimal(char, " ")) for char in answer.translate(_NO_KEYCAP))
+    for digits in plain.split():
+        if len(digits) <= 3:
+            words[digits] = frozenset([int(digits)])
+    covered: set[frozenset[Spoken]] = coverings(answer, words)
+    found = [said for said in covered if said]
+    single: set[Spoken] = {meaning for said in found if len(said) == 1 for meaning in said}
+    if len(single) == 1:
+        return single.pop()
+    return "several" if found else None
+
+
+@lru_cache(64)
+def _choice_words(phrases: tuple[Phrases, ...]) -> dict[str, frozenset[Spoken | None]]:
+    meanings: list[tuple[Spoken | None, str]] = [
+        (None, sign) for sign, meaning in _SIGNS.items() if meaning is not False
+    ]
+    for one in phrases:
+        for number, names in enumerate(listed(one.numbers), 1):
+            meanings += [(number, name) for name in names.split("/")]
+        meanings += [("several", word) for word in listed(one.several)]
+        meanings += [
+            ("neither", word) for word in (one.none_of_these, one.no, *listed(one.neither + "," + one.no_words))
+        ]
+        fillers = (one.courtesy, one.choice_words, one.yes_words, one.yes)
+        meanings += [(None, word) for words in fillers for word in listed(words)]
+    found: dict[str, frozenset[Spoken | None]] = {}
+    for meaning, word in meanings:
+        found[word] = found.get(word, frozenset()) | {meaning}
+    return found
 
 
 def choice_by_number(answer: str, count: int) -> int | None:

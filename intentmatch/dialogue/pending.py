@@ -28,6 +28,8 @@ class WhichIntent:
     id: str
     """Part of the ids of the buttons; it differs for each question, so that old buttons are recognized."""
     language: str | None
+    left: int = 0
+    """How many more times the bot may ask."""
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -130,7 +132,7 @@ def _is_valid(pending: Pending) -> bool:
     if language is not None and not (isinstance(language, str) and language_code(language) == language):
         return False
     if isinstance(pending, WhichIntent):
-        return _all_are(str, pending.message, pending.id, *pending.intents)
+        return _all_are(str, pending.message, pending.id, *pending.intents) and _all_are(int, pending.left)
     if not _all_are(str, pending.intent):
         return False
     if isinstance(pending, Topic):

@@ -36,6 +36,18 @@ class Phrases:
     """What else confirms, separated by commas."""
     no_words: str = ""
     """What else does not confirm, separated by commas."""
+    courtesy: str = ""
+    """Words that may stand beside a yes, a no or a choice and add nothing, separated by commas."""
+    numbers: str = ""
+    """Words for the choices 1, 2, 3 and so on, separated by commas; `/` separates words for the same number."""
+    several: str = ""
+    """Words that choose more than one choice, separated by commas."""
+    neither: str = ""
+    """Words that choose none of the choices, separated by commas."""
+    choice_words: str = ""
+    """Other words in the answer to a choice, separated by commas."""
+    choose_one: str = ""
+    """Heading of the choices when the answer to them was not understood."""
 
 
 def phrases_for(language: str | None, own: Mapping[str, Phrases], bot: str | None = None) -> Phrases:
@@ -52,6 +64,11 @@ def _completed(own: Phrases, code: str) -> Phrases:
     built_in = next(shipped()[other] for other in [*language_range(code), "en"] if other in shipped())
     empty = [field.name for field in fields(own) if not getattr(own, field.name)]
     return replace(own, **{name: getattr(built_in, name) for name in empty})
+
+
+def listed(words: str) -> list[str]:
+    """Return the parts of a phrase that are separated by commas."""
+    return [word for part in words.split(",") if (word := part.strip())]
 
 
 @cache

@@ -9,7 +9,7 @@ from datetime import datetime
 from intentmatch.core.placeholders import fill
 from intentmatch.core.result import Entity, MatchResult
 from intentmatch.core.types import Slot
-from intentmatch.dialogue.answers import choice_by_number, choice_by_words, yes_or_no
+from intentmatch.dialogue.answers import YesOrNo, choice_by_number, choice_by_words, spoken_choice, yes_or_no
 from intentmatch.dialogue.pending import Confirmation, Pending, Topic, WhichIntent, WhichValue, new_id
 from intentmatch.dialogue.phrases import Phrases, phrases_for
 from intentmatch.dialogue.turns import Choice, Turn
@@ -17,7 +17,7 @@ from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.n_best import Hypotheses
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.slots.alternatives import alternatives
-from intentmatch.text.normalize import in_words
+from intentmatch.text.normalize import fold, in_words
 
 _MOST_CHOICES = 4
 _MOST_OF_MESSAGE = 0.5
@@ -88,17 +88,11 @@ class _TurnLogic:
         user_input = self._input
         if user_input.chosen is not None:
             return self._pressed(user_input.chosen, pending)
-        if isinstance(pending, WhichIntent) and (number := self._number(user_input.text, pending)) is not None:
-            return self._chosen(pending, number)
+        if isinstance(pending, WhichIntent):
+            return self._selected(pending)
         if isinstance(pending, Confirmation | Topic):
             return self._replied(pending) if isinstance(pending, Confirmation) else self._following(pending)
         result = self._match(user_input.text)
-        if isinstance(pending, WhichIntent) and result.verdict != "matched":
-            among = self._matcher.match(
-                user_input.text, allowed=pending.intents, context=user_input.context, now=user_input.now
-            )
-            if among.intent is not None:
-                return self._chosen(pending, pending.intents.index(among.intent) + 1, result)
         if isinstance(pending, WhichValue):
             return self._answered(pending, result)
         return self._matched(result)
@@ -119,9 +113,9 @@ class _TurnLogic:
         if isinstance(pending, WhichIntent):
             return self._number(text, pending) is not None
         if isinstance(pending, Confirmation):
-            said = yes_or_no(text, *self._yes_and_no(self._phrases(pending.language)))
+            said = self._yes_or_no(text, pending)
             number = choice_by_number(text, len(pending.choices))
-            return number is not None or (said is not None and not said.rest)
+            return number is not None or (said is not None and said.yes is not None and not said.rest)
         if not isinstance(pending, WhichValue):
             return False
         found = self._fill(text, pending.intent, [pending.slot], pending.language)
@@ -165,7 +159,29 @@ class _TurnLogic:
             return number
         intents = [self._registry[name] for name in pending.intents]
         names = [{intent.label, in_words(intent.name), *intent.titles.values()} for intent in intents]
-        return choice_by_words(text, [*names, {self._phrases(pending.language).none_of_these}])
+        number = choice_by_words(text, [*names, {self._phrases(pending.language).none_of_these}])
+        if number is not None:
+            return number
+        spoken = spoken_choice(text, self._spoken(pending.language))
+        if spoken == "neither":
+            return len(pending.choices)
+        return spoken if isinstance(spoken, int) and 1 <= spoken <= len(pending.choices) else None
+
+    def _selected(self, pending: WhichIntent) -> NextTurn:
+        """Handle a message after "did you mean ...?": a choice, several of them, another request, or none of these."""
+        text = self._input.text
+        if (number := self._number(text, pending)) is not None:
+            return self._chosen(pending, number)
+        if spoken_choice(text, self._spoken(pending.language)) is not None and pending.left > 0:
+            return self._ask_again(pending, None)
+        result = self._match(text)
+        if result.verdict != "matched":
+            among = self._matcher.match(text, allowed=pending.intents, context=self._input.context, now=self._input.now)
+            if among.intent is not None:
+                return self._chosen(pending, pending.intents.index(among.intent) + 1, result)
+        if result.verdict == "out_of_scope" and pending.left > 0:
+            return self._ask_again(pending, result)
+        return self._matched(result)
 
     def _chosen(self, pending: WhichIntent, number: int, result: MatchResult | None = None) -> NextTurn:
         language = pending.language
@@ -196,12 +212,21 @@ class _TurnLogic:
 
     def _ask_which(self, result: MatchResult, language: str | None) -> NextTurn:
         names = tuple(rival.intent for rival in result.rivals[:_MOST_CHOICES])
-        pending = WhichIntent(self._input.text, names, new_id(), language)
-        phrases = self._phrases(language)
+        pending = WhichIntent(self._input.text, names, new_id(), language, self._options.attempts - 1)
+        return self._with_choices(pending, self._phrases(language).did_you_mean, result)
+
+    def _ask_again(self, pending: WhichIntent, result: MatchResult | None) -> NextTurn:
+        """Say that the answer was not understood, with the same choices."""
+        again = replace(pending, left=pending.left - 1)
+        return self._with_choices(again, self._phrases(pending.language).choose_one, result)
+
+    def _with_choices(self, pending: WhichIntent, heading: str, result: MatchResult | None) -> NextTurn:
+        language, names = pending.language, pending.intents
         titles = [self._registry[name].title_in(language) or in_words(name) for name in names]
-        columns = zip(pending.choices, [*titles, phrases.none_of_these], [*names, None], strict=True)
+        none = self._phrases(language).none_of_these
+        columns = zip(pending.choices, [*titles, none], [*names, None], strict=True)
         choices = tuple(Choice(*column) for column in columns)
-        turn = Turn(self._input.text, reply=phrases.did_you_mean, choices=choices, result=result, language=language)
+        turn = Turn(self._input.text, reply=heading, choices=choices, result=result, language=language)
         return NextTurn(turn, pending)
 
     def _answered(self, pending: WhichValue, result: MatchResult) -> NextTurn:
@@ -244,23 +269,61 @@ class _TurnLogic:
 
     def _replied(self, pending: Confirmation) -> NextTurn:
         """Handle a message after a yes-or-no question: yes, no, another request, or none of these."""
-        text, phrases = self._input.text, self._phrases(pending.language)
+        text = self._input.text
         if (number := choice_by_number(text, len(pending.choices))) is not None:
             return self._agreed(pending, number == 1)
-        said = yes_or_no(text, *self._yes_and_no(phrases))
-        if said is not None and (not said.rest or self._match(said.rest).intent in (None, pending.intent)):
-            return self._agreed(pending, said.yes)
+        said = self._yes_or_no(text, pending)
+        if said and (said.yes or (said.yes is False and self._ends_with_no(said.rest, pending))):
+            return self._agreed(pending, bool(said.yes))
+        return self._unclear(pending, said)
+
+    def _unclear(self, pending: Confirmation, said: YesOrNo | None) -> NextTurn:
+        """Handle a message that is no plain yes or no: ask again, or take it as a request."""
+        text, phrases = self._input.text, self._phrases(pending.language)
         result = self._match(text)
-        if result.intent is not None:
-            # The registry may have intents of its own for yes and no.
-            for yes, word in ((True, phrases.yes), (False, phrases.no)):
-                if result.intent != pending.intent and result.intent == self._match(word).intent:
-                    return self._agreed(pending, yes, result)
-        if _refuses(result, pending.intent):
+        own = self._own_answer(result, pending, phrases)
+        if own:
+            said = self._yes_or_no(text, pending, self._own_yes(result.intent, pending.language))
+            if said and said.yes:
+                return self._agreed(pending, True, result)
+        if own is False or _refuses(result, pending.intent):
             return self._agreed(pending, False, result)
-        if result.verdict == "out_of_scope" and pending.left > 0:
+        # "Yes, but ..." is no request for an intent that would not ask for itself.
+        more = said is not None and (
+            result.intent is None or (result.intent == pending.intent and not self._registry[pending.intent].confirm)
+        )
+        if not (own or more or result.verdict == "out_of_scope"):
+            return self._matched(result)
+        if pending.left > 0:
             return self._ask_whether(replace(pending, left=pending.left - 1), result, pending.intent)
-        return self._matched(result)
+        return NextTurn(Turn(text, result=result, language=pending.language))
+
+    def _yes_or_no(self, text: str, pending: Confirmation, yes: Iterable[str] = ()) -> YesOrNo | None:
+        """Read the answer; it may repeat the request, unless the request may have values."""
+        intent = self._registry[pending.intent]
+        request = [intent.label, *intent.titles.values()]
+        if not intent.slots:
+            request += self._lines(pending.intent)
+        return yes_or_no(text, self._spoken(pending.language), yes, request)
+
+    def _ends_with_no(self, rest: str, pending: Confirmation) -> bool:
+        """Whether what follows a no is no request for something else."""
+        return not rest or self._match(rest).intent in (None, pending.intent)
+
+    def _own_answer(self, result: MatchResult, pending: Confirmation, phrases: Phrases) -> bool | None:
+        """Whether the message is nearest to the registry's own intent for yes (True) or for no (False)."""
+        if result.intent is None or result.intent == pending.intent:
+            return None
+        for yes, word in ((True, phrases.yes), (False, phrases.no)):
+            if result.intent == self._match(word).intent:
+                return yes
+        return None
+
+    def _own_yes(self, name: str | None, language: str | None) -> list[str]:
+        """Return the lines of an intent that has the word for yes among them; no lines for another intent."""
+        lines = self._lines(name)
+        yes = {fold(one.yes) for one in self._spoken(language)}
+        return lines if any(fold(line) in yes for line in lines) else []
 
     def _agreed(self, pending: Confirmation, yes: bool, result: MatchResult | None = None) -> NextTurn:
         name, language = pending.intent, pending.language
@@ -290,11 +353,12 @@ class _TurnLogic:
         )
         return NextTurn(turn, pending)
 
-    def _yes_and_no(self, phrases: Phrases) -> tuple[list[str], list[str]]:
-        """Return the words for yes and for no, in the language of the question and in English."""
-        both = (phrases, self._phrases("en"))
-        yes = [word for one in both for word in (one.yes, *one.yes_words.split(","))]
-        return yes, [word for one in both for word in (one.no, *one.no_words.split(","))]
+    def _spoken(self, language: str | None) -> tuple[Phrases, ...]:
+        """Return the phrases that an answer may use: of the language of the question, and English."""
+        return tuple(dict.fromkeys((self._phrases(language), self._phrases("en"))))
+
+    def _lines(self, name: str | None) -> list[str]:
+        return [line.text for line in self._registry[name].utterances] if name is not None else []
 
     def _match(self, message: str | Hypotheses, previous: str | None = None) -> MatchResult:
         if self._heard is not None and message == self._heard.message:

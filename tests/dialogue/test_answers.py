@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.dialogue.answers import choice_by_number, choice_by_words
+from intentmatch.dialogue.answers import choice_by_number, choice_by_words, spoken_choice, yes_or_no
+from intentmatch.dialogue.phrases import shipped
 
 
 @pytest.mark.parametrize("answer", ["2", " 2 ", "2.", "2)", "02", "٢", "২", "２", "2️⃣", "②", "“2”"])
@@ -68,3 +69,33 @@ def test_any_text_gives_one_choice_or_none(answer, choices):
     number = choice_by_words(answer, choices)
 
     assert number is None or 1 <= number <= len(choices)
+
+
+@pytest.mark.parametrize("code", sorted(shipped()))
+def test_every_number_word_means_its_choice(code):
+    said = shipped()[code]
+    phrases = [said, shipped()["en"]]
+
+    for number, names in enumerate(said.numbers.split(","), 1):
+        for name in names.split("/"):
+            assert spoken_choice(name, phrases) == number, name
+    for word in said.neither.split(","):
+        assert spoken_choice(word, phrases) == "neither", word
+
+
+@given(st.text())
+def test_any_answer_is_read_or_left_alone(answer):
+    phrases = [shipped()["vi"], shipped()["en"]]
+    said, choice = yes_or_no(answer, phrases), spoken_choice(answer, phrases)
+
+    assert said is None or said.yes in (True, False, None)
+    assert choice is None or choice in ("several", "neither") or choice >= 0
+
+
+@pytest.mark.parametrize("answer", ["yes " * 5_000, "no " * 5_000, "\u4e0d" * 20_000, "\u5bf9" * 20_000, "1 " * 9_000])
+def test_long_answer_is_no_yes_and_takes_no_time(answer):
+    phrases = [shipped()["zh"], shipped()["en"]]
+    said = yes_or_no(answer, phrases)
+
+    assert said is None or not said.yes
+    assert spoken_choice(answer, phrases) is None

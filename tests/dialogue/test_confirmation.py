@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import tiers
 from fakes import WordHashEncoder
 
 from intentmatch import Dialogue, Intent, Matcher, MemoryStore, Registry, Slot, SlotValue, Utterance
-from intentmatch.dialogue.phrases import shipped
+from intentmatch.dialogue.answers import yes_or_no
+from intentmatch.dialogue.phrases import listed, shipped
 
 
 def lines(language: str, *texts: str) -> tuple[Utterance, ...]:
@@ -224,3 +228,117 @@ def test_refusal_ends_the_question_for_a_slot(bot):
     declined = bot.take("please don't bring me food", "anna")
 
     assert (declined.declined, declined.pending) == (True, "order_food")
+
+
+OWN_WORDS = {"": (), "with intents for yes and no": (AGREE, REFUSE)}
+
+
+@pytest.mark.parametrize("intents", OWN_WORDS.values(), ids=OWN_WORDS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("of course not", "yes but not now", "yes if it is free", "yes, no", "no yes", "so be it but later", "yes?"),
+        *(
+            "yes so be it not",
+            "make it so?",
+            "sure not",
+            "yes for 3 people",
+            "yes 👎",
+            "thanks",
+            "please, thanks",
+            "🙏",
+        ),
+        *("make it tomorrow", "yes, cancel my order if it is late", "yes, cancel my orders tomorrow", "y es no"),
+    ],
+)
+def test_answer_that_says_more_than_yes_is_not_carried_out(answer, intents):
+    bot = dialogue(CANCEL, FOOD, *intents)
+    bot.take("cancel my order", "anna")
+
+    turn = bot.take(answer, "anna")
+
+    assert turn.intent is None
+    assert turn.asks or turn.declined
+    bot = dialogue(replace(CANCEL, confirm=False), FOOD, *intents)
+    assert bot.take("please don't cancel my order", "anna").asks
+    assert bot.take(answer, "anna").intent is None
+
+
+@pytest.mark.parametrize(
+    "answer", ["YESSS!!", "yes yes", "👍🏽", "ok 👍 thanks", "so be it, please", "yes make it so", "(yes)"]
+)
+def test_yes_may_be_repeated_lengthened_or_polite(bot, answer):
+    bot.take("cancel my order", "anna")
+
+    assert bot.take(answer, "anna").intent == "cancel_order"
+
+
+def test_words_that_differ_by_accents_only_are_no_yes_without_them():
+    """In Vietnamese "đúng" is right and "đừng" is don't."""
+    registry = Registry((replace(CANCEL, utterances=lines("vi", "xyzzy")), STATUS))
+    bot = Dialogue(Matcher.load(registry, encoder=WordHashEncoder(), threshold=0.4, cache="off"))
+    for answer, intent in (("đúng", "cancel_order"), ("đừng", None), ("dung", None), ("dong y", "cancel_order")):
+        bot.forget("anna")
+        bot.take("xyzzy", "anna")
+        assert bot.take(answer, "anna").intent == intent
+
+
+def test_yes_with_another_value_is_not_carried_out_with_the_old_one(bot):
+    bot.take("bring me pizza", "anna")
+    assert bot.take("yes, bring me soup", "anna").intent is None
+
+
+def test_line_of_an_intent_near_yes_is_no_yes():
+    """Only an intent that has the word for yes among its lines agrees."""
+    chat = Intent("chat", lines("en", "yes my dear friend", "good evening friend"))
+    bot = dialogue(CANCEL, STATUS, chat)
+    bot.take("cancel my order", "anna")
+
+    assert bot.take("good evening friend", "anna").intent != "cancel_order"
+
+
+@functools.cache
+def bot_in(code: str, own: bool) -> Dialogue:
+    said = shipped()[code]
+    intents = [replace(CANCEL, utterances=lines(code, "xyzzy")), replace(STATUS, utterances=lines(code, "plugh"))]
+    if own:
+        for name, words in (
+            ("agree", [said.yes, *listed(said.yes_words)]),
+            ("refuse", [said.no, *listed(said.no_words)]),
+        ):
+            intents.append(Intent(name, lines(code, *dict.fromkeys(words[:7]))))
+    return dialogue(*intents)
+
+
+def answers(name: str) -> list[tuple[str, str]]:
+    _, *rows = (Path(__file__).parent / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
+    return [(code, answer) for code, answer in (row.split("\t") for row in rows)]
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize(("name", "intent"), [("yeses", "cancel_order"), ("refusals", None)])
+def test_answers_in_every_language(name, intent, own):
+    """`refusals.tsv` has refusals, conditions, hedges and questions."""
+    rows = tiers.rows_of(answers(name))
+
+    wrong = []
+    for code, answer in rows:
+        bot = bot_in(code, own)
+        bot.forget("anna")
+        bot.take("xyzzy", "anna")
+        if bot.take(answer, "anna").intent != intent:
+            wrong.append((code, answer))
+
+    assert not wrong
+
+
+@pytest.mark.parametrize("code", sorted(shipped()))
+def test_yes_word_beside_a_no_word_is_never_carried_out(code):
+    said = shipped()[code]
+    yes, no = listed(said.yes_words)[:6], listed(said.no_words)[:6]
+
+    for answer in (f"{one} {other}" for pair in zip(yes, no, strict=False) for one, other in (pair, pair[::-1])):
+        read = yes_or_no(answer, [said])
+        assert read is not None
+        assert not read.yes

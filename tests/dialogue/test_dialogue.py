@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
+from pathlib import Path
 
 import pytest
+import tiers
 from fakes import WordHashEncoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -196,6 +198,51 @@ def test_none_of_these_button_returns_the_original_message(bot):
 
     assert turn
     assert (turn.message, turn.reply, turn.understood) == ("my order", None, False)
+
+
+CHOICES = [
+    tuple(row.split("\t"))
+    for row in (Path(__file__).parent / "choices.tsv").read_text(encoding="utf-8").splitlines()[1:]
+]
+
+
+@pytest.mark.corpus
+def test_choice_in_words_in_every_language():
+    """The number of the choice; "-" if there is more than one."""
+    bots, wrong = {}, []
+    for language, answer, expected in tiers.rows_of(CHOICES):
+        if language not in bots:
+            intents = (Intent("one", lines(language, "xyzzy plugh")), Intent("other", lines(language, "xyzzy plover")))
+            bots[language] = Dialogue(loaded(*intents, threshold=0.3, margin=0.3))
+        bot = bots[language]
+        bot.forget("anna")
+        names = [choice.intent for choice in bot.take("xyzzy", "anna").choices]
+        turn = bot.take(answer, "anna")
+        chosen = "-" if turn.asks else str(names.index(turn.intent) + 1)
+        if chosen != expected:
+            wrong.append((language, answer, chosen))
+
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["both", "one or two", "the two", "1 2", "the first and the second", "7", "not the second one", "the 1?"],
+)
+def test_answer_that_is_not_understood_gets_the_choices_again(bot, answer):
+    first = bot.take("my order", "anna")
+    again = bot.take(answer, "anna")
+
+    assert again.reply == "I did not understand. Please choose one of these:"
+    assert again.choices == first.choices
+    assert bot.take("the second one", "anna").intent == "cancel_order"
+
+
+def test_choices_are_shown_as_often_as_attempts_says(bot):
+    turns = [bot.take(text, "anna") for text in ("my order", "quantum", "both")]
+
+    assert [bool(turn.choices) for turn in turns] == [True, True, False]
+    assert not turns[-1].understood
 
 
 def test_another_request_replaces_the_question(bot):

@@ -23,6 +23,7 @@ from intentmatch import read_registry
 from intentmatch.authoring.bots import Bots
 from intentmatch.authoring.revisions import Files
 from intentmatch.authoring.workspace import ANY, Workspace
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import RenameIntent
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -110,7 +111,7 @@ def test_creation_killed_before_any_step_leaves_a_whole_bot_or_none(tmp_path: Pa
         def found_bots(folder: Path = folder) -> dict[str, Path]:
             return {path.name: path for path in folder.iterdir() if not path.name.startswith(".")}
 
-        bots = Bots(folder, found_bots)
+        bots = Bots(folder, found_bots, ReadLimits.from_settings)
         died = die_at(step, lambda bots=bots: bots.create("bakery", texts, author="anna"))  # type: ignore[misc]
         found.add("bakery" in found_bots())
         if "bakery" in found_bots():

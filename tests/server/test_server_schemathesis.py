@@ -61,8 +61,8 @@ def document_of_several() -> Any:
     folder = Path(FOLDER.name) / "bots"
     for name in ("bank", "shop"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-        inbox = f"settings: {{cache: off, inbox: '{FOLDER.name}/{name}.sqlite'}}\n"
-        (folder / name / "bot.yaml").write_text(inbox + INTENTS, encoding="utf-8")
+        head = "settings: {cache: off, inbox: inbox.sqlite}\n"
+        (folder / name / "bot.yaml").write_text(head + INTENTS, encoding="utf-8")
     app = create_app(folder, max_batch=5, max_body=10_000_000, keys=[f"*:{KEY}"], admin_keys=[f"*:{ADMIN_KEY}"])
     app.state.access._guesses = ManyWrongKeys()
     return schemathesis.openapi.from_asgi("/openapi.json", app)

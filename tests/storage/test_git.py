@@ -19,6 +19,7 @@ from intentmatch.authoring.workspace import ANY, Workspace
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import InputError
 from intentmatch.evaluation.compare.gitref import GitRef, export
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import AddUtterance
 from intentmatch.storage.git import Repository
 
@@ -72,7 +73,10 @@ def export_commit(bot: Path) -> None:
 
 
 def add_and_remove_a_bot(bot: Path) -> None:
-    bots = Bots(bot.parent, lambda: {path.name: path for path in bot.parent.iterdir() if (path / "bot.yaml").exists()})
+    def found() -> dict[str, Path]:
+        return {path.name: path for path in bot.parent.iterdir() if (path / "bot.yaml").exists()}
+
+    bots = Bots(bot.parent, found, ReadLimits.from_settings)
     created = bots.create("shop", {"bot.yaml": YAML}, author="anna")
     assert created.revision is not None, created.warnings
     bots.remove("shop", author="anna", expected=ANY)

@@ -200,8 +200,8 @@ def erase(
     \b
     Examples:
       intentmatch inbox erase -i shop/ --text "call me on 0171 1234567"
-      intentmatch inbox erase -i shop/ --contains "anna schmidt" --log server.jsonl
-      intentmatch inbox erase -i shop/ --conversation user-17 --store redis://localhost:6379/0
+      intentmatch inbox erase -i shop/ --contains "anna schmidt" --log log.jsonl
+      intentmatch inbox erase -i shop/ --conversation 17 --store redis://localhost
     """
     from intentmatch.authoring.local_writes import local_author
     from intentmatch.core.erasure import Erasure

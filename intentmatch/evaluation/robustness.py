@@ -213,7 +213,7 @@ def _variations(seed: int) -> Mapping[Name, Callable[[Case], str | None]]:
     def surrounded(case: Case, kinds: Sequence[Kind]) -> str | None:
         if len(case.text.split()) < _FEWEST_WORDS and len(case.text) < _FEWEST_WORDS * _LETTERS_OF_A_WORD:
             return None
-        draw = random.Random(f"{seed} {case.text}")  # noqa: S311 - no secret
+        draw = random.Random(f"{seed} {case.text}".encode("utf-8", "surrogatepass"))  # noqa: S311 - no secret
         kind = draw.choice(kinds)
         if kind in WITH_PHRASES and (case.language is None or not words.has(case.language)):
             return None

@@ -31,6 +31,7 @@ from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.daily_drift import DailyDrift
 from intentmatch.server.bots.loadable import unloadable
 from intentmatch.server.bots.newer_files import NewerFiles
+from intentmatch.server.bots.probe import Probe
 from intentmatch.server.bots.reloads import ReloadCounter, SharedReload
 from intentmatch.server.middleware.problems import (
     BROKEN,
@@ -104,6 +105,7 @@ class Bot:
         self._warming = self._matcher is None
         self._failed = False
         self._answered_at = -math.inf
+        self._probe = Probe()
         self._loaded_at = time.time()
         self._queue = queue
         self.metrics = queue.metrics
@@ -233,7 +235,8 @@ class Bot:
     async def ready(self, *, with_reasons: bool = True) -> Matcher:
         """Return the matcher if it answers; if the last message failed, try some messages first.
 
-        Raises `ProblemError` (503) while the bot is warming up or broken; `with_reasons`, it says why.
+        A model that is busy is not waited for longer than a second. Raises `ProblemError` (503) while the bot is warming
+        up or broken; `with_reasons`, it says why.
         """
         matcher = self.matcher
         if self._warming:
@@ -241,7 +244,7 @@ class Bot:
             raise ProblemError(ProblemDetails.for_status(503, detail, kind=WARMING))
         if self._failed or time.monotonic() > self._answered_at + SECONDS_BETWEEN_PROBES:
             try:
-                await asyncio.to_thread(self._warm_up if self._failed else self._probe)
+                await self._probe.try_out(self._warm_up if self._failed else self._answer_and_record)
             except Exception as error:
                 _log.warning("%sno message can be answered: %s", self._about, error)
                 reason = f": {error}" if with_reasons and isinstance(error, IntentMatchError) else ", see the log."
@@ -249,7 +252,7 @@ class Bot:
                 raise ProblemError(ProblemDetails.for_status(503, detail, kind=BROKEN)) from error
         return matcher
 
-    def _probe(self) -> None:
+    def _answer_and_record(self) -> None:
         """Answer a message, and see that it could be recorded."""
         with self.answering() as snapshot:
             if utterance := next(iter(snapshot.registry.utterances), None):

@@ -42,9 +42,10 @@ def yes_or_no(
     word for no and has none for yes. `phrases` are of the languages of the conversation; `yes` are more words for yes.
     """
     words = dict(_yes_no_words(tuple(phrases)))
-    for meaning, texts in ((None, neutral), (True, yes)):
-        for text in texts:
-            words[text] = words.get(text, frozenset()) | {meaning}
+    known = {fold(word) for word in words}
+    words.update((text, frozenset([None])) for text in neutral if fold(text) not in known)
+    for text in yes:
+        words[text] = words.get(text, frozenset()) | {True}
     said: dict[str, frozenset[bool | None]] = {}
     for word, meanings in words.items():
         said[fold(word)] = said.get(fold(word), frozenset()) | meanings

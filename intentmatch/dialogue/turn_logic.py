@@ -303,7 +303,8 @@ class _TurnLogic:
         intent = self._registry[pending.intent]
         request = [intent.label, *intent.titles.values()]
         if not intent.slots:
-            request += self._lines(pending.intent)
+            said = fold(text)
+            request += [line for line in self._lines(pending.intent) if fold(line) in said]
         return yes_or_no(text, self._spoken(pending.language), yes, request)
 
     def _ends_with_no(self, rest: str, pending: Confirmation) -> bool:

@@ -6,13 +6,12 @@ Calls and errors are those of a `Workspace`, so that authors notice no differenc
 from __future__ import annotations
 
 import hashlib
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timezone
 from pathlib import Path
-
-import platformdirs
 
 from intentmatch.authoring.audit import AuditEntry
 from intentmatch.authoring.revision_scores import FOLDER as EVALUATIONS
@@ -32,6 +31,7 @@ from intentmatch.storage.postgres import audit_rows
 from intentmatch.storage.postgres.address import Address
 from intentmatch.storage.postgres.database import Database
 from intentmatch.storage.postgres.registries import RegistryStore, StoredRevision
+from intentmatch.storage.user_cache import user_cache_folder
 
 
 class DatabaseHistory:
@@ -83,7 +83,7 @@ class DatabaseWorkspace(Workspace):
         self._database = Database(address)
         self._store = RegistryStore(self._database)
         digest = hashlib.sha256(str(address).encode()).hexdigest()[:16]
-        folder = Path(platformdirs.user_cache_dir("intentmatch")) / f"bot-{digest}"
+        folder = (user_cache_folder() or Path(tempfile.mkdtemp(prefix="intentmatch-"))) / f"bot-{digest}"
         self._history = DatabaseHistory(self._store, folder)
         self._scores = ScoreFolder(folder / EVALUATIONS)
         self._reading = threading.local()

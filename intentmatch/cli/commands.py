@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 
 import intentmatch
 from intentmatch.cli.render import output
+from intentmatch.cli.render.legacy_streams import escape_unencodable
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.text.printable import shown
 
@@ -145,6 +146,7 @@ def main() -> None:
     # A command is short-lived: it creates hundreds of thousands of objects and little garbage. With Python's default
     # threshold of 700 objects, garbage collection takes a sixth of the time of `match`.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    escape_unencodable()
     try:
         cli.main()
     finally:

@@ -30,6 +30,7 @@ SAMPLE_BOUNDS = ("share", "messages")
 BUDGET_TIMES = ("minute", "day")
 FROM_TESTS: Final = "tests"
 """Value of `out_of_scope_share`: learn it from `tests:`."""
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]+|:all)?")
 DEFAULT_LANGUAGE = "default"
 """Key of a threshold mapping for all languages that it does not list."""
 
@@ -78,6 +79,14 @@ def one_of(*choices: str) -> Callable[[Any], str]:
         return str(value)
 
     return parse_choice
+
+
+def device(value: Any) -> str:
+    """Parse the name of a device. Whether this machine has it is known when a model is loaded."""
+    name = text(value)
+    if not _DEVICE.fullmatch(name):
+        raise ValueError("it must be auto, cpu, mps, cuda, one GPU such as cuda:1, or cuda:all")
+    return name
 
 
 def count(value: Any) -> int:

@@ -243,7 +243,7 @@ def _with_defaults(name: str, parser: Callable[[Any], dict[str, Any]]) -> Callab
 
 PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "encoder": setting_values.text,
-    "device": setting_values.text,
+    "device": setting_values.device,
     "precision": setting_values.one_of(*setting_values.PRECISIONS),
     "threads": setting_values.count,
     "remote_seconds": setting_values.seconds,

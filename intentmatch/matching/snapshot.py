@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from pickle import PicklingError
@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 from intentmatch.artefact.build import uncovered
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.arguments import check_argument
-from intentmatch.core.errors import Problem, UnavailableError, UnknownNameError
+from intentmatch.core.errors import InputError, Problem, UnavailableError, UnknownNameError
 from intentmatch.core.result import Entity, MatchResult, WordMatch
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.learning.subsampling import subsampling_problems
 from intentmatch.matching.multi_intent import match_clauses
-from intentmatch.matching.n_best import Hypotheses, match_hypotheses
+from intentmatch.matching.n_best import Hypotheses, checked_hypotheses, match_hypotheses
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine, Precomputed
 from intentmatch.matching.policy import Policy
@@ -64,7 +64,7 @@ class Answers:
 
     def match_many(
         self,
-        messages: Sequence[str | Hypotheses],
+        messages: Iterable[str | Hypotheses],
         *,
         language: str | None = None,
         top_k: int | None = None,
@@ -75,18 +75,27 @@ class Answers:
     ) -> list[MatchResult]:
         """Match each message as `match` does, all against the same registry.
 
+        Messages may be of any iterable, such as a column of a table. An `InputError` about one of them says which.
         Messages are encoded and searched together, which takes a third of the time or less. Numbers may differ from
         those of `match` in their last digits.
         """
         engine = self._engine
         question = engine.question(MatchOptions(language, top_k, allowed, context, now, previous))
-        check_argument("messages", messages, Sequence[object])
-        found = iter(engine.match_many([each for each in messages if isinstance(each, str)], question))
+        if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
+            raise InputError(f"messages must be a list of messages, not {type(messages).__name__}")
+        every = list(messages)
+        for number, message in enumerate(every):
+            if not isinstance(message, str):
+                try:
+                    checked_hypotheses(message)
+                except InputError as error:
+                    raise InputError(f"messages[{number}]: {error}") from None
+        found = iter(engine.match_many([each for each in every if isinstance(each, str)], question))
         return [
             _with_clauses(engine, next(found), question)
             if isinstance(each, str)
             else match_hypotheses(engine, each, question)
-            for each in messages
+            for each in every
         ]
 
     def match_each(

@@ -19,11 +19,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import platformdirs
 
 from intentmatch.core.types import Encoder, Kind, Vectors
 from intentmatch.runtime.block_sizes import CACHE_ROWS
 from intentmatch.storage.unwritable import with_advice
+from intentmatch.storage.user_cache import user_cache_folder
 from intentmatch.text.normalize import TEXT_VERSION
 
 _log = logging.getLogger(__name__)
@@ -46,10 +46,10 @@ class VectorCache:
 
     @classmethod
     def at(cls, setting: str) -> VectorCache:
-        """Return the cache for the setting `cache`: "auto", "off", or a folder."""
+        """Return the cache for the setting `cache`: "auto", "off", or a folder. A user without a home has no cache."""
         if setting == "off":
             return cls(None)
-        return cls(Path(platformdirs.user_cache_dir("intentmatch")) if setting == "auto" else Path(setting))
+        return cls(user_cache_folder() if setting == "auto" else Path(setting))
 
     def get(self, encoder: Encoder, texts: Sequence[str], kind: Kind = "utterance") -> dict[int, Vectors]:
         """Return the cached vectors of cleaned texts: position in `texts` to vector, float32 of shape `(dim,)`."""

@@ -244,6 +244,10 @@ def test_target_parses_text_and_mappings(written, expected):
         ("top_k", None, "it must be a whole number, 1 or more"),
         ("remote_seconds", 0, "it must be a number of seconds greater than 0"),
         ("remote_seconds", "inf", "it must be a number of seconds greater than 0"),
+        *(
+            ("device", name, "it must be auto, cpu, mps, cuda, one GPU such as cuda:1, or cuda:all")
+            for name in ("gpu", "CUDA", "cuda:", "cuda:one")
+        ),
         ("cache", "", "it must be text"),
         ("cache", True, "it must be text"),
         ("inbox", "", "it must be text"),
@@ -444,3 +448,8 @@ def test_relative_model_in_yaml_begins_at_its_folder(
 
     assert resolve(registry={"encoder": value}, locations=places, environ={}).encoder == expected
     assert resolve({"encoder": value}, environ={}).encoder == value
+
+
+@pytest.mark.parametrize("name", ["auto", "cpu", "mps", "cuda", "cuda:1", "cuda:all", " cuda "])
+def test_devices_are_known_by_name(name):
+    assert PARSERS["device"](name) == name.strip()

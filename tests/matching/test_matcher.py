@@ -211,3 +211,37 @@ print([name for name in sys.modules if name.startswith("intentmatch.slots")])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"
+
+
+class Column:
+    """A column of a table, as of pandas: it has rows and is no `Sequence`."""
+
+    def __init__(self, *rows: object) -> None:
+        self.rows = rows
+
+    def __iter__(self):
+        return iter(self.rows)
+
+
+def test_match_many_takes_any_iterable() -> None:
+    bot = Matcher.load(Registry((Intent("greet", (Utterance("hello"),)),)), encoder=WordHashEncoder(), cache="off")
+
+    for messages in (Column("hello", "hello"), (text for text in ("hello", "hello")), {"hello": 1}.keys()):
+        assert {result.intent for result in bot.match_many(messages)} == {"greet"}
+    assert bot.match_many(Column()) == []
+
+
+@pytest.mark.parametrize("wrong", [None, float("nan"), 7, [], [("hello", -1)]])
+def test_match_many_says_which_message_is_wrong(wrong) -> None:
+    bot = Matcher.load(Registry((Intent("greet", (Utterance("hello"),)),)), encoder=WordHashEncoder(), cache="off")
+
+    with pytest.raises(InputError, match=r"^messages\[2\]: "):
+        bot.match_many(["hello", "hello", wrong, None])
+
+
+@pytest.mark.parametrize("wrong", ["hello", b"hello", None, 7, {"hello": 1}])
+def test_match_many_needs_messages(wrong) -> None:
+    bot = Matcher.load(Registry((Intent("greet", (Utterance("hello"),)),)), encoder=WordHashEncoder(), cache="off")
+
+    with pytest.raises(InputError, match=r"^messages must be a list of messages, not "):
+        bot.match_many(wrong)

@@ -257,3 +257,17 @@ def without_times(result: dict) -> dict:
     """A result without its times."""
     stages = [{**stage, "microseconds": 0} for stage in result["trace"]["stages"]]
     return {**result, "trace": {**result["trace"], "stages": stages}}
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_monitors_may_ask_with_head(client: TestClient, path: str) -> None:
+    """The OpenAPI document has each call once."""
+    asked = client.head(path)
+    assert asked.status_code == 200
+    assert asked.headers["content-type"] == client.get(path).headers["content-type"]
+    assert client.get("/openapi.json").json()["paths"][path].keys() == {"get"}
+
+
+def test_head_needs_the_key_that_get_needs(matcher: Matcher) -> None:
+    guarded = TestClient(create_app(matcher, keys=["the right key"]))
+    assert [guarded.head(path).status_code for path in ("/healthz", "/readyz", "/metrics")] == [200, 200, 401]

@@ -47,6 +47,8 @@ def add_bot_calls(router: APIRouter) -> None:
 def add_process_calls(app: FastAPI, served: Bot | BotPool) -> None:
     """Add the calls of the process, whether it serves one bot or several."""
 
+    # Some load balancers and monitors ask with HEAD; the server leaves out the body.
+    @app.head("/healthz", include_in_schema=False, openapi_extra=dict(OPEN))
     @app.get("/healthz", tags=["operating"], openapi_extra=dict(OPEN))
     async def healthz() -> Health:
         """Return 200 while the process is alive."""
@@ -59,6 +61,7 @@ def add_process_calls(app: FastAPI, served: Bot | BotPool) -> None:
 
     refusals = (401, 403, 429) if isinstance(served, BotPool) else (401, 429)
 
+    @app.head("/metrics", include_in_schema=False)
     @app.get("/metrics", tags=["operating"], response_class=PlainTextResponse, responses=responses(*refusals))
     def metrics(request: Request) -> Response:
         """Return counts and times for Prometheus. With several bots, this takes a key for all of them."""
@@ -73,6 +76,7 @@ def add_process_calls(app: FastAPI, served: Bot | BotPool) -> None:
 
 
 def _add_readiness(app: FastAPI, bot: Bot) -> None:
+    @app.head("/readyz", include_in_schema=False, openapi_extra=dict(OPEN))
     @app.get("/readyz", tags=["operating"], responses=responses(503), openapi_extra=dict(OPEN))
     async def readyz(request: Request) -> Ready:
         """Return 200 while messages are answered: `ready`, or `stale` if newer files are invalid, not loaded or away.
@@ -100,6 +104,7 @@ def _add_pool_calls(app: FastAPI, bots: BotPool) -> None:
         await asyncio.to_thread(bots.look_for_newer_files)
         return BotsResponse(bots=bots.infos(request))
 
+    @app.head("/readyz", include_in_schema=False, openapi_extra=dict(OPEN))
     @app.get("/readyz", tags=["operating"], responses=responses(503), openapi_extra=dict(OPEN))
     async def readyz() -> BotsReady:
         """Return 200 while bots can be called, even if some of them cannot answer.

@@ -235,8 +235,8 @@ class Bot:
     async def ready(self, *, with_reasons: bool = True) -> Matcher:
         """Return the matcher if it answers; if the last message failed, try some messages first.
 
-        A model that is busy is not waited for longer than a second. Raises `ProblemError` (503) while the bot is warming
-        up or broken; `with_reasons`, it says why.
+        A busy model is not waited for longer than a second. Raises `ProblemError` (503) while the bot is warming up or
+        broken; `with_reasons`, it says why.
         """
         matcher = self.matcher
         if self._warming:

@@ -169,6 +169,7 @@ class _App(FastAPI):
         if document is not self._described:
             self._calls.describe(document, *(([_BOT_PARAMETER], 403, 404) if self._several else ([],)))
             problems.declare_media_type(document)
+            problems.declare_bad_paths(document)
             declare_keys(document, self._access)
             if self._authoring:
                 from intentmatch.server.routes.authoring.examples import add_examples

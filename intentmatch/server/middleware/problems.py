@@ -68,6 +68,7 @@ DESCRIPTIONS: Mapping[int, str] = {
     "again), the database of the bot is away, or something that the call needs is not installed or not turned on.",
 }
 """What each error status means, for the OpenAPI document."""
+_BAD_PATH = "the path has the character 0."
 
 # In place of pydantic's messages for Python programmers.
 _MESSAGES: Mapping[str, str] = {
@@ -107,6 +108,17 @@ def declare_media_type(openapi: dict[str, Any]) -> None:
                 content = response.get("content", {})
                 if not status.startswith("2") and content:
                     content[MEDIA_TYPE] = content.popitem()[1]
+
+
+def declare_bad_paths(openapi: dict[str, Any]) -> None:
+    """Add the error (400) of a path with the character 0 to the calls that have a name in their path."""
+    schema = {"$ref": f"#/components/schemas/{ProblemDetails.__name__}"}
+    for path, operations in openapi["paths"].items():
+        for operation in operations.values() if "{" in path else ():
+            statuses = operation["responses"]
+            description = f"{DESCRIPTIONS[400][:-1]}, or {_BAD_PATH}" if "400" in statuses else _BAD_PATH.capitalize()
+            statuses["400"] = {"description": description, "content": {MEDIA_TYPE: {"schema": schema}}}
+            operation["responses"] = dict(sorted(statuses.items()))
 
 
 def from_lost_database(error: DatabaseError) -> ProblemError:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from several_bots import write
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
-from intentmatch.server import create_app
+from intentmatch.server import BotFolder, create_app
 from intentmatch.server.routes.schemas.base import sendable
 from intentmatch.server.routes.schemas.matches import MatchResponse
 
@@ -55,6 +57,23 @@ def test_errors_are_problem_details(openapi: dict[str, Any]) -> None:
                     assert response["content"] == {"application/problem+json": shape}
                     assert response["description"]
     assert "HTTPValidationError" not in openapi["components"]["schemas"]
+
+
+def test_refusal_of_the_character_0_is_described_where_a_path_has_a_name(tmp_path: Path) -> None:
+    folder = write(tmp_path / "bots", "shop", "bank")
+    options: Any = {"author_keys": ["*:anna=hers"], "admin_keys": ["*:root"], "authoring": True}
+    app = create_app(BotFolder(folder, settings={"cache": "off"}), **options)
+    operations = [(path, op) for path, verbs in app.openapi()["paths"].items() for op in verbs.values() if "{" in path]
+    with TestClient(app) as client:
+        answer = client.get("/bots/shop/intents/a%00b", headers={"X-API-Key": "hers"})
+
+    assert answer.status_code == 400
+    assert len(operations) > 10
+    for path, operation in operations:
+        response = operation["responses"]["400"]
+        assert response["description"].lower().endswith(answer.json()["detail"].lower()), path
+        schema = {"$ref": "#/components/schemas/ProblemDetails"}
+        assert response["content"] == {"application/problem+json": {"schema": schema}}, path
 
 
 def test_every_reference_resolves(openapi: dict[str, Any]) -> None:

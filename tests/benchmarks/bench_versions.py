@@ -134,9 +134,8 @@ def _forget_texts() -> None:
         from intentmatch.pieces import unigram
         from intentmatch.pieces.embedded import embedded_tokenizer
     except ImportError:  # 0.2
-        from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
-
         from intentmatch.encoders.tokenizer import unigram
+        from intentmatch.encoders.tokenizer.embedded import embedded_tokenizer
 
     embedded_tokenizer()._cached_texts.cache_clear()
     for function in (*vars(normalize).values(), *vars(unigram).values()):

@@ -23,6 +23,8 @@ MESSAGES = "intentmatch.server.messages"
 """Name of the logger of messages; off by default, whatever the level of other loggers."""
 
 _MARK = "  | "
+_SOCKETS = ("engineio.server", "socketio.server")
+"""Loggers of the WebSockets of the studio, which give themselves a level and a handler."""
 
 messages_log = logging.getLogger(MESSAGES)
 if not messages_log.level:
@@ -121,6 +123,8 @@ def log_config(uvicorn_config: dict[str, Any], form: LogFormat, *, messages: boo
             handler["filters"] = [*handler.get("filters", ()), "printable"]
     # Of other libraries: without a handler of ours, Python would write them as they are.
     config["root"] = {"handlers": ["default"], "level": "WARNING"}
+    # They write as they are, too, once their server is there, unless they have a level; naming them drops the handler.
+    config["loggers"] |= {name: {"handlers": [], "level": "WARNING", "propagate": True} for name in _SOCKETS}
     if as_json:
         config["formatters"]["default"] = {"()": JsonLines}
         config["loggers"]["uvicorn.access"] = {"handlers": [], "level": "WARNING", "propagate": False}

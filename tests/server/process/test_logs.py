@@ -23,17 +23,16 @@ from intentmatch.server.process.logs import log_config
 @pytest.fixture
 def configured() -> Iterator[Callable[..., None]]:
     """Configures logging as `serve` does, until the end of the test."""
-    loggers = ("intentmatch", "intentmatch.server.observed", "intentmatch.server.messages")
-    loggers = (*loggers, "uvicorn", "uvicorn.error", "uvicorn.access")
-    before = {
-        name: (log.level, log.propagate, log.handlers[:]) for name in loggers for log in [logging.getLogger(name)]
-    }
+    loggers = [
+        logging.getLogger(name)
+        for name in ("", *log_config(uvicorn.config.LOGGING_CONFIG, "json", messages=False)["loggers"])
+    ]
+    before = [(log, log.level, log.propagate, log.handlers[:], log.filters[:]) for log in loggers]
     yield lambda form, messages=False: logging.config.dictConfig(
         log_config(uvicorn.config.LOGGING_CONFIG, form, messages=messages)
     )
-    for name, (level, propagate, handlers) in before.items():
-        log = logging.getLogger(name)
-        log.level, log.propagate, log.handlers = level, propagate, handlers
+    for log, level, propagate, handlers, filters in before:
+        log.level, log.propagate, log.handlers, log.filters = level, propagate, handlers, filters
         log.manager._clear_cache()  # type: ignore[attr-defined]
 
 
@@ -210,6 +209,25 @@ def test_text_of_others_forges_no_line(
     told = "".join(capfd.readouterr())
     assert "forged" in told
     assert not [sign for sign in "\x1b\r\u202e\x9b" if sign in told]
+    assert [line for line in told.splitlines()[1:] if not line.startswith("  | ")] == []
+
+
+@pytest.mark.parametrize("logger", ["engineio.server", "socketio.server"])
+@pytest.mark.parametrize("first", ["log", "sockets"])
+def test_sockets_of_the_studio_write_nothing_past_the_log(
+    configured: Callable[..., None], capfd: pytest.CaptureFixture[str], first: str, logger: str
+) -> None:
+    """A server of sockets gives its logger a handler, unless the logger has a level."""
+    socketio = pytest.importorskip("socketio", reason="the extra studio is not installed")
+    log = logging.getLogger(logger)
+    log.level, log.handlers = logging.NOTSET, []
+    steps = [lambda: configured("text"), lambda: socketio.AsyncServer(async_mode="asgi")]
+    for step in steps if first == "log" else reversed(steps):
+        step()
+    log.error(FORGED)
+
+    told = "".join(capfd.readouterr())
+    assert told.count("forged") == 1
     assert [line for line in told.splitlines()[1:] if not line.startswith("  | ")] == []
 
 

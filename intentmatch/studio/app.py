@@ -11,8 +11,8 @@ from html import escape
 from typing import Any
 
 from fastapi import FastAPI, Request
+from nicegui import Client, ui
 from nicegui import app as pages
-from nicegui import ui
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp
@@ -52,7 +52,12 @@ async def running() -> AsyncIterator[None]:
     gc.set_threshold(*_COLLECT)
     try:
         async with app.router.lifespan_context(app):
-            yield
+            try:
+                yield
+            finally:
+                # NiceGUI keeps pages whose browsers are still connected, or were until just now, beyond its own end.
+                for client in tuple(Client.instances.values()):
+                    client.delete()
     finally:
         gc.set_threshold(*thresholds)
         gc.unfreeze()

@@ -36,3 +36,14 @@ def page(browser, served):
     """An empty page of desktop width, which must not report an error."""
     with watched(browser) as opened:
         yield opened
+
+
+@pytest.fixture
+def unopened(monkeypatch):
+    """A page that no browser has opened, drawn without an event loop."""
+    nicegui = pytest.importorskip("nicegui", reason="the extra studio is not installed")
+    # NiceGUI keeps what waits for a loop, and awaits it whenever a server starts later in this process.
+    monkeypatch.setattr(nicegui.background_tasks, "create_or_defer", lambda waiting, **_: waiting.close())
+    with nicegui.Client(nicegui.page.page("")) as opened:
+        yield opened
+    opened.delete()

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-nicegui = pytest.importorskip("nicegui", reason="the extra studio is not installed")
+pytest.importorskip("nicegui", reason="the extra studio is not installed")
 
-from nicegui.page import page  # noqa: E402
+from intentmatch.studio.drawing import Drawing, bar, node, region, table
 
-from intentmatch.studio.drawing import Drawing, bar, node, region, table  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def client():
-    """A page that no browser has opened."""
-    with nicegui.Client(page("")) as opened:
-        yield opened
-    opened.delete()
+pytestmark = pytest.mark.usefixtures("unopened")
 
 
 def test_attributes_are_named_as_in_html_and_texts_stay_texts():
@@ -45,13 +37,13 @@ def test_region_has_a_heading_and_a_table_its_cells():
     assert body == ["tbody", {}, [["tr", {}, [["td", {}, ["1"]]]], ["tr", {}, [["td", {}, ["2"]]]]]]
 
 
-def test_drawing_is_sent_again_only_after_a_change(client):
+def test_drawing_is_sent_again_only_after_a_change(unopened):
     drawing = Drawing()
     drawing.show(node("p", "one"))
-    client.outbox.updates.clear()
+    unopened.outbox.updates.clear()
     drawing.show(node("p", "one"))
-    assert not client.outbox.updates
+    assert not unopened.outbox.updates
     drawing.show(node("p", "two"))
 
-    assert list(client.outbox.updates) == [drawing.id]
+    assert list(unopened.outbox.updates) == [drawing.id]
     assert drawing.props["nodes"] == [["p", {}, ["two"]]]

@@ -43,11 +43,11 @@ def test_closed_page_is_freed(client, path):
         assert client.get(f"/studio/{path}").status_code == 200
         opened += [weakref.ref(one) for one in nicegui.Client.instances.values()]
         nicegui.Client.prune_instances(client_age_threshold=-1)
+    assert len(opened) == 4
     end = time.monotonic() + PATIENCE
     while alive(opened) > 1 and time.monotonic() < end:
         time.sleep(0.05)
 
-    assert len(opened) == 4
     assert alive(opened) <= 1, "tasks that have begun may hold the newest page for a moment, but no other"
 
 

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-nicegui = pytest.importorskip("nicegui", reason="the extra studio is not installed")
+pytest.importorskip("nicegui", reason="the extra studio is not installed")
 
-from nicegui.page import page  # noqa: E402
+from intentmatch.studio.parts import set_current, tag
+from intentmatch.studio.rows import Part, Rows
 
-from intentmatch.studio.parts import set_current, tag  # noqa: E402
-from intentmatch.studio.rows import Part, Rows  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def client():
-    """A page that no browser has opened."""
-    with nicegui.Client(page("")) as opened:
-        yield opened
-    opened.delete()
+pytestmark = pytest.mark.usefixtures("unopened")
 
 
 def texts(parent) -> list[str]:
@@ -81,16 +73,16 @@ class TestPart:
         assert drawn == ["one", "two"]
 
 
-def test_row_is_marked_without_an_update_that_says_nothing_new(client):
+def test_row_is_marked_without_an_update_that_says_nothing_new(unopened):
     row = tag("button")
-    client.outbox.updates.clear()
+    unopened.outbox.updates.clear()
     set_current(row, current=False)
-    assert not client.outbox.updates
+    assert not unopened.outbox.updates
     set_current(row, current=True)
     assert row.props["aria-current"] == "true"
-    client.outbox.updates.clear()
+    unopened.outbox.updates.clear()
     set_current(row, current=True)
-    assert not client.outbox.updates
+    assert not unopened.outbox.updates
     set_current(row, current=False)
 
     assert "aria-current" not in row.props

@@ -42,6 +42,7 @@ TESTED_IN: dict[str, str] = {
     "core/result.py": "matching/test_pipeline.py",
     "core/setting_values.py": "core/test_settings.py",
     "core/allowed.py": "registry/test_confinement.py",
+    "dialogue/coverings.py": "dialogue/test_confirmation.py",
     "dialogue/turn_logic.py": "dialogue/test_dialogue.py",
     "dialogue/turns.py": "dialogue/test_dialogue.py",
     # Parts of one comparison or one report.

@@ -51,12 +51,16 @@ __import__(sys.argv[1])
 
 
 def installed_by(extra: str) -> set[str]:
-    """Names of all distributions that an extra installs. Raises `PackageNotFoundError` if one of its own is missing."""
+    """Names of all distributions that an extra installs.
+
+    Raises `PackageNotFoundError` if one of its own is missing, or is another release than the extra allows.
+    """
     core = distribution("intentmatch").requires or []
     pending = [Requirement(line) for line in core if "extra ==" not in line]
     for wanted in extras_known()[extra]:
         pending.append(wanted)
-        distribution(wanted.name)
+        if not wanted.specifier.contains(distribution(wanted.name).version, prereleases=True):
+            raise PackageNotFoundError(wanted)
     names: set[str] = set()
     seen: set[str] = set()
     while pending:

@@ -91,6 +91,7 @@ def test_every_adapter_has_a_snippet():
         "__init__",
         "activities",
         "credentials",
+        "deliveries",
         "redis",
         "routes",
         "tools",

@@ -206,6 +206,8 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
     )
     return dict(
         http=partial(LimitedProtocol, head_seconds=config.limits.body_seconds, limits=limits),
+        limits=limits,
+        handshake_seconds=config.limits.body_seconds,
         h11_max_incomplete_event_size=PARSER_BYTES,
         # Only the studio takes WebSockets.
         ws="auto" if config.interfaces.studio else "none",

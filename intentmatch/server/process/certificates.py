@@ -10,10 +10,14 @@ import ssl
 import sys
 import threading
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from uvicorn import Config, Server
+
+from intentmatch.server.process.connections import ConnectionLimits
+from intentmatch.server.process.handshakes import Handshake
 
 CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 """OpenSSL's names of the ciphers for TLS 1.2; those of TLS 1.3 are all good."""
@@ -25,6 +29,15 @@ _log = logging.getLogger(__name__)
 class CertificateConfig(Config):
     """Uvicorn's configuration, whose TLS context follows the files of its certificate."""
 
+    def __init__(
+        self, *arguments: Any, limits: ConnectionLimits | None = None, handshake_seconds: float = 10.0, **options: Any
+    ) -> None:
+        """With `limits`, a connection counts before its handshake, which may take `handshake_seconds`."""
+        super().__init__(*arguments, **options)
+        self._limits, self._handshake_seconds = limits, handshake_seconds
+        self.context: ssl.SSLContext | None = None
+        """The TLS context, if handshakes are limited."""
+
     def load(self) -> None:
         """Load the app and the certificate, and start to look for changes of its files."""
         super().load()
@@ -33,15 +46,29 @@ class CertificateConfig(Config):
             cert = Path(self.ssl_certfile)
             files = _CertificateFiles(self.ssl, cert, Path(self.ssl_keyfile or cert))
             threading.Thread(target=files.follow, name="certificates", daemon=True).start()
+            if self._limits is not None:
+                make = cast("Any", self.http_protocol_class)
+                handshake = partial(Handshake, make, self.ssl, self._limits, self._handshake_seconds)
+                self.http_protocol_class = cast("Any", handshake)
+                # The event loop would make handshakes before anything counts them.
+                self.context, self.ssl = self.ssl, None
 
 
 def serve_alone(app: Any, **options: Any) -> None:
-    """Serve with one process until told to stop. `options` are uvicorn's."""
-    server = Server(CertificateConfig(app, **options))
+    """Serve with one process until told to stop. `options` are those of `CertificateConfig`."""
+    server = _Server(CertificateConfig(app, **options))
     with suppress(KeyboardInterrupt):
         server.run()
     if not server.started:
         sys.exit(_EXIT_OF_A_FAILED_START)
+
+
+class _Server(Server):
+    """Uvicorn's server, which says that it serves HTTPS although it makes no handshakes itself."""
+
+    def _log_started_message(self, listeners: Any) -> None:
+        self.config.ssl = self.config.ssl or getattr(self.config, "context", None)
+        super()._log_started_message(listeners)
 
 
 class _CertificateFiles:

@@ -32,7 +32,7 @@ _SECONDS_OF_A_PING = 1.0
 def serve_together(make_app: Callable[[], ASGIApp], reloads: ReloadCounter, workers: int, **options: Any) -> None:
     """Serve until told to stop. `make_app` makes the app of one worker, and must be picklable.
 
-    `options` are uvicorn's.
+    `options` are those of `CertificateConfig`.
     """
     config = CertificateConfig(make_app, factory=True, workers=workers, **options)
     with tempfile.TemporaryDirectory(prefix="intentmatch-") as counts:

@@ -114,6 +114,7 @@ def test_match_help_imports_only_what_match_needs() -> None:
         "options",
         "render",
         "render.answer",
+        "render.legacy_streams",
         "render.output",
         "render.progress",
     }

@@ -75,6 +75,7 @@ NOT_RUN = {
     "measure-languages": "needs parallel text",
     "sentence_transformer:": "needs a transformer",
     "onnx:": "needs an exported transformer",
+    "redis://": "needs a Redis server",
 }
 # Examples that ask something, and the replies.
 TYPED = {

@@ -1,5 +1,6 @@
 """`SHA256SUMS` in a model's folder."""
 
+import os
 import shutil
 import subprocess
 
@@ -79,6 +80,13 @@ def test_folder_without_digests_is_accepted(model):
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs sha256sum")
 def test_sha256sum_reads_it(model):
-    done = subprocess.run(["sha256sum", "-c", CHECKSUMS], cwd=model, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["sha256sum", "-c", CHECKSUMS],
+        cwd=model,
+        env={**os.environ, "LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
     assert done.stdout == "1_Pooling/config.json: OK\nmodel.safetensors: OK\n"

@@ -21,10 +21,11 @@ SCREENS = ("try", "edit", "see", "inbox", "issues", "history")
 
 
 def can_mount(folder: Path) -> bool:
-    """Whether this user may mount file systems in a namespace; containers often forbid it."""
+    """Whether this user may mount a file system, and again read-only, in a namespace; containers often forbid it."""
     if shutil.which("unshare") is None:
         return False
-    command = [*UNSHARE, "mount", "-t", "tmpfs", "none", str(folder)]
+    mounts = 'mount -t tmpfs none "$0" && mount -o remount,ro "$0"'
+    command = [*UNSHARE, "sh", "-c", mounts, str(folder)]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 

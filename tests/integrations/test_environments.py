@@ -11,7 +11,7 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 NAMES = sorted(path.stem for path in HERE.glob("*.txt"))
-SHARED = {"activities", "credentials", "routes", "tools"}
+SHARED = {"activities", "credentials", "deliveries", "routes", "tools"}
 ADAPTERS = sorted(path.stem for path in (ROOT / "intentmatch" / "integrations").glob("[!_]*.py"))
 
 

@@ -154,8 +154,8 @@ def test_failed_reload_keeps_the_last_valid_registry(folder: Path, admin: dict[s
         assert answer.status_code == problem["status"] == 409
         assert answer.headers["content-type"] == "application/problem+json"
         unknown_key, conflict = problem["errors"]
-        assert (unknown_key["path"], unknown_key["line"], unknown_key["column"]) == (str(file), 3, 5)
-        assert (unknown_key["location"], unknown_key["rule"]) == (f"{file}:3:5", "unknown-key")
+        assert (unknown_key["path"], unknown_key["line"], unknown_key["column"]) == ("bot.yaml", 3, 5)
+        assert (unknown_key["location"], unknown_key["rule"]) == ("bot.yaml:3:5", "unknown-key")
         assert unknown_key["hint"] == "did you mean `title`?"
         assert (conflict["line"], conflict["rule"]) == (6, "conflicting-utterance")
 

@@ -410,6 +410,9 @@ def test_names_in_the_search_path_are_not_run_by_others(postgres, tenants):
             "CREATE FUNCTION public.hashtextextended(text, integer) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN "
             "INSERT INTO intentmatch.tenants VALUES ('mall', '*'); RETURN 1; END $$"
         )
+        connection.commit()
+        with psycopg.connect(postgres.url(tenants)) as owner:
+            owner.execute("REVOKE CREATE ON SCHEMA public FROM mall")
     database = Database(postgres.url(tenants, more="/other"))
     with BuildStore(database).making("key"):
         pass

@@ -83,6 +83,7 @@ class VectorCache:
                 keys = [row_key(text, kind) for text in texts]
                 rows = [(key, pack_row(key, vector)) for key, vector in zip(keys, vectors, strict=True)]
                 with database:
+                    database.execute("BEGIN IMMEDIATE")
                     database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
     @contextmanager
@@ -96,7 +97,8 @@ class VectorCache:
         database: sqlite3.Connection | None = None
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            database = sqlite3.connect(file, timeout=_SECONDS_FOR_A_LOCK)
+            # Left to itself, Python begins no transaction where the locale is Turkish: it takes no `I` for an `i`.
+            database = sqlite3.connect(file, timeout=_SECONDS_FOR_A_LOCK, isolation_level=None)
             database.execute(f"PRAGMA page_size = {_BYTES_OF_A_PAGE}")
             database.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)")
         except (OSError, sqlite3.Error) as error:

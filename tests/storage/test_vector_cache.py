@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import locale
 import logging
 import shutil
 import signal
@@ -12,6 +13,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import platformdirs
@@ -370,3 +372,27 @@ def change_rows(file: Path, change, *, only_first: bool = False) -> None:
 
 def flipped(blob: bytes, place: int) -> bytes:
     return blob[:place] + bytes([blob[place] ^ 1]) + blob[place + 1 :]
+
+
+def test_writing_is_one_transaction_in_a_turkish_locale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Python finds out by letters whether a statement writes, and the small letter of I is another one there."""
+    before, told = locale.setlocale(locale.LC_CTYPE), []
+    connect = sqlite3.connect
+
+    def traced(*args: Any, **options: Any) -> sqlite3.Connection:
+        database = connect(*args, **options)
+        database.set_trace_callback(told.append)
+        return database
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    try:
+        locale.setlocale(locale.LC_CTYPE, "tr_TR.UTF-8")
+    except locale.Error:
+        pytest.skip("this machine has no Turkish locale")
+    try:
+        VectorCache(tmp_path).put(WordHashEncoder(), TEXTS, WordHashEncoder().encode(TEXTS))
+    finally:
+        locale.setlocale(locale.LC_CTYPE, before)
+
+    written = [statement.split()[0] for statement in told if statement.split()[0] in {"BEGIN", "INSERT", "COMMIT"}]
+    assert written == ["BEGIN", *["INSERT"] * len(TEXTS), "COMMIT"]

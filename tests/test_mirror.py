@@ -156,7 +156,6 @@ TESTED_IN: dict[str, str] = {
     # A cluster is tested as a whole, with Ray.
     "deploy/ray/application.py": "integrations/test_ray.py",
     "deploy/ray/engine.py": "integrations/test_ray.py",
-    "deploy/ray/matchers.py": "integrations/test_ray.py",
     "deploy/ray/rollout.py": "integrations/test_ray.py",
     # The tables by language are tested with the functions that read them.
     "text/refusal_marks.py": "text/test_refusals.py",

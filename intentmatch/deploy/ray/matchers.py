@@ -13,6 +13,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from intentmatch.authoring.read_limits import named_on_disk, served_settings
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder
@@ -115,7 +116,9 @@ class Matchers:
         source = (
             BotFolder(place, settings=settings, load_encoder=self._load_encoder)
             if served["several"]
-            else Matcher(Source(place, settings, load_encoder=self._load_encoder))
+            else Matcher(
+                Source(place, served_settings(settings, named_on_disk(place)), load_encoder=self._load_encoder)
+            )
         )
         config = ServerConfig().with_options(**served["server"])
         return create_app(source, config, store=None if store is None else store_at(store))

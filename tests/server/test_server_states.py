@@ -115,3 +115,18 @@ def test_reasons_are_shown_to_callers_with_a_key_only(folder: Path) -> None:
         assert client.post("/match", json={"text": "so what"}, headers={"x-api-key": "one"}).status_code == 503
         assert "/secret" not in client.get("/readyz").text
         assert "/secret" in client.get("/readyz", headers={"x-api-key": "one"}).text
+
+
+def test_broken_bot_stays_broken_while_the_next_trial_goes_on(folder: Path) -> None:
+    encoder = FlakyEncoder()
+    with TestClient(
+        create_app(Matcher.load(folder, encoder=encoder, cache="off")), raise_server_exceptions=False
+    ) as bot:
+        encoder.error = MemoryError("secret")
+        assert bot.post("/match", json={"text": "something else"}).status_code == 500
+        encoder.error = None
+        encoder.go_on.clear()
+        waiting = bot.get("/readyz")
+        encoder.go_on.set()
+
+        assert (waiting.status_code, waiting.json()["type"]) == (503, "urn:intentmatch:broken")

@@ -245,6 +245,8 @@ class Bot:
         if self._failed or time.monotonic() > self._answered_at + SECONDS_BETWEEN_PROBES:
             try:
                 await self._probe.try_out(self._warm_up if self._failed else self._answer_and_record)
+                if self._failed:  # the trial goes on
+                    raise TimeoutError("the last message failed, and no other has been answered since")
             except Exception as error:
                 _log.warning("%sno message can be answered: %s", self._about, error)
                 reason = f": {error}" if with_reasons and isinstance(error, IntentMatchError) else ", see the log."

@@ -10,10 +10,12 @@ import pytest
 import yaml
 from contracts.format import LAWS, Subject, bare
 from formats.real_files import FOLDER, needs_files
+from tiers import rows_of
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Registry, Rule, Slot, SlotValue, Utterance
 from intentmatch.formats.hassil import FORMAT
+from intentmatch.registry import read_registry
 from intentmatch.registry.templates.expansion import expand
 
 COMMON = """\
@@ -196,6 +198,69 @@ def test_folder_names_the_intent_of_its_tests(tmp_path):
     assert [(case.text, case.expected) for case in found.registry.tests] == [("say hi", "Play")]
 
 
+def test_repository_of_today_names_the_intent_by_its_folder(tmp_path):
+    """Home Assistant's repository: a file for each combination of slots, with lists and rules in folders beside."""
+    name_only = """\
+language: en
+data:
+  - sentences: ["<turn> on [<the>] {name}"]
+    name_domains: [light]
+    example: turn on the lamp
+    response: default
+  - sentences: ["make {area} {color}", "set it to {brightness}"]
+    inferred_domain: light
+"""
+    files = {
+        "intents.yaml": "HassTurnOn: {domain: homeassistant, slots: {name: {}}}\n",
+        "lists/lights.yaml": "lists:\n  brightness: {range: {type: percentage, from: 0, to: 100}}\n",
+        "lists/en/lights.yaml": "language: en\nlists:\n  color: {values: [{in: 'red[dish]', out: red}]}\n",
+        "lists/de/lights.yaml": "language: de\nlists:\n  color: {values: [{in: rot, out: red}]}\n",
+        "rules/en/common.yaml": "language: en\nexpansion_rules:\n  turn: (turn|switch)\n  the: (the|my)\n",
+        "sentences/en/HassTurnOn/name_only.yaml": name_only,
+        "sentences/de/HassTurnOn/name_only.yaml": "language: de\ndata: [{sentences: ['{brightness} {color}']}]\n",
+        "responses/en/HassTurnOn.yaml": "language: en\nresponses: {intents: {HassTurnOn: {default: On}}}\n",
+        "tests/en/HassTurnOn/name_only.yaml": "language: en\nareas: []\ntests: [{sentences: [lamp on], slots: {}}]\n",
+    }
+    found = read(tmp_path, files)
+    intent = found.registry["HassTurnOn"]
+
+    assert [(line.text, line.language) for line in intent.utterances] == [
+        ("{brightness} {color}", "de"),
+        ("<turn> on [<the>] {name}", "en"),
+        ("make {area} {color}", "en"),
+        ("set it to {brightness}", "en"),
+    ]
+    assert {slot.name: slot.kind for slot in intent.slots} == {
+        "brightness": "number",
+        "color": "list",
+        "name": "any",
+        "area": "any",
+    }
+    assert [(rule.name, rule.templates) for rule in found.registry.rules] == [
+        ("turn", {"en": "(turn|switch)"}),
+        ("the", {"en": "(the|my)"}),
+    ]
+    assert intent.responses == {"en": "On"}
+    assert [(case.text, case.expected) for case in found.registry.tests] == [("lamp on", "HassTurnOn")]
+    assert intent.metadata == {
+        "name_domains": [["light"]],
+        "response": ["default"],
+        "inferred_domain": ["light"],
+    }
+    assert [p.message for p in found.problems if p.rule == "unread-file"] == [
+        "files of another format are skipped: intents.yaml"
+    ]
+
+
+def test_one_file_of_today_is_read_alone(tmp_path):
+    folder = tmp_path / "HassTurnOn"
+    folder.mkdir()
+    (folder / "default.yaml").write_text("language: en\ndata: [{sentences: [lights on]}]\n")
+
+    assert formats.read(folder / "default.yaml").registry["HassTurnOn"].utterances[0].text == "lights on"
+    assert formats.read(folder).registry["HassTurnOn"].utterances[0].text == "lights on"
+
+
 def test_languages_share_intents_but_not_rules(tmp_path):
     german = COMMON.replace("language: en", "language: de").replace("(the|my)", "(der|mein)")
     lines = "language: de\nintents: {SetLight: {data: [{sentences: ['stelle <name> auf {color}']}]}}\n"
@@ -304,6 +369,20 @@ def test_hassil_recognises_every_exported_sentence(tmp_path):
         assert found is not None, sentence.text
         assert found.intent.name == "travel"
         assert set(found.entities) == {mark.slot for mark in sentence.marks}
+
+
+def test_hassil_recognises_every_line_of_the_shipped_intents():
+    hassil = pytest.importorskip("hassil", reason="needs hassil")
+    registry = read_registry("intents", expand=False)
+    written = {name: yaml.load(text, yaml.CSafeLoader) for name, text in formats.render(registry, "hassil")[0].items()}
+    missed = []
+    for intent, text, language in rows_of(
+        [(i.name, line.text, line.language) for i in registry for line in i.utterances]
+    ):
+        document = written[f"{language}.yaml"]
+        intents = hassil.Intents.from_dict({**document, "intents": {intent: document["intents"][intent]}})
+        missed += [] if hassil.recognize(text, intents) else [text]
+    assert missed == []
 
 
 @needs_files

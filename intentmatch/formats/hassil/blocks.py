@@ -10,10 +10,18 @@ from intentmatch.formats.kit.tree import Value
 
 TAG = "tag"
 """Key of `requires_context` whose values are the tags of `when`."""
-SETTING = ("slots", "response", "requires_context", "excludes_context", "required_keywords", "name_domains")
+SETTING = (
+    "slots",
+    "response",
+    "requires_context",
+    "excludes_context",
+    "required_keywords",
+    "name_domains",
+    "inferred_domain",
+)
 """Settings of a block that are kept as metadata."""
 _UNCHECKED = ("requires_context", "excludes_context")
-_READ = frozenset({"sentences", "lists", "expansion_rules", "metadata", *SETTING})
+_READ = frozenset({"sentences", "lists", "expansion_rules", "metadata", "example", *SETTING})
 
 
 class Blocks:

@@ -1,8 +1,13 @@
-"""Read hassil files into a draft: rules and lists of all files first, then sentences, responses and tests."""
+"""Read hassil files into a draft: rules and lists of all files first, then sentences, responses and tests.
+
+There are two layouts. A file names its intents under `intents:`; or, as in Home Assistant's repository since 2026, each
+file has the sentences of one intent under `data:`, and its folder has the name of the intent.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import PurePath
 
 from intentmatch.formats.hassil.blocks import Blocks
 from intentmatch.formats.hassil.language import Language, Scope
@@ -14,17 +19,25 @@ from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.templates.syntax import parse
 
-_KEYS = frozenset({"language", "intents", "lists", "expansion_rules", "responses", "tests"})
+_KEYS = frozenset({"language", "intents", "data", "lists", "expansion_rules", "responses", "tests"})
 _BESIDE = frozenset({"lists", "expansion_rules", "skip_words", "responses"})
+_LIST = frozenset({"values", "range", "wildcard"})
+# Entities of the house in which a test is run.
+_FIXTURES = frozenset({"entities", "areas", "floors", "timers", "media"})
 _DEFAULT = "default"
 
 
 def recognise(file: File) -> Sure:
     """Recognise blocks of sentences; or shared lists, rules and tests by their keys and a language."""
     root = file.root
-    intents = root["intents"].entries() if root["intents"].is_mapping else []
-    if any("sentences" in block.keys for _, intent in intents if intent["data"].is_list for block in _blocks(intent)):
+    intents = [intent for _, intent in root["intents"].entries()] if root["intents"].is_mapping else []
+    if "language" in root.keys:
+        intents.append(root)
+    if any("sentences" in block.keys for intent in intents if intent["data"].is_list for block in _blocks(intent)):
         return Sure.CERTAIN
+    lists = root["lists"].entries() if set(root.keys) == {"lists"} and root["lists"].is_mapping else []
+    if lists and all(_LIST & set(values.keys) for _, values in lists):
+        return Sure.LIKELY
     tests = root["tests"].items() if root["tests"].is_list else []
     has_tests = any("sentences" in test.keys for test in tests)
     return Sure.LIKELY if "language" in root.keys and (has_tests or _BESIDE & set(root.keys)) else Sure.NO
@@ -36,12 +49,11 @@ def read(files: Sequence[File], draft: Draft) -> None:
     roots = [draft.root(file) for file in files]
     for root in roots:
         reader.shared(root)
-    for root in roots:
-        reader.reserve(root)
-    for language in reader.languages.values():
-        language.read_shared()
-    for root in roots:
-        reader.intents(root)
+    for file, root in zip(files, roots, strict=True):
+        reader.reserve(root, file)
+    reader.read_shared()
+    for file, root in zip(files, roots, strict=True):
+        reader.intents(root, file)
     reader.blocks.finish()
     for file, root in zip(files, roots, strict=True):
         reader.responses(root)
@@ -52,11 +64,16 @@ class _Reader:
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._roles = Roles(draft)
-        self.languages: dict[str | None, Language] = {}
+        self._languages: dict[str | None, Language] = {}
+        self._lists: dict[str, Value] = {}
+        """Lists of files without a language, which all languages share."""
         self.blocks = Blocks(draft)
 
     def shared(self, root: Value) -> None:
         """Collect the shared rules and lists of a file."""
+        if "language" not in root.keys and "intents" not in root.keys:
+            self._lists.update(root["lists"].entries())
+            return
         language = self._language(root)
         for name, rule in root["expansion_rules"].entries():
             language.rules.setdefault(name, rule)
@@ -69,13 +86,19 @@ class _Reader:
                 root["skip_words"].location, message, "filler words hardly change the vector of a message"
             )
         for key, value in root.entries():
-            if key not in _KEYS and key != "skip_words":
+            if key not in _KEYS and key != "skip_words" and not (key in _FIXTURES and root["tests"]):
                 self._draft.not_expressed(value.location, f"`{key}` is not imported")
 
-    def reserve(self, root: Value) -> None:
+    def read_shared(self) -> None:
+        """Read the rules and lists of all languages into the draft."""
+        for language in self._languages.values():
+            language.lists = {**self._lists, **language.lists}
+            language.read_shared()
+
+    def reserve(self, root: Value, file: File) -> None:
         """Reserve the names of slots that are named like their list."""
         self._reserve(rule for _, rule in root["expansion_rules"].entries())
-        for _, written in root["intents"].entries():
+        for _, written in _intents(root, file):
             for block in _blocks(written):
                 own = block["lists"].keys
                 self._reserve(block["sentences"].items(), own)
@@ -88,10 +111,10 @@ class _Reader:
                 if ":" not in name and "@" not in name:
                     self._roles.reserve(name)
 
-    def intents(self, root: Value) -> None:
+    def intents(self, root: Value, file: File) -> None:
         """Read the sentences of a file."""
         language = self._language(root)
-        for name, written in root["intents"].entries():
+        for name, written in _intents(root, file):
             intent = self._draft.intent(name, written.location)
             for block in _blocks(written):
                 scope = language.scope(block, name)
@@ -148,12 +171,17 @@ class _Reader:
     def _language(self, root: Value) -> Language:
         code = root["language"].text()
         known = self._draft.language(None if code == "und" else code, root["language"].location)
-        return self.languages.setdefault(known, Language(known, self._draft, self._roles))
+        return self._languages.setdefault(known, Language(known, self._draft, self._roles))
 
 
 def _blocks(intent: Value) -> Iterator[Value]:
     yield from intent["data"].items()
 
 
+def _intents(root: Value, file: File) -> list[tuple[str, Value]]:
+    """Return the intents of a file with their blocks."""
+    return root["intents"].entries() + ([(_folder(file), root)] if root["data"] else [])
+
+
 def _folder(file: File) -> str:
-    return file.path.split("/")[-2] if "/" in file.path else ""
+    return PurePath(file.place).parent.name

@@ -1,7 +1,8 @@
 """Convert hassil templates to intentmatch templates and back. The two languages are almost equal.
 
 Differences: in hassil, `{list:slot}` names both a list of values and the slot, `(a;b)` is a permutation (a and b in any
-order), and top-level alternatives need no brackets.
+order), and top-level alternatives need no brackets. hassil also removes punctuation at the edges of words from a
+message, but not from a template: there it must be optional, `hello[,] you[?]`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,17 @@ from itertools import permutations
 from intentmatch.registry.templates.syntax import Blank, Choice, Series, Template, Use, Words, escape
 
 _SIGNS = r"()\[\]{}<>|;@\\"
+# Punctuation that hassil removes from a message, except between two letters or digits.
+_MARKS = ".。,，?¿？؟!¡！;；:：…—–―"
 _TOKEN = re.compile(
-    r"\\(?P<escaped>.)|\{(?P<list>(?:[^{}\\]|\\.)+)\}|<(?P<rule>(?:[^<>\\]|\\.)+)>|[()\[\]{}<>|;]", re.DOTALL
+    rf"(?!(?<=\w)\[\\?.\]\w)\[\\?(?P<mark>[{_MARKS}])\]"
+    r"|\\(?P<escaped>.)|\{(?P<list>(?:[^{}\\]|\\.)+)\}|<(?P<rule>(?:[^<>\\]|\\.)+)>|[()\[\]{}<>|;]",
+    re.DOTALL,
 )
 _SPECIAL = re.compile(rf"[{_SIGNS}]")
+_EDGE_MARK = re.compile(
+    rf"\{{[^{{}}]*\}}|<[^<>]*>|\\[^{_MARKS}]|(?P<mark>(?<!\w)\\?[{_MARKS}]|\\?[{_MARKS}](?!\w))|\\?[{_MARKS}]"
+)
 _PAIRS = {")": "(", "]": "["}
 # Four parts have 24 orders, five have 120.
 _MAX_PERMUTED_PARTS = 4
@@ -88,8 +96,8 @@ def to_template(text: str, slot: Named, rule: Named, *, fragment: bool = False) 
         open_[-1].add(escape(text[end : token.start()]))
         end = token.end()
         sign = token[0]
-        if token["escaped"]:
-            open_[-1].add(escape(token["escaped"]))
+        if plain := token["mark"] or token["escaped"]:
+            open_[-1].add(escape(plain))
         elif token["list"]:
             open_[-1].add(slot(_unescaped(token["list"])))
         elif token["rule"]:
@@ -124,21 +132,30 @@ def from_template(template: Template) -> str:
     written: list[str] = []
     for node in template.nodes:
         if isinstance(node, Words):
-            written.append(literal(node.text))
+            written.append(_escaped(node.text))
         elif isinstance(node, Blank):
-            written.append(f"{{{node.slot}}}" if node.value is None else literal(node.value))
+            written.append(f"{{{node.slot}}}" if node.value is None else _escaped(node.value))
         elif isinstance(node, Use):
             written.append(f"<{node.rule}>")
         elif isinstance(node, Series):
             written.append("".join(written[item] for item in node.items))
         else:
             written.append(_choice(node, template, written, bare=node is template.nodes[-1]))
-    return written[-1]
+    return _with_optional_marks(written[-1])
 
 
 def literal(text: str) -> str:
-    """Escape a text for a hassil template."""
+    """Convert a text to a hassil template that recognises this text alone."""
+    return _with_optional_marks(_escaped(text))
+
+
+def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+def _with_optional_marks(template: str) -> str:
+    """Make punctuation optional where hassil removes it from messages."""
+    return _EDGE_MARK.sub(lambda found: f"[{found[0]}]" if found["mark"] else found[0], template)
 
 
 def _choice(choice: Choice, template: Template, written: list[str], *, bare: bool) -> str:

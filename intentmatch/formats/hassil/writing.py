@@ -26,6 +26,7 @@ _SHAPES: Mapping[str, type] = {
     "excludes_context": dict,
     "required_keywords": list,
     "name_domains": list,
+    "inferred_domain": str,
 }
 _RANGE = {"from": 0, "to": 100}
 

@@ -75,7 +75,7 @@ class ConnectionLimits:
 
     def _refusal(self, why: str) -> str:
         if count := self._warnings.due():
-            _log.warning("%s: %d more refused with the status 503", why, count)
+            _log.warning("%s: %d more refused", why, count)
         return why
 
 

@@ -203,6 +203,43 @@ def test_key_is_valid_once_made_and_refused_once_revoked(bot, keys):
         until(lambda: ask(client, "hello", **{"x-api-key": key}).status_code == 401)
 
 
+def test_no_call_of_authors_answers_a_revoked_key(bot, keys):
+    """Whatever it reads, and also in a stream that is open while the key is revoked."""
+    from intentmatch.runtime import steps
+    from intentmatch.server.routes.authoring import evaluation
+
+    write(bot, BYE.replace("intents:", "settings: {inbox: database, inbox_sample: 1}\nintents:"))
+    key, begun = keys.add("ann", "author"), threading.Event()
+
+    def endless(*_, **__):
+        while not threading.Event().wait(0.01):
+            steps.report("work")
+            begun.set()
+
+    told = []
+    with (
+        TestClient(create_app(bot, database_keys=True, authoring=True)) as client,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        client.headers["x-api-key"] = key
+        until(lambda: client.get("/inbox").status_code == 200)
+        patch.setattr(evaluation, "evaluate", endless)
+        listening = threading.Thread(target=lambda: told.append(client.post("/evaluate", json={}).text))
+        listening.start()
+        assert begun.wait(60)
+        keys.revoke("ann")
+        listening.join(60)
+        assert not listening.is_alive()
+        paths = client.app.openapi()["paths"]
+        reads = [path.replace("{id}", "1") for path, calls in paths.items() if "get" in calls]
+        found = {path: client.get(path).status_code for path in reads}
+        assert client.post("/review/1", json={"meant": "bye"}).status_code == 401
+        assert client.post("/revisions/1/replay", json={}).status_code == 401
+
+    assert told[0].rstrip().splitlines()[-2] == "event: error"
+    assert {path for path, status in found.items() if status != 401} == {"/healthz", "/readyz"}
+
+
 def test_admin_key_of_the_database_reloads(bot, keys):
     key = keys.add("root", "admin")
     with TestClient(create_app(bot, database_keys=True)) as client:

@@ -243,6 +243,12 @@ def admit(request: Request, role: Role = "match") -> None:
         raise ProblemError(ProblemDetails.for_status(403, "This key is not valid for authoring."))
 
 
+def is_still_author(request: Request) -> bool:
+    """Whether the key of a request that `admit` has let in as an author's still is one. Counts nothing."""
+    access: Access = request.app.state.access
+    return access.author(presented(request), request.path_params.get("bot")) is not None
+
+
 def admin_of(request: Request, bot: str) -> bool:
     """Whether a request presents an admin key for a bot, or for all bots if that is `ANY_BOT`."""
     access: Access = request.app.state.access

@@ -36,7 +36,7 @@ def add_calls(router: APIRouter) -> None:
         def work() -> dict[str, Any]:
             return evaluate(bot.matcher, folds=body.folds, seed=body.seed, robustness=body.robustness).to_dict()
 
-        return stream(bot, "evaluation", work)
+        return stream(request, bot, "evaluation", work)
 
     @router.post("/revisions/{id}/replay", **also_404(_route("what differs, as `intentmatch replay --json` writes it")))
     async def replay_revision(request: Request, identity: Identity, body: ReplayRequest) -> StreamingResponse:
@@ -53,6 +53,7 @@ def add_calls(router: APIRouter) -> None:
 
         found = await run_in_threadpool(messages)
         return stream(
+            request,
             bot,
             "replay",
             lambda: revision_replay.replay_revision(

@@ -1,4 +1,4 @@
-"""Long work of an author that reports its progress as server-sent events, and stops with its connection."""
+"""Long work of an author that reports its progress as server-sent events, and stops with its connection or its key."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
+from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from intentmatch.authoring.time_limit import StoppedError, stopping
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.relative_paths import relative, with_relative_places
 from intentmatch.runtime.steps import Step
+from intentmatch.server.auth.api_keys import is_still_author
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
@@ -22,8 +25,9 @@ from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 _log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "text/event-stream"
-# A proxy closes a connection that is silent for long.
-_SECONDS_BETWEEN_EVENTS = 10.0
+# How often a silent stream looks whether its key is still valid. A proxy closes a connection that is silent for long.
+_SECONDS_BETWEEN_EVENTS = 1.0
+_REVOKED = "The key of this call is not valid any more."
 
 
 def described(result: str) -> dict[int, dict[str, Any]]:
@@ -33,15 +37,16 @@ def described(result: str) -> dict[int, dict[str, Any]]:
     return {200: {"description": f"{says}{result}, or `error` with problem details.", "content": content}}
 
 
-def stream(bot: Bot, name: str, work: Callable[[], dict[str, Any]]) -> StreamingResponse:
+def stream(request: Request, bot: Bot, name: str, work: Callable[[], dict[str, Any]]) -> StreamingResponse:
     """Return a response that does the work in a thread and streams its events; its result is the last one.
 
-    Only one such work of a bot runs at a time: raises `ProblemError` (503) while another one does.
+    Once the key of the request is revoked, the stream ends with an `error`, and the work is cancelled. Only one such
+    work of a bot runs at a time: raises `ProblemError` (503) while another one does.
     """
     if not bot.evaluating.acquire(blocking=False):
         detail = "An evaluation or a replay of this bot is running already."
         raise ProblemError(ProblemDetails.for_status(503, detail), {"Retry-After": "30"})
-    return StreamingResponse(Job(bot, name, work).events(), media_type=MEDIA_TYPE)
+    return StreamingResponse(Job(bot, name, work).events(partial(is_still_author, request)), media_type=MEDIA_TYPE)
 
 
 class Job:
@@ -55,16 +60,20 @@ class Job:
         self._loop = asyncio.get_running_loop()
         self._loop.run_in_executor(None, self._run)
 
-    async def events(self) -> AsyncIterator[str]:
-        """Yield the events until it ends; cancel it if nobody listens any more."""
+    async def events(self, may_listen: Callable[[], bool]) -> AsyncIterator[str]:
+        """Yield the events until it ends; cancel it if nobody listens any more, or may listen."""
         name = "progress"
         try:
             while name == "progress":
-                try:
-                    name, values = await asyncio.wait_for(self._events.get(), _SECONDS_BETWEEN_EVENTS)
-                except asyncio.TimeoutError:
+                found = None
+                with suppress(asyncio.TimeoutError):
+                    found = await asyncio.wait_for(self._events.get(), _SECONDS_BETWEEN_EVENTS)
+                if not may_listen():
+                    found = "error", ProblemDetails.for_status(401, _REVOKED).model_dump()
+                if found is None:
                     yield ": still running\n\n"
                     continue
+                name, values = found
                 told = with_relative_places(values)
                 if name == "error":
                     told["detail"] = relative(told["detail"])

@@ -31,6 +31,16 @@ def relative(text: str) -> str:
     return _pattern(tuple(told())).sub(_kept, text)
 
 
+def relative_file(place: str) -> str:
+    """Return the name of a file, with or without a line, as `relative` does, in a fraction of the time."""
+    if (told := folders.get()) is None:
+        return place
+    for folder in told():
+        if place.startswith(folder) and place.startswith(os.sep, len(folder)):
+            return place[len(folder) + 1 :]
+    return relative(place)
+
+
 def with_relative_places(value: Any) -> Any:
     """Return JSON values whose places (`location`, `place`, `path`) are `relative`; other texts stay as they are."""
     if folders.get() is None:

@@ -58,7 +58,12 @@ CALLS = [
     ("GET", "/insight/overlaps", None),
     ("GET", "/issues", None),
     ("GET", "/audit", None),
-    ("POST", "/try", {"edits": ADD["edits"], "texts": ["hello"]}),
+    ("POST", "/try", {"text": "hello you"}),
+    ("POST", "/match", {"text": "hello you"}),
+    ("POST", "/match/batch", {"texts": ["hello you", "?"]}),
+    ("POST", "/chat", {"text": "hello you", "conversation": "c"}),
+    ("GET", "/intents", None),
+    ("GET", "/candidate", None),
 ]
 
 
@@ -80,6 +85,23 @@ def test_places_and_diffs_begin_at_the_registry(client: TestClient, bot: Path) -
     assert {problem["location"] for problem in found["problems"]} == {"bot.yaml:4:1"}
     assert {problem["path"] for problem in found["problems"]} == {"bot.yaml"}
     assert previewed["diff"].splitlines()[:2] == ["--- bot.yaml", "+++ bot.yaml"]
+
+
+def test_results_name_the_line_of_the_nearest_utterance(client: TestClient, bot: Path) -> None:
+    with_threshold = YAML.replace("{utterances: [hello", "{threshold: 0.3, utterances: [hello")
+    (bot / "more").mkdir()
+    (bot / "bot.yaml").rename(bot / "more" / "bot.yaml")
+    (bot / "more" / "bot.yaml").write_text(with_threshold, encoding="utf-8")
+    assert client.post("/reload", headers={"X-API-Key": "root"}).status_code == 200
+    result = client.post("/match", json={"text": "hello you"}).json()
+    many = client.post("/match/batch", json={"texts": ["hello you"]}).json()["results"][0]
+    turn = client.post("/chat", json={"text": "hello you", "conversation": "c"}).json()["result"]
+    tried = client.post("/try", json={"text": "hello you"}).json()
+
+    for found in (result, many, turn, tried["result"]):
+        assert {one["location"] for one in found["candidates"]} <= {"more/bot.yaml:2", "more/bot.yaml:3"}
+        assert found["trace"]["threshold_origin"] == "the author's, more/bot.yaml:2"
+    assert "(more/bot.yaml:2)" in tried["explanation"]
 
 
 def test_failed_reload_names_files_from_the_registry(client: TestClient, bot: Path) -> None:
@@ -113,6 +135,9 @@ def test_bots_of_a_folder_are_named_from_their_own(tmp_path: Path, monkeypatch: 
 
     assert "bot.yaml:1:" in edited.text
     assert "shop/bot.yaml" not in edited.text
+    with TestClient(app, headers=KEY) as client:
+        matched = client.post("/bots/shop/match", json={"text": "hello you"})
+    assert matched.json()["candidates"][0]["location"].startswith("bot.yaml:")
     assert created.status_code == 422
     assert [str(tmp_path) in answer.text for answer in (edited, created)] == [False, False]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 from pydantic_core import to_json
 
 from intentmatch.core import result
+from intentmatch.core.relative_paths import relative, relative_file
 from intentmatch.core.result import MatchResult, Measure, Verdict
 from intentmatch.server.routes.schemas.base import ResponseModel, Text
 
@@ -26,7 +27,7 @@ class Candidate(ResponseModel):
     )
     utterance: Text | None = Field(description="The utterance nearest to the message.")
     language: Text | None = Field(description="Language of that utterance.")
-    location: Text | None = Field(description="`file:line` of that utterance.")
+    location: Text | None = Field(description="`file:line` of that utterance, from the folder of the bot.")
 
 
 class Stage(ResponseModel):
@@ -117,15 +118,26 @@ class MatchResponse(ResponseModel):
     @classmethod
     def from_result(cls, result: MatchResult) -> MatchResponse:
         """Return the result, validated against this model."""
-        return cls.model_validate(result.to_dict())
+        return cls.model_validate(_values(result))
 
     @classmethod
     def json_from_result(cls, result: MatchResult) -> bytes:
         """Return the result as JSON. Only text that UTF-8 cannot carry takes the slower way through the model."""
         try:
-            return to_json(result.to_dict(), inf_nan_mode="null")
+            return to_json(_values(result), inf_nan_mode="null")
         except ValueError:
             return cls.from_result(result).model_dump_json().encode()
+
+
+def _values(result: MatchResult) -> dict[str, Any]:
+    """Return a result as JSON values that name files from the folder of the bot."""
+    values = result.to_dict()
+    for candidate in (*values["candidates"], *values["rivals"]):
+        if candidate["location"] is not None:
+            candidate["location"] = relative_file(candidate["location"])
+    trace = values["trace"]
+    trace.update({name: relative(trace[name]) for name in ("threshold_origin", "reason")})
+    return values
 
 
 class FillResponse(ResponseModel):

@@ -70,5 +70,5 @@ class TryResponse(ResponseModel):
     """A match with everything that is known about it."""
 
     result: MatchResponse
-    explanation: Text
+    explanation: PathText
     words: list[WordInfo]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +17,18 @@ ERASED = "‹erased›"
 """Stands where words were erased and the rest stays."""
 
 _SHORTEST_PART = 3
+_SECONDS_AHEAD = 60.0
 # Stores cut a message after so many characters.
 _CUT = 1000
+
+
+def last_erased(mark: float | None, now: float) -> float:
+    """Return when words were last erased from a store that keeps this `mark`, in seconds since the epoch.
+
+    What was said before then, and waits in the memory of any process, must not be written any more. The mark holds no
+    words. Minus infinity without one, and for one that lies far ahead, because the clock was set back.
+    """
+    return -math.inf if mark is None or mark > now + _SECONDS_AHEAD else mark
 
 
 @dataclass(frozen=True, slots=True)

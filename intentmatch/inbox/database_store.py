@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import secrets
+import time
 from collections.abc import Iterable, Sequence
 
-from intentmatch.core.erasure import Erasure
+from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import InputError
 from intentmatch.inbox.sample import COLUMNS, Judged, SampledAnswer, sampled_answer
 from intentmatch.inbox.store import (
@@ -99,8 +100,9 @@ class DatabaseStore:
         """
         bot = self._database.bot
         with self._database.rows() as connection:
-            salt = self._salt(connection)
-            rows = [(row_of(entry, self.mode, salt), entry) for entry in entries]
+            salt, mark = self._salt_and_mark(connection)
+            erased = last_erased(mark, now)
+            rows = [(row_of(entry, self.mode, salt), entry) for entry in entries if entry.time >= erased]
             kept = [({**row, "bot": bot}, entry) for row, entry in rows if row is not None]
             # In one order, so that two replicas never wait for each other.
             for row, entry in sorted(kept, key=lambda pair: pair[0]["key"]):
@@ -154,13 +156,17 @@ class DatabaseStore:
         """Delete messages and the answers to them. PostgreSQL overwrites the rows after its next VACUUM."""
         bot = self._database.bot
         with self._database.rows() as connection:
-            inbox = connection.execute("SELECT salt, drift FROM intentmatch.inboxes WHERE bot = %s", [bot]).fetchone()
+            # Waits for replicas that write, and they wait for this: `_salt_and_mark` locks the row too.
+            inbox = connection.execute(
+                "SELECT salt, drift FROM intentmatch.inboxes WHERE bot = %s FOR UPDATE", [bot]
+            ).fetchone()
             if inbox is None:
                 return 0, 0
             key = None if erasure.text is None else key_of(erasure.text, self.mode, bytes(inbox[0]))
-            if inbox[1] is not None:
-                found = erasure.without_in_json(inbox[1])
-                connection.execute("UPDATE intentmatch.inboxes SET drift = %s WHERE bot = %s", [found, bot])
+            drift = None if inbox[1] is None else erasure.without_in_json(inbox[1])
+            connection.execute(
+                "UPDATE intentmatch.inboxes SET drift = %s, erased_at = %s WHERE bot = %s", [drift, time.time(), bot]
+            )
             messages, answers = (self._erase_from(connection, table, erasure, key) for table in ("messages", "sample"))
         return messages, answers
 
@@ -192,12 +198,15 @@ class DatabaseStore:
         with self._database.rows() as connection:
             return bool(connection.execute(_DRIFT_CLAIMED, {"bot": self._database.bot, "due": due}).rowcount)
 
-    def put_drift(self, found: str) -> None:
-        """Keep what the last check for drift has found."""
+    def put_drift(self, found: str, read: float) -> bool:
+        """Keep what a check for drift has found; False if words were erased since it has read the sample."""
+        bot = self._database.bot
         with self._database.rows() as connection:
-            connection.execute(
-                "UPDATE intentmatch.inboxes SET drift = %s WHERE bot = %s", [_storable(found), self._database.bot]
-            )
+            _, mark = self._salt_and_mark(connection)
+            if read <= last_erased(mark, time.time()):
+                return False
+            connection.execute("UPDATE intentmatch.inboxes SET drift = %s WHERE bot = %s", [_storable(found), bot])
+            return True
 
     def drift(self) -> str | None:
         """Return what the last check for drift has found; None if there was none."""
@@ -207,25 +216,30 @@ class DatabaseStore:
             ).fetchone()
         return None if row is None else row[0]
 
-    def _salt(self, connection: Connection) -> bytes:
-        """Return the salt of the inbox; make the inbox if there is none."""
+    def _salt_and_mark(self, connection: Connection) -> tuple[bytes, float | None]:
+        """Return the salt of the inbox and when words were erased last; make the inbox if there is none.
+
+        Nobody erases words until the transaction ends.
+        """
         bot = self._database.bot
         connection.execute(
             "INSERT INTO intentmatch.inboxes (bot, mode, salt) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
             [bot, self.mode, secrets.token_bytes(16)],
         )
-        row = connection.execute("SELECT mode, salt FROM intentmatch.inboxes WHERE bot = %s", [bot]).fetchone()
-        mode, salt = row or (None, b"")
+        row = connection.execute(
+            "SELECT mode, salt, erased_at FROM intentmatch.inboxes WHERE bot = %s FOR KEY SHARE", [bot]
+        ).fetchone()
+        mode, salt, mark = row or (None, b"", None)
         if mode != self.mode:
             raise InputError(f"the inbox of {self.path} has the mode {mode}, not {self.mode}: set `inbox_mode` to it")
-        return bytes(salt)
+        return bytes(salt), mark
 
     def _delete_old(self, connection: Connection, now: float) -> None:
         """Delete messages beyond the age limit, oldest first, as `Store` does."""
         bot = self._database.bot
         # One replica at a time.
         row = connection.execute(
-            "SELECT deleted_at FROM intentmatch.inboxes WHERE bot = %s FOR UPDATE SKIP LOCKED", [bot]
+            "SELECT deleted_at FROM intentmatch.inboxes WHERE bot = %s FOR NO KEY UPDATE SKIP LOCKED", [bot]
         ).fetchone()
         if row is None:
             return

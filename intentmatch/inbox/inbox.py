@@ -148,7 +148,8 @@ class Inbox:
         """Erase a message, or all that contain some words, from the messages and from the sample; return how many.
 
         Handled messages and corrections are erased too, and the bytes of a file are overwritten. `text` is the message
-        as it was sent. Case and punctuation make no difference.
+        as it was sent. Case and punctuation make no difference. What other processes have not written yet of the
+        messages until now is dropped.
 
         Raises InputError unless one of the two is given, and if the file cannot be used. Since version 0.3.0.
         """
@@ -184,9 +185,12 @@ class Inbox:
         """
         return self._store.claim_drift(due)
 
-    def put_drift(self, found: Mapping[str, Any]) -> None:
-        """Keep what the last check for drift has found, as JSON. Raises InputError if the file cannot be used."""
-        self._store.put_drift(json.dumps(found, ensure_ascii=False))
+    def put_drift(self, found: Mapping[str, Any], read: float) -> bool:
+        """Keep what a check for drift has found, as JSON; False if words were erased since the sample was read.
+
+        `read` is that time in seconds since the epoch. Raises InputError if the file cannot be used.
+        """
+        return self._store.put_drift(json.dumps(found, ensure_ascii=False), read)
 
     def drift(self) -> dict[str, Any] | None:
         """Return what the last check for drift has found; None if there was none. Raises InputError as `sampled`."""

@@ -11,6 +11,7 @@ import json
 import math
 import secrets
 import sqlite3
+import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from intentmatch.core.erasure import Erasure
+from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import Verdict
 from intentmatch.inbox import sample
@@ -136,7 +137,10 @@ class MessageStore(Protocol):
         """Where it is."""
 
     def write(self, entries: Sequence[Entry], now: float) -> None:
-        """Write all entries or none, and delete messages beyond the limits of age and number."""
+        """Write all entries or none, and delete messages beyond the limits of age and number.
+
+        Entries from before the last erasure are dropped.
+        """
 
     def open_messages(self, now: float) -> list[Missed]:
         """Return unhandled messages within the age limit, oldest first."""
@@ -159,8 +163,8 @@ class MessageStore(Protocol):
     def claim_drift(self, due: float) -> bool:
         """Whether the check for drift that was due at this time is left to do; only the first caller is told so."""
 
-    def put_drift(self, found: str) -> None:
-        """Keep what the last check for drift has found."""
+    def put_drift(self, found: str, read: float) -> bool:
+        """Keep what a check for drift has found in the sample; False if words were erased since it was read."""
 
     def drift(self) -> str | None:
         """Return what the last check for drift has found; None if there was none."""
@@ -185,8 +189,10 @@ class Store:
         self.path.touch(mode=0o600)
         with self._open("IMMEDIATE") as database:
             salt = self._salt(database)
+            erased = _last_erased(database, now)
             for entry in entries:
-                self._put(database, entry, salt)
+                if entry.time >= erased:
+                    self._put(database, entry, salt)
             self._delete_old(database, now)
             database.execute(_TOO_MANY, [self._most])
             sample.delete_surplus(database, self._answers)
@@ -238,6 +244,7 @@ class Store:
             rows = database.execute("SELECT id, key, text FROM messages").fetchall()
             gone = [[number] for number, of, text in rows if of == key or erasure.covers(text)]
             database.executemany("DELETE FROM messages WHERE id = ?", gone)
+            database.execute("INSERT OR REPLACE INTO about VALUES ('erased_at', ?)", [time.time()])
             return len(gone), sample.erase(database, erasure, key)
 
     def sampled(self, now: float) -> list[SampledAnswer]:
@@ -256,10 +263,13 @@ class Store:
         with self._existing("IMMEDIATE") as database:
             return sample.claim_drift(database, due)
 
-    def put_drift(self, found: str) -> None:
-        """Keep what the last check for drift has found. InputError if the file cannot be used."""
+    def put_drift(self, found: str, read: float) -> bool:
+        """Keep what a check for drift has found; False if words were erased since. InputError as `drift`."""
         with self._existing("IMMEDIATE") as database:
+            if read <= _last_erased(database, time.time()):
+                return False
             sample.put_drift(database, found)
+            return True
 
     def drift(self) -> str | None:
         """Return what the last check for drift has found. InputError if the file cannot be used."""
@@ -359,6 +369,10 @@ def key_of(text: str, mode: str, salt: bytes) -> bytes:
     """Return the salted hash by which a message is found."""
     kept = text if mode == "plain" else redact(text)
     return hashlib.blake2b(fold(kept).encode("utf-8", "replace"), key=salt, digest_size=16).digest()
+
+
+def _last_erased(database: sqlite3.Connection, now: float) -> float:
+    return last_erased(_about(database).get("erased_at"), now)
 
 
 def _about(database: sqlite3.Connection) -> dict[str, Any]:

@@ -50,6 +50,8 @@ def erase(
 
     Raises `InputError` if the inbox, the candidate or the store cannot be written: what was erased before is gone.
     """
+    if inbox is not None:
+        inbox.flush()  # the first message of an inbox may still wait
     messages, answers = (0, 0) if inbox is None or not inbox.has_messages else inbox.erase_all(erasure)
     samples = 0 if candidates is None else candidates.erase(erasure)
     search = getattr(store, "erase", None)  # only some stores can be searched

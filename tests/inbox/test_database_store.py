@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 from results import result
@@ -116,7 +117,7 @@ def test_one_of_two_replicas_checks_for_drift(place):
     assert [one.claim_drift(100.0), two.claim_drift(100.0), two.claim_drift(200.0), one.claim_drift(100.0)] == [
         True, False, True, False,
     ]  # fmt: skip
-    two.put_drift({"text": "more of one thing", "findings": []})
+    two.put_drift({"text": "more of one thing", "findings": []}, time.time())
     assert one.drift() == {"text": "more of one thing", "findings": []}
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +42,7 @@ def held(place: Any) -> bytes:
 @pytest.mark.parametrize("how", [{"text": ANNA.upper() + "!"}, {"contains": "anna SCHMIDT"}])
 def test_message_is_erased_from_messages_and_sample(place: Any, how: dict[str, str]) -> None:
     inbox = kept(place)
-    inbox.put_drift({"findings": [{"text": f"asked by “{ANNA}”"}]})
+    assert inbox.put_drift({"findings": [{"text": f"asked by “{ANNA}”"}]}, time.time())
 
     assert inbox.erase(**how) == 3
     assert texts(inbox) == ([OTHER], [OTHER])
@@ -58,6 +62,51 @@ def test_erased_message_is_not_in_the_pages_of_a_file_with_many(tmp_path: Path) 
     assert inbox.erase(contains="person 77 with") == 2
     assert b"person 77 with" not in held(place)
     assert len(inbox.messages()) == 299
+
+
+@contextmanager
+def waiting(inbox: Inbox) -> Iterator[None]:
+    """Let the thread that writes wait within the block, as a slow disk or database does."""
+    go = threading.Event()
+    inbox._writer.submit(go.wait)
+    try:
+        yield
+    finally:
+        go.set()
+
+
+def test_messages_that_other_processes_have_not_written_do_not_come_back(place: Any) -> None:
+    inbox, other = kept(place), Inbox(place, sample=1.0)
+    with waiting(other):
+        other.record(result(ANNA))
+        other.correct(ANNA, "refund")
+        assert inbox.erase(contains="schmidt") == 3
+        other.record(result("said after it"))
+    assert other.flush()
+
+    assert texts(inbox) == ([OTHER, "said after it"], [OTHER, "said after it"])
+    assert b"Schmidt" not in held(place)
+
+
+def test_erasure_in_the_future_of_the_clock_keeps_no_message_away(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    inbox = kept(place)
+    with monkeypatch.context() as ahead:
+        later = time.time() + 86_400
+        ahead.setattr(time, "time", lambda: later)
+        inbox.erase(ANNA)
+    inbox.record(result(ANNA))
+
+    assert texts(inbox)[0] == [OTHER, ANNA]
+
+
+def test_check_for_drift_that_read_erased_words_is_not_kept(place: Any) -> None:
+    inbox, read = kept(place), time.time()
+    found = {"findings": [{"text": f"asked by “{ANNA}”"}]}
+    inbox.erase(ANNA)
+
+    assert not inbox.put_drift(found, read)
+    assert inbox.drift() is None
+    assert inbox.put_drift({"findings": []}, time.time())
 
 
 def test_handled_message_is_erased_with_its_hash(place: Any) -> None:

@@ -26,6 +26,8 @@ _log = logging.getLogger(__name__)
 SECONDS_BETWEEN_LOOKS = 60.0
 SECONDS_BEFORE_RETRIES = (10.0, 60.0)
 """How long to wait before the webhook is called again, each time."""
+# The check begins again if words are erased while it runs: what it has read may have them.
+_TRIES = 3
 # Messages that are matched in one go. Then this rests as long as that took: others want to be answered too.
 _AT_ONCE = 32
 
@@ -70,9 +72,12 @@ class DailyDrift:
         due = last_due(settings.drift, datetime.fromtimestamp(time.time(), timezone.utc))
         found = None
         if inbox.claim_drift(due.timestamp()):
-            answers = self._answers(inbox.sampled())
-            found = find_drift(*split_last_day(answers, end=due))
-            inbox.put_drift({"checked": due.timestamp(), **to_dict(found)})
+            for _ in range(_TRIES):
+                read = time.time()
+                answers = self._answers(inbox.sampled())
+                found = find_drift(*split_last_day(answers, end=due))
+                if inbox.put_drift({"checked": due.timestamp(), **to_dict(found)}, read):
+                    break
         self.last = inbox.drift()
         return found
 

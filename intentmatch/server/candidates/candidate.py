@@ -111,7 +111,7 @@ class BotCandidate:
             return
         if conversation is not None and running.record.mode == "canary":
             running.note("heard/candidate" if registry is running.matcher.registry else "heard/present")
-        if not self._queue.put(running, Heard(message, options, result, registry)):
+        if not self._queue.put(running, Heard(message, options, result, registry, time.time())):
             running.note("skipped")
 
     def corrected(self, text: str, intent: str | None, language: str | None, conversation: str | None) -> None:

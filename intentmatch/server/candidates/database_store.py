@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from intentmatch.core.erasure import Erasure
+from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import DatabaseError
 from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State
 from intentmatch.storage.postgres.address import Address
@@ -68,6 +69,9 @@ class DatabaseCandidateStore:
         with self._database.rows() as connection:
             if self._running(connection, identity) is None:
                 return False
+            row = connection.execute("SELECT erased_at FROM intentmatch.candidates WHERE bot = %s", [self._bot])
+            (mark,) = row.fetchone() or (None,)
+            erased = last_erased(mark, time.time())
             with connection.cursor() as cursor:
                 cursor.executemany(
                     "INSERT INTO intentmatch.candidate_counts AS kept (bot, present, name, count) "
@@ -78,7 +82,7 @@ class DatabaseCandidateStore:
                 cursor.executemany(
                     "INSERT INTO intentmatch.candidate_samples (bot, present, kind, text, language, answers, time) "
                     "VALUES (%s, %s, %s, %s, %s, %s, %s)",
-                    [self._row(present, sample) for sample in samples],
+                    [self._row(present, sample) for sample in samples if sample.time >= erased],
                 )
             connection.execute(
                 "DELETE FROM intentmatch.candidate_samples WHERE bot = %s AND time < %s", [self._bot, oldest]
@@ -90,6 +94,10 @@ class DatabaseCandidateStore:
     def erase(self, erasure: Erasure) -> int:
         """Remove the samples with these messages; return how many there were."""
         with self._database.rows() as connection:
+            # Waits for workers that add samples, and they wait for this.
+            connection.execute(
+                "UPDATE intentmatch.candidates SET erased_at = %s WHERE bot = %s", [time.time(), self._bot]
+            )
             rows = connection.execute(
                 "SELECT id, text FROM intentmatch.candidate_samples WHERE bot = %s", [self._bot]
             ).fetchall()

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from intentmatch.core.erasure import Erasure
+from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import InputError
 from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State
 
@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS counts (present TEXT, name TEXT, count INTEGER, PRIMA
 CREATE TABLE IF NOT EXISTS samples (
     present TEXT, kind TEXT, chance REAL, text TEXT, language TEXT, answers TEXT, time REAL);
 CREATE INDEX IF NOT EXISTS by_kind ON samples (present, kind, chance);
+CREATE TABLE IF NOT EXISTS erased (one INTEGER PRIMARY KEY CHECK (one = 1), at REAL);
 """
 # The samples with the smallest random numbers are a uniform sample, however many workers draw.
 _TOO_MANY = """
@@ -105,7 +106,9 @@ class FileCandidateStore:
                 "ON CONFLICT (present, name) DO UPDATE SET count = count + excluded.count",
                 [(present, name, count) for name, count in counts.items()],
             )
-            rows = [_row(present, sample) for sample in samples]
+            (mark,) = database.execute("SELECT at FROM erased").fetchone() or (None,)
+            erased = last_erased(mark, time.time())
+            rows = [_row(present, sample) for sample in samples if sample.time >= erased]
             database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
             database.execute("DELETE FROM samples WHERE time < ?", [oldest])
             if samples:
@@ -120,6 +123,7 @@ class FileCandidateStore:
             rows = database.execute("SELECT rowid, text FROM samples").fetchall()
             gone = [[number] for number, text in rows if erasure.covers(text)]
             database.executemany("DELETE FROM samples WHERE rowid = ?", gone)
+            database.execute("INSERT OR REPLACE INTO erased VALUES (1, ?)", [time.time()])
             return len(gone)
 
     def counts(self, present: str) -> dict[str, int]:

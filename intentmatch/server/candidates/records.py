@@ -80,7 +80,7 @@ class Sample(NamedTuple):
     present: Mapping[str, Any] | None
     candidate: Mapping[str, Any] | None
     time: float
-    """Seconds since the epoch."""
+    """When the message was said, in seconds since the epoch."""
 
 
 class CandidateStore(Protocol):
@@ -106,7 +106,8 @@ class CandidateStore(Protocol):
     ) -> bool:
         """Add to the counts beside the present registry with this fingerprint, and to the samples.
 
-        Samples from before `oldest` are removed. Returns False, and adds nothing, unless the candidate runs.
+        Samples from before `oldest` are removed, and those said before the last erasure are dropped. Returns False, and
+        adds nothing, unless the candidate runs.
         """
 
     def erase(self, erasure: Erasure) -> int:

@@ -37,6 +37,8 @@ class Heard(NamedTuple):
     result: MatchResult
     registry: Registry
     """The registry that answered."""
+    time: float
+    """When it was said, in seconds since the epoch."""
 
 
 class Correction(NamedTuple):
@@ -215,7 +217,7 @@ class RunningCandidate:
         row = row_of(Entry(item.result.message, 0.0), settings.inbox_mode, b"")
         if row is None:
             return None
-        return Sample(kind, row["text"], present.language, answer(present), answer(candidate), time.time())
+        return Sample(kind, row["text"], present.language, answer(present), answer(candidate), item.time)
 
     def _correct(self, item: Correction, registry: Snapshot) -> None:
         try:

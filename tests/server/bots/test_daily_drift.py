@@ -88,6 +88,25 @@ def test_one_of_several_processes_checks_and_all_know(bot):
     assert one.last == two.last
 
 
+def test_check_begins_again_if_words_are_erased_meanwhile(bot, monkeypatch):
+    """What it has read has the words, and would bring them back."""
+    inbox, find, found = Inbox.from_settings(bot.matcher.settings), daily_drift.find_drift, []
+
+    def find_and_erase(*arguments, **options):
+        found.append(find(*arguments, **options))
+        if len(found) == 1:
+            inbox.erase("cancel my order")
+            bot.now += timedelta(seconds=1)
+        return found[-1]
+
+    monkeypatch.setattr(daily_drift, "find_drift", find_and_erase)
+    check = bot.check()
+    check.look()
+
+    assert [one.now for one in found] == [50, 40]
+    assert "cancel my order" not in str(check.last)
+
+
 @pytest.mark.parametrize("settings", [{"inbox": "off"}, {"inbox_sample": {"share": 0, "messages": 10}}])
 def test_without_a_sample_of_answers_there_is_one_warning(tmp_path, monkeypatch, caplog, settings):
     check = Bot(tmp_path, monkeypatch, **settings).check("shop")

@@ -10,6 +10,7 @@ from server.candidates.test_file_store import (
     test_only_the_running_candidate_counts_and_ends_once,
     test_other_workers_read_what_one_writes,
     test_samples_are_few_and_young,
+    test_samples_of_messages_from_before_an_erasure_are_not_added,
     test_samples_with_a_message_are_erased,
     test_the_same_candidate_goes_on_and_another_begins_anew,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "test_only_the_running_candidate_counts_and_ends_once",
     "test_other_workers_read_what_one_writes",
     "test_samples_are_few_and_young",
+    "test_samples_of_messages_from_before_an_erasure_are_not_added",
     "test_samples_with_a_message_are_erased",
     "test_the_same_candidate_goes_on_and_another_begins_anew",
 ]

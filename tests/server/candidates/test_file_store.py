@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -131,6 +132,19 @@ def test_samples_with_a_message_are_erased(store: CandidateStore) -> None:
     assert store.counts("p") == {"failed": 2}
     if isinstance(store, FileCandidateStore):
         assert b"Miller" not in store.path.read_bytes()
+
+
+def test_samples_of_messages_from_before_an_erasure_are_not_added(store: CandidateStore, other: CandidateStore) -> None:
+    """Another worker compares and writes them later."""
+    store.begin(RECORD)
+    store.add("a", "p", {"failed": 1}, [], 0.0)
+    said = sample(at=time.time())._replace(text="my name is Bob Miller")
+    store.erase(Erasure(contains="bob miller"))
+    after = sample(at=time.time())
+
+    assert other.add("a", "p", {"failed": 2}, [said, after], 0.0)
+    assert store.samples("p", 0.0) == [after]
+    assert store.counts("p") == {"failed": 3}
 
 
 def test_nothing_to_erase_without_a_file(tmp_path: Path) -> None:

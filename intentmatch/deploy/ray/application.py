@@ -19,7 +19,7 @@ from intentmatch.server import require_extra
 from intentmatch.server.config import ServerConfig
 
 _CONFIG = "config"
-# A replica of the matchers has a queue of its own, which refuses what is too much.
+# A replica of the matchers has a queue of its own, which refuses what is too much. Each proxy and gateway has one, too.
 _MOST_ONGOING = 256
 
 
@@ -50,9 +50,11 @@ def build_app(args: Mapping[str, Any] | ClusterConfig) -> Any:
         )
         handle = handle.bind(_encoder_settings(config, encoder), encoder.batch, encoder.wait_ms)
     gateway = config.gateway
+    options = ServerConfig().with_options(**config.server)
+    limits = {"max_ongoing_requests": _MOST_ONGOING, "max_queued_requests": options.batching.max_queue}
     matchers = serve.deployment(Matchers if gateway is not None else serve.ingress()(Matchers)).options(
         name="Matchers",
-        max_ongoing_requests=_MOST_ONGOING,
+        **limits,
         ray_actor_options={"num_cpus": config.matchers.cpus},
         user_config=served(config),
         **_scale(config.matchers.replicas),
@@ -60,14 +62,13 @@ def build_app(args: Mapping[str, Any] | ClusterConfig) -> Any:
     app = matchers.bind(handle, model, config.matchers.bots if config.several else None)
     if gateway is None:
         return app
-    limits = ServerConfig().with_options(**config.server).limits
     front = serve.deployment(serve.ingress()(Gateway)).options(
         name="Gateway",
-        max_ongoing_requests=_MOST_ONGOING,
+        **limits,
         ray_actor_options={"num_cpus": gateway.cpus},
         **_scale(gateway.replicas),
     )
-    return front.bind(app, limits.max_body, limits.body_seconds)
+    return front.bind(app, options.limits.max_body, options.limits.body_seconds)
 
 
 def served(config: ClusterConfig) -> dict[str, Any]:

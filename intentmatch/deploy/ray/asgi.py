@@ -59,14 +59,40 @@ class Response:
 async def answer(app: ASGIApp, request: Request) -> Response:
     """Return the response of an app to a request."""
     messages: list[Message] = [{"type": "http.request", "body": request.body, "more_body": False}]
-    status, headers, body = 500, [], bytearray()
 
     async def receive() -> Message:
-        if messages:
-            return messages.pop()
         # The caller waits for the response; if it does not, Serve cancels this task.
-        await asyncio.Event().wait()
-        return {"type": "http.disconnect"}
+        return messages.pop() if messages else await _nothing()
+
+    return await _response(app, request, receive)
+
+
+async def early_answer(app: ASGIApp, request: Request) -> Response | None:
+    """Return the response of an app that does not ask for the body, such as the refusal of a key; None if it asks."""
+    asked = asyncio.Event()
+
+    async def receive() -> Message:
+        asked.set()
+        return await _nothing()
+
+    answering = asyncio.create_task(_response(app, request, receive))
+    asking = asyncio.create_task(asked.wait())
+    try:
+        await asyncio.wait({answering, asking}, return_when=asyncio.FIRST_COMPLETED)
+        return None if asked.is_set() else answering.result()
+    finally:
+        asking.cancel()
+        answering.cancel()
+        await asyncio.gather(answering, return_exceptions=True)
+
+
+async def _nothing() -> Message:
+    await asyncio.Event().wait()
+    return {"type": "http.disconnect"}
+
+
+async def _response(app: ASGIApp, request: Request, receive: Receive) -> Response:
+    status, headers, body = 500, [], bytearray()
 
     async def send(message: Message) -> None:
         nonlocal status, headers
@@ -80,11 +106,18 @@ async def answer(app: ASGIApp, request: Request) -> Response:
 
 
 def ingress(app: ASGIApp) -> ASGIApp:
-    """Return an app for `serve.ingress`, which wants a function and has it answer lifespan messages."""
+    """Return an app for `serve.ingress`, which wants a function and has it answer lifespan messages.
+
+    WebSockets are refused: only the studio takes some.
+    """
 
     async def answering(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "lifespan":
+        if scope["type"] == "http":
             await app(scope, receive, send)
+            return
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
             return
         for event in ("startup", "shutdown"):
             await receive()

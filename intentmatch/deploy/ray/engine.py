@@ -1,4 +1,4 @@
-"""Ray itself: whether it is installed, and which of its errors mean that a replica is gone."""
+"""Ray itself: whether it is installed, and which of its errors mean that a replica is gone or busy."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ SECONDS_BETWEEN_TRIES = 0.1
 def require_serve() -> Any:
     """Return the module `ray.serve`. Raises `MissingExtraError` without the extra `ray`."""
     return plugins.require("ray.serve", what="Ray Serve", extra="ray")
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error of a call means that too many calls wait for the replicas."""
+    from ray.serve.exceptions import BackPressureError
+
+    return isinstance(error, BackPressureError)
 
 
 def is_lost(error: BaseException) -> bool:

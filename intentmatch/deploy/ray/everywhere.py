@@ -20,7 +20,10 @@ def concerns_all(request: Request) -> bool:
 
 
 async def ask_all(matchers: Any, request: Request) -> Response:
-    """Send a request to every replica behind a handle; return their metrics together, or the worst response."""
+    """Send a request to every replica behind a handle; return their metrics together, or the worst response.
+
+    Ask one replica first: a caller whom it refuses must cost the others nothing.
+    """
     responses: list[Response] = await matchers.broadcast("forward", request, None).results_async()
     worst = max(responses, key=lambda response: response.status)
     if worst.status >= 400 or request.scope["method"] != "GET":

@@ -5,21 +5,26 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from dataclasses import replace
 from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from intentmatch.deploy.ray.asgi import Request, Response, ingress
-from intentmatch.deploy.ray.engine import SECONDS_BETWEEN_TRIES, SECONDS_TO_RECOVER, is_lost
+from intentmatch.deploy.ray.engine import SECONDS_BETWEEN_TRIES, SECONDS_TO_RECOVER, is_full, is_lost
 from intentmatch.deploy.ray.everywhere import ask_all, concerns_all
 
 _BOT = re.compile(r"/bots/([^/]+)/")
+_SECONDS_OF_A_PROMPT_BODY = 0.25
 _REPEATABLE = re.compile(r".*/(match|match/batch|fill)")
 """Paths whose requests change nothing, so that they can be sent twice."""
 
 
 class Gateway:
-    """A replica of the gateway. The matchers check keys and limits; the gateway only bounds what it keeps in memory."""
+    """A replica of the gateway. The matchers check keys and limits; the gateway only bounds what it keeps in memory.
+
+    A request whose body is slow is shown to the matchers without it first.
+    """
 
     def __init__(self, matchers: Any, max_body: int, body_seconds: float) -> None:
         """`matchers` is the handle of the deployment; the limits are those of the server."""
@@ -30,15 +35,27 @@ class Gateway:
         return ingress(self._answer)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        reading = asyncio.create_task(self._body(receive))
         try:
-            body = await asyncio.wait_for(self._body(receive), self._body_seconds)
-        except asyncio.TimeoutError:
-            response = _problem(408, f"The body was not complete after {self._body_seconds:g} seconds.")
-        else:
-            request = Request.of(scope, body)
-            everywhere = concerns_all(request)
-            response = await (ask_all(self._matchers, request) if everywhere else self._forward(request))
+            response = await self._response(Request.of(scope, b""), reading)
+        finally:
+            reading.cancel()
         await response(send)
+
+    async def _response(self, head: Request, reading: asyncio.Task[bytes]) -> Response:
+        prompt = min(_SECONDS_OF_A_PROMPT_BODY, self._body_seconds)
+        if not (await asyncio.wait({reading}, timeout=prompt))[0]:
+            # Whoever has no key must not hold a place here for as long as a body may take.
+            if (early := await self._ask(head, "early_answer")) is not None:
+                return early
+            if not (await asyncio.wait({reading}, timeout=self._body_seconds - prompt))[0]:
+                return _problem(408, f"The body was not complete after {self._body_seconds:g} seconds.")
+        request = replace(head, body=reading.result())
+        response = await self._ask(request, "forward")
+        assert response is not None  # noqa: S101 - only an early answer may be missing
+        if concerns_all(request) and response.status < 400:
+            response = await ask_all(self._matchers, request)
+        return response
 
     async def _body(self, receive: Receive) -> bytes:
         """Read the body. One that is too large is cut one byte after the limit: the matchers refuse it."""
@@ -50,15 +67,17 @@ class Gateway:
                 break
         return bytes(body[: self._max_body + 1])
 
-    async def _forward(self, request: Request) -> Response:
-        """Send a request to the matchers; again, if its replica dies and the request may be repeated."""
+    async def _ask(self, request: Request, method: str) -> Response | None:
+        """Call a method of the matchers; again, if its replica dies and the request may be repeated."""
         bot = bot_of(request)
         handle = self._matchers if bot is None else self._matchers.options(multiplexed_model_id=bot)
         end = time.monotonic() + SECONDS_TO_RECOVER
         while True:
             try:
-                response: Response = await handle.forward.remote(request, bot)
+                response: Response | None = await getattr(handle, method).remote(request, bot)
             except Exception as error:
+                if is_full(error):
+                    return _problem(503, "Too many requests wait for the replicas.")
                 if not is_lost(error):
                     raise
                 if not may_repeat(request) or time.monotonic() > end:

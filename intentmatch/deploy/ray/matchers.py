@@ -17,7 +17,7 @@ from intentmatch.authoring.read_limits import named_on_disk, served_settings
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder
-from intentmatch.deploy.ray.asgi import Request, Response, RunningApp, answer, ingress
+from intentmatch.deploy.ray.asgi import Request, Response, RunningApp, answer, early_answer, ingress
 from intentmatch.deploy.ray.encoders import RayEncoder
 from intentmatch.deploy.ray.engine import require_serve
 from intentmatch.deploy.ray.everywhere import ask_all, concerns_all
@@ -80,15 +80,22 @@ class Matchers:
             await self._note_bot(bot)
         return replace(response, replica=require_serve().get_replica_context().replica_tag)
 
+    async def early_answer(self, request: Request, bot: str | None) -> Response | None:
+        """Answer a request from the gateway whose body has not come yet, if the body does not matter."""
+        return await early_answer(self._app_in_use, request)
+
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Return the app for requests without a gateway. The name is Serve's."""
         return ingress(self._answer)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if concerns_all(request := Request.of(scope, b"")):
-            await (await ask_all(self._all_replicas(), request))(send)
-        else:
+        if not concerns_all(request := Request.of(scope, b"")):
             await self._app_in_use(scope, receive, send)
+            return
+        response = await answer(self._app_in_use, request)
+        if response.status < 400:
+            response = await ask_all(self._all_replicas(), request)
+        await response(send)
 
     def _all_replicas(self) -> Any:
         """Return the handle of this deployment."""

@@ -9,7 +9,7 @@ from starlette.requests import Request as StarletteRequest
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from intentmatch.deploy.ray.asgi import Request, Response, RunningApp, answer, ingress
+from intentmatch.deploy.ray.asgi import Request, Response, RunningApp, answer, early_answer, ingress
 
 SCOPE = {
     "type": "http",
@@ -47,6 +47,36 @@ def test_answer_is_that_of_the_app():
 
     assert (response.status, response.body) == (201, b"a=1 1 10.0.0.1 hello")
     assert (b"content-length", b"20") in response.headers
+
+
+def test_early_answer_is_one_that_needs_no_body():
+    ended = []
+
+    async def app(scope, receive, send):
+        try:
+            if scope["path"] == "/body":
+                await receive()
+            await Response(401, [], b"no key")(send)
+        finally:
+            ended.append(scope["path"])
+
+    assert asyncio.run(early_answer(app, Request({"path": "/none"}, b""))) == Response(401, [], b"no key")
+    assert asyncio.run(early_answer(app, Request({"path": "/body"}, b""))) is None
+    assert ended == ["/none", "/body"]
+
+
+def test_websocket_is_refused():
+    sent = []
+
+    async def receive():
+        return {"type": "websocket.connect"}
+
+    async def send(message):
+        sent.append(message["type"])
+
+    asyncio.run(ingress(None)({"type": "websocket", "path": "/match"}, receive, send))
+
+    assert sent == ["websocket.close"]
 
 
 def test_response_is_sent_as_asgi_messages():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,11 +16,34 @@ class LostError(Exception):
     """A replica has died."""
 
 
-class Handle:
-    """A handle of Serve that raises and returns what it is told, one after the other."""
+class FullError(Exception):
+    """Too many calls wait."""
 
-    def __init__(self, *outcomes):
-        self.outcomes, self.asked, self.models = list(outcomes), [], []
+
+class Handle:
+    """A handle of Serve that raises and returns what it is told, one after the other.
+
+    It answers requests without their bodies with `early`, and all replicas of a broadcast answer alike.
+    """
+
+    def __init__(self, *outcomes, early=None):
+        self.outcomes, self.asked, self.models, self.broadcasts = list(outcomes), [], [], []
+        self._early = early
+
+    @property
+    def early_answer(self):
+        return SimpleNamespace(remote=self._answer_early)
+
+    async def _answer_early(self, request, bot):
+        assert request.body == b""
+        return self._early
+
+    def broadcast(self, method, request, bot):
+        self.broadcasts.append(request)
+        return SimpleNamespace(results_async=self._results)
+
+    async def _results(self):
+        return [Response(200, [], b"x 1\n", "a"), Response(200, [], b"x 2\n", "b")]
 
     def options(self, *, multiplexed_model_id):
         self.models.append(multiplexed_model_id)
@@ -40,6 +64,7 @@ class Handle:
 @pytest.fixture(autouse=True)
 def _without_ray(monkeypatch):
     monkeypatch.setattr(gateway, "is_lost", lambda error: isinstance(error, LostError))
+    monkeypatch.setattr(gateway, "is_full", lambda error: isinstance(error, FullError))
     monkeypatch.setattr(gateway, "SECONDS_BETWEEN_TRIES", 0.0)
 
 
@@ -139,6 +164,28 @@ def test_too_large_body_is_cut_after_the_limit():
     ask(handle, "/bots/shop/match", b"x" * 8, b"x" * 8, b"x" * 8)
 
     assert len(handle.asked[0][0].body) == 11
+
+
+def test_slow_body_without_a_key_is_refused_at_once():
+    """Such requests held all places of a gateway for ten seconds."""
+    status, body = ask(Handle(early=Response(401, [], b"no key")), "/bots/shop/match", b"x", seconds=0.05)
+
+    assert (status, body) == (401, b"no key")
+
+
+def test_full_queue_of_the_replicas_is_503():
+    status, body = ask(Handle(FullError()), "/bots/shop/match")
+
+    assert (status, b"Too many requests wait" in body) == (503, True)
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/metrics"), ("POST", "/reload"), ("POST", "/bots/shop/reload")])
+def test_refused_caller_costs_one_replica_alone(method, path):
+    refused, let_in = Handle(Response(401, [], b"no key")), Handle(Response(200, [], b"x 1\n"))
+
+    assert ask(refused, path, method=method)[0] == 401
+    assert ask(let_in, path, method=method)[0] == 200
+    assert (len(refused.broadcasts), len(let_in.broadcasts)) == (0, 1)
 
 
 def test_slow_body_is_refused():

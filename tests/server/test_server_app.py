@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from flaky import FlakyEncoder, answers_meanwhile
+from sent import as_sent
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher, RegistryError
@@ -31,7 +32,7 @@ def test_match_returns_the_result_of_the_matcher(client: TestClient, matcher: Ma
     for text in ("hello", "helo there", "tschüss", "the price of tea", "", "¿?", "a\0b"):
         answer = client.post("/match", json={"text": text})
         assert answer.status_code == 200
-        assert without_times(answer.json()) == without_times(matcher.match(text).to_dict())
+        assert without_times(answer.json()) == without_times(as_sent(matcher.match(text), matcher))
 
 
 def test_match_passes_the_options(client: TestClient) -> None:
@@ -47,7 +48,7 @@ def test_match_passes_the_options(client: TestClient) -> None:
 def test_batch_is_answered_in_order(client: TestClient, matcher: Matcher) -> None:
     texts = ["tschüss", "hello", "the price of tea", "hello"]
     answer = client.post("/match/batch", json={"texts": texts, "top_k": 2})
-    expected = [matcher.match(text, top_k=2).to_dict() for text in texts]
+    expected = [as_sent(matcher.match(text, top_k=2), matcher) for text in texts]
     assert list(map(without_times, answer.json()["results"])) == list(map(without_times, expected))
 
 

@@ -6,6 +6,7 @@ import logging
 from typing import Any
 
 import pytest
+from sent import as_sent
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
@@ -29,7 +30,7 @@ def test_hypotheses_are_answered_as_the_matcher_does(client: TestClient, matcher
     answer = client.post("/match", json={"hypotheses": heard, "text": None, "top_k": 2})
 
     assert answer.status_code == 200, answer.text
-    assert without_trace(answer.json()) == without_trace(matcher.match(pairs(heard), top_k=2).to_dict())
+    assert without_trace(answer.json()) == without_trace(as_sent(matcher.match(pairs(heard), top_k=2), matcher))
 
 
 def test_same_text_alone_is_answered_by_itself(client: TestClient) -> None:
@@ -45,7 +46,7 @@ def test_same_text_alone_is_answered_by_itself(client: TestClient) -> None:
 def test_batch_of_hypotheses_is_answered_in_order(client: TestClient, matcher: Matcher) -> None:
     results = client.post("/match/batch", json={"hypotheses": [BYE, HELLO, BYE]}).json()["results"]
 
-    expected = [matcher.match(pairs(heard)).to_dict() for heard in (BYE, HELLO, BYE)]
+    expected = [as_sent(matcher.match(pairs(heard)), matcher) for heard in (BYE, HELLO, BYE)]
     assert list(map(without_trace, results)) == list(map(without_trace, expected))
 
 

@@ -8,6 +8,7 @@ git from running programs that the repository names. The author of a commit is t
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 import tempfile
@@ -20,12 +21,16 @@ from intentmatch.authoring.audit import NAME as AUDIT_NAME
 from intentmatch.authoring.audit import AuditLog
 from intentmatch.authoring.revisions import Files, Revision
 from intentmatch.core.errors import InputError, UnknownNameError
+from intentmatch.core.rare_lines import RareLines
 from intentmatch.core.settings import resolve
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.reader import SUFFIXES, yaml_files
 from intentmatch.storage import git
 
 COMMITTER = "intentmatch"
+
+_log = logging.getLogger(__name__)
+_foreign = RareLines()
 
 _DIGITS, _LONGEST_NAME = 8, 80
 # Another program that commits at this moment holds the lock of the index.
@@ -48,12 +53,19 @@ class GitHistory:
 
     @classmethod
     def of(cls, path: Path) -> GitHistory | None:
-        """Return the history of a registry; None if git is not installed, or does not keep its files."""
+        """Return the history of a registry; None if git is not installed, or does not keep its files.
+
+        A repository that leads to another one is not used, and the log says so.
+        """
         base = path if path.is_dir() else path.parent
         if not git.installed() or not base.is_dir():
             return None
         try:
             repository = git.Repository.of(base)
+        except git.ForeignRepositoryError as error:
+            if _foreign.due(path):
+                _log.warning("revisions are kept in a folder beside the files, and not in git: %s", error)
+            return None
         except InputError:
             return None
         ignored = repository.run("check-ignore", "--quiet", "--", str(path.absolute()))
@@ -65,7 +77,7 @@ class GitHistory:
         inside = self._inside(self._path)
         # Registries of one repository have folders of their own; a digest, because paths may be long.
         digest = hashlib.sha256(inside.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
-        return self._repository.folder / COMMITTER / f"{Path(inside).name[:_LONGEST_NAME] or 'registry'}-{digest}"
+        return self._repository.folder / git.PRIVATE / f"{Path(inside).name[:_LONGEST_NAME] or 'registry'}-{digest}"
 
     @property
     def outside(self) -> bool:

@@ -4,6 +4,9 @@ The configuration of a repository may name programs under any number of keys, an
 does not read it. It runs on a private folder with a configuration of ours, whose objects and refs are links to those of
 the repository. From the repository's configuration we copy only the keys in `_COPIED`, which are data.
 
+A repository is used only if it is that of its working tree alone: nothing in its git folder leads to the objects or
+refs of another one, by a link, an entry such as `commondir` or `objects/info/alternates`, or a file `.git`.
+
 To find the repository and these keys, git runs twice on the real folder, as `rev-parse` and `config --list`: they read
 the configuration and start nothing.
 """
@@ -15,16 +18,24 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from intentmatch.core.errors import InputError
+from intentmatch.storage.regular_files import read_regular
 
 Ran = subprocess.CompletedProcess[bytes]
 
+PRIVATE = "intentmatch"
+"""The folder inside a git folder that is ours."""
+
 _SECONDS = 60
+# Of what a call prints: a crafted repository of a few kilobytes can list any number of files.
+_MOST_BYTES = 100_000_000
+_MOST_BYTES_OF_A_LIST = 1_000_000
 _DATA = re.compile(r"[A-Za-z0-9_.+-]{1,64}")
 # How files are stored, and how their bytes become content. None of these names a program.
 _COPIED = (
@@ -67,6 +78,10 @@ _ENVIRONMENT = {
 _OPERATORS = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 
 
+class ForeignRepositoryError(InputError):
+    """A git folder is that of another working tree, or leads to another one."""
+
+
 def installed() -> bool:
     """Whether there is a git to run."""
     return shutil.which("git") is not None
@@ -97,7 +112,10 @@ class Repository:
 
     @classmethod
     def of(cls, folder: Path) -> Repository:
-        """Return the repository that contains a folder. Raises `InputError` with git's reason if there is none."""
+        """Return the repository that contains a folder.
+
+        Raises `ForeignRepositoryError` for one that leads to another, and `InputError` with git's reason without any.
+        """
         inherited = _inherited(_OPERATORS)
         asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
         found = _run(["-C", str(folder), "rev-parse", *asked], inherited)
@@ -106,11 +124,13 @@ class Repository:
         lines = os.fsdecode(found.stdout).split("\n")
         root, git_folder = Path(lines[0]), Path(lines[1])
         common = (folder / lines[2]).resolve()  # git may name it from the folder, which may be moved later
-        linked = [name for name in (*_LINKED, "HEAD", "index") if (common / name).is_symlink()]
-        if linked or (git_folder / "index").is_symlink():
-            raise InputError(f"{common / (linked or ['index'])[0]} is a link, which is not followed")
-        listed = _run(["-C", str(folder), "config", "--list", "-z"], inherited).stdout
-        return cls(root, lines[3], git_folder, common, _data(os.fsdecode(listed)))
+        listed = os.fsdecode(_run(["-C", str(folder), "config", "--list", "-z"], inherited).stdout)
+        configured = dict(entry.partition("\n")[::2] for entry in listed.split("\0"))
+        try:
+            _check_own(root, git_folder, common, configured.get("core.worktree"))
+        except OSError as error:
+            raise InputError(f"the repository of {root} cannot be read: {error.strerror or error}") from error
+        return cls(root, lines[3], git_folder, common, _data(configured))
 
     def run(self, *words: str, identity: Mapping[str, str] | None = None) -> Ran:
         """Run git at the root. Raises `InputError` if it cannot run or takes too long.
@@ -141,9 +161,10 @@ class Repository:
                         (private / entry).symlink_to(self._common / entry)
                 for shared in self.folder.glob("sharedindex.*"):
                     (private / shared.name).symlink_to(shared)
-                with suppress(FileNotFoundError):
-                    (private / "info").mkdir()
-                    shutil.copyfile(self._common / "info" / "exclude", private / "info" / "exclude")
+                (private / "info").mkdir()
+                with suppress(OSError):  # it may be missing, or be a pipe
+                    ignored = read_regular(self._common / "info" / "exclude", _MOST_BYTES_OF_A_LIST)
+                    (private / "info" / "exclude").write_bytes(ignored)
                 (private / "config").write_text(self._configuration(), encoding="utf-8")
                 head = (self.folder / "HEAD").read_bytes()
                 (private / "HEAD").write_bytes(head)
@@ -175,10 +196,40 @@ class Repository:
         lock.replace(head)
 
 
-def _data(listed: str) -> dict[str, str]:
-    """Return the keys of `git config --list -z` that may be copied; the last value of each counts."""
-    found = dict(entry.partition("\n")[::2] for entry in listed.split("\0"))
-    return {key: found[key] for key in _COPIED if _DATA.fullmatch(found.get(key, ""))}
+def _check_own(root: Path, git_folder: Path, common: Path, worktree: str | None) -> None:
+    """Raise `ForeignRepositoryError` if a git folder is not that of a working tree alone. Raises `OSError`."""
+    for link in (root / ".git", *_entries(git_folder), *_entries(common)):
+        if link.is_symlink():
+            raise ForeignRepositoryError(f"{link} is a link, which is not followed")
+    if (root / ".git").is_dir():
+        belongs = (root / ".git").samefile(git_folder) and common == git_folder.resolve()
+    elif git_folder.parent == common / "worktrees":  # names the file `.git` of its working tree
+        named = os.fsdecode(read_regular(git_folder / "gitdir", _MOST_BYTES_OF_A_LIST)).strip()
+        belongs = (git_folder / named).samefile(root / ".git")
+    else:  # of a submodule, it names the working tree
+        named_back = worktree is not None and (root / ".git").is_file() and (git_folder / worktree).samefile(root)
+        belongs = named_back and common == git_folder.resolve()
+    if not belongs:
+        raise ForeignRepositoryError(f"{root / '.git'} leads to the git folder of another working tree, {git_folder}")
+    borrowed = common / "objects" / "info" / "alternates"
+    if borrowed.exists() and read_regular(borrowed, _MOST_BYTES_OF_A_LIST).strip():
+        hint = "copy these with `git repack -a -d`, then remove the file"
+        raise ForeignRepositoryError(f"{borrowed} names the objects of other repositories, which are not read: {hint}")
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    """Yield what git and we follow of a git folder."""
+    yield from (folder / name for name in (*_LINKED, "HEAD", "index", PRIVATE))
+    yield from folder.glob("sharedindex.*")
+    for tree in ("refs", PRIVATE):
+        yield from (folder / tree).rglob("*")
+    for place in ("objects", "objects/info", "objects/pack", "reftable"):
+        yield from (folder / place).glob("*")
+
+
+def _data(configured: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of a configuration that may be copied."""
+    return {key: configured[key] for key in _COPIED if _DATA.fullmatch(configured.get(key, ""))}
 
 
 def _inherited(also: tuple[str, ...] = ()) -> dict[str, str]:
@@ -186,11 +237,27 @@ def _inherited(also: tuple[str, ...] = ()) -> dict[str, str]:
 
 
 def _run(words: list[str], environment: Mapping[str, str]) -> Ran:
+    command, late = ["git", *_BEFORE_WORDS, *words], threading.Event()
     try:
-        return subprocess.run(  # noqa: S603 - no shell; each word is one argument
-            ["git", *_BEFORE_WORDS, *words],  # noqa: S607 - the user's git
-            env={**environment, **_ENVIRONMENT}, capture_output=True, check=False, timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        with tempfile.TemporaryFile() as said, subprocess.Popen(  # noqa: S603 - no shell; each word is one argument
+            command, env={**environment, **_ENVIRONMENT}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said,
+        ) as process:  # fmt: skip
+            assert process.stdout is not None  # noqa: S101 - see above
+            timer = threading.Timer(_SECONDS, lambda: (late.set(), process.kill()))
+            timer.start()
+            try:
+                printed = process.stdout.read(_MOST_BYTES + 1)
+                if len(printed) > _MOST_BYTES:
+                    process.kill()
+                process.wait()
+            finally:
+                timer.cancel()
+            said.seek(0)
+            ran = Ran(command, process.returncode, printed, said.read(_MOST_BYTES_OF_A_LIST))
+    except (OSError, ValueError) as error:
         raise InputError(f"git could not be run: {error}") from error
+    if late.is_set():
+        raise InputError(f"git could not be run: it took more than {_SECONDS} seconds")
+    if len(ran.stdout) > _MOST_BYTES:
+        raise InputError(f"git could not be run: it printed more than {_MOST_BYTES:,} bytes")
+    return ran

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +23,8 @@ from intentmatch.core.errors import InputError
 from intentmatch.evaluation.compare.gitref import GitRef, export
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import AddUtterance
-from intentmatch.storage.git import Repository
+from intentmatch.storage import git as storage_git
+from intentmatch.storage.git import ForeignRepositoryError, Repository
 
 YAML = "intents:\n  greet:\n    utterances: [hello]\n  bye:\n    utterances: [goodbye]\n"
 
@@ -190,6 +193,117 @@ def test_linked_entry_of_a_git_folder_is_not_followed(plain: Path, tmp_path: Pat
     with pytest.raises(InputError, match="is a link, which is not followed"):
         Repository.of(plain)
     assert GitHistory.of(plain) is None
+
+
+def lead_by_file(bot: Path, victim: Path) -> None:
+    shutil.rmtree(bot / ".git")
+    (bot / ".git").write_text(f"gitdir: {victim}/.git\n", encoding="utf-8")
+
+
+def lead_by_link(bot: Path, victim: Path) -> None:
+    shutil.rmtree(bot / ".git")
+    (bot / ".git").symlink_to(victim / ".git")
+
+
+def lead_by_common_folder(bot: Path, victim: Path) -> None:
+    (bot / ".git" / "commondir").write_text(f"{victim}/.git\n", encoding="utf-8")
+
+
+def lead_by_working_tree(bot: Path, victim: Path) -> None:
+    git(bot, "config", "core.worktree", str(victim))
+
+
+def lead_by_working_tree_above(bot: Path, victim: Path) -> None:
+    git(bot, "config", "core.worktree", str(bot.parent))
+
+
+def lead_by_alternates(bot: Path, victim: Path) -> None:
+    (bot / ".git" / "objects" / "info").mkdir(exist_ok=True)
+    (bot / ".git" / "objects" / "info" / "alternates").write_text(f"{victim}/.git/objects\n", encoding="utf-8")
+    (bot / ".git" / "refs" / "heads" / "main").write_text(git(victim, "rev-parse", "HEAD"), encoding="utf-8")
+
+
+def lead_by_linked_entry(name: str) -> Callable[[Path, Path], None]:
+    def link(bot: Path, victim: Path) -> None:
+        entry, target = (one / ".git" / name for one in (bot, victim))
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink(missing_ok=True)
+        entry.symlink_to(target)
+
+    return link
+
+
+LINKED = ("refs/heads", "refs/heads/main", "objects/pack", "objects/info", "intentmatch")
+LEADS = {
+    "file .git": lead_by_file,
+    "link .git": lead_by_link,
+    "commondir": lead_by_common_folder,
+    "core.worktree": lead_by_working_tree,
+    "core.worktree above": lead_by_working_tree_above,
+    "alternates": lead_by_alternates,
+    **{name: lead_by_linked_entry(name) for name in LINKED},
+}
+
+
+@pytest.mark.parametrize("name", LEADS)
+def test_repository_that_leads_to_another_one_is_not_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    """Whoever writes a git folder could read the history of any repository of the server, and commit to it."""
+    bot, victim = tmp_path / "bot", tmp_path / "victim"
+    for folder, text in ((bot, YAML), (victim, YAML.replace("goodbye", "the password is swordfish"))):
+        folder.mkdir()
+        (folder / "bot.yaml").write_text(text, encoding="utf-8")
+        git(folder, "init", "--quiet", "--initial-branch=main")
+        git(folder, "add", ".")
+        git(folder, "commit", "--quiet", "-m", folder.name)
+        git(folder, "gc", "--quiet", *(["--prune=now"] if folder == victim else []))
+        git(folder, "update-ref", "refs/heads/main", "HEAD")
+    before = git(victim, "log", "--all", "--format=%H")
+    LEADS[name](bot, victim)
+
+    with pytest.raises(ForeignRepositoryError):
+        Repository.of(bot)
+    write(bot, "good day")
+    assert [one.note for one in Workspace(bot).revisions()] == ["More", "Before the first edit"]
+    assert "revisions are kept in a folder beside the files, and not in git" in caplog.text
+    assert git(victim, "log", "--all", "--format=%H") == before
+
+
+def test_submodule_has_a_history_of_its_own(plain: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outer = tmp_path_factory.mktemp("outer")
+    git(outer, "init", "--quiet")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(plain), "bot")
+
+    identity = write(outer / "bot", "good day")
+
+    assert git(outer / "bot", "rev-parse", "HEAD").strip() == identity
+
+
+@pytest.mark.parametrize("special", ["pipe", "endless"])
+def test_list_of_ignored_files_that_is_no_file_is_not_read(plain: Path, special: str) -> None:
+    place = plain / ".git" / "info" / "exclude"
+    place.parent.mkdir(exist_ok=True)
+    place.unlink(missing_ok=True)
+    os.mkfifo(place) if special == "pipe" else place.symlink_to("/dev/zero")
+
+    assert write(plain, "good day")
+
+
+def test_output_without_end_is_cut(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit of a few kilobytes can list millions of files."""
+    monkeypatch.setattr(storage_git, "_MOST_BYTES", 10)
+
+    with pytest.raises(InputError, match="printed more than 10 bytes"):
+        Repository.of(plain)
+
+
+def test_git_that_hangs_is_ended(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (plain / ".git" / "packed-refs").unlink(missing_ok=True)
+    os.mkfifo(plain / ".git" / "packed-refs")
+    monkeypatch.setattr(storage_git, "_SECONDS", 0.5)
+
+    with pytest.raises(InputError, match=r"more than 0\.5 seconds"):
+        Repository.of(plain).run("rev-parse", "refs/heads/nowhere")
 
 
 def test_bare_repository_among_the_files_is_not_used(plain: Path) -> None:

@@ -243,7 +243,12 @@ def _run(words: list[str], environment: Mapping[str, str]) -> Ran:
             command, env={**environment, **_ENVIRONMENT}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said,
         ) as process:  # fmt: skip
             assert process.stdout is not None  # noqa: S101 - see above
-            timer = threading.Timer(_SECONDS, lambda: (late.set(), process.kill()))
+
+            def end() -> None:
+                late.set()
+                process.kill()
+
+            timer = threading.Timer(_SECONDS, end)
             timer.start()
             try:
                 printed = process.stdout.read(_MOST_BYTES + 1)

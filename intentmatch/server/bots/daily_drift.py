@@ -20,6 +20,7 @@ from intentmatch.evaluation.drift_report import send, to_dict
 from intentmatch.inbox.inbox import Inbox
 from intentmatch.inbox.sample import SampledAnswer
 from intentmatch.matching.matcher import Matcher
+from intentmatch.runtime.background import in_background
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ class DailyDrift:
         """Do each check that is due and that nobody has done, also one that was due before the start."""
         while True:
             try:
-                found = await asyncio.to_thread(self.look)
+                found = await in_background(self.look)
                 self._warned = None
                 if found is not None:
                     await self._tell(found)

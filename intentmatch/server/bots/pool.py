@@ -29,6 +29,7 @@ from intentmatch.inbox import Inbox
 from intentmatch.matching.loader import Source
 from intentmatch.matching.matcher import Matcher
 from intentmatch.registry.reading.snapshot import Content, content
+from intentmatch.runtime.background import in_background
 from intentmatch.server.auth.api_keys import NOT_FOR_THIS_BOT, allowed
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.bot import Bot
@@ -384,12 +385,12 @@ class BotPool:
         if now > self._looked_at + _SECONDS_BETWEEN_QUICK_LOOKS:
             self._looked_at = now
             with suppress(RegistryError, DatabaseError):
-                self._add(await asyncio.to_thread(self._folder.bots))
+                self._add(await in_background(self._folder.bots))
 
     async def look(self) -> None:
         """Add new bots, remove those whose files are gone, and measure those that were reloaded."""
         try:
-            found = await asyncio.to_thread(self._folder.bots)
+            found = await in_background(self._folder.bots)
         except (RegistryError, DatabaseError) as error:
             warning = str(error)
             if warning != self._last_warning:

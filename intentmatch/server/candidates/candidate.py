@@ -16,6 +16,7 @@ from intentmatch.core.types import Registry
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.n_best import Hypotheses
 from intentmatch.matching.options import MatchOptions
+from intentmatch.runtime.background import in_background
 from intentmatch.server.bots.memory import own_bytes
 from intentmatch.server.candidates.records import CandidateRecord, CandidateSource, CandidateStore, Sample, State
 from intentmatch.server.candidates.running import Correction, Heard, RunningCandidate, oldest
@@ -223,7 +224,7 @@ class BotCandidate:
         if self._starting.locked():
             return
         async with self._starting:
-            store, record = await asyncio.to_thread(self._read)
+            store, record = await in_background(self._read)
             running = self.running
             if store is None or record is None or record.state != "running":
                 self._drop()

@@ -30,6 +30,8 @@ from intentmatch.server.bots import model_pool, pool
 from intentmatch.server.bots.folder import is_bot_folder
 from intentmatch.server.bots.memory import own_bytes
 from intentmatch.server.bots.reloads import ReloadCounter
+from intentmatch.server.candidates import candidate
+from intentmatch.server.candidates.candidate import BotCandidate
 
 BROKEN = "intents:\n  greet: {}\n"
 
@@ -460,3 +462,32 @@ def test_log_says_whether_it_serves_bots_or_a_registry(several: Path, caplog: py
     caplog.set_level(logging.INFO, "intentmatch")
     with served(several):
         assert "is a folder of 3 bots: bank, pizza, shop" in caplog.text
+
+
+def test_looks_that_hang_hold_no_thread_of_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database that is lost let each bot's look wait for seconds, and batches and readiness with them."""
+    for name in ("cpu_count", "process_cpu_count"):  # five threads of `asyncio.to_thread`
+        monkeypatch.setattr(os, name, lambda: 1, raising=False)
+    names = [f"bot{number}" for number in range(8)]
+    looking, go = [], threading.Event()
+
+    def hang(self: BotCandidate) -> tuple[None, None]:
+        looking.append(self)
+        go.wait(20)
+        return None, None
+
+    monkeypatch.setattr(candidate, "SECONDS_BETWEEN_LOOKS", 0.01)
+    with served(write(tmp_path / "bots", *names), preload=["*"], authoring=True, admin_keys=["*:root"]) as client:
+        monkeypatch.setattr(BotCandidate, "_read", hang)
+        until(lambda: len(looking) >= 4)
+        time.sleep(0.1)  # all eight want to look by then
+        begun = time.monotonic()
+        try:
+            ready = client.get("/readyz")
+            batch = client.post("/bots/bot1/match/batch", json={"texts": ["hello"] * 3})
+            seconds = time.monotonic() - begun
+        finally:
+            go.set()
+
+    assert (ready.status_code, batch.status_code) == (200, 200)
+    assert seconds < 10

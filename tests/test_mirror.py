@@ -55,6 +55,11 @@ TESTED_IN: dict[str, str] = {
     "evaluation/reports/number_format.py": "evaluation/reports/test_evaluation_report.py",
     "evaluation/reports/svg_plots.py": "evaluation/reports/test_evaluation_documents.py",
     "evaluation/runner.py": "evaluation/test_evaluation_run.py",
+    "slots/digits.py": "slots/test_slot_numbers.py",
+    "slots/number_forms.py": "slots/test_slot_numbers.py",
+    "slots/numerals.py": "slots/test_slot_numbers.py",
+    "slots/range_words.py": "slots/test_slot_quantities.py",
+    "slots/word_patterns.py": "slots/test_slot_quantities.py",
     "reading/question.py": "matching/test_question.py",
     # A dialect is tested as a whole, by the contract of a format and by files of its own.
     "formats/hassil/": "formats/test_hassil.py",

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from intentmatch.slots.clock_words import CLOCK_WORDS, ClockWords
 from intentmatch.slots.day_parts import hours_of_parts, in_part, part_beside
+from intentmatch.slots.digits import ascii_digits
 from intentmatch.slots.message import Message, SlotHit
-from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
-from intentmatch.slots.numbers import ascii_digits
+from intentmatch.slots.number_words import small_numbers
+from intentmatch.slots.numerals import NUMERALS, numeral
 from intentmatch.text.normalize import bare, language_range
 from intentmatch.text.scripts import kind
 

@@ -17,14 +17,15 @@ from typing import Any, NamedTuple
 
 from intentmatch.core import plugins
 from intentmatch.slots.day_parts import WEEKDAY_PARTS, days_of_parts
+from intentmatch.slots.digits import ascii_digits
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.lists import ListFinder, Name, declines
 from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit, plain
-from intentmatch.slots.number_words import NUMERALS, numeral, small_numbers
-from intentmatch.slots.numbers import ascii_digits
-from intentmatch.slots.quantities import any_of
+from intentmatch.slots.number_words import small_numbers
+from intentmatch.slots.numerals import NUMERALS, numeral
 from intentmatch.slots.relative_days import days_of_month, modified_weekday
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
+from intentmatch.slots.word_patterns import any_of
 from intentmatch.text.normalize import bare, language_range
 from intentmatch.text.scripts import kind
 

@@ -12,10 +12,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from intentmatch.slots.message import Message, SlotHit, plain
-from intentmatch.slots.quantities import any_of, numbers
+from intentmatch.slots.numbers import added_behind, numbers
+from intentmatch.slots.word_patterns import any_of
 from intentmatch.text.language_id import base_language
 
-UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
+CALENDAR_UNITS = ("year", "month", "week", "day")
+CLOCK_UNITS = ("hour", "minute", "second")
+UNITS = (*CALENDAR_UNITS, *CLOCK_UNITS)
 _LETTERS = dict(zip(UNITS, "YMWDHMS", strict=True))
 _SMALLER = {
     "year": ("month", 12),
@@ -38,8 +41,6 @@ class _Phrases(NamedTuple):
     """Words for a half before a unit."""
     more: Mapping[str, float] = {}
     """Other numbers before a unit."""
-    and_a_half: str = ""
-    """Words behind a unit that add half of it."""
     joints: str = ""
     """Words for "and" between two parts."""
     whole: Mapping[str, str] = {}
@@ -51,7 +52,6 @@ _PHRASES = {
         "سنة|سنوات|عام|أعوام;شهر|أشهر|شهور;أسبوع|أسابيع;يوم|أيام;ساعة|ساعات;دقيقة|دقائق;ثانية|ثواني|ثوان",
         halves="نصف",
         more={"ربع": 0.25},
-        and_a_half="ونصف|و نصف",
         joints="و",
         whole={"ساعة": "PT1H", "دقيقة": "PT1M", "يوم": "P1D", "أسبوع": "P1W", "شهر": "P1M", "سنة": "P1Y",
                "ساعتين": "PT2H", "ساعتان": "PT2H", "دقيقتين": "PT2M", "يومين": "P2D", "أسبوعين": "P2W", "شهرين": "P2M",
@@ -62,8 +62,7 @@ _PHRASES = {
         "sekunde|sekunden|sek|s",
         "ein|eine|einen|einem|einer",
         "halbe|halben|halbes|halber|eine halbe|einer halben|ein halbes|einem halben|einen halben",
-        {"anderthalb": 1.5, "eineinhalb": 1.5, "zweieinhalb": 2.5, "dreieinhalb": 3.5, "dreiviertel": 0.75,
-         "eine dreiviertel": 0.75, "einer dreiviertel": 0.75},
+        {"dreiviertel": 0.75, "eine dreiviertel": 0.75, "einer dreiviertel": 0.75},
         joints="und",
         whole={"viertelstunde": "PT15M", "eine viertelstunde": "PT15M", "einer viertelstunde": "PT15M",
                "dreiviertelstunde": "PT45M", "eine dreiviertelstunde": "PT45M",
@@ -74,9 +73,7 @@ _PHRASES = {
         "second|seconds|sec|secs|s",
         "a|an|one",
         "half a|half an|a half|half",
-        {"quarter of an": 0.25, "a quarter of an": 0.25, "three quarters of an": 0.75, "one and a half": 1.5,
-         "two and a half": 2.5, "three and a half": 3.5, "a couple of": 2, "a few": 3},
-        "and a half",
+        {"quarter of an": 0.25, "a quarter of an": 0.25, "three quarters of an": 0.75, "a couple of": 2, "a few": 3},
         "and",
         {"fortnight": "P2W", "a fortnight": "P2W"},
     ),
@@ -85,16 +82,14 @@ _PHRASES = {
         "un|una",
         "media|medio",
         {"un cuarto de": 0.25, "tres cuartos de": 0.75},
-        "y media|y medio",
         "y",
-        {"hora y media": "PT1H30M", "quincena": "P15D", "una quincena": "P15D"},
+        {"hora y media": "PT1H30M", "hora y cuarto": "PT1H15M", "quincena": "P15D", "una quincena": "P15D"},
     ),
     "fa": _Phrases(
         "سال;ماه;هفته;روز;ساعت;دقیقه;ثانیه",
         "یک|یه",
         "نیم",
         {"یک ربع": 0.25},
-        "و نیم",
         "و",
     ),
     "fr": _Phrases(
@@ -103,7 +98,6 @@ _PHRASES = {
         "un|une",
         "une demi|demi|une demie|demie",
         {"un quart d'": 0.25, "trois quarts d'": 0.75},
-        "et demie|et demi",
         "et",
         {"une quinzaine de jours": "P15D", "huit jours": "P1W", "quinze jours": "P2W"},
     ),
@@ -112,20 +106,17 @@ _PHRASES = {
         "un|una|un'",
         "mezza|mezzo|mezz'",
         {"un quarto d'": 0.25, "tre quarti d'": 0.75},
-        "e mezza|e mezzo",
         "e",
-        {"ora e mezza": "PT1H30M"},
+        {"ora e mezza": "PT1H30M", "ora e un quarto": "PT1H15M"},
     ),
     "ja": _Phrases(
         "年|年間;ヶ月|か月|カ月|ヶ月間|か月間;週間;日間;時間;分|分間;秒|秒間",
-        and_a_half="半",
         whole={"半時間": "PT30M", "半日": "PT12H", "半年": "P6M"},
     ),
     "nl": _Phrases(
         "jaar|jaren;maand|maanden;week|weken;dag|dagen;uur|uren|u;minuut|minuten|min;seconde|seconden|sec|s",
         "een",
         "half|een half|halve|een halve",
-        {"anderhalf": 1.5, "anderhalve": 1.5},
         joints="en",
         whole={"kwartier": "PT15M", "een kwartier": "PT15M", "drie kwartier": "PT45M"},
     ),
@@ -134,8 +125,7 @@ _PHRASES = {
         "godz|h;minuta|minuty|minut|minutę|min;sekunda|sekundy|sekund|sekundę|sek|s",
         "jeden|jedną|jedna",
         "pół",
-        {"półtora": 1.5, "półtorej": 1.5},
-        "i pół",
+        {},
         "i",
         {"godzinę": "PT1H", "godzina": "PT1H", "minutę": "PT1M", "tydzień": "P1W",
          "kwadrans": "PT15M", "miesiąc": "P1M"},
@@ -145,17 +135,15 @@ _PHRASES = {
         "um|uma",
         "meia|meio",
         {"um quarto de": 0.25, "três quartos de": 0.75},
-        "e meia|e meio",
         "e",
-        {"hora e meia": "PT1H30M"},
+        {"hora e meia": "PT1H30M", "hora e um quarto": "PT1H15M"},
     ),
     "ru": _Phrases(
         "год|года|лет;месяц|месяца|месяцев;неделя|недели|недель|неделю;день|дня|дней|сутки|суток;час|часа|часов|ч;"
         "минута|минуты|минут|минуту|мин;секунда|секунды|секунд|секунду|сек",
         "один|одну|одна",
         "пол",
-        {"полтора": 1.5, "полторы": 1.5},
-        "с половиной",
+        {},
         "и",
         {"полчаса": "PT30M", "полгода": "P6M", "час": "PT1H", "минуту": "PT1M", "неделю": "P1W", "месяц": "P1M",
          "год": "P1Y", "сутки": "P1D", "четверть часа": "PT15M", "секунду": "PT1S"},
@@ -164,7 +152,7 @@ _PHRASES = {
         "yıl|sene;ay;hafta;gün;saat|saatlik|sa;dakika|dakikalık|dk;saniye|saniyelik|sn",
         "bir",
         "yarım",
-        {"bir buçuk": 1.5, "iki buçuk": 2.5, "üç buçuk": 3.5, "çeyrek": 0.25},
+        {"çeyrek": 0.25},
         joints="ve",
     ),
     "zh": _Phrases(
@@ -172,7 +160,6 @@ _PHRASES = {
         "分钟|分鐘|分;秒|秒钟|秒鐘",
         halves="半|半个",
         more={"一个半": 1.5, "一個半": 1.5, "两个半": 2.5, "兩個半": 2.5},
-        and_a_half="半",
         whole={"一刻钟": "PT15M", "一刻鐘": "PT15M", "三刻钟": "PT45M", "半天": "PT12H", "半年": "P6M"},
     ),
 }  # fmt: skip
@@ -202,6 +189,16 @@ class DurationFinder:
             for one in lengths(message)
             if (iso := to_iso(one.parts))
         ]
+
+
+@lru_cache(maxsize=64)
+def unit_words(language: str, among: tuple[str, ...]) -> frozenset[str]:
+    """Return the words for some of `UNITS` in a language and in English, in plain form, without single letters."""
+    units = {**_words("en").units, **_words(language).units}
+    wholes = {word: next(iter(_from_iso(iso))) for word, iso in _words(language).meanings.items()}
+    return frozenset(
+        word for word, unit in (units | wholes).items() if unit in among and (len(word) > 1 or not word.isascii())
+    )
 
 
 def lengths(message: Message) -> list[Length]:
@@ -247,7 +244,7 @@ class _Words(NamedTuple):
     """Patterns of a language, in plain form."""
 
     unit: re.Pattern[str]
-    """A unit behind a number; the group `unit` is in `units`, and `half` adds half of it."""
+    """A unit behind a number; the group `unit` is in `units`."""
     units: Mapping[str, str]
     phrase: re.Pattern[str]
     """A part without a number: the group `count` is in `counts`."""
@@ -274,10 +271,9 @@ def _words(language: str) -> _Words:
         **{plain(word): number for word, number in phrases.more.items()},
     }
     meanings = {plain(word): iso for word, iso in phrases.whole.items()}
-    half = any_of(map(plain, phrases.and_a_half.split("|")))
-    unit = rf"[ -]?(?P<unit>{any_of(units)})(?P<half> ?(?:{half}))?"
+    unit = rf"[ -]?(?P<unit>{any_of(units)})"
     return _Words(
-        re.compile(rf"(?P<half_first> (?:{half}))?{unit}"),
+        re.compile(unit),
         units,
         re.compile(rf"(?P<count>{any_of(counts)}){unit}"),
         counts,
@@ -292,16 +288,15 @@ def _parts(message: Message, words: _Words) -> Iterator[Length]:
     text = message.plain
     for number in numbers(message):
         if (match := words.unit.match(text, number.end)) and number.value >= 0:
-            unit = words.units[match["unit"]]
-            yield Length(
-                number.start, match.end(), {unit: number.value + (0.5 if match["half"] or match["half_first"] else 0)}
-            )
+            more, end = added_behind(message, match.end())
+            yield Length(number.start, end, {words.units[match["unit"]]: number.value + more})
     for match in words.phrase.finditer(text):
-        unit = words.units[match["unit"]]
-        amount = words.counts[match["count"]] + (0.5 if match["half"] else 0)
-        yield Length(match.start(), match.end(), {unit: amount})
+        more, end = added_behind(message, match.end())
+        yield Length(match.start(), end, {words.units[match["unit"]]: words.counts[match["count"]] + more})
     for match in words.whole.finditer(text):
-        yield Length(match.start(), match.end(), _from_iso(words.meanings[match[0]]))
+        parts = _from_iso(words.meanings[match[0]])
+        more, end = added_behind(message, match.end()) if len(parts) == 1 else (0, match.end())
+        yield Length(match.start(), end, {unit: amount + more for unit, amount in parts.items()})
 
 
 def _from_iso(iso: str) -> dict[str, float]:

@@ -45,6 +45,18 @@ class SlotHit(NamedTuple):
     """Difference from the declared name, from `AS_DECLARED` to `MISTYPED`."""
 
 
+class NumberAt(NamedTuple):
+    """A number in a message."""
+
+    start: int
+    end: int
+    value: int | float
+    scale: int | float = 1
+    """The scale that it begins with: a number before it counts thousands or millions."""
+    is_loose: bool = False
+    """Whether it is a number only beside a unit or in a longer number: a numeral that may be part of a word."""
+
+
 class Start(NamedTuple):
     """A position of the bare text where a name may begin."""
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import MOMENT_WORDS, MomentWords
-from intentmatch.slots.quantities import any_of
+from intentmatch.slots.word_patterns import any_of
 from intentmatch.text.language_id import base_language
 
 LONGEST_GAP = 24

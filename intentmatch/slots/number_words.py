@@ -1,4 +1,4 @@
-"""Numbers in words: number words of twelve languages, and Chinese and Japanese numerals.
+"""Numbers in words of twelve languages.
 
 The table of a language lists numbers with their words. The words after `&` join two parts ("and"). The words after
 `~` are articles if they are alone ("un"). Behind `+` are numbers with parts that occur only inside longer words.
@@ -6,12 +6,11 @@ The table of a language lists numbers with their words. The words after `&` join
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from intentmatch.slots.message import Message, SlotHit
+from intentmatch.slots.message import Message, NumberAt
 from intentmatch.text.normalize import bare, language_range
 
 _WORDS = {
@@ -21,10 +20,10 @@ _WORDS = {
         60 sixty 70 seventy 80 eighty 90 ninety 100 hundred 1000 thousand 1000000 million 1000000000 billion & and
     """,
     "de": """
-        0 null 1 eins ein eine einen einem einer 2 zwei zwo 3 drei 4 vier 5 fünf 6 sechs 7 sieben 8 acht 9 neun 10
-        zehn 11 elf 12 zwölf 13 dreizehn 14 vierzehn 15 fünfzehn 16 sechzehn 17 siebzehn 18 achtzehn 19 neunzehn 20
-        zwanzig 30 dreißig 40 vierzig 50 fünfzig 60 sechzig 70 siebzig 80 achtzig 90 neunzig 100 hundert 1000
-        tausend 1000000 million millionen 1000000000 milliarde milliarden & und ~ ein eine einen einem einer
+        0 null 1 eins ein eine einen einem einer 2 zwei zwo 3 drei 4 vier 5 fünf 6 sechs 7 sieben 8 acht 9 neun 10 zehn
+        11 elf 12 zwölf 13 dreizehn 14 vierzehn 15 fünfzehn 16 sechzehn 17 siebzehn 18 achtzehn 19 neunzehn 20 zwanzig
+        30 dreißig dreissig 40 vierzig 50 fünfzig 60 sechzig 70 siebzig 80 achtzig 90 neunzig 100 hundert 1000 tausend
+        1000000 million millionen 1000000000 milliarde milliarden & und ~ ein eine einen einem einer
     """,
     "nl": """
         0 nul 1 een 2 twee 3 drie 4 vier 5 vijf 6 zes 7 zeven 8 acht 9 negen 10 tien 11 elf 12 twaalf 13 dertien 14
@@ -65,13 +64,13 @@ _WORDS = {
         60 altmış 70 yetmiş 80 seksen 90 doksan 100 yüz 1000 bin 1000000 milyon ~ bir
     """,
     "ru": """
-        0 ноль нуль 1 один одна одно одну одного одной 2 два две двух двое двоих 3 три трёх трое троих 4 четыре
-        четырёх четверо четверых 5 пять пяти пятеро пятерых 6 шесть шести шестеро шестерых 7 семь семи 8 восемь восьми
-        9 девять девяти 10 десять десяти 11 одиннадцать 12 двенадцать 13 тринадцать 14 четырнадцать 15 пятнадцать 16
-        шестнадцать 17 семнадцать 18 восемнадцать 19 девятнадцать 20 двадцать двадцати 30 тридцать тридцати 40 сорок
-        сорока 50 пятьдесят 60 шестьдесят 70 семьдесят 80 восемьдесят 90 девяносто 100 сто 200 двести 300 триста 400
-        четыреста 500 пятьсот 600 шестьсот 700 семьсот 800 восемьсот 900 девятьсот 1000 тысяча тысячи тысяч тысячу
-        1000000 миллион миллиона миллионов
+        0 ноль нуль 1 один одна одно одну одного одной 2 два две двух двум двумя двое двоих 3 три трёх трём трое троих
+        4 четыре четырёх четырём четверо четверых 5 пять пяти пятеро пятерых 6 шесть шести шестеро шестерых 7 семь семи
+        8 восемь восьми 9 девять девяти 10 десять десяти 11 одиннадцать 12 двенадцать 13 тринадцать 14 четырнадцать 15
+        пятнадцать 16 шестнадцать 17 семнадцать 18 восемнадцать 19 девятнадцать 20 двадцать двадцати 30 тридцать
+        тридцати 40 сорок сорока 50 пятьдесят 60 шестьдесят 70 семьдесят 80 восемьдесят 90 девяносто 100 сто 200 двести
+        300 триста 400 четыреста 500 пятьсот пятисот 600 шестьсот шестисот 700 семьсот семисот 800 восемьсот восьмисот
+        900 девятьсот 1000 тысяча тысячи тысяч тысячу 1000000 миллион миллиона миллионов
     """,
     "pl": """
         0 zero 1 jeden jedna jedno jedną jednego 2 dwa dwie dwóch 3 trzy trzech 4 cztery czterech 5 pięć pięciu 6
@@ -83,10 +82,10 @@ _WORDS = {
         miliony milionów
     """,
     "ar": """
-        0 صفر 1 واحد واحدة 2 اثنان اثنين اثنتان اثنتين 3 ثلاثة ثلاث 4 أربعة أربع 5 خمسة خمس 6 ستة ست 7 سبعة سبع 8
-        ثمانية ثماني ثمان 9 تسعة تسع 10 عشرة عشر 20 عشرون عشرين 30 ثلاثون ثلاثين 40 أربعون أربعين 50 خمسون خمسين 60
-        ستون ستين 70 سبعون سبعين 80 ثمانون ثمانين 90 تسعون تسعين 100 مئة مائة 200 مئتان مئتين مائتان مائتين 1000 ألف
-        آلاف 2000 ألفان ألفين 1000000 مليون ملايين & و + 1 احد احدى 2 اثنا اثني
+        0 صفر 1 واحد واحدة احد احدى 2 اثنان اثنين اثنتان اثنتين 3 ثلاثة ثلاث 4 أربعة أربع 5 خمسة خمس 6 ستة ست 7 سبعة
+        سبع 8 ثمانية ثماني ثمان 9 تسعة تسع 10 عشرة عشر 20 عشرون عشرين 30 ثلاثون ثلاثين 40 أربعون أربعين 50 خمسون خمسين
+        60 ستون ستين 70 سبعون سبعين 80 ثمانون ثمانين 90 تسعون تسعين 100 مئة مائة 200 مئتان مئتين مائتان مائتين 1000 ألف
+        ألفا آلاف 2000 ألفان ألفين 1000000 مليون ملايين & و ~ احد احدى + 2 اثنا اثني
     """,
     "fa": """
         0 صفر 1 یک 2 دو 3 سه 4 چهار 5 پنج 6 شش 7 هفت 8 هشت 9 نه 10 ده 11 یازده 12 دوازده 13 سیزده 14 چهارده 15
@@ -105,15 +104,6 @@ _AND = -1
 _LONGEST_WORD = 60
 _MOST_DIGITS = 18
 _HYPHENS = " \t\u00a0\u202f-\u2010\u2011\u200c"
-
-_NUMERALS = {char: number for number, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
-_TENS = {"十": 10, "百": 100, "千": 1000}
-_MYRIADS = {"万": 10_000, "萬": 10_000, "亿": 100_000_000, "億": 100_000_000}
-NUMERALS = "".join((*_NUMERALS, *_TENS, *_MYRIADS))
-"""Characters of Chinese and Japanese numerals."""
-_NUMERAL_RUN = re.compile(f"[{NUMERALS}]+")
-# Counters that must follow a single numeral: numerals are also part of other words ("三明治").
-_COUNTERS = frozenset("个個张張人位名份杯点點天日次件块塊元円枚本台回歳月年週时時号號只隻双雙条條瓶盒袋斤つ")
 
 
 class _Table(NamedTuple):
@@ -146,23 +136,20 @@ class _Run(NamedTuple):
     """End of the last word."""
     words: int
     """Number of words without an "and"."""
+    scale: int = 1
+    """The multiplier that it begins with."""
 
 
-def spoken_numbers(message: Message) -> Iterator[SlotHit]:
-    """Yield the numbers of a message in words of its language, and in Chinese or Japanese numerals."""
-    for start, end, value in (*_in_words(message), *_numerals(message.bare)):
-        span = message.aligned.span(start, end)
-        if span is not None:
-            yield SlotHit(*span, value)
-
-
-def _in_words(message: Message) -> Iterator[tuple[int, int, int]]:
+def spoken_numbers(message: Message) -> Iterator[NumberAt]:
+    """Yield the numbers of a message in words of its language; an article is a loose one."""
     table = _table(language_range(message.language)[-1] if message.language else "en")
     if table is None:
         return
     for run in _runs(message, table):
-        if run.words > 1 or message.bare[run.start : run.end] not in table.articles:
-            yield run.start, run.end, run.sum.total + run.sum.group
+        is_article = run.words == 1 and message.bare[run.start : run.end] in table.articles
+        span = message.aligned.span(run.start, run.end)
+        if span is not None:
+            yield NumberAt(*span, run.sum.total + run.sum.group, run.scale, is_article)
 
 
 def _runs(message: Message, table: _Table) -> Iterator[_Run]:
@@ -171,12 +158,14 @@ def _runs(message: Message, table: _Table) -> Iterator[_Run]:
         parts = _parts(table.language, message.bare[start:end])
         longer = _added(table, run.sum, parts) if run and parts and _adjacent(message, run.reached, start) else None
         if run and longer:
-            run = _Run(longer, run.start, run.end if longer.joined else end, end, run.words + (not longer.joined))
+            last, more = (run.end, 0) if longer.joined else (end, 1)
+            run = run._replace(sum=longer, end=last, reached=end, words=run.words + more)
             continue
         if run:
             yield run
         first = _added(table, None, parts) if parts else None
-        run = _Run(first, start, end, end, 1) if first else None
+        scale = parts[0] if parts and parts[0] in _MULTIPLIERS else 1
+        run = _Run(first, start, end, end, 1, scale) if first else None
     if run:
         yield run
 
@@ -266,32 +255,27 @@ def _table(language: str) -> _Table | None:
     return _Table(language, values, values | tables["+"], frozenset(tables["~"]))
 
 
-def _numerals(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield Chinese and Japanese numbers; a numeral that may be part of a word needs a counter after it."""
-    for found in _NUMERAL_RUN.finditer(text):
-        run, after = found[0], text[found.end() : found.end() + 1]
-        certain = len(run) > 1 and (run[0] in _NUMERALS or run[0] == "十")
-        article = run == "一" and after in ("个", "個")
-        value = numeral(run) if (certain or (after and after in _COUNTERS)) and not article else None
-        if value is not None:
-            yield found.start(), found.end(), value
+def with_cardinals(language: str, before: Iterable[str], last: int) -> int | None:
+    """Return the number of words in bare form and of a number behind them, None if they are not one number.
+
+    "Twenty" and 1 are 21; a word may be a part of a longer one ("einund" and 20).
+    """
+    table = _table(language)
+    so_far: _Sum | None = None
+    for word in before:
+        parts = _parts(language, word)
+        so_far = _added(table, so_far, parts) if table and parts else None
+        if so_far is None:
+            return None
+    total = _plus(language, so_far, last)
+    return None if total is None else total.total + total.group
 
 
-def numeral(run: str) -> int | None:
-    """Return the number that a run of `NUMERALS` means, None if it is not a number."""
-    if all(char in _NUMERALS for char in run):
-        return int("".join(str(_NUMERALS[char]) for char in run)) if len(run) <= _MOST_DIGITS else None
-    total, group, digit = 0, 0, -1
-    for char in run:
-        if char in _NUMERALS:
-            if digit > 0:
-                return None
-            digit = _NUMERALS[char]
-        elif char in _TENS:
-            group, digit = group + (1 if digit < 0 else digit) * _TENS[char], -1
-        else:
-            total, group, digit = (total + group + max(digit, 0)) * _MYRIADS[char], 0, -1
-    return (total + group + max(digit, 0)) or None
+def cardinal(language: str, word: str) -> int | None:
+    """Return the number that a single word in bare form means; None for other words."""
+    table, parts = _table(language), _parts(language, word)
+    total = _added(table, None, parts) if table and parts else None
+    return None if total is None else total.total + total.group
 
 
 @lru_cache(maxsize=64)

@@ -1,47 +1,33 @@
-"""Slots of kind "number": digits of any script with separators, and number words.
+"""Slots of kind "number": numbers in digits and in words with their signs, decimals, fractions and scales.
 
-How separators are read:
-
-- Of two kinds, the last one separates decimals: "1,234.5", "1.234,5".
-- One kind that occurs several times separates thousands: "1.234.567", "12,34,567".
-- A single separator separates decimals, unless three digits follow it and the language uses it for thousands: "1.234"
-  is 1234 in German and 1.234 in English.
-- Apostrophes and spaces separate thousands only; a plain space does so only in languages that do not use a comma.
-- Digits joined in any other way are not a number but a date, a time, a version or a name ("AB-12").
+"Minus twenty one point five", "two and a half million", "3 dozen", "1.5万" and "2 1/2" are one number each.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
-from intentmatch.slots.message import Message, SlotHit
+from intentmatch.slots.digits import numbers_in_digits
+from intentmatch.slots.message import Message, NumberAt, SlotHit, plain
+from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, SCALES, NumberForms
 from intentmatch.slots.number_words import spoken_numbers
+from intentmatch.slots.numerals import numbers_in_numerals
+from intentmatch.slots.word_patterns import any_of
 from intentmatch.text.normalize import language_range
-from intentmatch.text.scripts import kind
 
-# Languages and regions with a comma for thousands and a point for decimals; all others use them the other way round.
-_COMMA_LANGUAGES = (
-    "am ar bn en fa fil gu he hi ja kn ko ml mr ms my ne pa si sw ta te th tl ur yue zh zu "
-    "de-CH de-LI it-CH es-419 es-DO es-GT es-HN es-MX es-NI es-PA es-PE es-PR es-SV es-US"
-)
-_COMMA = frozenset(_COMMA_LANGUAGES.split())
-_MARKS = dict(zip("٫٬．，－−＋’＇：／\u2007\u2009\u202f", ".,.,--+'':/\u00a0\u00a0\u00a0", strict=True))
-_MOST_DIGITS = 18
-
-
-def _pattern(spaces: str) -> re.Pattern[str]:
-    return re.compile(
-        r"(?<![A-Za-z0-9])(?<![A-Za-z0-9][_-])(?P<sign>[+-])?"
-        rf"(?P<number>[1-9][0-9]{{0,2}}(?:[{spaces}][0-9]{{3}})+(?:[.,][0-9]+)?|[0-9]+(?:[.,'/:-][0-9]+)*|(?<!\.)\.[0-9]+)"
-        r"(?![0-9]|[.,'/:-][0-9]|[A-Za-z]+[0-9])"
-    )
-
-
-_WITH_COMMAS = _pattern("\u00a0")
-_WITH_SPACES = _pattern("\u00a0 ")
-_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:([.,' \u00a0])[0-9]{3})(?:\1[0-9]{3})*|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}")
+_COMPACT = re.compile(r"(?<![0-9a-z.,])[0-9]{1,9}(?:[.,][0-9]{1,4})?(?=[a-z])")
+_MEGA = re.compile("(?<=[0-9])M(?![A-Za-z])")
+"""A letter that is a scale as a capital only: "1.5M"."""
+_BESIDE = re.compile("[ \u00a0-]?")
+_UNSPACED = frozenset(["ja", "zh"])
+_LEAST_SCALE = 1000
+_TOO_LARGE = 10**18  # numbers in digits have as many at most
+_LONGEST_BEFORE = 28
+"""Characters before a number that are searched for a sign, or for a part of its scale."""
+_MOST_DECIMALS = 12
 
 
 class NumberFinder:
@@ -50,66 +36,208 @@ class NumberFinder:
     def find(self, message: Message) -> list[SlotHit]:
         """Return numbers in digits and in words."""
         if NumberFinder not in message.memo:
-            message.memo[NumberFinder] = [*_in_digits(message), *spoken_numbers(message)]
+            found = [one for one in numbers(message) if not one.is_loose]
+            message.memo[NumberFinder] = [SlotHit(*message.aligned.widened(*one[:2]), one.value) for one in found]
         return message.memo[NumberFinder]
 
 
-def ascii_digits(text: str) -> str:
-    """Replace digits and separators of all scripts by ASCII ones, character by character."""
-    return text if text.isascii() else text.translate(_DIGITS)
+def numbers(message: Message) -> list[NumberAt]:
+    """Return the numbers of a message without overlaps, by position."""
+    if (known := message.memo.get(numbers)) is not None:
+        return known
+    words = _words(language_range(message.language)[-1] if message.language else "en")
+    letters = list(message.plain)
+    for mega in _MEGA.finditer(message.text):
+        letters[mega.start()] = "M"
+    reading = _Reading("".join(letters), words)
+    for number in _without_overlaps(_single(message, words)):
+        reading.add(number)
+    message.memo[numbers] = reading.numbers()
+    return message.memo[numbers]
 
 
-class _Digits(dict[int, str]):
-    """Map a character to its ASCII digit or separator, or to itself; computed once per character."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        digit = unicodedata.decimal(char, None)
-        self[code] = _MARKS.get(char, char) if digit is None else str(digit)
-        return self[code]
+def added_behind(message: Message, place: int) -> tuple[float, int]:
+    """Return what "and a half" at a place of the message adds to the unit before it, and its end; 0 for other words."""
+    words = _words(language_range(message.language)[-1] if message.language else "en")
+    more = words.more.match(message.plain, place)
+    return (words.added[more["more"]], more.end()) if more else (0, place)
 
 
-_DIGITS = _Digits()
+def below_zero(message: Message, place: int) -> int:
+    """Return the end of "below zero" at a place of the message; the place itself for other words."""
+    below = _words(language_range(message.language)[-1] if message.language else "en").below.match(message.plain, place)
+    return below.end() if below else place
 
 
-def _ascii_letters(text: str) -> str:
-    """Replace non-ASCII letters of scripts with spaces by "a", character by character."""
-    return text if text.isascii() else "".join("a" if kind(char) == "letter" else char for char in text)
+def ends_below_zero(message: Message, number: NumberAt) -> bool:
+    """Return whether the span of a number ends with "below zero"."""
+    below = _words(language_range(message.language)[-1] if message.language else "en").below
+    return any(found.end() == number.end for found in below.finditer(message.plain, number.start, number.end))
 
 
-def _in_digits(message: Message) -> Iterator[SlotHit]:
-    text = _ascii_letters(ascii_digits(message.text))
-    comma = message.language is None or any(code in _COMMA for code in language_range(message.language))
-    for found in (_WITH_COMMAS if comma else _WITH_SPACES).finditer(text):
-        start, end = found.span("number")
-        first, *others = found["number"].split("-")
-        if len(others) > 1:
-            continue
-        parts = [(start, first), *((end - len(other), other) for other in others)]
-        for place, digits in parts:
-            value = _value(digits, "," if comma else ".")
-            if value is None:
-                continue
-            begins = found.start() if place == start else place
-            negative = found["sign"] == "-" and place == start
-            span = message.aligned.widened(begins, place + len(digits))
-            yield SlotHit(*span, -value if negative else value)
+class _Words(NamedTuple):
+    """Patterns of a language, in plain form."""
+
+    minus: re.Pattern[str]
+    below: re.Pattern[str]
+    """Words behind a negative number."""
+    point: re.Pattern[str]
+    more: re.Pattern[str]
+    added: Mapping[str, float]
+    parts: re.Pattern[str]
+    factors: Mapping[str, float]
+    fixed: re.Pattern[str]
+    values: Mapping[str, float]
+    scale: re.Pattern[str]
+    scales: Mapping[str, float]
 
 
-def _value(digits: str, thousands: str) -> int | float | None:
-    """Return the number for digits with separators, None if invalid; `thousands` is the language's separator."""
-    marks = [char for char in digits if not char.isdigit()]
-    if len(digits) - len(marks) > _MOST_DIGITS:
-        return None
-    if not marks:
-        return int(digits)
-    last = marks[-1]
-    whole, _, decimals = digits.rpartition(last)
-    alone = marks == [last]
-    if last in ".," and marks.count(last) == 1 and not (alone and last == thousands and _THOUSANDS.fullmatch(digits)):
-        return float(f"{_whole(whole)}.{decimals}") if alone or _THOUSANDS.fullmatch(whole) else None
-    return _whole(digits) if _THOUSANDS.fullmatch(digits) else None
+def _single(message: Message, words: _Words) -> Iterator[NumberAt]:
+    yield from numbers_in_digits(message)
+    yield from spoken_numbers(message)
+    yield from numbers_in_numerals(message)
+    text = message.plain
+    for match in _COMPACT.finditer(text):
+        yield NumberAt(*match.span(), _tidy(float(match[0].replace(",", "."))), is_loose=True)
+    added = {match.end() for match in words.more.finditer(text)}
+    for match in (one for one in words.fixed.finditer(text) if one.end() not in added):
+        yield NumberAt(*match.span(), _tidy(words.values[match[0]]))
 
 
-def _whole(digits: str) -> int:
-    return int("".join(filter(str.isdigit, digits)) or 0)
+def _without_overlaps(found: Iterable[NumberAt]) -> list[NumberAt]:
+    """Return, by position, the longest numbers that begin before others end; of equal ones a firm one."""
+    kept: list[NumberAt] = []
+    for one in sorted(found, key=lambda one: (one.start, -one.end, one.is_loose)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return kept
+
+
+class _Reading:
+    """Joins the numbers of a text, from the left, with the words beside them."""
+
+    def __init__(self, text: str, words: _Words) -> None:
+        self._text = text
+        self._words = words
+        self._done: list[NumberAt] = []
+        self._decimals = ""
+        """Decimals that were said so far of the last number, if it has a decimal mark."""
+        self._whole: int | float = 0
+        """The last number without these."""
+
+    def add(self, number: NumberAt) -> None:
+        """Join a number with the last one, or begin another one with it."""
+        last = self._done[-1] if self._done else None
+        if last and number.start < last.end:
+            return
+        if joined := last and self._joined(last, number):
+            self._done[-1] = self._scaled(joined)
+        else:
+            self._decimals = ""
+            self._done.append(self._scaled(self._in_parts(number)))
+
+    def numbers(self) -> list[NumberAt]:
+        """Return the numbers, with their signs."""
+        return [self._signed(one) for one in self._done]
+
+    def _joined(self, before: NumberAt, number: NumberAt) -> NumberAt | None:
+        """Return "3" and "million", or "two point" and "five", as one number; None for two numbers."""
+        if number.start - before.end > _LONGEST_BEFORE:
+            return None
+        if _BESIDE.fullmatch(self._text, before.end, number.start):
+            if self._decimals and self._is_decimals(number) and number.value < 10:
+                return self._with_decimals(before, number)
+            return self._multiplied(before, number)
+        is_whole = isinstance(before.value, int) and not self._decimals and self._is_decimals(number)
+        if not (is_whole and self._words.point.fullmatch(self._text, before.end, number.start)):
+            return None
+        self._whole = before.value
+        return self._with_decimals(before, number)
+
+    def _multiplied(self, before: NumberAt, number: NumberAt) -> NumberAt | None:
+        if number.scale < _LEAST_SCALE or not 0 < before.value * number.scale < _TOO_LARGE:
+            return None
+        self._decimals = ""
+        value = before.value * number.scale + number.value - number.scale
+        return NumberAt(before.start, number.end, _tidy(value), before.scale)
+
+    def _is_decimals(self, number: NumberAt) -> bool:
+        said = self._text[number.start : number.end]
+        is_small = isinstance(number.value, int) and 0 <= number.value < 10**_MOST_DECIMALS and number.scale == 1
+        return is_small and not any(unit in said for unit in "十百千万萬億亿")
+
+    def _with_decimals(self, before: NumberAt, number: NumberAt) -> NumberAt:
+        self._decimals += str(number.value)
+        return NumberAt(before.start, number.end, float(f"{self._whole}.{self._decimals[:_MOST_DECIMALS]}"))
+
+    def _in_parts(self, number: NumberAt) -> NumberAt:
+        """Return "half a" and "million" as one number."""
+        if number.scale < _LEAST_SCALE:
+            return number
+        place = max(number.start - _LONGEST_BEFORE, 0)
+        if part := self._words.parts.search(self._text, place, number.start):
+            value = number.value * self._words.factors[part["part"]]
+            return NumberAt(part.start(), number.end, _tidy(value))
+        return number
+
+    def _scaled(self, number: NumberAt) -> NumberAt:
+        """Return a number with "and a half" and with the scales behind it."""
+        for _ in range(3):
+            if more := self._words.more.match(self._text, number.end):
+                value = number.value + self._words.added[more["more"]] * self._last_scale(number)
+            elif more := self._words.scale.match(self._text, number.end):
+                value = number.value * self._words.scales[more["scale"]]
+            else:
+                return number
+            if value >= _TOO_LARGE:
+                return number
+            self._decimals = ""
+            number = NumberAt(number.start, more.end(), _tidy(value), number.scale)
+        return number
+
+    def _last_scale(self, number: NumberAt) -> int:
+        """Return what "and a half" is half of: the million of "a million and a half"."""
+        if self._text[number.end - 1].isdecimal():
+            return 1
+        scales = (10**9, 10**6, 10**3)
+        return next((scale for scale in scales if number.value >= scale and number.value % scale == 0), 1)
+
+    def _signed(self, number: NumberAt) -> NumberAt:
+        place = max(number.start - _LONGEST_BEFORE, 0)
+        if minus := self._words.minus.search(self._text, place, number.start):
+            return number._replace(start=minus.start(), value=-abs(number.value), is_loose=False)
+        if below := self._words.below.match(self._text, number.end):
+            return number._replace(end=below.end(), value=-abs(number.value), is_loose=False)
+        return number
+
+
+def _tidy(value: int | float) -> int | float:
+    rounded = round(value, 6)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+@lru_cache(maxsize=64)
+def _words(language: str) -> _Words:
+    own = NUMBER_FORMS.get(language, NumberForms())
+    words = [plain(word) for word in own.minus.split("|") if word]
+    added, factors = _plain_keys(own.more), _plain_keys(own.parts)
+    values, scales = _plain_keys(own.fixed), {**_plain_keys(SCALES), **_plain_keys(own.scales), "M": 1e6}
+    gap = "[ \u00a0-]?"
+    around_point = "" if language in _UNSPACED else gap
+    return _Words(
+        re.compile(f"{NOT_MINUS}(?:{any_of(word for word in words if not word.startswith('~'))}){gap}$"),
+        re.compile(f"{gap}(?:{any_of(word[1:] for word in words if word.startswith('~'))})"),
+        re.compile(f"{around_point}(?:{any_of(map(plain, own.point.split('|')))}){around_point}"),
+        re.compile(f"{gap}(?P<more>{any_of(added)})"),
+        added,
+        re.compile(f"(?P<part>{any_of(factors)}){gap}$"),
+        factors,
+        re.compile(any_of(values)),
+        values,
+        re.compile(rf"{gap}(?P<scale>{any_of(scales)})\.?"),
+        scales,
+    )
+
+
+def _plain_keys(words: Mapping[str, float]) -> dict[str, float]:
+    return {plain(word): number for word, number in words.items()}

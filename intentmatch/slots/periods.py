@@ -11,9 +11,9 @@ from intentmatch.slots.days import month_names
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_atoms import Atom
 from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
-from intentmatch.slots.number_words import NUMERALS, numeral
+from intentmatch.slots.numerals import NUMERALS, numeral
 from intentmatch.slots.offsets import plus_months
-from intentmatch.slots.quantities import any_of
+from intentmatch.slots.word_patterns import any_of
 
 _NUMBERED = re.compile(
     rf"(?<![0-9{NUMERALS}個个])(?P<number>[0-9]{{1,2}}|[{NUMERALS}]{{1,2}})月(?:份|中)?(?![0-9{NUMERALS}日号])"

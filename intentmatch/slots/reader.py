@@ -28,12 +28,12 @@ from intentmatch.slots.lists import ListFinder, names_of
 from intentmatch.slots.message import Finder, Message, SlotHit, readable
 from intentmatch.slots.moments import MomentFinder
 from intentmatch.slots.money import MoneyFinder
+from intentmatch.slots.neighbour_law import NeighbourLaw
 from intentmatch.slots.neighbours import Neighbours, bare_words
-from intentmatch.slots.numbers import NumberFinder
+from intentmatch.slots.numbers import NumberFinder, numbers
 from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.patterns import PatternFinder
 from intentmatch.slots.phones import PhoneFinder
-from intentmatch.slots.quantities import numbers
 from intentmatch.slots.temperatures import TemperatureFinder
 from intentmatch.text.language_id import base_language
 from intentmatch.text.regexes import ExpressionError
@@ -191,7 +191,14 @@ class SlotReader:
 
     def _resolve_overlaps(self, message: Message, slots: Sequence[Slot], asked: Collection[str]) -> list[Entity]:
         """Return the entities of slots without overlaps, sorted by position."""
-        hits = [(hit, number) for number, slot in enumerate(slots) for hit in self._hits(slot, message)]
+        by_slot = {slot.name: self._hits(slot, message) for slot in slots}
+        law = NeighbourLaw(message, by_slot)
+        hits = [
+            (hit, number)
+            for number, slot in enumerate(slots)
+            for hit in by_slot[slot.name]
+            if law.allows(slot.name, slot.kind, hit)
+        ]
         hits.sort(key=lambda found: (found[0].start - found[0].end, found[0].distance, found[1], found[0].start))
         taken = bytearray(len(message.text))
         claims: dict[tuple[int, int], dict[str, SlotHit]] = {}

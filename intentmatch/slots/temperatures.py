@@ -8,7 +8,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from intentmatch.slots.message import Message, SlotHit, plain
-from intentmatch.slots.quantities import Units, any_of
+from intentmatch.slots.numbers import below_zero, ends_below_zero, numbers
+from intentmatch.slots.quantities import Units
+from intentmatch.slots.word_patterns import any_of
 from intentmatch.text.language_id import base_language
 
 _DEGREES = {
@@ -37,22 +39,6 @@ _SCALES = {
 }
 _BEFORE = {"摄氏": "C", "摂氏": "C", "华氏": "F", "華氏": "F"}
 """Scales before the number."""
-_MINUS = {
-    "ar": "ناقص|تحت الصفر",
-    "de": "minus",
-    "en": "minus|negative",
-    "es": "menos",
-    "fa": "منفی",
-    "fr": "moins",
-    "it": "meno",
-    "ja": "マイナス|氷点下",
-    "nl": "min",
-    "pl": "minus",
-    "pt": "menos",
-    "ru": "минус",
-    "tr": "eksi",
-    "zh": "零下|负",
-}
 _LETTERS = {"c": "C", "f": "F", "k": "K", "ц": "C", "ф": "F"}
 """Scales of one letter: read after a degree, or right behind a digit ("20C")."""
 
@@ -75,16 +61,19 @@ class TemperatureFinder:
                 scale = words.scales.match(text, end)
                 unit, end = (words.units_by_word[scale["scale"]], scale.end()) if scale else ("", end)
             start, value = one.start, one.value
-            place = max(start - _LONGEST_MINUS, 0)
-            if minus := words.minus.search(text[place:start]):
-                start, value = place + minus.start(), -abs(value)
+            if (below := below_zero(message, end)) > end:
+                value, end = -abs(value), below
+            place = max(start - _LONGEST_SCALE, 0)
             if not unit and (before := words.before.search(text[place:start])):
                 start, unit = place + before.start(), _BEFORE[before["scale"]]
             hits.append(SlotHit(*message.aligned.widened(start, end), {"amount": value, "unit": unit or None}))
+        for number in numbers(message):
+            if number.value < 0 and ends_below_zero(message, number):
+                hits.append(SlotHit(*message.aligned.widened(*number[:2]), {"amount": number.value, "unit": None}))
         return hits
 
 
-_LONGEST_MINUS = 12
+_LONGEST_SCALE = 4
 
 
 class _Words(NamedTuple):
@@ -94,7 +83,6 @@ class _Words(NamedTuple):
     scales: re.Pattern[str]
     """A scale behind a degree; the group `scale` is in `units_by_word`."""
     units_by_word: Mapping[str, str]
-    minus: re.Pattern[str]
     before: re.Pattern[str]
     """A scale before the number."""
 
@@ -105,11 +93,9 @@ def _words(language: str) -> _Words:
     degrees = {word: "degree" for code in ("", "en", language) for word in _DEGREES.get(code, "").split()}
     after = {**scales, **dict.fromkeys(_LETTERS, "letter"), **degrees}
     by_word = {**scales, **_LETTERS}
-    minus = (plain(word) for code in ("en", language) for word in _MINUS.get(code, "").split("|"))
     return _Words(
         Units(after),
         re.compile(rf" ?(?P<scale>{any_of(by_word)})"),
         by_word,
-        re.compile(rf"(?:{any_of(minus)}) ?$"),
         re.compile(f"(?P<scale>{any_of(_BEFORE)})$"),
     )

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from slot_helpers import found
 
 from intentmatch.slots.message import Message
-from intentmatch.slots.number_words import numeral, spoken_numbers
+from intentmatch.slots.number_words import spoken_numbers
 from intentmatch.slots.numbers import NumberFinder
+from intentmatch.slots.numerals import numbers_in_numerals, numeral
 
 NUMBERS = NumberFinder()
 
@@ -149,7 +150,65 @@ def test_numbers_in_words(language, text, expected):
     ],
 )
 def test_adjacent_numbers_stay_apart_and_articles_are_not_numbers(language, text, expected):
-    assert [hit.value for hit in sorted(spoken_numbers(Message(text, language)))] == expected
+    message = Message(text, language)
+    numbers = sorted([*spoken_numbers(message), *numbers_in_numerals(message)])
+
+    assert [one.value for one in numbers if not one.is_loose] == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "minus seven", -7),
+        ("en", "three point one four", 3.14),
+        ("en", "two and a half million", 2_500_000),
+        ("en", "half a million", 500_000),
+        ("en", "2 million five hundred thousand", 2_500_000),
+        ("en", "two and three quarters", 2.75),
+        ("en", "3 dozen", 36),
+        ("en", "1.5M", 1_500_000),
+        ("en", "2k", 2000),
+        ("en", "1/2", 0.5),
+        ("en", "2 1/2", 2.5),
+        ("en", "2½", 2.5),
+        ("en", "1 000", 1000),
+        ("en", "1 234 567", 1_234_567),
+        ("de", "minus fünf", -5),
+        ("de", "einundzwanzig Komma fünf", 21.5),
+        ("de", "anderthalb", 1.5),
+        ("de", "dreieinhalb Millionen", 3_500_000),
+        ("de", "2,5 Mio.", 2_500_000),
+        ("fr", "un million et demi", 1_500_000),
+        ("fr", "deux virgule cinq", 2.5),
+        ("fr", "au moins 5", 5),
+        ("es", "medio millón", 500_000),
+        ("it", "tre quarti", 0.75),
+        ("nl", "anderhalf", 1.5),
+        ("pl", "dwa i pół", 2.5),
+        ("pt", "meia dúzia", 6),
+        ("ru", "минус пять тысяч", -5000),
+        ("tr", "bir buçuk", 1.5),
+        ("ar", "5 آلاف", 5000),
+        ("zh", "3万", 30_000),
+        ("zh", "1.5亿", 150_000_000),
+        ("zh", "三万五", 35_000),
+        ("zh", "两千三", 2300),
+        ("zh", "三点五", 3.5),
+        ("ja", "三百五", 305),
+        ("ja", "3万5千", 35_000),
+        ("ja", "一億二千万", 120_000_000),
+        ("ja", "マイナス五", -5),
+    ],
+)
+def test_signs_decimals_fractions_and_scales_belong_to_the_number(language, text, expected):
+    assert next(iter(found(NUMBERS, text, language).values())) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "an hour and a half"), ("en", "5/3"), ("zh", "8点 二十"), ("en", "24/7")]
+)
+def test_parts_of_something_else_are_no_fractions(language, text):
+    assert [one for one in found(NUMBERS, text, language).values() if isinstance(one, float)] == []
 
 
 @given(st.integers(0, 10**17))

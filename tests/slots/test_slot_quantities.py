@@ -10,8 +10,10 @@ import pytest
 from intentmatch.slots.days import DateFinder
 from intentmatch.slots.message import Finder, Message, plain
 from intentmatch.slots.moments import MomentFinder
-from intentmatch.slots.quantities import Units, any_of, numbers
+from intentmatch.slots.numbers import numbers
+from intentmatch.slots.quantities import Units
 from intentmatch.slots.reader import _FINDERS
+from intentmatch.slots.word_patterns import any_of
 
 
 def test_numbers_are_those_in_digits_in_words_and_before_letters():
@@ -48,6 +50,14 @@ def test_units_stand_behind_or_before_a_number():
         ("€7", 7, "euro"),
     ]
     assert read("5 kmh 5 €") == []
+    assert read("-€7") == [("-€7", -7, "euro")]
+    assert read("5 a 7 km, €7-9") == [
+        ("5", 5, "kilometre"),
+        ("7 km", 7, "kilometre"),
+        ("€7", 7, "euro"),
+        ("9", 9, "euro"),
+    ]
+    assert read("5 km y medio") == [("5 km y medio", 5.5, "kilometre")]
 
 
 def test_any_of_prefers_long_words_and_keeps_to_whole_words():

@@ -1,0 +1,189 @@
+"""The neighbour law: a value is refused if a word beside it changes it and its finder did not take that word in.
+
+"Five" is no number in "minus five", "April 31st" is not the next 31st, and "two weeks from today" is not today: where
+the finders do not read such words, the value is not found, and the bot asks. The law is the same for all finders.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+
+from intentmatch.core import plugins
+from intentmatch.slots.addresses import house_numbers
+from intentmatch.slots.clock import times
+from intentmatch.slots.durations import CALENDAR_UNITS, CLOCK_UNITS, lengths, unit_words
+from intentmatch.slots.message import Message, SlotHit, plain
+from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, NumberForms
+from intentmatch.slots.numbers import numbers
+from intentmatch.slots.ordinals import OrdinalFinder
+from intentmatch.slots.range_words import joined_as_range, relation_words
+from intentmatch.slots.word_patterns import any_of
+from intentmatch.text.language_id import base_language
+
+_ARITHMETIC = frozenset(["number", "sign"])
+_CALENDAR = frozenset(["number", "ordinal", "month", "day"])
+_CLASSES: Mapping[str, frozenset[str]] = {
+    "number": _ARITHMETIC | {"month"},
+    "duration": _ARITHMETIC,
+    "money": _ARITHMETIC,
+    "temperature": _ARITHMETIC,
+    "ordinal": _CALENDAR | {"sign", "hour"},
+    "date": _CALENDAR,
+    "datetime": _CALENDAR,
+    "time": _CALENDAR | {"sign"},
+    "phone": frozenset(["number"]),
+    "email": frozenset(),
+    "url": frozenset(),
+}
+"""Classes of words that change a value of a kind from right beside it."""
+_LINKED = frozenset(["date", "datetime", "time"])
+"""Kinds that a length changes from behind "before", "after" or "from"."""
+_ALWAYS = frozenset(["day"])
+"""Classes that change a value that begins or ends with any word; others need another class there."""
+_WITH_UNITS = frozenset(["duration", "money", "temperature"])
+"""Kinds whose values begin or end with a unit: any number beside them may belong to them."""
+_SMALL_WORDS = (
+    "a an the of ein eine einen einem einer der die das den dem des un une le la les du el los las una del il lo gli i "
+    "di della o os as um uma do da een de het van"
+)
+"""Articles, and prepositions between a day and its month."""
+_BETWEEN = "|".join(_SMALL_WORDS.split())
+_BEFORE = re.compile(rf"(?:(?<![^\W_])(?:{_BETWEEN}) ){{0,2}}$")
+_BEHIND = re.compile(rf"(?: (?:{_BETWEEN})(?![^\W_])){{0,2}}")
+_GAPS = " \u00a0-"
+_GLUE = frozenset("-/.:,_@#+'\\=&")
+_LONGEST_ARTICLES = 16
+_LONGEST_LINK = 16
+
+
+class NeighbourLaw:
+    """What stands where in a message, and which values it lets stand."""
+
+    def __init__(self, message: Message, hits: Mapping[str, Sequence[SlotHit]]) -> None:
+        """`hits` are the possible values of each slot, without those of free text."""
+        self._message = message
+        self._text = message.plain
+        self._ends: dict[int, set[str]] = {}
+        self._starts: dict[int, set[str]] = {}
+        for name, spans in _classes(message):
+            for start, end in spans:
+                self._starts.setdefault(start, set()).add(name)
+                self._ends.setdefault(end, set()).add(name)
+        self._taken: dict[str, bytearray] = {
+            slot: self._marked(hit[:2] for hit in found) for slot, found in hits.items()
+        }
+        self._explained = self._marked(chain((at[:2] for at in times(message)), house_numbers(message)))
+
+    def _marked(self, spans: Iterable[tuple[int, int]]) -> bytearray:
+        marks = bytearray(len(self._text))
+        for start, end in spans:
+            marks[start:end] = b"\1" * (end - start)
+        return marks
+
+    def allows(self, slot: str, kind: str, hit: SlotHit) -> bool:
+        """Return whether the words beside a value leave it as it is."""
+        classes = _CLASSES.get(kind)
+        if classes is None:
+            return True
+        if self._is_glued(slot, hit.start, -1) or self._is_glued(slot, hit.end, 1):
+            return False
+        return not (self._before(slot, kind, classes, hit) or self._behind(slot, kind, classes, hit))
+
+    def _is_glued(self, slot: str, place: int, side: int) -> bool:
+        """Return whether a value is a part of a code, a version or the like: what is written together with a number."""
+        sign = place - 1 if side < 0 else place
+        other = sign + side
+        if min(sign, other) < 0 or max(sign, other) >= len(self._text):
+            return False
+        if self._text[sign] not in _GLUE or not self._text[other].isdecimal():
+            return False
+        return not self._is_taken(slot, other, is_linked=True)
+
+    def _is_taken(self, slot: str, place: int, *, is_linked: bool) -> bool:
+        """Return whether a place is in a time, an address or a value: of another slot, or if `is_linked` of any."""
+        taken = (one for name, one in self._taken.items() if is_linked or name != slot)
+        return any(one[place] for one in chain(taken, (self._explained,)))
+
+    def _before(self, slot: str, kind: str, classes: frozenset[str], hit: SlotHit) -> bool:
+        end = self._skip_back(hit.start)
+        touching = hit.start in self._starts or kind in _WITH_UNITS
+        classes = classes if touching else classes & _ALWAYS
+        article = _BEFORE.search(self._text, max(hit.start - _LONGEST_ARTICLES, 0), hit.start)
+        for place in {end, self._skip_back(article.start()) if article else end}:
+            if self._changes(slot, classes.intersection(self._ends.get(place, ())), (place, hit.start), place - 1):
+                return True
+        relation = relation_words(self._message).before.search(self._text, max(end - _LONGEST_LINK, 0), end)
+        if relation is None:
+            return False
+        end = self._skip_back(relation.start())
+        return self._links(slot, kind, self._ends.get(end, ()), end - 1)
+
+    def _behind(self, slot: str, kind: str, classes: frozenset[str], hit: SlotHit) -> bool:
+        start = self._skip(hit.end)
+        touching = hit.end in self._ends or kind in _WITH_UNITS
+        classes = classes if touching else classes & _ALWAYS
+        for place in {start, self._skip_articles(hit.end)}:
+            if self._changes(slot, classes.intersection(self._starts.get(place, ())), (hit.end, place), place):
+                return True
+        relation = relation_words(self._message).behind.match(self._text, start)
+        if relation is None:
+            return False
+        start = self._skip_articles(relation.end())
+        return self._links(slot, kind, self._starts.get(start, ()), start)
+
+    def _changes(self, slot: str, found: Iterable[str], gap: tuple[int, int], place: int) -> bool:
+        """Return whether there are words of these classes at a place, across a gap, that no value took in."""
+        return bool(found) and not self._is_taken(slot, place, is_linked=joined_as_range(self._message, *gap))
+
+    def _links(self, slot: str, kind: str, found: Iterable[str], place: int) -> bool:
+        classes = _CALENDAR if kind in _LINKED else _CLASSES[kind] & {"number"}
+        return bool(classes.intersection(found)) and not self._is_taken(slot, place, is_linked=True)
+
+    def _skip_back(self, place: int) -> int:
+        while place and self._text[place - 1] in _GAPS:
+            place -= 1
+        return place
+
+    def _skip_articles(self, place: int) -> int:
+        article = _BEHIND.match(self._text, place)
+        return self._skip(article.end() if article else place)
+
+    def _skip(self, place: int) -> int:
+        while place < len(self._text) and self._text[place] in _GAPS:
+            place += 1
+        return place
+
+
+def _classes(message: Message) -> Iterable[tuple[str, list[tuple[int, int]]]]:
+    """Yield the classes with the spans of their words."""
+    language = base_language(message.language) if message.language else "en"
+    text = message.plain
+    counted = (one for one in numbers(message) if not one.is_loose and text[one.start : one.end] != "one")
+    yield "number", [one[:2] for one in counted]  # "one" is a pronoun in "the third one"
+    yield "ordinal", [hit[:2] for hit in OrdinalFinder().find(message)]
+    for length in lengths(message):
+        yield "day" if set(length.parts).issubset(CALENDAR_UNITS) else "hour", [(length.start, length.end)]
+    for name, pattern in _patterns(language).items():
+        yield name, [found.span() for found in pattern.finditer(text)]
+
+
+@lru_cache(maxsize=64)
+def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
+    forms = NUMBER_FORMS.get(language, NumberForms())
+    signs = [word.lstrip("~") for word in f"{forms.minus}|{forms.point}".split("|")]
+    months: Iterable[str] = ()
+    if plugins.installed("dateparser"):
+        from intentmatch.slots.days import month_names
+
+        months = (name for name in month_names(language) if name not in ("may", "march", "mar", "sun"))
+    return {
+        "number": re.compile(any_of(map(plain, chain(forms.parts, forms.scales)))),
+        "sign": re.compile(NOT_MINUS + any_of(map(plain, signs))),
+        "day": re.compile(any_of(unit_words(language, CALENDAR_UNITS))),
+        "hour": re.compile(any_of(unit_words(language, CLOCK_UNITS))),
+        "month": re.compile(f"{any_of(map(plain, months))}|(?<![0-9])[0-9]{{1,2}} ?[月월]"),
+        "clock": re.compile("(?<![0-9])[0-9]{1,4} ?[日号號일点點時时시]"),
+    }

@@ -1,0 +1,76 @@
+"""Words between the ends of a range: "20 to 30", "9-11", "Montag bis Freitag"."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from intentmatch.slots.message import Message, plain
+from intentmatch.slots.moment_words import MOMENT_WORDS
+from intentmatch.slots.word_patterns import any_of
+from intentmatch.text.language_id import base_language
+
+_LONGEST = 12
+
+
+def joined_as_range(message: Message, start: int, end: int) -> bool:
+    """Return whether `text[start:end]`, between two values, makes them the ends of a range."""
+    return start < end <= start + _LONGEST and _between(message).fullmatch(message.plain, start, end) is not None
+
+
+def _between(message: Message) -> re.Pattern[str]:
+    return _pattern(base_language(message.language) if message.language else "en")
+
+
+@lru_cache(maxsize=64)
+def _pattern(language: str) -> re.Pattern[str]:
+    own = MOMENT_WORDS.get(language)
+    words = [plain(word) for word in own.to.split("|") if word] if own else []
+    return re.compile(rf" ?(?:[-~〜～]|{any_of(words)}) ?")
+
+
+class RelationWords(NamedTuple):
+    """Patterns of words that join a value with another one: "to", "before", "after", "from", "in"."""
+
+    before: re.Pattern[str]
+    behind: re.Pattern[str]
+
+
+def relation_words(message: Message) -> RelationWords:
+    """Return the patterns of the language of a message."""
+    return _relations(base_language(message.language) if message.language else "en")
+
+
+@lru_cache(maxsize=64)
+def _relations(language: str) -> RelationWords:
+    own = MOMENT_WORDS.get(language)
+    anchors = ANCHORS.get(language, Anchors())
+    words = [anchors.before, anchors.after, *([own.to, own.later, own.ago] if own else [])]
+    either = any_of(plain(word.lstrip("~")) for part in words for word in part.split("|") if word)
+    return RelationWords(re.compile(f"(?:{either}|[-~])$"), re.compile(f"(?:{either}|[-~])"))
+
+
+class Anchors(NamedTuple):
+    """Words that count a length from a day or time: "two days [before] Friday"; `~` if they stand behind the day."""
+
+    after: str = ""
+    before: str = ""
+
+
+ANCHORS = {
+    "ar": Anchors("بعد|من", "قبل"),
+    "de": Anchors("nach|nach dem|nach der|ab|von", "vor|vor dem|vor der"),
+    "en": Anchors("from|after|past", "before|prior to"),
+    "es": Anchors("después de|después del|a partir de|desde", "antes de|antes del"),
+    "fa": Anchors("بعد از|پس از", "قبل از|پیش از"),
+    "fr": Anchors("après|après le|à partir de|à compter de", "avant|avant le"),
+    "it": Anchors("dopo|dopo il|a partire da", "prima di|prima del"),
+    "ja": Anchors("の|から", "の"),
+    "nl": Anchors("na|vanaf", "voor"),
+    "pl": Anchors("po|od", "przed"),
+    "pt": Anchors("depois de|depois do|após|a partir de", "antes de|antes do"),
+    "ru": Anchors("после|от|с", "до|перед"),
+    "tr": Anchors("~'den|~'dan|~den|~dan", "~'den|~'dan|~den|~dan"),
+    "zh": Anchors("之后|后", "之前|前"),
+}

@@ -1,0 +1,32 @@
+"""Patterns for words of a language in plain form, as whole words in scripts with spaces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from intentmatch.text.scripts import kind
+
+
+def any_of(words: Iterable[str]) -> str:
+    """Return a pattern for any of the words, in plain form, as whole words in scripts with spaces.
+
+    Words with the same ends share their look-around, and the first letters are tested together: a long message is
+    searched several times faster than with one look-around a word.
+    """
+    groups: dict[tuple[bool, bool], list[str]] = {}
+    for word in sorted(set(words) - {""}, key=len, reverse=True):
+        ends = kind(word[0]) == "letter", kind(word[-1]) == "letter"
+        groups.setdefault(ends, []).append(re.escape(word))
+    if not groups:
+        return "(?!)"
+    firsts = "".join(sorted({re.escape(text.removeprefix("\\")[0]) for texts in groups.values() for text in texts}))
+    # "un'" comes before "un".
+    patterns = [_whole("|".join(groups[ends]), *ends) for ends in sorted(groups, key=lambda ends: ends[1])]
+    return f"(?=[{firsts}])(?:{'|'.join(patterns)})"
+
+
+def _whole(pattern: str, starts_with_letter: bool, ends_with_letter: bool) -> str:
+    before = "(?<![^\\W\\d_])" if starts_with_letter else ""
+    after = "(?![^\\W\\d_])" if ends_with_letter else ""
+    return f"{before}(?:{pattern}){after}"

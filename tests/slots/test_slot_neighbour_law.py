@@ -1,0 +1,135 @@
+"""The neighbour law: a word beside a value that changes it is read with it, or the value is refused."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intentmatch.core.types import Intent, Registry, Slot, Utterance, Value
+from intentmatch.slots import SlotReader, slot_readers
+
+NOW = datetime(2026, 11, 27, 10)
+WORDS = yaml.safe_load(Path(__file__).with_name("neighbours.yaml").read_text(encoding="utf-8"))
+LANGUAGES = sorted(WORDS)
+KINDS = ("number", "ordinal", "date", "time", "datetime", "duration", "money", "temperature", "phone", "email", "url")
+IN_DIGITS = {"number": "5", "date": "2026-12-01", "time": "18:30", "datetime": "2026-12-01", "phone": "+442079460958",
+             "email": "anna@example.com", "url": "https://example.com"}  # fmt: skip
+
+
+@lru_cache
+def reader(kind: str) -> SlotReader:
+    slots = (Slot("v", kind),)  # type: ignore[arg-type]
+    return slot_readers(Registry((Intent("x", (Utterance("value", "en"),), slots=slots),)))["x"]
+
+
+def values(kind: str, text: str, language: str) -> list[Value]:
+    return [entity.value for entity in reader(kind).read(text, language, NOW).entities]
+
+
+def said(kind: str, language: str) -> str:
+    return WORDS[language].get("date" if kind == "datetime" else kind) or IN_DIGITS[kind]
+
+
+def beside(kind: str, language: str) -> list[str]:
+    """Return messages in which a word beside the value of `said` changes it."""
+    value, words = said(kind, language), WORDS[language]
+    gap = "" if language in ("ja", "zh") else " "
+    more, minus, month, scale = (words[name] for name in ("more", "minus", "month", "scale"))
+    texts = []
+    if kind in ("number", "duration", "money", "temperature"):
+        texts += [minus + gap + value]
+    if kind in ("number", "date", "datetime", "ordinal"):
+        texts += [f"{more} {value}", f"{month} {value}"]
+    if kind in ("number", "date", "datetime", "ordinal", "time"):
+        texts += [f"{value} {more}", f"{value} {month}"]
+    if kind == "number":
+        texts += [value + gap + scale]
+    if kind in ("ordinal", "date", "datetime"):
+        texts += [f"{words['unit']} {value}", f"{value} {words['unit']}"]
+    if kind in ("date", "datetime"):
+        texts += [linked.format(value) for linked in words["linked"]]
+    if kind in ("money", "temperature", "duration"):
+        texts += [f"{value} {more}", f"{more} {value}"]
+    return texts
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("phone", "email", "url")])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_value_alone_is_read_and_not_beside_a_word_that_changes_it(language, kind):
+    alone = values(kind, said(kind, language), language)
+
+    assert len(alone) == 1, said(kind, language)
+    assert [text for text in beside(kind, language) if values(kind, text, language) == alone] == []
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("duration", "money", "temperature", "url")])
+@pytest.mark.parametrize("code", ["1.{}", "{}.7", "3/{}", "{}/3", "7:{}", "{}:7", "1-2-{}", "{}-1-2", "{}#7"])
+def test_a_part_of_a_code_is_no_value(kind, code):
+    value = IN_DIGITS.get(kind, "2nd")
+
+    assert values(kind, code.format(value), "en") != values(kind, value, "en")
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "text"),
+    [
+        ("number", "en", "half a dozen hundred"),
+        ("number", "en", "twenty twenty five"),
+        ("number", "en", "April 5"),
+        ("number", "en", "5.6.7.8"),
+        ("date", "en", "April 31st"),
+        ("date", "en", "31st of April"),
+        ("date", "en", "Feb 29 2027"),
+        ("date", "en", "3 weeks prior to tomorrow"),
+        ("date", "de", "drei Wochen vor heute"),
+        ("date", "en", "from December 5 to 31 2030 or so"),
+        ("ordinal", "en", "give me a second"),
+        ("ordinal", "en", "last week"),
+        ("time", "de", "kurz nach acht"),
+        ("money", "en", "twenty five three euros"),
+    ],
+)
+def test_what_no_finder_reads_is_nothing(kind, language, text):
+    assert values(kind, text, language) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "text", "expected"),
+    [
+        ("number", "en", "5 people on Friday", [5]),
+        ("number", "en", "a 5-star hotel", [5]),
+        ("number", "en", "for 5, 3 of them children", [5, 3]),
+        ("number", "fr", "au moins 5 personnes", [5]),
+        ("date", "en", "for 5 tomorrow", ["2026-11-28"]),
+        ("date", "en", "tomorrow 9am", ["2026-11-28"]),
+        ("date", "en", "two hours tomorrow", ["2026-11-28"]),
+        ("date", "en", "from Monday to Wednesday", ["2026-11-30", "2026-12-02"]),
+        ("money", "en", "from 20 to 30 euros", [{"amount": 20, "currency": "EUR"}, {"amount": 30, "currency": "EUR"}]),
+        ("email", "en", "anna@example.com 5 times", ["anna@example.com"]),
+    ],
+)
+def test_other_words_beside_a_value_leave_it(kind, language, text, expected):
+    assert values(kind, text, language) == expected
+
+
+def test_a_neighbour_that_is_the_value_of_another_slot_leaves_a_value():
+    slots = Slot("day", "date"), Slot("guests", "number")
+    both = slot_readers(Registry((Intent("x", (Utterance("table", "en"),), slots=slots),)))["x"]
+    found = both.read("December 5 12 people", "en", NOW).entities
+
+    assert [(one.slot, one.value) for one in found] == [("day", "2026-12-05"), ("guests", 12)]
+
+
+@given(
+    st.text() | st.text(st.sampled_from("5 1-./:@ tomywek一万日半,½")),
+    st.sampled_from(KINDS),
+    st.sampled_from(LANGUAGES),
+)
+def test_any_text_is_read(text, kind, language):
+    assert all(one.text for one in reader(kind).read(text, language, NOW).entities)

@@ -19,15 +19,16 @@ from intentmatch.formats.kit.tables import HEADER, SAYS, columns_of, is_complete
 _DELIMITERS = ",\t;|"
 # Characters; a longer line is not a header.
 _MAX_HEADER_CHARS = 1000
-_OPEN_QUOTE = re.compile(r'^"[^"\t\n]*\n', re.MULTILINE)
+# The first line with which Excel is told the delimiter.
+_HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
 
 def recognise(file: File) -> Sure:
     """Recognise a table by the column names in its first line."""
-    first = _first_line(file.lines)
+    first = next((line for line in file.lines if line.strip() and not _HINT.fullmatch(line)), "")
     if len(first) > _MAX_HEADER_CHARS or first.lstrip()[:1] in ("{", "["):
         return Sure.NO
-    if is_complete(columns_of(_cells(first, _delimiter(file.lines)))):
+    if is_complete(columns_of(_cells(first, _delimiter(file)))):
         return Sure.LIKELY
     if file.path == STANDARD_INPUT:
         return Sure.POSSIBLE if "\t" in first or (first and not file.root.is_mapping) else Sure.NO
@@ -52,25 +53,46 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
 def _rows(file: File) -> Iterator[Row]:
     text = file.text.replace("\r\n", "\n").replace("\r", "\n")
     lines = text.split("\n")
-    delimiter = _delimiter(lines)
-    is_one_column = _is_one_column(lines, delimiter)
-    # In a tab-separated table, a quote inside of a cell is text; only a cell that has line breaks begins with one.
-    quotes = None if delimiter == "\t" and '\t"' not in text and not _OPEN_QUOTE.search(text) else '"'
-    table = csv.reader(io.StringIO(text), delimiter=delimiter, quotechar=quotes)
+    delimiter = _delimiter(file)
     line = 1
+    if _HINT.fullmatch(lines[0]):
+        lines, line = lines[1:], 2
+    text = "\n".join(lines)
+    is_one_column = _is_one_column(lines, delimiter)
+    quotes = None if delimiter == "\t" and not _are_quotes_marks(text) else '"'
+    table = csv.reader(io.StringIO(text), delimiter=delimiter, quotechar=quotes)
+    before = line
     try:
         for cells in table:
             # In a table of one column, delimiters are punctuation.
             yield Row([delimiter.join(cells)] if is_one_column else cells, Location(file.place, line))
-            line = table.line_num + 1
+            line = table.line_num + before
     except csv.Error as error:
         problem = Problem(Location(file.place, line), "error", "csv-syntax", f"cannot be read as a table: {error}")
         raise RegistryError([problem]) from None
 
 
-def _delimiter(lines: Sequence[str]) -> str:
-    """Return the delimiter that yields known columns in the first line, or a tab, or the one that yields most cells."""
+def _are_quotes_marks(text: str) -> bool:
+    """Whether quotes in a tab-separated table enclose cells, as spreadsheets write them, or are text, as people do."""
+    table = csv.reader(io.StringIO(text), delimiter="\t", strict=True)
+    try:
+        return not any("\t" in cell and "\n" in cell for cells in table for cell in cells)
+    except csv.Error:
+        return False
+
+
+def _delimiter(file: File) -> str:
+    """Return the delimiter of a file.
+
+    It is what the file says in a line `sep=;`, or what yields known columns in the first line, or a tab, or what yields
+    most cells.
+    """
+    lines = file.lines
     first = _first_line(lines)
+    if hint := _HINT.fullmatch(first):
+        return hint[1]
+    if file.suffix == ".tsv" and "\t" in first:
+        return "\t"
     best = max(_DELIMITERS, key=lambda sign: (len(columns_of(_cells(first, sign))), first.count(sign)))
     if is_complete(columns_of(_cells(first, best))):
         return best

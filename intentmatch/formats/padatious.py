@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
 
 from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.types import Registry, Utterance
@@ -54,9 +55,10 @@ def _read(files: Sequence[File], draft: Draft) -> None:
 
 
 def _language(file: File) -> str | None:
-    """Return the language of the nearest two folders, if one has the name of a language."""
-    path = PurePosixPath(file.path if "/" in file.path else file.place.replace("\\", "/"))
-    return next((name for name in [folder.name for folder in path.parents][:2] if _LANGUAGE.fullmatch(name)), None)
+    """Return the language that the folder below `locale` names, or else one of the nearest two folders."""
+    folders = [folder.name for folder in Path(file.place).absolute().parents]
+    below_locale = [name for name, above in pairwise(folders) if above == "locale"]
+    return next((name for name in below_locale + folders[:2] if _LANGUAGE.fullmatch(name)), None)
 
 
 def _templates(file: File, draft: Draft) -> Iterator[tuple[str, Location]]:

@@ -9,7 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from intentmatch.formats.hassil.language import rule_name
-from intentmatch.formats.hassil.syntax import TemplateError, from_template, literal, names, to_template
+from intentmatch.formats.hassil.syntax import (
+    TemplateError,
+    from_template,
+    literal,
+    names,
+    to_template,
+    with_optional_marks,
+)
 from intentmatch.registry.templates.sentences import Wordings
 from intentmatch.registry.templates.syntax import parse
 
@@ -85,7 +92,7 @@ def test_any_text_raises_only_template_error(text):
 
 @given(EVERYTHING)
 def test_literal_escapes_every_sign(text):
-    sentence = parse(to_intentmatch(literal(text))).sentence
+    sentence = parse(to_intentmatch(with_optional_marks(literal(text)))).sentence
 
     assert sentence is not None
     assert sentence.text == text
@@ -106,12 +113,12 @@ def test_literal_escapes_every_sign(text):
     ],
 )
 def test_intentmatch_template_is_converted(template, hassil_template):
-    assert from_template(parse(template, fragment=True)) == hassil_template
+    assert with_optional_marks(from_template(parse(template, fragment=True))) == hassil_template
 
 
 @given(st.text(alphabet="ab ()[]{}<>|;:=", max_size=20))
 def test_templates_round_trip_to_the_same_sentences(template):
-    converted = to_intentmatch(from_template(parse(template)))
+    converted = to_intentmatch(with_optional_marks(from_template(parse(template))))
 
     assert {" ".join(s.split()) for s in sentences(converted)} == {" ".join(s.split()) for s in sentences(template)}
 
@@ -121,7 +128,7 @@ def test_hassil_samples_the_same_sentences(template):
     hassil = pytest.importorskip("hassil", reason="needs hassil")
 
     parsed = parse(template)
-    written = from_template(parsed)
+    written = with_optional_marks(from_template(parsed))
     if parsed.uses or parsed.blanks or not written.strip():
         return
     samples = hassil.sample_expression(hassil.parse_sentence(written).expression)
@@ -139,7 +146,7 @@ def test_hassil_recognises_any_text_of_words_and_punctuation(text):
 
     if not without_marks({text}) - {""}:
         return
-    block = {"sentences": [literal(" ".join(text.split()))]}
+    block = {"sentences": [with_optional_marks(literal(" ".join(text.split())))]}
     intents = hassil.Intents.from_dict({"language": "en", "intents": {"a": {"data": [block]}}})
     assert hassil.recognize(text, intents) is not None
 

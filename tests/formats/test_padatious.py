@@ -45,6 +45,22 @@ def test_line_becomes_template_in_language_of_its_folder(tmp_path):
     assert [line.location.line for line in found["weather"].utterances] == [1, 2, 4]
 
 
+def test_folder_below_locale_names_the_language(tmp_path, monkeypatch):
+    """From deeper folders, and in whichever folder the import begins; not a folder that is named like a language."""
+    found = read(tmp_path, {"locale/en-us/skills/it/hi.intent": "hi, you\n"}).registry
+    monkeypatch.chdir(tmp_path / "locale" / "en-us" / "skills")
+
+    assert [(line.text, line.language) for line in found["hi"].utterances] == [("hi, you", "en-US")]
+    assert formats.read("it/hi.intent").registry.languages == ("en-US",)
+    assert formats.read(".").registry.languages == ("en-US",)
+
+
+def test_export_keeps_punctuation_as_it_is(tmp_path):
+    formats.write(Registry((Intent("hi", (Utterance("hello, who are you?", "en"),)),)), "padatious", tmp_path)
+
+    assert (tmp_path / "en" / "hi.intent").read_text(encoding="utf-8") == "hello, who are you?\n"
+
+
 def test_entity_file_becomes_list_and_missing_file_any_text(tmp_path):
     found = read(tmp_path, {**FILES, "skill/locale/en-us/say.intent": "say {words}\n"}).registry
 

@@ -363,6 +363,16 @@ def test_tests_that_equal_an_utterance_are_noted(tmp_path: Path) -> None:
     assert rules(found) == ["known-test"]
 
 
+def test_readme_with_lists_is_no_file_of_test_stories(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "nlu.md").write_text("## intent:greet\n- hello\n")
+    (tmp_path / "README.md").write_text("# My bot\nIt talks.\n\n* Install: see below\n  - pip\n* Run: rasa\n")
+    found = formats.read(tmp_path)
+
+    assert found.registry.tests == ()
+    assert [p.message for p in found.problems] == ["files of another format are skipped: README.md"]
+
+
 def test_stories_without_messages_are_left_unread(tmp_path: Path) -> None:
     stories = "stories:\n- story: one\n  steps:\n  - intent: greet\n  - action: utter_greet\n"
     markdown = "# Notes\n* Note: text\n\n## story\n* greet\n    - utter_greet\n"

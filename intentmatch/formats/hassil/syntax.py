@@ -132,29 +132,25 @@ def from_template(template: Template) -> str:
     written: list[str] = []
     for node in template.nodes:
         if isinstance(node, Words):
-            written.append(_escaped(node.text))
+            written.append(literal(node.text))
         elif isinstance(node, Blank):
-            written.append(f"{{{node.slot}}}" if node.value is None else _escaped(node.value))
+            written.append(f"{{{node.slot}}}" if node.value is None else literal(node.value))
         elif isinstance(node, Use):
             written.append(f"<{node.rule}>")
         elif isinstance(node, Series):
             written.append("".join(written[item] for item in node.items))
         else:
             written.append(_choice(node, template, written, bare=node is template.nodes[-1]))
-    return _with_optional_marks(written[-1])
+    return written[-1]
 
 
 def literal(text: str) -> str:
-    """Convert a text to a hassil template that recognises this text alone."""
-    return _with_optional_marks(_escaped(text))
-
-
-def _escaped(text: str) -> str:
+    """Escape a text for a hassil template."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
-def _with_optional_marks(template: str) -> str:
-    """Make punctuation optional where hassil removes it from messages."""
+def with_optional_marks(template: str) -> str:
+    """Make punctuation optional in a hassil template where hassil removes it from messages."""
     return _EDGE_MARK.sub(lambda found: f"[{found[0]}]" if found["mark"] else found[0], template)
 
 

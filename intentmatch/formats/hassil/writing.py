@@ -8,7 +8,7 @@ from typing import Any
 from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.types import Case, Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.formats.hassil.blocks import SETTING, TAG
-from intentmatch.formats.hassil.syntax import from_template, literal
+from intentmatch.formats.hassil.syntax import from_template, literal, with_optional_marks
 from intentmatch.formats.kit import yaml_writer
 from intentmatch.formats.kit.by_language import synonyms_in, utterances_in
 from intentmatch.formats.kit.draft import NOT_EXPRESSED
@@ -58,7 +58,7 @@ class _Writer:
             if lines or not intent.utterances:
                 intents[intent.name] = {"data": [self._block(intent, lines)]}
         rules = {
-            rule.name: from_template(parse(rule.templates[key], fragment=True))
+            rule.name: with_optional_marks(from_template(parse(rule.templates[key], fragment=True)))
             for rule in self._registry.rules
             if (key := key_of(rule, code)) is not None
         }
@@ -115,10 +115,11 @@ class _Writer:
 
 
 def _sentence(line: Utterance) -> str:
-    return from_template(parse(line.text)) if is_template(line) else literal(line.text)
+    return with_optional_marks(from_template(parse(line.text)) if is_template(line) else literal(line.text))
 
 
 def _values(value: SlotValue, code: str | None) -> list[str | dict[str, str]]:
     """Return the entries of a value: the value itself, escaped if necessary, and each synonym in the language."""
-    plain = value.value if literal(value.value) == value.value else {"in": literal(value.value), "out": value.value}
-    return [plain, *({"in": literal(text), "out": value.value} for text in synonyms_in(value, code))]
+    first, *others = (with_optional_marks(literal(text)) for text in (value.value, *synonyms_in(value, code)))
+    plain = value.value if first == value.value else {"in": first, "out": value.value}
+    return [plain, *({"in": text, "out": value.value} for text in others)]

@@ -2,8 +2,8 @@
 
 Columns are recognised by common names, or named by the user: `{"text": "Frage", "intent": "2"}`. Numbers count from 1
 and are for tables without a header; `{"text": "*"}` says that each column is an intent. A table with responses instead
-of intents gets an intent for each response. If no table has known columns, their layout is guessed from the content,
-see `table_layout`, and a note says what was taken.
+of intents gets an intent for each response; responses in JSON, as in query logs, name the intent. If no table has known
+columns, their layout is guessed from the content, see `table_layout`, and a note says what was taken.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from intentmatch.core.errors import InputError, Location
 from intentmatch.core.types import Registry
 from intentmatch.formats.kit.draft import Draft, IntentDraft, few
 from intentmatch.formats.kit.format import Feature
+from intentmatch.formats.kit.predictions import is_json, top_intent
 from intentmatch.formats.kit.table_layout import (
     Guess,
     Line,
@@ -89,7 +90,12 @@ def read_row(row: Row, columns: Mapping[str, int], draft: Draft) -> None:
         position = columns.get(column, len(row.cells))
         return row.cells[position].strip() if position < len(row.cells) else ""
 
-    _read_line(Line(cell("intent"), cell("text"), row.place, cell("response")), draft, cell("language"))
+    line = Line(cell("intent"), cell("text"), row.place, cell("response"))
+    if not line.intent and is_json(line.response):
+        line = line._replace(intent=top_intent(line.response) or "", response="")
+        message = "the intents are those that another program predicted for these messages"
+        draft.note(row.place, "predicted-intents", message, "check them with `intentmatch lint`")
+    _read_line(line, draft, cell("language"))
 
 
 def rows_of(registry: Registry) -> Iterator[tuple[str, str, str]]:

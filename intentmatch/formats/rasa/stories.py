@@ -22,7 +22,10 @@ _TRAIN = re.compile(r"(?:.*[-_. ])?train(?:ing)?(?:[-_. ].*)?", re.IGNORECASE)
 _SPLIT = "train_test_split"
 # `* intent: message` or `* form: intent{"slot": "value"}: message`, as in test stories of Rasa 1.
 _SAID = re.compile(r"\s*\*\s+(?:form\s*:\s*)?(?P<intent>[^\s:{]+)(?:\{.*?\})?\s*:\s*(?P<text>\S.*?)\s*")
-_ACTION = re.compile(r"\s+-\s+\S+.*")
+_ACTION = re.compile(r"\s+-\s+[\w./-]+(?:\{.*\})?\s*")
+# Title, checkpoint, message, action or event. Other documents have lines of prose.
+_STORY = re.compile(r"\s*(?:#+\s.*|>.*|\*\s.*|-\s+[\w./-]+(?:\{.*\})?\s*)?")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def is_test_file(file: File) -> bool:
@@ -44,8 +47,9 @@ def has_test_stories(root: Value) -> bool:
 
 def has_markdown_stories(file: File) -> bool:
     """Return whether a file has test stories of Rasa 1: messages of the user, each before an action of the bot."""
-    lines = file.lines if file.suffix == ".md" else []
-    return any(_SAID.fullmatch(line) and _ACTION.fullmatch(after) for line, after in pairwise(lines))
+    lines = _COMMENT.sub("", "\n".join(file.lines)).split("\n") if file.suffix == ".md" else []
+    has_test = any(_SAID.fullmatch(line) and _ACTION.fullmatch(after) for line, after in pairwise(lines))
+    return has_test and all(map(_STORY.fullmatch, lines))
 
 
 def read_stories(root: Value, bot: Bot) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -76,6 +79,62 @@ def test_line_numbers_count_line_breaks_in_cells(tmp_path: Path) -> None:
 
 def test_lone_quotes_in_tsv_are_text(tmp_path: Path) -> None:
     assert in_short(read(tmp_path, "text\tintent\n5\" screen, isn't it\ta\n", "a.tsv"))[0][1] == "5\" screen, isn't it"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'text\tintent\n"say ""hi""\nto them"\tgreet\nbye\tleave\n',
+        'text\tintent\r\n"say ""hi""\nto them"\tgreet\r\nbye\tleave\r\n',
+        'intent\ttext\ngreet\t"say ""hi""\nto them"\nleave\tbye\n',
+        'sep=\t\ntext\tintent\n"say ""hi""\nto them"\tgreet\nbye\tleave\n',
+        'sep=;\r\nintent;text\r\ngreet;"say ""hi""\nto them"\r\nleave;bye\r\n',
+        '"sep=|"\nintent|text\ngreet|"say ""hi""\nto them"\nleave|bye\n',
+    ],
+)
+def test_cells_are_read_as_spreadsheets_write_them(tmp_path: Path, text: str) -> None:
+    """Cells in quotes with line breaks and quotes inside, and the line that tells Excel the delimiter."""
+    found = read(tmp_path, text, "a.tsv")
+
+    first = 3 if "sep=" in text else 2
+    assert in_short(found) == [("greet", 'say "hi"\nto them', None, first), ("leave", "bye", None, first + 2)]
+    assert in_short(formats.read_bytes(text.encode())) == in_short(found)
+
+
+@pytest.mark.parametrize("text", ['"Hi" to you\ta\nbye "you"\tb\n', '"hi\ta\nbye"\tb\n', '5" wide\ta\n6"\tb\n'])
+def test_quotes_that_people_type_in_tsv_are_text(tmp_path: Path, text: str) -> None:
+    rows = [tuple(line.split("\t")) for line in text.splitlines()]
+
+    found = read(tmp_path, f"text\tintent\n{text}", "a.tsv")
+    assert [(line, name) for name, line, _, _ in in_short(found)] == rows
+
+
+def test_tsv_of_pandas_comes_back(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    rows = [('He said "hi",\nand left', "greet"), ("a\ttab", "other"), ('"all"', "other")]
+    pandas.DataFrame(rows, columns=["text", "intent"]).to_csv(tmp_path / "a.tsv", sep="\t", index=False)
+
+    assert [(line, name) for name, line, _, _ in in_short(formats.read(tmp_path / "a.tsv"))] == rows
+
+
+def test_query_log_of_luis_names_the_top_intents(tmp_path: Path) -> None:
+    """As LUIS exports endpoint logs, in versions 2 and 3; never the JSON as a response."""
+    answers = [
+        {"query": "a", "intents": [{"intent": "None", "score": 0.1}, {"intent": "Book", "score": 0.8}], "entities": []},
+        {"query": "b", "topScoringIntent": {"intent": "Price", "score": 0.6}, "intents": []},
+        {"query": "c", "prediction": {"topIntent": "Book", "intents": {"Book": {"score": 0.9}}, "entities": {}}},
+        {"query": "d", "prediction": {"intents": {"Price": {"score": 0.9}, "Book": {"score": 0.2}}}},
+        {"query": "e", "error": "no answer"},
+    ]
+    out = io.StringIO()
+    table = csv.writer(out)
+    table.writerow(["Query", "UTC DateTime", "Response", "SecondaryId", "Region"])
+    table.writerows([[a["query"], "03/29/2022 23:34:22", json.dumps(a), "PRODUCTION", "WestUS"] for a in answers])
+    found = read(tmp_path, out.getvalue())
+
+    assert [row[:2] for row in in_short(found)] == [("Book", "a"), ("Book", "c"), ("Price", "b"), ("Price", "d")]
+    assert not any(intent.responses for intent in found.registry)
+    assert {"predicted-intents", "incomplete-row"} <= {problem.rule for problem in found.problems}
 
 
 def test_user_can_name_or_number_columns(tmp_path: Path) -> None:

@@ -36,6 +36,15 @@ from intentmatch.registry.reading import grammar
 from intentmatch.registry.reading.slot_grammar import KINDS, SLOT_KEYS
 
 PAGES = [pytest.param(page, id=page.name) for page in pages()]
+QUICK = (
+    "context-and-conversation",
+    "languages",
+    "python-api",
+    "slots",
+    "templates",
+    "webhook",
+)
+"""Pages that the default tier executes, in a few seconds each: the library, the command line, a server."""
 DOCUMENTS = [pytest.param(document, id=document.name) for document in documents()]
 
 
@@ -45,7 +54,10 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("vectors"))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.name, marks=[] if page.name in QUICK else pytest.mark.end_to_end) for page in pages()],
+)
 def test_every_block_runs(page: Document, tmp_path: Path, vectors: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a fresh folder, with the extras that the page names."""
     skip_if_separate(page)

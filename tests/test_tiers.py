@@ -16,6 +16,9 @@ import pytest, tiers
 @pytest.mark.accuracy
 def test_measures(): pass
 
+@pytest.mark.end_to_end
+def test_uses(): pass
+
 @pytest.mark.full_length
 def test_repeats(): pass
 
@@ -30,7 +33,7 @@ import tiers
 
 def pytest_addoption(parser): tiers.add_options(parser)
 def pytest_configure(config):
-    for name in ("accuracy", "corpus", "full_length"):
+    for name in ("accuracy", "corpus", "end_to_end", "full_length"):
         config.addinivalue_line("markers", name)
     tiers.choose(config)
 def pytest_collection_modifyitems(config, items): tiers.deselect(config, items)
@@ -40,11 +43,12 @@ def pytest_collection_modifyitems(config, items): tiers.deselect(config, items)
 @pytest.mark.parametrize(
     ("flags", "passed", "deselected", "rows"),
     [
-        ([], 2, 2, 100),
-        (["--accuracy"], 3, 1, 1000),
-        (["--full-length"], 3, 1, 100),
-        (["--accuracy", "--full-length"], 4, 0, 1000),
-        (["--accuracy", "-m", "accuracy or corpus"], 2, 2, 1000),
+        ([], 2, 3, 100),
+        (["--accuracy"], 3, 2, 1000),
+        (["--end-to-end"], 3, 2, 100),
+        (["--full-length"], 3, 2, 100),
+        (["--accuracy", "--end-to-end", "--full-length"], 5, 0, 1000),
+        (["--accuracy", "-m", "accuracy or corpus"], 2, 3, 1000),
     ],
 )
 def test_each_flag_adds_its_tier(

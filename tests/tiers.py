@@ -3,11 +3,13 @@
 | tier | marker | runs with | holds |
 |---|---|---|---|
 | default | none | `pytest` | behaviour and contracts: a few inputs, and what exactly must come of them |
+| end to end | `end_to_end` | `pytest --end-to-end` | the whole program: guide pages, screens, processes |
 | accuracy | `accuracy` | `pytest --accuracy` | measurements: corpora in full, benchmarks, the studio at size |
 | full length | `full_length` | `pytest --full-length` | attacks and soaks that repeat themselves for minutes |
 
 A test of a corpus that also belongs to the default tier takes its rows from `rows_of`: a fixed tenth there, all of them
-with `--accuracy`. Each flag runs the default tier too; `-m accuracy --accuracy` runs the accuracy tier alone.
+with `--accuracy`. Each flag runs the default tier too; `-m accuracy --accuracy` runs the accuracy tier alone. The
+default tier keeps a few pages and screens of what is tested end to end.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import pytest
 
 _Row = TypeVar("_Row")
 
-_FLAGS = {"accuracy": "--accuracy", "full_length": "--full-length"}
+_FLAGS = {"end_to_end": "--end-to-end", "accuracy": "--accuracy", "full_length": "--full-length"}
 _FEWEST = 20
 _chosen: set[str] = set()
 

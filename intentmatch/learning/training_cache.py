@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -125,9 +126,17 @@ def _write(file: Path, found: Trained, held_out: HeldOut) -> None:
     try:
         metadata = {"name": file.name, **{name: json.dumps(one.to_dict()) for name, one in calibrations.items()}}
         write_file(file, seal(tensors, metadata))
-        newest = sorted(file.parent.glob("*.safetensors"), key=lambda one: one.stat().st_mtime, reverse=True)
-        for old in newest[_MOST_FILES:]:
-            old.unlink(missing_ok=True)
+        _remove_oldest(file.parent)
         remove_strays(file.parent)
     except (SafetensorError, OSError) as error:
         _log.warning("the trained head cannot be cached at %s: %s", file, with_advice(error))
+
+
+def _remove_oldest(folder: Path) -> None:
+    """Keep the newest files. Other processes share the folder, and may remove a file meanwhile."""
+    found: list[tuple[int, Path]] = []
+    for file in folder.glob("*.safetensors"):
+        with suppress(FileNotFoundError):
+            found.append((file.stat().st_mtime_ns, file))
+    for _, old in sorted(found, reverse=True)[_MOST_FILES:]:
+        old.unlink(missing_ok=True)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from optional import later
 
 from intentmatch.adaptation.training import Training
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.runtime import steps
 
-torch = pytest.importorskip("torch", reason="needs the extra [torch]")
+torch = later("torch", reason="needs the extra [torch]")
 
 TOTAL = 60  # more than the steps between two saves
 

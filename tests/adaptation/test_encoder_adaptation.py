@@ -17,6 +17,8 @@ from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.runtime import steps
 
+pytestmark = pytest.mark.end_to_end
+
 RECIPE = EncoderRecipe(steps=20, learning_rate=1e-2)
 
 

@@ -16,6 +16,8 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 
+pytestmark = pytest.mark.end_to_end
+
 DIM, BATCH, STEPS = 64, 48, 120
 
 

@@ -24,7 +24,10 @@ PATIENCE = 60.0
 GOOD = "intents:\n  greet:\n    utterances: [hello, hi there]\n"
 ADMIN = {"x-api-key": "the-admin-key"}
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals are told apart on POSIX only")
+pytestmark = [
+    pytest.mark.end_to_end,
+    pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals are told apart on POSIX only"),
+]
 
 
 def until(condition: Callable[[], object]) -> None:

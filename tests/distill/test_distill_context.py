@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from fakes import WordHashEncoder
+from optional import later
 from safetensors.numpy import load_file
 
 from intentmatch.cli.commands import cli
@@ -26,7 +27,7 @@ from intentmatch.encoders.context import FILE, save_context
 from intentmatch.encoders.static import StaticEncoder
 from intentmatch.text.negation import negated
 
-torch = pytest.importorskip("torch", reason="needs the extra [distill]")
+torch = later("torch", reason="needs the extra [distill]")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fakes import WordHashEncoder
+from optional import later
 from safetensors.numpy import load_file
 
 from intentmatch.core.errors import SettingsError
@@ -18,7 +19,7 @@ from intentmatch.distill.pieces import Pieces
 from intentmatch.distill.student import Lines, Table, TrainingData, _State, train
 from intentmatch.distill.teacher import project
 
-torch = pytest.importorskip("torch", reason="needs the extra [distill]")
+torch = later("torch", reason="needs the extra [distill]")
 
 NEVER_USED = 3
 """Number of tokens at the end of the table that occur in no text."""

@@ -16,6 +16,8 @@ from intentmatch.encoders.cross_encoder_export import ExportedReranker, is_cross
 from intentmatch.encoders.onnx_cross_encoder import OnnxCrossEncoder
 from intentmatch.encoders.onnx_export import export_onnx
 
+pytestmark = pytest.mark.end_to_end
+
 LINES = ["where is my package", "CANCEL it!", "a b c d e f g " * 300, "no", ""]
 
 

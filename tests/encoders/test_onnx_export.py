@@ -18,6 +18,8 @@ from intentmatch.encoders.onnx_export import export_onnx
 from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.pieces.embedded import EMBEDDED
 
+pytestmark = pytest.mark.end_to_end
+
 TEXTS = ["where is my package", "CANCEL it!", "a b c d e f g " * 300, "no"]
 
 

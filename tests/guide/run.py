@@ -39,7 +39,12 @@ def run(extras: tuple[str, ...], group: list[Document], folder: Path) -> Ran:
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         return not_installed(name, error)
     ready = time.monotonic()
-    tests = ["-o", f"faulthandler_timeout={SECONDS_PER_DOCUMENT}", *(test_of(document) for document in group)]
+    tests = [
+        "--end-to-end",
+        "-o",
+        f"faulthandler_timeout={SECONDS_PER_DOCUMENT}",
+        *(test_of(document) for document in group),
+    ]
     report, variables = folder / f"{name}.xml", {"HOME": str(folder / name), SEPARATELY: "here"}
     verdict, counts, log = run_pytest(python, report, tests, variables, seconds=SECONDS_PER_DOCUMENT * len(group))
     if f"{len(group)} passed, 0 skipped" != counts:

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of the size of files")
+pytestmark = [
+    pytest.mark.end_to_end,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of the size of files"),
+]
 
 PROGRAM = """
 import logging, resource, sys

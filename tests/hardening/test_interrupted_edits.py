@@ -15,6 +15,8 @@ from intentmatch import read_registry
 from intentmatch.registry.editing.edits import RenameIntent
 from intentmatch.registry.editing.plan import plan
 
+pytestmark = pytest.mark.end_to_end
+
 FILES = ("a.yaml", "sub/b.yaml", "sub/c.yaml")
 SEED = 21
 

@@ -26,7 +26,10 @@ from intentmatch.authoring.workspace import ANY, Workspace
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import RenameIntent
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = [
+    pytest.mark.end_to_end,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
+]
 
 FILES = ("a.yaml", "sub/b.yaml")
 KEY = "anna-key"

@@ -16,6 +16,8 @@ from machine_speed import standard_seconds
 from intentmatch import Dialogue, Matcher
 from intentmatch.reading.reader import MAX_CHARACTERS
 
+pytestmark = pytest.mark.end_to_end
+
 _log = logging.getLogger(__name__)
 
 SEED = 21

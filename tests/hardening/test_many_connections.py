@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.end_to_end
+
 PATIENCE = 60.0
 FILES = 256
 """Limit of open files of the server."""

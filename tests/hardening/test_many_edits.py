@@ -16,6 +16,8 @@ from fakes import WordHashEncoder
 from intentmatch.matching import watch
 from intentmatch.matching.matcher import Matcher
 
+pytestmark = pytest.mark.end_to_end
+
 _log = logging.getLogger(__name__)
 
 PATIENCE = 600.0

@@ -20,7 +20,10 @@ import pytest
 from intentmatch import read_registry
 from intentmatch.storage.atomic import write_file
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+pytestmark = [
+    pytest.mark.end_to_end,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc"),
+]
 
 PATIENCE = 240.0
 CLIENTS = 3

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs the rights and mounts of Linux")
+pytestmark = [
+    pytest.mark.end_to_end,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs the rights and mounts of Linux"),
+]
 
 PROGRAM = Path(__file__).with_name("read_only_program.py")
 REASONS = {"rights": "Permission denied", "mount": "Read-only file system"}

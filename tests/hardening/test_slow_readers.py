@@ -20,6 +20,8 @@ from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.server import create_app
 from intentmatch.server.process.connections import ConnectionLimits, LimitedProtocol
 
+pytestmark = pytest.mark.end_to_end
+
 PATIENCE = 60.0
 SECONDS = 0.5
 """That the server gives a client for reading."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+from optional import later
 
 from intentmatch.learning.exact_test import most_wrong
+
+stats = later("scipy.stats", reason="needs SciPy, of the extra [dev]")
 
 
 def levels(cases: int, precision: float, limits: list[int]) -> np.ndarray:

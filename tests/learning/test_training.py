@@ -252,6 +252,18 @@ def test_old_cache_files_are_deleted(data: TrainingData, tmp_path: Path, monkeyp
     assert [file.suffix for file in (tmp_path / "learned").iterdir()] == [".safetensors"] * 2
 
 
+def test_file_that_another_process_removes_meanwhile_is_no_warning(
+    data: TrainingData, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A link to nothing is listed, and cannot be examined: as a file that is removed between the two."""
+    (tmp_path / "learned").mkdir()
+    (tmp_path / "learned" / "gone.safetensors").symlink_to(tmp_path / "nothing")
+
+    load_or_train(data, tmp_path)
+
+    assert caplog.text == ""
+
+
 def test_labels_are_hints_only_if_meaningful(data: TrainingData, registry: Registry, vectors: Vectors) -> None:
     centres = np.stack([vectors[np.array(registry.owners) == intent].mean(axis=0) for intent in range(len(registry))])
     meaningful = (centres / np.linalg.norm(centres, axis=1, keepdims=True)).astype(np.float32)

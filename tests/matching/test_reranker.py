@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fakes import WordHashEncoder
+from optional import later
 
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.settings import Settings
@@ -15,8 +16,8 @@ from intentmatch.core.types import Intent, Registry, Reranker, Utterance
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.reranker import CrossEncoderReranker, load_reranker
 
-torch = pytest.importorskip("torch", reason="needs the extra [torch]")
-library = pytest.importorskip("sentence_transformers", reason="needs the extra [torch]")
+torch = later("torch", reason="needs the extra [torch]")
+library = later("sentence_transformers", reason="needs the extra [torch]")
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,8 @@ from driven_studio import PATIENCE, Served, copied, open_screen, save_proposal, 
 from intentmatch import read_registry
 from intentmatch.authoring.workspace import Workspace
 
+pytestmark = pytest.mark.end_to_end
+
 SEED = 22
 # What a browser says while the server is away, or does not know the page.
 AWAY = ("net::ERR", "WebSocket connection")

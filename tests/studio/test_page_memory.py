@@ -15,6 +15,8 @@ from intentmatch.server import create_app
 
 nicegui = pytest.importorskip("nicegui", reason="the extra studio is not installed")
 
+pytestmark = pytest.mark.end_to_end
+
 
 @pytest.fixture(scope="module")
 def client():

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from driven_studio import Served, copied, open_screen, save_proposal, serious_findings, start, stop, watched
 
+pytestmark = pytest.mark.end_to_end
+
 REFUSED = "have you dispatched my stuff already"
 MESSAGES = (REFUSED, "where is my order", REFUSED, "أين طلبي")
 

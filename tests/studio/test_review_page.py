@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from driven_studio import Served, copied, open_screen, serious_findings, start, stop
 
+pytestmark = pytest.mark.end_to_end
+
 
 @pytest.fixture(scope="module")
 def served(browser, tmp_path_factory) -> Iterator[Served]:

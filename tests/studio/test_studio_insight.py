@@ -10,6 +10,8 @@ from driven_studio import Served, copied, open_screen, save_proposal, serious_fi
 
 from intentmatch.authoring.workspace import Workspace
 
+pytestmark = pytest.mark.end_to_end
+
 READY = {
     "see": ".st-map canvas",
     "see?view=overlaps": ".st-two, .st-empty",

@@ -33,6 +33,7 @@ def sign_in(page, served: Served, key: str) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
+@pytest.mark.end_to_end
 def test_wrong_key_stays_at_the_door(browser, guarded):
     with watched(browser, expected=("401",)) as page:
         sign_in(page, guarded, "wrong")
@@ -42,6 +43,7 @@ def test_wrong_key_stays_at_the_door(browser, guarded):
         assert "wrong" not in page.url
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize(("key", "screens", "audit"), [("plain", 1, False), ("hers", 7, False), ("root", 7, True)])
 def test_each_role_sees_its_screens(browser, guarded, key, screens, audit):
     with watched(browser) as page:
@@ -56,6 +58,7 @@ def test_each_role_sees_its_screens(browser, guarded, key, screens, audit):
         assert key not in page.url
 
 
+@pytest.mark.end_to_end
 def test_plain_key_tries_messages_and_changes_nothing(browser, guarded):
     with watched(browser) as page:
         sign_in(page, guarded, "plain")
@@ -66,6 +69,7 @@ def test_plain_key_tries_messages_and_changes_nothing(browser, guarded):
         assert page.get_by_role("button", name="Pin as test").count() == 0
 
 
+@pytest.mark.end_to_end
 def test_revision_has_the_name_of_the_key_and_signing_out_closes_open_pages(browser, guarded):
     with watched(browser, expected=("WebSocket",)) as page:
         sign_in(page, guarded, "hers")
@@ -83,6 +87,7 @@ def test_revision_has_the_name_of_the_key_and_signing_out_closes_open_pages(brow
         page.get_by_label("Key").wait_for()
 
 
+@pytest.mark.end_to_end
 def test_log_holds_no_key(guarded):
     log = guarded.log.read_text(encoding="utf-8")
 

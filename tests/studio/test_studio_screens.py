@@ -38,6 +38,7 @@ def verdict(page, message: str) -> str:
     return page.locator(".st-verdict .st-badge").first.inner_text()
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize(("width", "dark"), [(375, True), (1280, False)], ids=["phone-dark", "desktop-light"])
 def test_screens_fit_the_width_and_axe_finds_nothing_serious(browser, served, width, dark):
     with watched(browser, width, dark=dark) as page:
@@ -147,6 +148,7 @@ class TestTry:
         page.locator(".st-bubble.bot").get_by_text("طلبك في الطريق.").wait_for()
 
 
+@pytest.mark.end_to_end
 class TestEdit:
     def test_change_of_somebody_else_appears_and_leaves_what_is_typed(self, browser, served):
         with watched(browser) as first, watched(browser) as second:
@@ -353,6 +355,7 @@ class TestEdit:
         assert "# left" not in yaml(served)
 
 
+@pytest.mark.end_to_end
 def test_history_without_a_revision_says_so_without_an_empty_list(browser, tmp_path):
     running = start(copied(tmp_path))
     try:
@@ -365,6 +368,7 @@ def test_history_without_a_revision_says_so_without_an_empty_list(browser, tmp_p
         stop(running)
 
 
+@pytest.mark.end_to_end
 class TestHistory:
     def test_revision_shows_its_difference_and_is_restored(self, page, served):
         before = yaml(served)

@@ -5,7 +5,7 @@
     python tests/supply/mutations.py                      # all stages, for faults that no stage has noticed yet
 
 A fault goes through the stages until one notices it: the test file of the module, the tests of its folder, all other
-tests of the default run, the accuracy tests, the tests of full length. The first three are the default tier. A test
+tests of the default run, the tests of the other tiers. The first three are the default tier. A test
 counts if it fails with the fault and passes without it. Results are written after each stage to `--results`, so that a
 run that was stopped goes on where it was, and faults that were changed run again.
 """
@@ -38,12 +38,20 @@ TESTS = TREE / "tests"
 
 TIERS: dict[str, list[str]] = {
     "default": [],
+    "end_to_end": ["--end-to-end", "-m", "end_to_end"],
     "accuracy": ["--accuracy", "-m", "accuracy or corpus"],
     "full_length": ["--full-length", "-m", "full_length or rounds"],
 }
 """Arguments of pytest that select a tier."""
 
-STAGES = {"own": "default", "folder": "default", "default": "default", "accuracy": "accuracy", "full": "full_length"}
+STAGES = {
+    "own": "default",
+    "folder": "default",
+    "default": "default",
+    "end": "end_to_end",
+    "accuracy": "accuracy",
+    "full": "full_length",
+}
 """Stages in their order, with the tier that each belongs to."""
 
 _NONE_RAN, _USAGE = 5, 4

@@ -10,6 +10,8 @@ import sys
 import pytest
 from documents import ROOT
 
+pytestmark = pytest.mark.end_to_end
+
 BUILD = "import hatchling.build as b, sys; print(b.build_wheel(sys.argv[1])); print(b.build_sdist(sys.argv[1]))"
 PARTS = (
     "intentmatch",

@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import InputError
 from intentmatch.inbox.sample import COLUMNS, Judged, SampledAnswer, sampled_answer
 from intentmatch.inbox.store import (
+    CHARACTERS,
     SECONDS_BETWEEN,
     SECONDS_IN_A_DAY,
     SHARE_AT_A_TIME,
     Entry,
     Handled,
     Missed,
+    drift_of,
     key_of,
     missed_of,
     row_of,
@@ -34,6 +37,8 @@ ON CONFLICT (bot, key) DO UPDATE SET count = kept.count + excluded.count, last =
     intents = coalesce(excluded.intents, kept.intents), confidence = coalesce(excluded.confidence, kept.confidence)
 RETURNING id
 """
+# A text that is longer was written by another program.
+_COLUMNS = COLUMNS.replace("text", f"left(text, {CHARACTERS})")
 # A correction reopens a handled message.
 _CORRECTED = """
 INSERT INTO intentmatch.corrections AS kept (bot, message, intent, count) VALUES (%(bot)s, %(id)s, %(intent)s, 1)
@@ -124,9 +129,10 @@ class DatabaseStore:
         bot = self._database.bot
         with self._database.rows() as connection:
             rows = connection.execute(
-                "SELECT id, text, language, verdict, intents, confidence, count, first, last FROM intentmatch.messages "
-                "WHERE bot = %s AND handled IS NULL AND last >= %s ORDER BY id",
-                [bot, now - self._seconds],
+                f"SELECT id, left(text, {CHARACTERS}), language, verdict, intents, confidence, count, first, last "  # noqa: S608
+                "FROM intentmatch.messages WHERE bot = %s AND handled IS NULL AND last >= %s "
+                "ORDER BY id LIMIT %s".encode(),
+                [bot, now - self._seconds, self._most],
             ).fetchall()
             corrections: dict[int, dict[str | None, int]] = {}
             found = connection.execute(
@@ -135,7 +141,8 @@ class DatabaseStore:
             )
             for message, intent, count in found.fetchall():
                 corrections.setdefault(message, {})[intent or None] = count
-        return [missed_of(row, corrections.get(row[0], {})) for row in rows]
+        with self._readable():
+            return [missed_of(row, corrections.get(row[0], {})) for row in rows]
 
     def handle(self, messages: Iterable[int], how: Handled) -> None:
         """Mark messages as handled: delete their text, and ignore the messages if they are received again."""
@@ -163,7 +170,7 @@ class DatabaseStore:
             if inbox is None:
                 return 0, 0
             key = None if erasure.text is None else key_of(erasure.text, self.mode, bytes(inbox[0]))
-            drift = None if inbox[1] is None else erasure.without_in_json(inbox[1])
+            drift = None if drift_of(inbox[1]) is None else erasure.without_in_json(inbox[1])
             connection.execute(
                 "UPDATE intentmatch.inboxes SET drift = %s, erased_at = %s WHERE bot = %s", [drift, time.time(), bot]
             )
@@ -172,20 +179,30 @@ class DatabaseStore:
 
     def _erase_from(self, connection: Connection, table: str, erasure: Erasure, key: bytes | None) -> int:
         bot = self._database.bot
-        select = f"SELECT id, key, text FROM intentmatch.{table} WHERE bot = %s"  # noqa: S608 - a name of ours
+        select = f"SELECT id, key, left(text, {CHARACTERS}) FROM intentmatch.{table} WHERE bot = %s"  # noqa: S608 - a name of ours
         rows = connection.execute(select.encode(), [bot]).fetchall()
         gone = [number for number, of, text in rows if bytes(of) == key or erasure.covers(text)]
         delete = f"DELETE FROM intentmatch.{table} WHERE bot = %s AND id = ANY(%s)"  # noqa: S608 - a name of ours
         return int(connection.execute(delete.encode(), [bot, gone]).rowcount)
 
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Raise `InputError` for rows that no server writes, as tenants can."""
+        try:
+            yield
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            raise InputError(f"the inbox of {self._database.bot} has a row that cannot be read: {error}") from error
+
     def sampled(self, now: float) -> list[SampledAnswer]:
         """Return the sample of all answers within the age limit, oldest first. Raises `DatabaseError`."""
         with self._database.rows() as connection:
             rows = connection.execute(
-                f"SELECT {COLUMNS} FROM intentmatch.sample WHERE bot = %s AND time >= %s ORDER BY time, id".encode(),  # noqa: S608
-                [self._database.bot, now - self._seconds],
+                f"SELECT {_COLUMNS} FROM intentmatch.sample WHERE bot = %s AND time >= %s "  # noqa: S608 - constant
+                "ORDER BY time, id LIMIT %s".encode(),
+                [self._database.bot, now - self._seconds, self._answers],
             ).fetchall()
-        return [sampled_answer(row) for row in rows]
+        with self._readable():
+            return [sampled_answer(row) for row in rows]
 
     def judge(self, number: int, judged: Judged | None, expected: str | None) -> int:
         """Keep a judgement for all answers to the message of an answer, as `Store.judge` does."""

@@ -22,7 +22,7 @@ from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings, parse
 from intentmatch.core.types import checked_language_code
 from intentmatch.inbox.sample import Judged, SampledAnswer, draw
-from intentmatch.inbox.store import Entry, Handled, MessageStore, Missed, Store
+from intentmatch.inbox.store import Entry, Handled, MessageStore, Missed, Store, drift_of
 from intentmatch.reading.reader import MAX_CHARACTERS
 from intentmatch.runtime.block_sizes import INBOX_ENTRIES
 from intentmatch.storage.postgres.address import Address, address_of, is_address
@@ -194,8 +194,7 @@ class Inbox:
 
     def drift(self) -> dict[str, Any] | None:
         """Return what the last check for drift has found; None if there was none. Raises InputError as `sampled`."""
-        found = self._store.drift()
-        return None if found is None else json.loads(found)
+        return drift_of(self._store.drift())
 
     def flush(self, seconds: float = 30.0) -> bool:
         """Wait until every recorded message is written or dropped; False if that takes longer than `seconds`."""

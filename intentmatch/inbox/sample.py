@@ -114,9 +114,11 @@ def priority_of(result: MatchResult) -> float:
 
 
 def sampled_answer(row: Sequence[Any]) -> SampledAnswer:
-    """Return the answer of a row of `COLUMNS`."""
+    """Return the answer of a row of `COLUMNS`. Raises `ValueError` and others for a row that nobody has drawn."""
     *start, offered, confidence, probability, priority, chance, time, judged, expected = row
     number, key, text, language, verdict, intent = start
+    if not (0 < probability <= 1 and 0 < priority <= 1 and 0 <= chance <= 1):
+        raise ValueError(f"chances of {probability}, {priority} and {chance}")
     return SampledAnswer(
         number,
         bytes(key),

@@ -41,8 +41,8 @@ SECONDS_IN_A_DAY = 86_400
 # deletes a tenth of the messages before somebody sets it right, and not all of them.
 SHARE_AT_A_TIME = 0.1
 SECONDS_BETWEEN = 3600.0
-# Characters kept of a message, to keep the file small. Longer messages make no good utterances.
-_CHARACTERS = 1000
+CHARACTERS = 1000
+"""Characters kept of a message, to keep the file small. Longer messages make no good utterances."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -354,7 +354,7 @@ def row_of(entry: Entry, mode: str, salt: bytes) -> dict[str, Any] | None:
     text = entry.text if mode == "plain" else redacted
     return {
         "key": key_of(entry.text, mode, salt),
-        "text": None if mode == "hashed" else _storable(text)[:_CHARACTERS],
+        "text": None if mode == "hashed" else _storable(text)[:CHARACTERS],
         "language": entry.language,
         "verdict": entry.verdict,
         "intents": json.dumps(entry.intents) if entry.intents else None,
@@ -391,6 +391,18 @@ def _has_words(text: str) -> bool:
 def _storable(text: str) -> str:
     """Replace characters that UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()
+
+
+def drift_of(text: str | None) -> dict[str, Any] | None:
+    """Return what a check for drift has found, as it is kept; None for a text that no check has written."""
+    try:
+        found = json.loads(text or "")
+        numbers = [found["checked"], found["messages"]]
+        kinds = [finding["kind"] for finding in found["findings"]]
+        valid = all(type(one) in (int, float) and math.isfinite(one) for one in numbers)
+        return found if valid and all(isinstance(kind, str) for kind in kinds) else None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
 def missed_of(row: Sequence[Any], corrections: Mapping[str | None, int]) -> Missed:

@@ -22,7 +22,9 @@ from intentmatch.slots.function_words import function_words
 from intentmatch.slots.lists import ListFinder, Name, declines
 from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit, plain
 from intentmatch.slots.number_words import small_numbers
+from intentmatch.slots.numbers import numbers
 from intentmatch.slots.numerals import NUMERALS, numeral
+from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.relative_days import days_of_month, modified_weekday
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 from intentmatch.slots.word_patterns import any_of
@@ -72,6 +74,11 @@ _BEFORE, _AFTER = r"(?<![A-Za-z0-9./-])", r"(?![A-Za-z0-9]|[./-][0-9])"
 _YEAR_FIRST = re.compile(rf"{_BEFORE}([0-9]{{4}})([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}}){_AFTER}")
 _YEAR_LAST = re.compile(rf"{_BEFORE}([0-9]{{1,2}})([-/.])([0-9]{{1,2}})\2([0-9]{{4}}|[0-9]{{2}}){_AFTER}")
 _NO_YEAR = re.compile(rf"{_BEFORE}([0-9]{{1,2}})(?:/([0-9]{{1,2}}){_AFTER}|\.([0-9]{{1,2}})\.(?![0-9]))")
+_BEFORE_MONTH = re.compile(r"(?: (?:of|of the|de|di|del|du|da|do|von|van|des)| ?-)? ?$")
+_BEHIND_MONTH = re.compile(r",? (?:(?:the|der|den) )?")
+_YEAR = re.compile(r",? (?:de |del |of |do )?(?P<year>(?:19|20)[0-9]{2})(?![0-9])")
+_LONGEST_GAP = 10
+_MOST_DAYS = 31
 _EAST_ASIAN = re.compile(r"(?:([0-9]{4})[年년] ?)?(?<![0-9])([0-9]{1,2})[月월] ?([0-9]{1,2})[日号號일]")
 
 
@@ -90,7 +97,7 @@ class DateFinder:
     def find(self, message: Message) -> list[SlotHit]:
         """Return dates in digits and in words, including overlapping ones."""
         if DateFinder not in message.memo:
-            days = [*_in_digits(message), *_in_words(message)]
+            days = [*_in_digits(message), *_in_words(message), *_spoken(message)]
             in_month = [*_in_the_month(message)]
             message.memo[DateFinder] = [*days, *in_month, *_with_weekdays(message, days, in_month)]
         return message.memo[DateFinder]
@@ -101,6 +108,12 @@ def month_names(language: str) -> Mapping[str, int]:
     words = _words(language)
     more = _MORE_MONTHS.get(language_range(language)[-1], "").split()
     return {} if words is None else {**words.months, **{bare(name): number for number, name in enumerate(more, 1)}}
+
+
+@lru_cache(maxsize=64)
+def month_pattern(language: str) -> re.Pattern[str]:
+    """Return a pattern for the names of the months in a language, in plain form."""
+    return re.compile(any_of(map(plain, month_names(language))))
 
 
 def short_weekdays(message: Message) -> Iterator[tuple[int, int, date]]:
@@ -165,6 +178,37 @@ def _in_words(message: Message) -> Iterator[SlotHit]:
         month = words.months[found["first"] or found["second"]]
         day = _day(int(found["year"] or 0), month, int(found["before"] or found["after"]), message)
         yield from _bare_hit(message, found.span(), day)
+
+
+def _spoken(message: Message) -> Iterator[SlotHit]:
+    """Yield dates whose day is in words: "the first of May", "December the twenty-second"."""
+    months = month_names(message.language or "en")
+    if not months or not (named := list(month_pattern(message.language or "en").finditer(message.plain))):
+        return
+    until: dict[int, tuple[int, int]] = {}
+    at: dict[int, tuple[int, int]] = {}
+    said = [(one.start, one.end, one.value) for one in numbers(message)]
+    said += [(hit.start, hit.end, hit.value) for hit in OrdinalFinder().find(message) if isinstance(hit.value, int)]
+    for start, end, day in sorted(said, key=lambda one: one[1] - one[0]):  # the longest one counts
+        in_words = not any(map(str.isdigit, message.text[start:end]))
+        if in_words and isinstance(day, int) and 1 <= day <= _MOST_DAYS:
+            until[end], at[start] = (start, day), (end, day)
+    for name in named:
+        before = _BEFORE_MONTH.search(message.plain, max(name.start() - _LONGEST_GAP, 0), name.start())
+        behind = _BEHIND_MONTH.match(message.plain, name.end())
+        year = _YEAR.match(message.plain, name.end())
+        if before and before.start() in until:
+            start, day = until[before.start()]
+            end = year.end() if year else name.end()
+        elif behind and behind.end() in at:
+            start, (end, day) = name.start(), at[behind.end()]
+            year = _YEAR.match(message.plain, end)
+            end = year.end() if year else end
+        else:
+            continue
+        yield from _hit(
+            message, (start, end), _day(int(year["year"]) if year else 0, months[bare(name[0])], day, message)
+        )
 
 
 def _in_the_month(message: Message) -> Iterator[SlotHit]:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from intentmatch.slots.day_parts import in_part
 from intentmatch.slots.moment_patterns import LONGEST_GAP, Patterns
 
+_WEEK = 7
+"""Days to a weekday of today's name: "Friday in two weeks" counts from today on a Friday."""
 _SMALL_HOURS = 5
 """First hour that belongs to the day, not to the evening before."""
 
@@ -101,13 +103,14 @@ def _of_month(first: Atom, second: Atom) -> Atom | None:
 
 def _counted_on(first: Atom, second: Atom, today: date) -> Atom | None:
     """Return the day of "heute in einer Woche" and of "a week from Friday"."""
-    day, length = (second, first) if first.delta and not first.alone else (first, second)
+    day, length = (second, first) if first.delta and not second.delta else (first, second)
     if not (day.day and length.delta) or day.delta or day.last_day or day.clock:
         return None
     if length.alone and length.delta.days % 7 and day.day != today:
         return None
+    counted = today if length.alone and (day.day - today).days == _WEEK else day.day
     try:
-        return Atom(first.start, second.end, day=day.day + length.delta)
+        return Atom(first.start, second.end, day=counted + length.delta)
     except OverflowError:
         return None
 

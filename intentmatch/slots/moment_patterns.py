@@ -18,7 +18,6 @@ _ENDING_FROM = {"tr": "(?<=[dt][ae]n )"}
 """What stands before the second end of a range where the first one has an ending for "from" ("cumadan pazara")."""
 _ARTICLES = ("the", "dem", "den", "zum", "el", "le", "il", "o", "de", "dia", "del", "al")
 """Words between the two ends of a range, behind "to"."""
-_COUNTED_FROM = {"en": " (?:from|after)(?= )", "fr": " apres(?= )", "es": " despues de(?:l|(?= ))"}
 _NONE = MomentWords(*[""] * len(MomentWords._fields))
 
 
@@ -52,8 +51,6 @@ class Patterns(NamedTuple):
     later: tuple[re.Pattern[str], re.Pattern[str]]
     """Words before and behind a length that counts from now."""
     ago: tuple[re.Pattern[str], re.Pattern[str]]
-    counted_from: re.Pattern[str]
-    """Words behind a length that counts from the day behind them."""
 
 
 def patterns(message: Message) -> Patterns:
@@ -102,7 +99,6 @@ def _patterns(language: str) -> Patterns:
         re.compile(rf",? ?{hours}"),
         _sides(own.later),
         _sides(own.ago),
-        re.compile(_COUNTED_FROM.get(language, "(?!)")),
     )
 
 

@@ -9,6 +9,7 @@ from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
 from intentmatch.slots.day_parts import PARTS, in_part
+from intentmatch.slots.days import month_pattern
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_atoms import Atom
 from intentmatch.slots.moment_patterns import LONGEST_GAP, Patterns
@@ -131,13 +132,20 @@ def _of_days(first: Atom, second: Atom, message: Message) -> Found | None:
     start, end = first.day, second.day
     if start is None or end is None:
         return None
-    bare = [_BARE_DAY.fullmatch(message.plain, one.start, one.end) is not None for one in (first, second)]
+    bare = [_is_bare(message, one) for one in (first, second)]
     if bare[1]:
         end = _same_month(start, end.day) or end
     elif bare[0]:
         start = _same_month(end, start.day) or start
     value = {"from": start.isoformat(), "to": _not_before(start, end).isoformat()}
     return Found(first.start, second.end, dict(value))
+
+
+def _is_bare(message: Message, day: Atom) -> bool:
+    """Return whether a day says its number but not its month: "the 7th", "Mon 7th"."""
+    if _BARE_DAY.fullmatch(message.plain, day.start, day.end) is None:
+        return False
+    return month_pattern(message.language or "en").search(message.plain, day.start, day.end) is None
 
 
 def _from_number(atom: Atom, message: Message, words: Patterns) -> Found | None:

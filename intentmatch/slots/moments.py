@@ -27,6 +27,21 @@ _ISO = re.compile(r"(?<![0-9a-z.,:/-])[0-9]{4}-[0-9]{2}-[0-9]{2}t[0-9]{2}:[0-9]{
 """A day and a time as in ISO 8601, which are one word."""
 
 
+class DayFinder:
+    """Finds days alone, for slots of kind "date", with lengths that count from them: "Monday in two weeks"."""
+
+    def __init__(self, languages: Iterable[str] = ()) -> None:
+        """Load the words of `languages` now. Raises `MissingExtraError` if dateparser is not installed."""
+        self._days = DateFinder(languages)
+
+    def find(self, message: Message) -> list[SlotHit]:
+        """Return days without overlaps."""
+        found = [Atom(hit.start, hit.end, day=date.fromisoformat(str(hit.value))) for hit in self._days.find(message)]
+        atoms = without_overlaps([*found, *(atom for atom in offsets(message) if atom.day)])
+        days = joined(atoms, message.plain, patterns(message), message.now.date())
+        return [SlotHit(*message.aligned.widened(one.start, one.end), one.day.isoformat()) for one in days if one.day]
+
+
 class MomentFinder:
     """Finds days, times and ranges in the message's language."""
 

@@ -119,7 +119,7 @@ class NeighbourLaw:
         if relation is None:
             return False
         end = self._skip_back(relation.start())
-        return self._links(slot, kind, self._ends.get(end, ()), end - 1)
+        return self._links(slot, kind, self._ends.get(end, ()), (end, hit.start), end - 1)
 
     def _behind(self, slot: str, kind: str, classes: frozenset[str], hit: SlotHit) -> bool:
         start = self._skip(hit.end)
@@ -132,15 +132,15 @@ class NeighbourLaw:
         if relation is None:
             return False
         start = self._skip_articles(relation.end())
-        return self._links(slot, kind, self._starts.get(start, ()), start)
+        return self._links(slot, kind, self._starts.get(start, ()), (hit.end, start), start)
 
     def _changes(self, slot: str, found: Iterable[str], gap: tuple[int, int], place: int) -> bool:
         """Return whether there are words of these classes at a place, across a gap, that no value took in."""
         return bool(found) and not self._is_taken(slot, place, is_linked=joined_as_range(self._message, *gap))
 
-    def _links(self, slot: str, kind: str, found: Iterable[str], place: int) -> bool:
+    def _links(self, slot: str, kind: str, found: Iterable[str], gap: tuple[int, int], place: int) -> bool:
         classes = _CALENDAR if kind in _LINKED else _CLASSES[kind] & {"number"}
-        return bool(classes.intersection(found)) and not self._is_taken(slot, place, is_linked=True)
+        return self._changes(slot, classes.intersection(found), gap, place)
 
     def _skip_back(self, place: int) -> int:
         while place and self._text[place - 1] in _GAPS:

@@ -101,7 +101,7 @@ def _single(message: Message, words: _Words) -> Iterator[NumberAt]:
         yield NumberAt(*match.span(), _tidy(float(match[0].replace(",", "."))), is_loose=True)
     added = {match.end() for match in words.more.finditer(text)}
     for match in (one for one in words.fixed.finditer(text) if one.end() not in added):
-        yield NumberAt(*match.span(), _tidy(words.values[match[0]]))
+        yield NumberAt(*match.span(), words.values[match[0]])
 
 
 def _without_overlaps(found: Iterable[NumberAt]) -> list[NumberAt]:

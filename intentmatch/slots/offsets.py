@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import re
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 
@@ -10,8 +11,10 @@ from intentmatch.slots.durations import Length, lengths
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_atoms import Atom
 from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
+from intentmatch.slots.range_words import anchors
 
 _CLOCK_UNITS = ("hour", "minute", "second")
+_DAY_BESIDE = re.compile(r"(?<![^\W_])(?:the day|(?:der|am|den) tag)(?![^\W_])")
 _MOST_DAYS = 366_000
 """Longest way from now, in days, so that no sum leaves the calendar."""
 
@@ -34,10 +37,19 @@ def offsets(message: Message) -> Iterator[Atom]:
                     yield atom._replace(start=start, end=end)
                 break
         else:
-            counted = words.counted_from.match(text, length.end)
-            atom = _from_now(message.now, length, 1) if counted else None
-            if counted and atom and atom.delta:
-                yield atom._replace(start=length.start, end=counted.end(), alone=False)
+            yield from _anchored(message, length)
+    for found in _DAY_BESIDE.finditer(text):
+        yield from _anchored(message, Length(*found.span(), {"day": 1}))
+
+
+def _anchored(message: Message, length: Length) -> Iterator[Atom]:
+    """Yield a length that counts from the day behind it: "two days before"."""
+    for sign, pattern in zip((1, -1), anchors(message), strict=True):
+        counted = pattern.match(message.plain, length.end)
+        atom = _from_now(message.now, length, sign) if counted else None
+        if counted and atom and atom.delta:
+            yield atom._replace(start=length.start, end=counted.end(), alone=False)
+            return
 
 
 def _from_now(now: datetime, length: Length, sign: int) -> Atom | None:

@@ -169,7 +169,7 @@ def _is_time(message: Message, words: Sequence[str], number: int) -> bool:
     return number + 1 == len(words) or words[number + 1] in function_words(message.language)
 
 
-_ARTICLES = frozenset(["a", "un", "une", "um", "uma", "una"])
+_ARTICLES = frozenset(["a", "one", "un", "une", "um", "uma", "una"])
 
 
 @lru_cache(maxsize=64)

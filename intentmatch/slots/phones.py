@@ -8,17 +8,32 @@ from __future__ import annotations
 
 import re
 
-from intentmatch.slots.message import Message, SlotHit
+from intentmatch.slots.message import Message, SlotHit, plain
+from intentmatch.slots.word_patterns import any_of
 
 _FEWEST, _MOST = 7, 15
 _FEWEST_IN_A_RUN = 9
 _NUMBER = re.compile(
-    r"(?<![0-9a-z_.,/@#:-])(?P<number>(?:\+ ?)?(?:\([0-9+]{1,5}\)|[0-9])(?:[ ./-]{0,2}(?:\([0-9]{1,5}\)|[0-9])){5,18})"
+    r"(?:(?<![0-9a-z_.,/@#-])(?<![0-9]:)|(?<![0-9])(?=[+(]))"
+    r"(?P<number>(?:\+ ?)?(?:\([0-9+]{1,5}\)|[0-9])(?:[ ./-]{0,2}(?:\([0-9]{1,5}\)|[0-9])){5,18})"
     r"(?:,? ?(?:ext|extension|x|durchwahl|anexo|poste|int|interno|доб)\.? ?(?P<ext>[0-9]{1,5}))?"
     r"(?![0-9a-z]|[.,/:-][0-9]|@)"
 )
 _DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:[0-9]{4}|[0-9]{2})")
 _THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:[ .][0-9]{3}){1,4}")
+_ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,4}){3}")
+"""An IP address, or a version."""
+_BOOK = re.compile(r"97[89][ -](?:[0-9]+[ -]){3}[0-9]")
+_CODES = (
+    "ip version v isbn iban bic vat ust-idnr steuernummer order bestellung bestellnummer invoice rechnung "
+    "rechnungsnummer customer kundennummer account konto kontonummer postcode zip plz ticket booking reference serial "
+    "card karte kartennummer pedido factura commande facture ordine fattura zamówienie заказ счет sipariş fatura 订单 "
+    "订单号 注文"
+)
+_IS = "(?: (?:is|number|no|nr|id|code|ist|est|es))*[.:#]* ?#?"
+_CODE_BEFORE = re.compile(f"{any_of(map(plain, _CODES.split()))}{_IS}$")
+"""Words before a number that is no telephone number."""
+_LONGEST_BEFORE = 40
 _TRUNK = re.compile(r"^(\+[^(]*)\(0\)")
 
 
@@ -29,6 +44,9 @@ class PhoneFinder:
         """Return all telephone numbers."""
         hits = []
         for found in _NUMBER.finditer(message.plain):
+            place = found.start()
+            if _CODE_BEFORE.search(message.plain, max(place - _LONGEST_BEFORE, 0), place):
+                continue
             value = _value(found["number"])
             if value is not None:
                 value += f";ext={found['ext']}" if found["ext"] else ""
@@ -46,6 +64,8 @@ def _value(written: str) -> str | None:
     if not international:
         if written.isdecimal() and len(digits) < _FEWEST_IN_A_RUN and not written.startswith("0"):
             return None
-        if _DATE.fullmatch(written) or (_THOUSANDS.fullmatch(written) and len(digits) < _FEWEST_IN_A_RUN):
+        if any(other.fullmatch(written) for other in (_DATE, _ADDRESS, _BOOK)):
+            return None
+        if _THOUSANDS.fullmatch(written) and len(digits) < _FEWEST_IN_A_RUN:
             return None
     return f"+{digits}" if international else digits

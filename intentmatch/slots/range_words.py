@@ -27,7 +27,7 @@ def _between(message: Message) -> re.Pattern[str]:
 def _pattern(language: str) -> re.Pattern[str]:
     own = MOMENT_WORDS.get(language)
     words = [plain(word) for word in own.to.split("|") if word] if own else []
-    return re.compile(rf" ?(?:[-~〜～]|{any_of(words)}) ?")
+    return re.compile(rf" ?(?:[-~〜～]|{any_of(words)}) ?(?:(?:the|den|dem|el|le|il|o) )?")
 
 
 class RelationWords(NamedTuple):
@@ -51,6 +51,20 @@ def _relations(language: str) -> RelationWords:
     return RelationWords(re.compile(f"(?:{either}|[-~])$"), re.compile(f"(?:{either}|[-~])"))
 
 
+def anchors(message: Message) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns for the words behind a length that count it on and back from the day behind them."""
+    return _anchors(base_language(message.language) if message.language else "en")
+
+
+@lru_cache(maxsize=64)
+def _anchors(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    after, before = (
+        any_of(plain(word) for word in words.split("|") if not word.startswith("~"))
+        for words in ANCHORS.get(language, Anchors())
+    )
+    return re.compile(f" (?:{after})(?= )"), re.compile(f" (?:{before})(?= )")
+
+
 class Anchors(NamedTuple):
     """Words that count a length from a day or time: "two days [before] Friday"; `~` if they stand behind the day."""
 
@@ -61,7 +75,7 @@ class Anchors(NamedTuple):
 ANCHORS = {
     "ar": Anchors("بعد|من", "قبل"),
     "de": Anchors("nach|nach dem|nach der|ab|von", "vor|vor dem|vor der"),
-    "en": Anchors("from|after|past", "before|prior to"),
+    "en": Anchors("from|after|past|on", "before|prior to"),
     "es": Anchors("después de|después del|a partir de|desde", "antes de|antes del"),
     "fa": Anchors("بعد از|پس از", "قبل از|پیش از"),
     "fr": Anchors("après|après le|à partir de|à compter de", "avant|avant le"),

@@ -19,14 +19,13 @@ from intentmatch.core.types import Intent, Registry, Slot, Value
 from intentmatch.slots.alternatives import alternatives, joined_by_or
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.counts import is_pronoun, without_hours_and_houses
-from intentmatch.slots.days import DateFinder
 from intentmatch.slots.durations import DurationFinder
 from intentmatch.slots.free import EVERYTHING, EVERYTHING_BUT_MANNERS, frames_by_language, free_text, trimmed
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.internet import EmailFinder, UrlFinder
 from intentmatch.slots.lists import ListFinder, names_of
 from intentmatch.slots.message import Finder, Message, SlotHit, readable
-from intentmatch.slots.moments import MomentFinder
+from intentmatch.slots.moments import DayFinder, MomentFinder
 from intentmatch.slots.money import MoneyFinder
 from intentmatch.slots.neighbour_law import NeighbourLaw
 from intentmatch.slots.neighbours import Neighbours, bare_words
@@ -330,7 +329,7 @@ def _finder(slot: Slot, registry: Registry, known: Collection[str] | None) -> Fi
     if slot.kind == "pattern":
         return PatternFinder(slot)
     if slot.kind in ("date", "datetime"):
-        return (DateFinder if slot.kind == "date" else MomentFinder)(registry.languages)
+        return (DayFinder if slot.kind == "date" else MomentFinder)(registry.languages)
     return _FINDERS[slot.kind]()
 
 

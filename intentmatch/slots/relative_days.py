@@ -110,11 +110,12 @@ def _words(language: str) -> _Words:
     which.update(dict.fromkeys(later, 1))
     weeks = any_of(plain(word) for word in own.week.split("|"))
     adjective = any_of(which)
+    ahead = any_of(word for word in which if not word.startswith("after "))  # "the day after next Friday"
     of_week = f"(?:(?P<week>{adjective}) ?(?:{weeks})|(?:{weeks}) (?P<week_behind>{adjective}))"
     day_of_month = rf"(?:{own.day_of_month})(?![.,:/-][0-9])"
     gap = "の?" if language == "ja" else " ?,? ?(?:(?:el|le|am|il|on) )?"
     return _Words(
-        re.compile(f"(?:{of_week}{gap}|(?P<which>{adjective}) ?)$"),
+        re.compile(f"(?:{of_week}{gap}|(?P<which>{ahead}) ?)$"),
         re.compile(f" (?:(?:of |of the |de la |della |da |der |в )?{of_week}|(?P<which>{adjective}))"),
         which,
         later,

@@ -117,8 +117,8 @@ def test_one_of_two_replicas_checks_for_drift(place):
     assert [one.claim_drift(100.0), two.claim_drift(100.0), two.claim_drift(200.0), one.claim_drift(100.0)] == [
         True, False, True, False,
     ]  # fmt: skip
-    two.put_drift({"text": "more of one thing", "findings": []}, time.time())
-    assert one.drift() == {"text": "more of one thing", "findings": []}
+    two.put_drift({"checked": 1.0, "messages": 2, "text": "more of one thing", "findings": []}, time.time())
+    assert one.drift() == {"checked": 1.0, "messages": 2, "text": "more of one thing", "findings": []}
 
 
 def test_setting_names_the_database_of_the_bot(postgres_address):
@@ -139,3 +139,73 @@ def test_lost_database_delays_and_breaks_nothing(caplog):
     assert "messages are not kept in postgres://ann@127.0.0.1:1/db/shop" in caplog.text
     assert "hunter2secret" not in caplog.text
     assert str(inbox.path) == "postgres://ann@127.0.0.1:1/db/shop"
+
+
+@pytest.fixture
+def stored(postgres_address):
+    """A bot in the database, and its database."""
+    from intentmatch.storage.postgres.database import Database
+    from intentmatch.storage.postgres.registries import RegistryStore
+
+    database = Database(postgres_address)
+    RegistryStore(database).write({"a.yaml": b""}, author="ann", note="", expected="*")
+    return postgres_address, database
+
+
+def change_rows(database, change, *parameters):
+    with database.rows() as connection:
+        connection.execute(f"UPDATE intentmatch.{change} WHERE bot = %s".encode(), [*parameters, database.bot])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "messages SET first = 'NaN'",
+        "messages SET last = 1e300",
+        "messages SET intents = '['",
+        "messages SET intents = '5'",
+        "sample SET time = 1e300",
+        "sample SET offered = '{'",
+        "sample SET probability = 0",
+    ],
+)
+def test_row_that_no_server_writes_is_an_error_with_the_bot(stored, change):
+    """Tenants write such rows by SQL: any other error would be one of the server, with a traceback in the log."""
+    inbox = record(stored[0], "one thing", sample=1.0)
+    change_rows(stored[1], change)
+
+    with pytest.raises(InputError, match=r"the inbox of .* has a row that cannot be read"):
+        inbox.messages() if change.startswith("messages") else inbox.sampled()
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        *("{bad", "[1]", "null", "[" * 100_000, '{"checked": 1, "messages": [], "findings": []}'),
+        *('{"checked": NaN, "messages": 1, "findings": []}', '{"checked": 1, "messages": 1, "findings": [5]}'),
+    ],
+)
+def test_findings_that_no_server_writes_are_none(stored, found):
+    """They stopped the metrics of all bots."""
+    inbox = record(stored[0], "one thing")
+    change_rows(stored[1], "inboxes SET drift = %s", found)
+
+    assert inbox.drift() is None
+    assert inbox.erase("one thing") == 1
+
+
+def test_long_and_many_rows_that_no_server_writes_are_cut(stored):
+    inbox = record(stored[0], "one", "two", "three", messages=3, sample={"share": 1.0, "messages": 3})
+    more = {"messages": "first, last, count", "sample": "verdict, probability, priority, chance, time"}
+    for table, columns in more.items():
+        change_rows(stored[1], f"{table} SET text = repeat('x', 5000)")
+        with stored[1].rows() as connection:
+            connection.execute(
+                f"INSERT INTO intentmatch.{table} (bot, key, {columns}) SELECT bot, key || int4send(n), {columns} "
+                f"FROM intentmatch.{table}, generate_series(1, 50) AS n WHERE bot = %s".encode(),
+                [stored[1].bot],
+            )
+
+    for found in (inbox.messages(), inbox.sampled()):
+        assert len(found) == 3
+        assert {len(one.text or "") for one in found} <= {0, 1000}

@@ -30,6 +30,11 @@ def kept(place: Any, **options: Any) -> Inbox:
     return inbox
 
 
+def found(text: str) -> dict[str, Any]:
+    """What a check for drift has found."""
+    return {"checked": 1.0, "messages": 1, "findings": [{"kind": "word", "text": text}]}
+
+
 def texts(inbox: Inbox) -> tuple[list[str | None], list[str | None]]:
     return [message.text for message in inbox.messages()], [answer.text for answer in inbox.sampled()]
 
@@ -42,7 +47,7 @@ def held(place: Any) -> bytes:
 @pytest.mark.parametrize("how", [{"text": ANNA.upper() + "!"}, {"contains": "anna SCHMIDT"}])
 def test_message_is_erased_from_messages_and_sample(place: Any, how: dict[str, str]) -> None:
     inbox = kept(place)
-    assert inbox.put_drift({"findings": [{"text": f"asked by “{ANNA}”"}]}, time.time())
+    assert inbox.put_drift(found(f"asked by “{ANNA}”"), time.time())
 
     assert inbox.erase(**how) == 3
     assert texts(inbox) == ([OTHER], [OTHER])
@@ -101,12 +106,11 @@ def test_erasure_in_the_future_of_the_clock_keeps_no_message_away(place: Any, mo
 
 def test_check_for_drift_that_read_erased_words_is_not_kept(place: Any) -> None:
     inbox, read = kept(place), time.time()
-    found = {"findings": [{"text": f"asked by “{ANNA}”"}]}
     inbox.erase(ANNA)
 
-    assert not inbox.put_drift(found, read)
+    assert not inbox.put_drift(found(f"asked by “{ANNA}”"), read)
     assert inbox.drift() is None
-    assert inbox.put_drift({"findings": []}, time.time())
+    assert inbox.put_drift(found("another word"), time.time())
 
 
 def test_handled_message_is_erased_with_its_hash(place: Any) -> None:

@@ -55,3 +55,10 @@ def test_range_is_found_with_the_half_of_the_day_of_its_ends(language, text, sai
 @pytest.mark.parametrize(("language", "text"), [("en", "Monday and Wednesday"), ("zh", "周一和周三")])
 def test_two_days_without_between_are_two_days(language, text):
     assert set(found(MOMENTS, text, language).values()) == {"2026-11-23", "2026-11-25"}
+
+
+@pytest.mark.parametrize(
+    "text", ["Dec 29 to Jan 3", "12/29 - 1/3", "from December 29 through January 3", "between Dec 29 and Jan 3"]
+)
+def test_range_goes_across_months(text):
+    assert list(found(MOMENTS, text).values()) == [{"from": "2026-12-29", "to": "2027-01-03"}]

@@ -13,7 +13,7 @@ from slot_helpers import found
 
 from intentmatch.core.errors import MissingExtraError
 from intentmatch.slots.message import Message
-from intentmatch.slots.moments import MomentFinder
+from intentmatch.slots.moments import DayFinder, MomentFinder
 
 MOMENTS = MomentFinder()
 
@@ -164,3 +164,26 @@ def test_any_text_at_any_time_gives_valid_moments(text, language, now):
         parts = list(hit.value.values()) if isinstance(hit.value, dict) else [hit.value]
         moments = [datetime.fromisoformat(str(part)) for part in parts]
         assert moments == sorted(moments)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "monday in two weeks", "2026-12-07"),
+        ("en", "saturday in two weeks", "2026-12-05"),
+        ("en", "a week from tomorrow", "2026-11-29"),
+        ("en", "two days before friday", "2026-11-25"),
+        ("en", "the day after next friday", "2026-11-28"),
+        ("en", "in two weeks on monday", "2026-12-07"),
+        ("de", "zwei Tage nach dem 1. Dezember", "2026-12-03"),
+        ("de", "morgen in einer Woche", "2026-11-29"),
+        ("fr", "deux jours avant vendredi", "2026-11-25"),
+        ("en", "the first of December", "2026-12-01"),
+        ("en", "December the twenty-second", "2026-12-22"),
+        ("es", "el quince de marzo de 2028", "2028-03-15"),
+        ("it", "il primo gennaio", "2027-01-01"),
+        ("ru", "двадцать третье февраля", "2027-02-23"),
+    ],
+)
+def test_a_day_is_read_in_words_and_counted_from_another_day(language, text, expected):
+    assert list(found(DayFinder(), text, language).values()) == [expected]

@@ -86,8 +86,6 @@ def test_a_part_of_a_code_is_no_value(kind, code):
         ("date", "en", "April 31st"),
         ("date", "en", "31st of April"),
         ("date", "en", "Feb 29 2027"),
-        ("date", "en", "3 weeks prior to tomorrow"),
-        ("date", "de", "drei Wochen vor heute"),
         ("date", "en", "from December 5 to 31 2030 or so"),
         ("ordinal", "en", "give me a second"),
         ("ordinal", "en", "last week"),

@@ -44,3 +44,24 @@ def test_telephone_number_is_found_as_digits(text, said, value):
 )
 def test_dates_amounts_and_codes_are_no_telephone_numbers(text):
     assert found(PhoneFinder(), text) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "192.168.100.200",
+        "my ip is 10.0.0.255",
+        "version 1.2.3.4567",
+        "ISBN 978-3-16-148410-0",
+        "978-3-16-148410-0",
+        "order number: 1545-0008",
+        "Kundennummer 123456789",
+    ],
+)
+def test_codes_and_addresses_of_machines_are_no_telephone_numbers(text):
+    assert found(PhoneFinder(), text) == {}
+
+
+@pytest.mark.parametrize("text", ["tel:+442079460958", "call+442079460958", "Tel.:+44 20 7946 0958"])
+def test_a_number_may_touch_the_word_before_it(text):
+    assert list(found(PhoneFinder(), text).values()) == ["+442079460958"]

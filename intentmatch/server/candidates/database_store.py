@@ -134,7 +134,7 @@ class DatabaseCandidateStore:
         row = connection.execute(_LOCKED if lock else _READ, [self._bot]).fetchone()
         try:
             return None if row is None else CandidateRecord.from_json(row[0])
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise DatabaseError(f"the candidate of {self._bot} cannot be read: {error!r}") from None
 
     def _running(self, connection: Connection, identity: str) -> CandidateRecord | None:

@@ -161,7 +161,7 @@ class FileCandidateStore:
                     database.execute(statement)
             with database:
                 yield database
-        except (sqlite3.Error, ValueError, TypeError, KeyError) as error:
+        except (sqlite3.Error, ValueError, TypeError, KeyError, OverflowError) as error:
             raise InputError(f"{self.path} cannot be used: {error}") from error
         finally:
             if database is not None:

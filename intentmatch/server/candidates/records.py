@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
 from typing import Any, Literal, NamedTuple, Protocol
 
 from intentmatch.core.erasure import Erasure
@@ -64,7 +65,14 @@ class CandidateRecord:
     @classmethod
     def from_json(cls, text: str) -> CandidateRecord:
         """Return the record of a text. Raises `ValueError`, `TypeError` or `KeyError` for another text."""
-        values: dict[str, Any] = json.loads(text)
+        try:
+            values: dict[str, Any] = json.loads(text)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+        share, started = values["share"], values["started"]
+        if not (isinstance(share, int | float) and 0 <= share <= 1 and isinstance(started, int | float)):
+            raise ValueError(f"a share of {share!r} since {started!r}")
+        datetime.fromtimestamp(started, timezone.utc)
         values["source"] = CandidateSource(**values["source"])
         values["rule"] = None if values["rule"] is None else RollbackRule(**values["rule"])
         return cls(**values)

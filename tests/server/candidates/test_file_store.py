@@ -147,5 +147,20 @@ def test_samples_of_messages_from_before_an_erasure_are_not_added(store: Candida
     assert store.counts("p") == {"failed": 3}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[", "{}", "[1, 2]", "[" * 100_000),
+        RECORD.to_json().replace('"share": 0.1', '"share": "all"'),
+        RECORD.to_json().replace('"share": 0.1', '"share": NaN'),
+        RECORD.to_json().replace('"started": 5.0', '"started": 1e400'),
+    ],
+)
+def test_record_that_no_server_writes_is_refused(text: str) -> None:
+    """Tenants of a database write such records by SQL."""
+    with pytest.raises((ValueError, TypeError, KeyError, OverflowError)):
+        CandidateRecord.from_json(text)
+
+
 def test_nothing_to_erase_without_a_file(tmp_path: Path) -> None:
     assert FileCandidateStore(tmp_path / "none.sqlite").erase(Erasure("hello")) == 0

@@ -63,6 +63,8 @@ TESTED_IN: dict[str, str] = {
     "reading/question.py": "matching/test_question.py",
     # A dialect is tested as a whole, by the contract of a format and by files of its own.
     "formats/hassil/": "formats/test_hassil.py",
+    "formats/kit/predictions.py": "formats/kit/test_tables.py",
+    "runtime/background.py": "server/bots/test_pool.py",
     "formats/lu/": "formats/test_lu.py",
     "formats/rasa/": "formats/test_rasa_format.py",
     "formats/delimited.py": "formats/kit/test_tables.py",

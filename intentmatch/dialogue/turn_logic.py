@@ -16,7 +16,7 @@ from intentmatch.dialogue.turns import Choice, Turn
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.n_best import Hypotheses
 from intentmatch.matching.snapshot import Snapshot
-from intentmatch.slots.alternatives import alternatives
+from intentmatch.slots.alternatives import alternatives, takes_one_value
 from intentmatch.text.normalize import fold, in_words
 
 _MOST_CHOICES = 4
@@ -243,7 +243,9 @@ class _TurnLogic:
         if pending.slot not in slots and _refuses(result, pending.intent):
             return self._declined(pending.intent, pending.language, result)
         if any(entity.slot == pending.slot for entity in found):
-            again = alternatives(self._input.text, found, pending.language)
+            slots_of = self._slots(pending.intent).values()
+            single = [slot.name for slot in slots_of if takes_one_value(slot.kind)]
+            again = alternatives(self._input.text, found, pending.language, single)
             left = tuple(pair for pair in pending.unsure if pair[0] not in slots)
             return self._with_intent(
                 pending.intent,

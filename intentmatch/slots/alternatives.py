@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from intentmatch.core.result import Entity
@@ -75,9 +75,12 @@ def joined_by_or(text: str, start: int, end: int, language: str | None) -> bool:
     return len(rest) < len(found) and function_words(language).issuperset(rest)
 
 
-def alternatives(text: str, entities: Sequence[Entity], language: str | None) -> dict[str, str]:
+def alternatives(
+    text: str, entities: Sequence[Entity], language: str | None, single: Collection[str] = ()
+) -> dict[str, str]:
     """Return the question for each slot that has alternatives in a message, in the message's own words.
 
+    Slots in `single` take one value: several ones are alternatives whatever joins them, such as "20 to 30".
     `entities` are those of the message, in its order. "A small, medium or large pizza" gives "small, medium or large?".
     """
     questions: dict[str, str] = {}
@@ -95,7 +98,19 @@ def alternatives(text: str, entities: Sequence[Entity], language: str | None) ->
                 mark = _QUESTION_MARKS.get(base_language(language), "?") if language else "?"
                 questions.setdefault(group[0].slot, f"{asked}{mark}")
         number += 1
+    for slot in single:
+        several = [entity for entity in entities if entity.slot == slot]
+        if slot not in questions and any(entity.value != several[0].value for entity in several):
+            asked = text[several[0].start : several[-1].end]
+            mark = _QUESTION_MARKS.get(base_language(language), "?") if language else "?"
+            short = asked if len(asked) <= _LONGEST_LINK + sum(len(one.text) for one in several) else ""
+            questions[slot] = f"{short or ', '.join(one.text for one in several)[:_LONGEST_QUESTION]}{mark}"
     return questions
+
+
+def takes_one_value(kind: str) -> bool:
+    """Return whether a slot of a kind means one value: names of a list may be several."""
+    return kind not in ("list", "pattern", "any")
 
 
 def _link(text: str, first: Entity, second: Entity, language: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Slots of kind "time": times of day in digits, or in the words of sixteen languages.
+"""Slots of kind "time": times of day in digits, or in the words of eighteen languages.
 
 "18:30" is a time in every language. An hour alone is a time only with a word before it ("um 8"), after it ("18 Uhr",
 "18h") or with a part of the day ("6pm", "6 вечера", "下午6点"). Without a part of the day, it is on the 24-hour clock.
@@ -31,6 +31,7 @@ _PART_BEFORE = frozenset(["ja", "ko", "zh"])
 """Languages where the part of the day never follows the hour: in "星期五晚上七点", 五 is no hour."""
 _ANYWHERE = ClockWords(morning="am|a.m.", afternoon="pm|p.m.")
 _DAY = 24 * 60
+_MIDNIGHT = 24
 _QUARTER = "ceyrek"
 """Turkish for a quarter, where other languages have a word with its preposition."""
 _NOT_A_RANGE = "(?<!from )(?<!between )"
@@ -119,7 +120,8 @@ def _words(language: str) -> _Words:
     shifts_after = {bare(word): minutes for word, minutes in phrases.minutes_after.items()}
     numbers = small_numbers(language)
     endings = phrases.endings
-    hours = numbers | _bare_keys(phrases.hours)
+    named_hours = {word: int(value[:2]) or _MIDNIGHT for word, value in phrases.named.items() if value.endswith(":00")}
+    hours = numbers | _bare_keys(named_hours) | _bare_keys(phrases.hours)
     halves, spoken = _bare_keys(phrases.halves), _bare_keys(phrases.spoken)
     past, plus, behind = _bare_keys(phrases.past), _bare_keys(phrases.plus), _bare_keys(phrases.behind)
     part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of([*hours, *halves], endings)}"
@@ -132,7 +134,7 @@ def _words(language: str) -> _Words:
     clock = re.compile(
         rf"(?:(?P<before>{_any_of(before)}) )?"
         rf"(?:(?P<part>{part if phrases.parts_first else _NEVER}) ?)?"
-        rf"(?:(?P<shift>{_any_of(shifts_before)}) |{_NOT_A_RANGE}(?P<by>{few}) (?P<past>{to}) )?"
+        rf"(?:{_NOT_A_RANGE}(?P<by>{few}) (?P<past>{to}) )?(?:(?P<shift>{_any_of(shifts_before)}) )?"
         rf"{_NOT_IN_A_NUMBER}(?P<hour>{hour})"
         rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9])| (?P<spoken>{_any_of(spoken)}))?"
         rf"(?: ?(?P<after>{_any_of(after)})(?: ?(?P<minute>{minute})(?: ?[分분])?)?)?"
@@ -181,6 +183,7 @@ def _minutes(match: re.Match[str], words: _Words) -> int | None:
     hour = words.halves.get(written) or _number(written, words.hours)
     groups = ("before", "part", "shift", "past", "after", "shifted", "behind", "part_after")
     around = [match[group] for group in groups if match[group]]
+    around += [match["spoken"]] if match["spoken"] and not written.isdecimal() else []
     # "12.30" alone is a number, and "一点" is "a little".
     fits = match["mark"] == ":" or len(around) > (written == "一")
     fits = fits or written in words.halves or written.startswith(words.elided or "-")
@@ -197,11 +200,12 @@ def _shift(match: re.Match[str], words: _Words) -> int:
     """Return the minutes that words around the hour add to it."""
     if match["hour"] in words.halves:
         return -30
+    shift = words.shifts.get(match["shift"] or match["shifted"], 0)
     number, sign = match["by"] or match["more"] or match["much"], match["past"] or match["plus"] or match["behind"]
     if not sign:
-        return words.shifts.get(match["shift"] or match["shifted"], 0)
+        return shift
     minutes = 15 if number == _QUARTER else _number(number, words.numbers) or 0
-    return words.signs[sign] * minutes
+    return shift + words.signs[sign] * minutes
 
 
 def _number(written: str, words: Mapping[str, int]) -> int | None:

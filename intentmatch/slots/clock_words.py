@@ -1,4 +1,4 @@
-"""Words around hours and minutes: "at", "o'clock", "half past", "in the evening", in sixteen languages."""
+"""Words around hours and minutes: "at", "o'clock", "half past", "in the evening", in eighteen languages."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ CLOCK_WORDS = {
         "morgens|vormittags|früh|am Morgen|in der Früh",
         "nachmittags|abends|mittags|am Nachmittag|am Abend",
         "nachts|in der Nacht",
-        {"halb": -30, "viertel nach": 15, "viertel vor": -15, "dreiviertel": -15},
+        {"halb": -30, "viertel nach": 15, "viertel vor": -15, "viertel": -45, "dreiviertel": -15, "drei viertel": -15},
         named={"Mittag": "12:00", "mittags": "12:00", "Mitternacht": "00:00"},
         past={"nach": 1, "vor": -1, "Minuten nach": 1, "Minuten vor": -1},
     ),
@@ -84,8 +84,17 @@ CLOCK_WORDS = {
         named={"middernacht": "00:00"},
         past={"over": 1, "voor": -1},
     ),
+    "da": ClockWords(
+        "kl|klokken",
+        morning="om morgenen",
+        afternoon="om eftermiddagen|om aftenen",
+        minutes_before={"halv": -30, "kvart over": 15, "kvart i": -15},
+        hours=_numbered("et to tre fire fem seks syv otte ni ti elleve tolv"),
+    ),
+    "hi": ClockWords("", "बजे", "सुबह", "शाम|दोपहर", "रात", parts_first=True),
     "sv": ClockWords(
         "kl|klockan",
+        hours=_numbered("ett två tre fyra fem sex sju åtta nio tio elva tolv"),
         morning="på morgonen",
         afternoon="på eftermiddagen|på kvällen",
         minutes_before={"halv": -30, "kvart över": 15, "kvart i": -15},

@@ -70,7 +70,9 @@ def _emails(text: str) -> list[tuple[int, int]]:
         local = _LOCAL.search(text[max(place - _LONGEST_LOCAL, 0) : place])
         domain = _DOMAIN.match(text, place + 1)
         if local and domain:
-            found.append((place - len(local[0]), domain.end()))
+            start, end = place - len(local[0]), domain.end()
+            if text[start - 1 : start] not in (".", "@") and text[end : end + 1] != "@":
+                found.append((start, end))
         place = text.find("@", place + 1)
     return found
 

@@ -6,11 +6,14 @@ usual one: "$" is USD, "peso" is MXN, "¥" is CNY in Chinese and JPY elsewhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message, SlotHit
-from intentmatch.slots.quantities import Units
+from intentmatch.slots.numbers import numbers
+from intentmatch.slots.quantities import Quantity, Units
 from intentmatch.text.language_id import base_language
 
 _SIGNS = {
@@ -23,12 +26,12 @@ _SIGNS = {
     "RUB": "₽ rub",
     "TRY": "₺ try",
     "PLN": "zł pln",
-    "INR": "₹ inr",
+    "INR": "₹ inr rs",
     "BRL": "r$ brl",
     "KRW": "₩ krw",
-    "ILS": "₪ ils",
+    "ILS": '₪ ils ש"ח ש״ח',
     "UAH": "₴ uah",
-    "VND": "₫ vnd",
+    "VND": "₫ vnd đ đồng",
     "THB": "฿ thb",
     "NGN": "₦ ngn",
     "PHP": "₱ php",
@@ -80,6 +83,8 @@ _NAMES = {
     "it": "euro=EUR dollaro=USD dollari=USD sterlina=GBP sterline=GBP yen=JPY franco=CHF franchi=CHF rublo=RUB "
     "rubli=RUB yuan=CNY lira=TRY lire=TRY",
     "ja": "円=JPY ドル=USD ユーロ=EUR ポンド=GBP 元=CNY ウォン=KRW フラン=CHF ルーブル=RUB",
+    "he": "שקל=ILS שקלים=ILS דולר=USD יורו=EUR",
+    "ko": "원=KRW 달러=USD 유로=EUR 엔=JPY",
     "nl": "euro=EUR euro's=EUR dollar=USD dollars=USD pond=GBP ponden=GBP yen=JPY frank=CHF franken=CHF roebel=RUB "
     "kroon=SEK kronen=SEK",
     "pl": "zł=PLN złoty=PLN złote=PLN złotych=PLN euro=EUR dolar=USD dolary=USD dolarów=USD funt=GBP funty=GBP "
@@ -105,9 +110,19 @@ _REGIONS = {
 }  # fmt: skip
 """Signs and beginnings of names whose currency depends on the region of the language."""
 _CENTS = (
-    "cent cents penny pence centime centimes céntimos centavos centavo centesimi centesimo cêntimos копеек копейки коп "
-    "kuruş grosz grosze groszy centów центов rappen p"
+    "cent=EUR cents=EUR penny=GBP pence=GBP p=GBP centime=EUR centimes=EUR céntimos=EUR céntimo=EUR centavos=MXN "
+    "centavo=MXN centesimi=EUR centesimo=EUR cêntimos=EUR копеек=RUB копейки=RUB коп=RUB kuruş=TRY grosz=PLN "
+    "grosze=PLN groszy=PLN центов=EUR центы=EUR rappen=CHF"
 )
+"""Hundredths with the currency that they are of if no amount stands before them."""
+_CENTS_OF = {"en": {"cent": "USD", "cents": "USD"}, "pt": {"centavo": "BRL", "centavos": "BRL"}}
+_CENT = "cent "
+"""What the unit of cents begins with, before its currency."""
+_REST = re.compile(r" ?(?:(?:and|und|et|y|con|e|i|en) )?")
+"""What stands between an amount and its cents: "3€50", "twelve euros fifty"."""
+_LEAST_REST, _MOST_REST = 10, 99
+_TENTHS = frozenset(["zh"])
+"""Languages where the rest is tenths: "三块五"."""
 _WORDS_TOO = frozenset(["try", "mad", "ron", "sar", "cop", "rub"])
 """Codes that are words too: they are read before the amount only."""
 
@@ -119,17 +134,35 @@ class MoneyFinder:
         """Return amounts in the message's language, with an added amount of cents ("5 euros 20 cents")."""
         found: list[tuple[int, int, float, str]] = []
         for amount in _units(message.language).find(message):
-            number = amount.value
-            if amount.unit == "cent":
-                before = found[-1] if found else None
-                if before and len(message.text[before[1] : amount.start].split()) <= 1 and amount.start - before[1] < 8:
-                    found[-1] = (before[0], amount.end, before[2] + number / 100, before[3])
+            number, unit = amount.value, amount.unit.removeprefix(_CENT)
+            if unit == amount.unit:
+                found.append(_with_rest(message, amount))
+                continue
+            before = found[-1] if found else None
+            if before and len(message.text[before[1] : amount.start].split()) <= 1 and amount.start - before[1] < 8:
+                found[-1] = (before[0], amount.end, before[2] + number / 100, before[3])
             else:
-                found.append((amount.start, amount.end, number, amount.unit))
+                found.append((amount.start, amount.end, number / 100, unit))
         return [
             SlotHit(*message.aligned.widened(start, end), {"amount": _tidy(number), "currency": currency})
             for start, end, number, currency in found
         ]
+
+
+def _with_rest(message: Message, amount: Quantity) -> tuple[int, int, float, str]:
+    """Return an amount with the cents behind it that are a number alone, which ends the message or a part of it."""
+    plain_amount = amount.start, amount.end, amount.value, amount.unit
+    gap = _REST.match(message.plain, amount.end)
+    rest = next((one for one in numbers(message) if gap and one.start == gap.end()), None)
+    if rest is None or not isinstance(rest.value, int) or not isinstance(amount.value, int):
+        return plain_amount
+    after = message.tokens_after(rest.end, 1)
+    if after and after[0].bare not in function_words(message.language) and message.text[rest.end] not in ",.;!?":
+        return plain_amount
+    tenths = base_language(message.language or "en") in _TENTHS and rest.value < _LEAST_REST
+    if not (tenths or _LEAST_REST <= rest.value <= _MOST_REST):
+        return plain_amount
+    return amount.start, rest.end, amount.value + rest.value / (10 if tenths else 100), amount.unit
 
 
 def _tidy(number: float) -> int | float:
@@ -151,7 +184,8 @@ def _units(language: str | None) -> Units:
         if region in currencies:
             names |= {name: currencies[region] for name in names if name.startswith(start)}
             signs |= {sign: currencies[region] for sign in signs if sign == start}
-    cents = dict.fromkeys(_CENTS.split(), "cent")
+    cents = {word: _CENT + code for word, _, code in (part.partition("=") for part in _CENTS.split())}
+    cents |= {word: _CENT + code for word, code in _CENTS_OF.get(first, {}).items()}
     return Units({**cents, **{sign: code for sign, code in signs.items() if sign not in _WORDS_TOO}, **names}, signs)
 
 

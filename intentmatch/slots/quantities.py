@@ -41,7 +41,7 @@ class Units:
         """The number before, if it has no unit."""
         last: Quantity | None = None
         for number in numbers(message):
-            found = self._with_unit(number, message, ahead)
+            found = self._with_unit(number, message, ahead, last.end if last else 0)
             if found and bare and found.start == number.start and joined_as_range(message, bare.end, number.start):
                 yield Quantity(bare.start, bare.end, bare.value, found.unit)
             if found is None and last and joined_as_range(message, last.end, number.start):
@@ -50,12 +50,15 @@ class Units:
                 yield found
             bare, last = (None, found) if found else (number, None)
 
-    def _with_unit(self, number: NumberAt, message: Message, ahead: Mapping[int, re.Match[str]]) -> Quantity | None:
+    def _with_unit(
+        self, number: NumberAt, message: Message, ahead: Mapping[int, re.Match[str]], used: int
+    ) -> Quantity | None:
         text = message.plain
         if behind := self._behind.match(text, number.end):
             more, end = added_behind(message, behind.end())
             return Quantity(number.start, end, number.value + more, self._after[behind["word"]])
-        if match := ahead.get(number.start):
+        match = ahead.get(number.start)
+        if match and match.start() >= used:
             minus = _MINUS.search(text, 0, match.start())
             value = -number.value if minus else number.value
             return Quantity(match.start() - bool(minus), number.end, value, self._before[match["word"]])

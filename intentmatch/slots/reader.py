@@ -16,7 +16,7 @@ from typing import NamedTuple
 from intentmatch.core.errors import NOWHERE, Problem, RegistryError, UnknownNameError
 from intentmatch.core.result import Entity, Missing
 from intentmatch.core.types import Intent, Registry, Slot, Value
-from intentmatch.slots.alternatives import alternatives, joined_by_or
+from intentmatch.slots.alternatives import alternatives, joined_by_or, takes_one_value
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.counts import is_pronoun, without_hours_and_houses
 from intentmatch.slots.durations import DurationFinder
@@ -100,7 +100,8 @@ class SlotReader:
         message = Message(readable(text), language, now)
         entities = self._to_the_end(text, message, self._entities(message, self._slots))
         there = {entity.slot for entity in entities}
-        unsure = alternatives(text, entities, language)
+        single = [slot.name for slot in self._slots if takes_one_value(slot.kind)]
+        unsure = alternatives(text, entities, language, single)
         questions = tuple(
             Missing(slot.name, unsure.get(slot.name) or slot.question(language))
             for slot in self._slots

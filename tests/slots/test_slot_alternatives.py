@@ -66,3 +66,11 @@ def test_a_long_way_between_two_values_joins_nothing():
     assert joined_by_or("a or b", 1, 5, "en")
     assert not joined_by_or("a b", 1, 2, "en")
     assert not joined_by_or("a" + " or the" * 10 + " b", 1, 71, "en")
+
+
+def test_several_amounts_of_one_slot_are_asked_about_whatever_joins_them():
+    pay = Intent("pay", (marked("pay {amount=5 euros}"),), slots=(Slot("amount", "money"),))
+    reading = slot_readers(Registry((pay,)))["pay"].read("pay 20 to 30 euros", "en", NOW)
+
+    assert [one.value["amount"] for one in reading.entities] == [20, 30]
+    assert [(one.slot, one.question) for one in reading.missing] == [("amount", "20 to 30 euros?")]

@@ -121,3 +121,23 @@ LANGUAGES = st.sampled_from(["en", "de", "zh", "ko", "tr", "ar", "sv", "tlh", No
 def test_any_text_gives_valid_hits(text, language):
     for value in found(TIMES, text, language).values():
         assert re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", str(value))
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("de", "fünf vor halb acht", "07:25"),
+        ("de", "5 nach halb 9", "08:35"),
+        ("de", "drei viertel sieben", "06:45"),
+        ("nl", "tien voor half vijf", "04:20"),
+        ("en", "quarter past midnight", "00:15"),
+        ("en", "five minutes to midnight", "23:55"),
+        ("en", "seven thirty", "07:30"),
+        ("fr", "midi et demi", "12:30"),
+        ("sv", "halv åtta", "07:30"),
+        ("da", "kl 15", "15:00"),
+        ("hi", "शाम 7 बजे", "19:00"),
+    ],
+)
+def test_minutes_to_half_hours_and_around_noon_are_read(language, text, expected):
+    assert expected in found(TimeFinder(), text, language).values()

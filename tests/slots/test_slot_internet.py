@@ -53,3 +53,8 @@ def test_any_text_gives_valid_spans(text):
     for finder in (EmailFinder(), UrlFinder()):
         for said in found(finder, text):
             assert said in text
+
+
+@pytest.mark.parametrize("text", ["a..b@example.com", "foo@bar@baz.com"])
+def test_part_of_a_wrong_address_is_no_address(text):
+    assert found(EmailFinder(), text) == {}

@@ -56,10 +56,33 @@ def test_amount_and_currency_are_found(language, text, said, amount, currency):
         ("en", "20 tickets"),
         ("en", "2 try"),
         ("en", "the pound fell"),
-        ("en", "20 cents"),
         ("de", "$"),
         ("zh", "三明治"),
     ],
 )
 def test_other_numbers_and_lone_currencies_are_no_money(language, text):
     assert found(MoneyFinder(), text, language) == {}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "amount", "currency"),
+    [
+        ("de", "3€50", 3.5, "EUR"),
+        ("en", "twelve euros fifty", 12.5, "EUR"),
+        ("es", "20 euros con 50", 20.5, "EUR"),
+        ("zh", "三块五", 3.5, "CNY"),
+        ("de", "50 Cent", 0.5, "EUR"),
+        ("en", "50p", 0.5, "GBP"),
+        ("en", "-$20", -20, "USD"),
+        ("ja", "1億2000万円", 120_000_000, "JPY"),
+        ("ko", "5만원", 50_000, "KRW"),
+        ("vi", "500.000 đồng", 500_000, "VND"),
+        ("de", "12,- €", 12, "EUR"),
+    ],
+)
+def test_cents_scales_and_signs_belong_to_the_amount(language, text, amount, currency):
+    assert found(MoneyFinder(), text, language) == {text: {"amount": amount, "currency": currency}}
+
+
+def test_a_number_that_counts_something_is_no_cents():
+    assert list(found(MoneyFinder(), "5 euros 20 people", "en").values()) == [{"amount": 5, "currency": "EUR"}]

@@ -30,6 +30,7 @@ StageName = Literal[
     "decide",
     "fragment",
     "negation",
+    "acts",
     "follow_up",
     "otherwise",
     "n_best",

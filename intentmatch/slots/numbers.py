@@ -45,7 +45,7 @@ def numbers(message: Message) -> list[NumberAt]:
     """Return the numbers of a message without overlaps, by position."""
     if (known := message.memo.get(numbers)) is not None:
         return known
-    words = _words(language_range(message.language)[-1] if message.language else "en")
+    words = _words_of(message)
     letters = list(message.plain)
     for mega in _MEGA.finditer(message.text):
         letters[mega.start()] = "M"
@@ -58,21 +58,25 @@ def numbers(message: Message) -> list[NumberAt]:
 
 def added_behind(message: Message, place: int) -> tuple[float, int]:
     """Return what "and a half" at a place of the message adds to the unit before it, and its end; 0 for other words."""
-    words = _words(language_range(message.language)[-1] if message.language else "en")
+    words = _words_of(message)
     more = words.more.match(message.plain, place)
     return (words.added[more["more"]], more.end()) if more else (0, place)
 
 
 def below_zero(message: Message, place: int) -> int:
     """Return the end of "below zero" at a place of the message; the place itself for other words."""
-    below = _words(language_range(message.language)[-1] if message.language else "en").below.match(message.plain, place)
+    below = _words_of(message).below.match(message.plain, place)
     return below.end() if below else place
 
 
 def ends_below_zero(message: Message, number: NumberAt) -> bool:
     """Return whether the span of a number ends with "below zero"."""
-    below = _words(language_range(message.language)[-1] if message.language else "en").below
+    below = _words_of(message).below
     return any(found.end() == number.end for found in below.finditer(message.plain, number.start, number.end))
+
+
+def _words_of(message: Message) -> _Words:
+    return _words(language_range(message.language)[-1] if message.language else "en")
 
 
 class _Words(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 
 from intentmatch.core import plugins
@@ -66,16 +66,35 @@ class NeighbourLaw:
         """`hits` are the possible values of each slot, without those of free text."""
         self._message = message
         self._text = message.plain
-        self._ends: dict[int, set[str]] = {}
-        self._starts: dict[int, set[str]] = {}
-        for name, spans in _classes(message):
-            for start, end in spans:
-                self._starts.setdefault(start, set()).add(name)
-                self._ends.setdefault(end, set()).add(name)
-        self._taken: dict[str, bytearray] = {
-            slot: self._marked(hit[:2] for hit in found) for slot, found in hits.items()
-        }
-        self._explained = self._marked(chain((at[:2] for at in times(message)), house_numbers(message)))
+        self._hits = hits
+
+    # Nothing is looked for before a value is judged; those of lists and patterns never are.
+    @cached_property
+    def _spans(self) -> Sequence[tuple[str, int, int]]:
+        return [(name, *span) for name, spans in _classes(self._message) for span in spans]
+
+    @cached_property
+    def _starts(self) -> Mapping[int, set[str]]:
+        found: dict[int, set[str]] = {}
+        for name, start, _ in self._spans:
+            found.setdefault(start, set()).add(name)
+        return found
+
+    @cached_property
+    def _ends(self) -> Mapping[int, set[str]]:
+        found: dict[int, set[str]] = {}
+        for name, _, end in self._spans:
+            found.setdefault(end, set()).add(name)
+        return found
+
+    @cached_property
+    def _taken(self) -> Mapping[str, bytearray]:
+        return {slot: self._marked(hit[:2] for hit in found) for slot, found in self._hits.items()}
+
+    @cached_property
+    def _explained(self) -> bytearray:
+        message = self._message
+        return self._marked(chain((at[:2] for at in times(message)), house_numbers(message)))
 
     def _marked(self, spans: Iterable[tuple[int, int]]) -> bytearray:
         marks = bytearray(len(self._text))

@@ -16,6 +16,7 @@ def store(request):
     """Both stores of this package obey the same contract."""
     if request.param == "memory":
         return MemoryStore()
+    pytest.importorskip("psycopg", reason="needs the extra postgres")
     from intentmatch.storage.postgres.questions import QuestionStore
 
     return QuestionStore(request.getfixturevalue("postgres_address"))

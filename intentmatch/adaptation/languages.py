@@ -19,8 +19,7 @@ from intentmatch.encoders.coverage import Coverage
 from intentmatch.evaluation.everyday import everyday_messages
 from intentmatch.pieces.languages import piece_languages
 from intentmatch.registry.starters import STARTERS, starter
-from intentmatch.text.language_id import base_language
-from intentmatch.text.normalize import clean
+from intentmatch.text.normalize import base_language, clean
 
 _PIVOT = "en"
 _MOST_GUESSED = 300

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from intentmatch.core.types import Encoder
-from intentmatch.text.language_id import base_language, script
+from intentmatch.text.language_id import script
+from intentmatch.text.normalize import base_language
 
 _CACHED_LANGUAGES = 256
 

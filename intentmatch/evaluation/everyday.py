@@ -14,7 +14,7 @@ from typing import Literal
 import yaml
 
 from intentmatch.core.types import Case
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 
 Half = Literal["development", "kept", "all"]
 """Which messages: those that choices may be made on, those kept aside for measuring, or both."""

@@ -13,7 +13,7 @@ from intentmatch.core.types import Registry
 from intentmatch.lint.catalogue import problem
 from intentmatch.lint.subject import Subject
 from intentmatch.text.language_id import SMOOTHING, pairs, script
-from intentmatch.text.normalize import language_range
+from intentmatch.text.normalize import base_language
 
 # A line is reported if both hold: its character pairs favour the other language by log odds of 8 (3,000 to 1), and two
 # more of its words are known from the other language than from the declared one. Measured on the 2,992 shipped lines in
@@ -120,8 +120,8 @@ class _Evidence:
         Regions of one language are not compared: `pt-BR` is not another language than `pt`.
         """
         own = self._codes.index(line.language)
-        first = language_range(line.language)[-1]
-        others = {number: code for number, code in enumerate(self._codes) if language_range(code)[-1] != first}
+        first = base_language(line.language)
+        others = {number: code for number, code in enumerate(self._codes) if base_language(code) != first}
         if not line.pairs or not others:
             return {}
         repeated = Counter(line.pairs)

@@ -22,8 +22,8 @@ from intentmatch.pieces.languages import STEP, piece_languages
 from intentmatch.reading.noise import randomness
 from intentmatch.reading.text import ReadText
 from intentmatch.reading.vocabulary import Vocabulary
-from intentmatch.text.language_id import LanguageGuess, base_language
-from intentmatch.text.normalize import clean
+from intentmatch.text.language_id import LanguageGuess
+from intentmatch.text.normalize import base_language, clean
 from intentmatch.text.shorthand import shorthand_of
 
 

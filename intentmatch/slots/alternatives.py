@@ -8,8 +8,7 @@ from functools import lru_cache
 from intentmatch.core.result import Entity
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.neighbours import bare_words
-from intentmatch.text.language_id import base_language
-from intentmatch.text.normalize import bare
+from intentmatch.text.normalize import bare, base_language
 
 _OR = {
     "ar": "أو او أم ام",

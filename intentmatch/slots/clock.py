@@ -19,7 +19,7 @@ from intentmatch.slots.digits import ascii_digits
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.number_words import small_numbers
 from intentmatch.slots.numerals import NUMERALS, numeral
-from intentmatch.text.normalize import bare, language_range
+from intentmatch.text.normalize import bare, base_language
 from intentmatch.text.scripts import kind
 
 # Not behind "12." or "2026-", but behind "9:00-" and "14-".
@@ -64,7 +64,7 @@ def times(message: Message) -> list[TimeAt]:
     """Return the times of day in digits and in words, including overlapping ones."""
     if times in message.memo:
         return message.memo[times]
-    words = _words(language_range(message.language)[-1] if message.language else "en")
+    words = _words(base_language(message.language) if message.language else "en")
     text = _with_signs(message)
     found = []
     for name in words.names.finditer(text):

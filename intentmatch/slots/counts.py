@@ -14,7 +14,7 @@ from intentmatch.slots.addresses import house_numbers
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.neighbours import Neighbours
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 
 _TIMES = TimeFinder()
 _BEFORE_PRONOUN = frozenset(["the", "this", "that", "which", "another", "other"])

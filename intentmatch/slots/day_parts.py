@@ -17,7 +17,7 @@ from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import MOMENT_WORDS
 from intentmatch.slots.relative_days import days_later
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 
 PARTS = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 22), "night": (22, 24)}
 """Hours of the parts of a day; the night ends with the day."""

@@ -28,7 +28,7 @@ from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.relative_days import days_of_month, modified_weekday
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.normalize import bare, language_range
+from intentmatch.text.normalize import bare, base_language, language_range
 from intentmatch.text.scripts import kind
 
 _MONTHS = [name.lower() for name in calendar.month_name[1:]]
@@ -106,7 +106,7 @@ class DateFinder:
 def month_names(language: str) -> Mapping[str, int]:
     """Return the names of the months in a language, in bare form, with their numbers."""
     words = _words(language)
-    more = _MORE_MONTHS.get(language_range(language)[-1], "").split()
+    more = _MORE_MONTHS.get(base_language(language), "").split()
     return {} if words is None else {**words.months, **{bare(name): number for number, name in enumerate(more, 1)}}
 
 
@@ -130,7 +130,7 @@ def short_weekdays(message: Message) -> Iterator[tuple[int, int, date]]:
 @lru_cache(maxsize=64)
 def _short_weekdays(language: str) -> tuple[re.Pattern[str], Mapping[str, int]]:
     info = _info(language) or {}
-    taken = function_words(language_range(language)[-1])
+    taken = function_words(base_language(language))
     numbers = {
         plain(name): number
         for number, day in enumerate(_WEEKDAYS)
@@ -323,7 +323,7 @@ def _words(language: str) -> _Words | None:
     info = _info(language)
     if info is None:
         return None
-    numbers = small_numbers(language_range(language)[-1]) | {
+    numbers = small_numbers(base_language(language)) | {
         bare(word): int(number)
         for simplification in info.get("simplifications", ())
         for word, number in simplification.items()
@@ -337,9 +337,9 @@ def _words(language: str) -> _Words | None:
 
 def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
     relative: Mapping[str, list[str]] = info.get("relative-type", {})
-    names = [Name(f"day {days}", text) for text, days in _MORE_DAYS.get(language_range(language)[-1], {}).items()]
-    names += [Name(f"day {days}", text) for text, days in days_of_parts(language_range(language)[-1]).items()]
-    for cases in _MORE_WEEKDAYS.get(language_range(language)[-1], ()):
+    names = [Name(f"day {days}", text) for text, days in _MORE_DAYS.get(base_language(language), {}).items()]
+    names += [Name(f"day {days}", text) for text, days in days_of_parts(base_language(language)).items()]
+    for cases in _MORE_WEEKDAYS.get(base_language(language), ()):
         names += [Name(f"next {number}", text) for number, text in enumerate(cases.split())]
     for number, day in enumerate(_WEEKDAYS):
         texts = [*info[day], *relative.get(f"this {day}", ()), *relative.get(f"next {day}", ())]
@@ -348,7 +348,7 @@ def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
         names += [
             Name(f"next {number}", name.lower() + part)
             for name in info[day]
-            for part in WEEKDAY_PARTS.get(language_range(language)[-1], ())
+            for part in WEEKDAY_PARTS.get(base_language(language), ())
             if len(name) >= _SHORTEST_WEEKDAY
         ]
         names += [Name(f"last {number}", text) for text in relative.get(f"last {day}", ())]

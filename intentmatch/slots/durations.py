@@ -14,7 +14,7 @@ from typing import NamedTuple
 from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.numbers import added_behind, numbers
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 
 CALENDAR_UNITS = ("year", "month", "week", "day")
 CLOCK_UNITS = ("hour", "minute", "second")

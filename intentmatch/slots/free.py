@@ -17,8 +17,7 @@ from intentmatch.core.types import Utterance
 from intentmatch.slots.function_words import elisions, function_words, leading_words, particles, polite_phrases
 from intentmatch.slots.message import Message, Token
 from intentmatch.slots.neighbours import bare_words, sides
-from intentmatch.text.language_id import base_language
-from intentmatch.text.normalize import bare
+from intentmatch.text.normalize import bare, base_language
 from intentmatch.text.typos import only_typos
 
 _MOST_FRAMES = 100

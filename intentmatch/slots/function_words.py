@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from intentmatch.text.language_id import base_language
-from intentmatch.text.normalize import bare
+from intentmatch.text.normalize import bare, base_language
 from intentmatch.text.stop_words import stop_words
 
 _MORE = {

@@ -25,7 +25,7 @@ from intentmatch.slots.message import (
     Start,
     initials,
 )
-from intentmatch.text.normalize import bare, fold, language_range
+from intentmatch.text.normalize import bare, base_language, fold
 from intentmatch.text.scripts import kind, words
 from intentmatch.text.typos import only_typos
 
@@ -153,7 +153,7 @@ def declines(language: str | None) -> bool:
 
 
 def _first(language: str) -> str:
-    return language_range(language)[-1]
+    return base_language(language)
 
 
 def _may_end(message: Message, start: Start, end: int) -> bool:

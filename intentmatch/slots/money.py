@@ -14,7 +14,7 @@ from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.quantities import Quantity, Units
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 
 _SIGNS = {
     "USD": "$ us$ usd",

@@ -21,7 +21,7 @@ from intentmatch.slots.numbers import numbers
 from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.range_words import joined_as_range, relation_words
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 
 _ARITHMETIC = frozenset(["number", "sign"])
 _CALENDAR = frozenset(["number", "ordinal", "month", "day"])

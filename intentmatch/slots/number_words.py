@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from intentmatch.slots.message import Message, NumberAt
-from intentmatch.text.normalize import bare, language_range
+from intentmatch.text.normalize import bare, base_language
 
 _WORDS = {
     "en": """
@@ -142,7 +142,7 @@ class _Run(NamedTuple):
 
 def spoken_numbers(message: Message) -> Iterator[NumberAt]:
     """Yield the numbers of a message in words of its language; an article is a loose one."""
-    table = _table(language_range(message.language)[-1] if message.language else "en")
+    table = _table(base_language(message.language) if message.language else "en")
     if table is None:
         return
     for run in _runs(message, table):

@@ -16,7 +16,7 @@ from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, SCALES, Numb
 from intentmatch.slots.number_words import spoken_numbers
 from intentmatch.slots.numerals import numbers_in_numerals
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.normalize import language_range
+from intentmatch.text.normalize import base_language
 
 _COMPACT = re.compile(r"(?<![0-9a-z.,])[0-9]{1,9}(?:[.,][0-9]{1,4})?(?=[a-z])")
 _MEGA = re.compile("(?<=[0-9])M(?![A-Za-z])")
@@ -76,7 +76,7 @@ def ends_below_zero(message: Message, number: NumberAt) -> bool:
 
 
 def _words_of(message: Message) -> _Words:
-    return _words(language_range(message.language)[-1] if message.language else "en")
+    return _words(base_language(message.language) if message.language else "en")
 
 
 class _Words(NamedTuple):

@@ -17,8 +17,7 @@ from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.number_words import cardinal, with_cardinals
 from intentmatch.slots.numerals import NUMERALS, numeral
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.language_id import base_language
-from intentmatch.text.normalize import bare
+from intentmatch.text.normalize import bare, base_language
 
 _WORDS = {
     "ar": "1 أول اولى 2 ثاني ثانية 3 ثالث ثالثة 4 رابع رابعة 5 خامس خامسة 6 سادس سادسة 7 سابع سابعة 8 ثامن ثامنة 9 "

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import MOMENT_WORDS
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 
 _LONGEST = 12
 

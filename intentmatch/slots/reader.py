@@ -34,7 +34,7 @@ from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.patterns import PatternFinder
 from intentmatch.slots.phones import PhoneFinder
 from intentmatch.slots.temperatures import TemperatureFinder
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 from intentmatch.text.regexes import ExpressionError
 
 _BY_DECLARATION = frozenset(["list", "pattern", "number"])

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import LATER_WEEKDAYS, MOMENT_WORDS
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 
 _LONGEST_MODIFIER = 24
 _BY_WEEK = frozenset(["zh", "ja"])

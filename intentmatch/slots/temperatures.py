@@ -11,7 +11,7 @@ from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.numbers import below_zero, ends_below_zero, numbers
 from intentmatch.slots.quantities import Units
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 
 _DEGREES = {
     # The language "" stands for all.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_patterns import patterns
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 
 _BETWEEN = re.compile(r" ?[,.]? ?(?:(?:the|den|der|dem|le|el|il|o|de|dia|dnia) )?")
 """What stands between a weekday and its date."""

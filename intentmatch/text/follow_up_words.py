@@ -8,8 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from intentmatch.text.language_id import base_language
-from intentmatch.text.normalize import fold
+from intentmatch.text.normalize import base_language, fold
 from intentmatch.text.stop_words import STOP_WORDS
 
 _UNSPACED = frozenset({"ja", "th", "zh"})

@@ -15,12 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.runtime.block_sizes import LANGUAGE_ID_TEXTS
-from intentmatch.text.normalize import language_range
 
 SMOOTHING = 0.1
 """Count added to every bigram of every language."""
-# The codes of Norwegian and of its two written forms are used interchangeably.
-_MACROLANGUAGES = {"nb": "no", "nn": "no"}
 _SCRIPTS = {"CJK": "Han"}
 _CACHED_WORDS, _LONGEST_CACHED_WORD = 4096, 40
 _NO_CODES = np.empty(0, dtype=np.uint64)
@@ -93,12 +90,6 @@ def _pairs_of(codes: NDArray[np.uint64]) -> Iterator[str]:
     letters = np.column_stack([codes >> np.uint64(32), codes & np.uint64(0xFFFFFFFF)]).astype("<u4")
     text = letters.tobytes().decode("utf-32-le", "surrogatepass")
     return (text[start : start + 2] for start in range(0, len(text), 2))
-
-
-def base_language(code: str) -> str:
-    """Return the language subtag without region and script; `no` for `nb` and `nn`."""
-    first = language_range(code)[-1]
-    return _MACROLANGUAGES.get(first, first)
 
 
 def script(letter: str) -> str:

@@ -68,6 +68,9 @@ _MOST_MARKS = 30
 """Combining marks in a row that are kept, as in the stream-safe format of UAX #15: normalisation sorts such a row, in
 quadratic time. No word of any language has more than a few."""
 _BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
+# The codes of Norwegian and of its two written forms are used interchangeably.
+_MACROLANGUAGES = {"nb": "no", "nn": "no"}
+_SAME_LANGUAGE = {"nb": ("no",), "nn": ("no", "nb"), "no": ("nb",)}
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*")
 
 
@@ -82,9 +85,18 @@ def language_code(code: str) -> str | None:
 
 @lru_cache(256)
 def language_range(code: str) -> tuple[str, ...]:
-    """Return a language code and its fallbacks: `zh-Hant-TW`, `zh-Hant`, `zh` (lookup of RFC 4647)."""
+    """Return a language code and its fallbacks: `zh-Hant-TW`, `zh-Hant`, `zh` (lookup of RFC 4647).
+
+    Codes of one language follow: `nb-NO`, `nb`, `no`.
+    """
     parts = code.split("-")
-    return tuple("-".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return (*("-".join(parts[:length]) for length in range(len(parts), 0, -1)), *_SAME_LANGUAGE.get(parts[0], ()))
+
+
+def base_language(code: str) -> str:
+    """Return the language subtag without region and script; `no` for `nb` and `nn`."""
+    first = code.split("-", 1)[0]
+    return _MACROLANGUAGES.get(first, first)
 
 
 def clean(text: str) -> str:

@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from intentmatch.text.language_id import base_language
-from intentmatch.text.normalize import fold
+from intentmatch.text.normalize import base_language, fold
 
 DEFAULT = "default"
 """Key of an author's entries for every language."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from intentmatch.text.language_id import base_language
+from intentmatch.text.normalize import base_language
 
 STOP_WORDS: Mapping[str, frozenset[str]] = {
     code: frozenset(words.split())

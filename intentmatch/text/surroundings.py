@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 import yaml
 
+from intentmatch.text.normalize import language_range
+
 FILE = Path(__file__).with_name("surroundings.yaml")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Part = Literal["train", "measure"]
@@ -59,12 +61,12 @@ class Surroundings:
         return text
 
     def has(self, language: str) -> bool:
-        """Return whether there are phrases in a language or its parent."""
-        return language in self.languages or language.partition("-")[0] in self.languages
+        """Return whether there are phrases in a language or its fallbacks."""
+        return any(code in self.languages for code in language_range(language))
 
     def phrases(self, language: str) -> Phrases:
-        """Return the phrases of a language, of its parent (`pt` for `pt-BR`), or of English."""
-        return self.languages.get(language) or self.languages.get(language.partition("-")[0]) or self.languages["en"]
+        """Return the phrases of a language, of its fallbacks (`pt` for `pt-BR`), or of English."""
+        return next(self.languages[code] for code in (*language_range(language), "en") if code in self.languages)
 
 
 @lru_cache(2)

@@ -20,8 +20,7 @@ from intentmatch.core.types import Encoder, Registry
 from intentmatch.reading.message_language import MessageLanguage
 from intentmatch.reading.text import ReadText
 from intentmatch.reading.vocabulary import Vocabulary
-from intentmatch.text.language_id import base_language
-from intentmatch.text.normalize import clean
+from intentmatch.text.normalize import base_language, clean
 
 OUT_OF_SCOPE_WEIGHT = 0.1
 """Weight of a message of an intent that the registry does not have."""

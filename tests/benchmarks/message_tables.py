@@ -35,8 +35,7 @@ from intentmatch.evaluation.variations import in_shorthand, with_typos, without_
 from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import Snapshot
-from intentmatch.text.language_id import base_language
-from intentmatch.text.normalize import fold
+from intentmatch.text.normalize import base_language, fold
 from intentmatch.text.surroundings import KINDS, read_surroundings
 
 NEGATED = Path(__file__).parents[1] / "matching" / "negation.yaml"

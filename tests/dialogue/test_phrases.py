@@ -47,7 +47,17 @@ def test_number_of_languages_matches_the_docstring():
 
 @pytest.mark.parametrize(
     ("asked", "given"),
-    [("pt-BR", "pt"), ("pt", "pt"), ("zh-Hant-TW", "zh"), ("de-AT", "de"), ("xx", "en"), ("xx-YY", "en"), (None, "en")],
+    [
+        ("pt-BR", "pt"),
+        ("pt", "pt"),
+        ("zh-Hant-TW", "zh"),
+        ("de-AT", "de"),
+        ("no", "nb"),
+        ("nn-NO", "nb"),
+        ("xx", "en"),
+        ("xx-YY", "en"),
+        (None, "en"),
+    ],
 )
 def test_language_falls_back_to_its_base_and_english(asked, given):
     assert phrases_for(asked, {}) == shipped()[given]

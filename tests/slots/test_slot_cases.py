@@ -37,3 +37,19 @@ def test_most_values_are_right_and_few_are_wrong(half):
 
     assert right >= 0.88 * len(half)
     assert wrong <= 0.04 * len(half)
+
+
+@pytest.mark.parametrize("language", ["no", "nb", "nn", "nb-NO"])
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        ("number", "2 komma 5", 2.5),
+        ("number", "minus 5", -5),
+        ("number", "3 millioner", 3_000_000),
+        ("money", "3 tusen kroner", {"amount": 3000, "currency": "NOK"}),
+        ("date", "5. mai", "2027-05-05"),
+        ("date", "på fredag", "2026-12-04"),
+    ],
+)
+def test_every_code_of_a_language_finds_its_words(language, kind, text, value):
+    assert [one.value for one in reader(kind).fill(text, ["v"], language, NOW)] == [value]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intentmatch.text import normalize
-from intentmatch.text.normalize import clean, fold, in_words, language_code, language_range
+from intentmatch.text.normalize import base_language, clean, fold, in_words, language_code, language_range
 
 # Every code point there is, lone surrogates included.
 ANYTHING = st.text(st.characters(codec=None, exclude_categories=()))
@@ -164,6 +164,13 @@ def test_language_code_is_idempotent(code):
 def test_language_range_drops_one_subtag_at_a_time():
     assert language_range("zh-Hant-TW") == ("zh-Hant-TW", "zh-Hant", "zh")
     assert language_range("de") == ("de",)
+
+
+@pytest.mark.parametrize("code", ["no", "nb", "nn", "nb-NO", "no-NO"])
+def test_codes_of_norwegian_fall_back_to_each_other(code):
+    assert language_range(code)[0] == code
+    assert {"no", "nb"}.issubset(language_range(code))
+    assert base_language(code) == "no"
 
 
 @pytest.mark.parametrize("name", ["order_status", "OrderStatus", "order/status", "order-status", " order.Status "])

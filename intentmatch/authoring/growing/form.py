@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from intentmatch.pieces.languages import piece_languages
-from intentmatch.text.language_id import base_language
-from intentmatch.text.normalize import clean, fold
+from intentmatch.text.normalize import base_language, clean, fold
 from intentmatch.text.redact import WORDS, redact
 
 MOST_CHARACTERS = 200

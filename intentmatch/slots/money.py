@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.quantities import Quantity, Units
+from intentmatch.slots.range_words import ends_a_part
 from intentmatch.text.normalize import base_language
 
 _SIGNS = {
@@ -156,8 +156,7 @@ def _with_rest(message: Message, amount: Quantity) -> tuple[int, int, float, str
     rest = next((one for one in numbers(message) if gap and one.start == gap.end()), None)
     if rest is None or not isinstance(rest.value, int) or not isinstance(amount.value, int):
         return plain_amount
-    after = message.tokens_after(rest.end, 1)
-    if after and after[0].bare not in function_words(message.language) and message.text[rest.end] not in ",.;!?":
+    if not ends_a_part(message, rest.end):
         return plain_amount
     tenths = base_language(message.language or "en") in _TENTHS and rest.value < _LEAST_REST
     if not (tenths or _LEAST_REST <= rest.value <= _MOST_REST):

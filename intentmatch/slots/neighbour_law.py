@@ -19,7 +19,7 @@ from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, NumberForms
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.ordinals import OrdinalFinder
-from intentmatch.slots.range_words import joined_as_range, relation_words
+from intentmatch.slots.range_words import ends_a_part, joined, joined_as_range, relation_words
 from intentmatch.slots.word_patterns import any_of
 from intentmatch.text.normalize import base_language
 
@@ -45,6 +45,9 @@ _ALWAYS = frozenset(["day"])
 """Classes that change a value that begins or ends with any word; others need another class there."""
 _WITH_UNITS = frozenset(["duration", "money", "temperature"])
 """Kinds whose values begin or end with a unit: any number beside them may belong to them."""
+_WITH_ONE_UNIT = _WITH_UNITS | _LINKED
+"""Kinds whose unit, month or half of the day two numbers may share."""
+_COUNTED = frozenset(["number", "ordinal"])
 _SMALL_WORDS = (
     "a an the of ein eine einen einem einer der die das den dem des un une le la les du el los las una del il lo gli i "
     "di della o os as um uma do da een de het van"
@@ -57,6 +60,7 @@ _GAPS = " \u00a0-"
 _GLUE = frozenset("-/.:,_@#+'\\=&")
 _LONGEST_ARTICLES = 16
 _LONGEST_LINK = 16
+_LONGEST_CHOICE = 40
 
 
 class NeighbourLaw:
@@ -109,7 +113,9 @@ class NeighbourLaw:
             return True
         if self._is_glued(slot, hit.start, -1) or self._is_glued(slot, hit.end, 1):
             return False
-        return not (self._before(slot, kind, classes, hit) or self._behind(slot, kind, classes, hit))
+        if self._before(slot, kind, classes, hit) or self._behind(slot, kind, classes, hit):
+            return False
+        return kind not in _WITH_ONE_UNIT or not self._is_one_of_several(slot, hit)
 
     def _is_glued(self, slot: str, place: int, side: int) -> bool:
         """Return whether a value is a part of a code, a version or the like: what is written together with a number."""
@@ -160,6 +166,18 @@ class NeighbourLaw:
     def _links(self, slot: str, kind: str, found: Iterable[str], gap: tuple[int, int], place: int) -> bool:
         classes = _CALENDAR if kind in _LINKED else _CLASSES[kind] & {"number"}
         return self._changes(slot, classes.intersection(found), gap, place)
+
+    def _is_one_of_several(self, slot: str, hit: SlotHit) -> bool:
+        """Return whether a number that is no value of the slot offers another value: "2 or 3 weeks"."""
+        near = range(hit.start - _LONGEST_CHOICE, hit.end + _LONGEST_CHOICE)
+        for name, start, end in self._spans:
+            if name not in _COUNTED or start not in near or self._taken[slot][start] or self._explained[start]:
+                continue
+            if end <= hit.start and joined(self._message, (start, end), hit.start):
+                return True
+            if hit.end <= start and joined(self._message, hit[:2], start) and ends_a_part(self._message, end):
+                return True
+        return False
 
     def _skip_back(self, place: int) -> int:
         while place and self._text[place - 1] in _GAPS:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from intentmatch.slots.message import Message, NumberAt, plain
 from intentmatch.slots.numbers import added_behind, numbers
-from intentmatch.slots.range_words import joined_as_range
+from intentmatch.slots.range_words import ends_a_part, joined
 from intentmatch.slots.word_patterns import any_of
 
+_COMMAS = frozenset(",、，،")
 _MINUS = re.compile(r"(?<![^\s(])-$")
 
 
@@ -34,21 +35,26 @@ class Units:
         self._ahead = re.compile(rf"(?P<word>{any_of(self._before)})(?P<gap>\.? ?)") if self._before else None
 
     def find(self, message: Message) -> Iterator[Quantity]:
-        """Yield the numbers with a unit, in order. The ends of a range may share a unit: "20 to 30 euros"."""
+        """Yield the numbers with a unit, in order. Several may share a unit: "20 to 30 euros", "20, 25 or 30 euros"."""
         text = message.plain
         ahead = {match.end(): match for match in self._ahead.finditer(text)} if self._ahead else {}
-        bare: NumberAt | None = None
-        """The number before, if it has no unit."""
+        bare: list[NumberAt] = []
+        """The numbers before without a unit, one behind the other."""
         last: Quantity | None = None
         for number in numbers(message):
             found = self._with_unit(number, message, ahead, last.end if last else 0)
-            if found and bare and found.start == number.start and joined_as_range(message, bare.end, number.start):
-                yield Quantity(bare.start, bare.end, bare.value, found.unit)
-            if found is None and last and joined_as_range(message, last.end, number.start):
-                found = Quantity(number.start, number.end, number.value, last.unit)
+            if found and bare and found.start == number.start and joined(message, bare[-1][:2], number.start):
+                yield from (Quantity(*one[:3], found.unit) for one in bare)
+            if found is None and last and joined(message, last[:2], number.start) and ends_a_part(message, number.end):
+                found = Quantity(*number[:3], last.unit)
             if found:
                 yield found
-            bare, last = (None, found) if found else (number, None)
+                bare, last = [], found
+            else:
+                follows = bare and (
+                    text[bare[-1].end : number.start].strip() in _COMMAS or joined(message, bare[-1][:2], number.start)
+                )
+                bare, last = [*(bare if follows else ()), number], None
 
     def _with_unit(
         self, number: NumberAt, message: Message, ahead: Mapping[int, re.Match[str]], used: int

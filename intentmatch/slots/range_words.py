@@ -1,4 +1,4 @@
-"""Words between the ends of a range: "20 to 30", "9-11", "Montag bis Freitag"."""
+"""Words that join two values: the ends of a range ("20 to 30", "Montag bis Freitag"), or a choice ("20 or 30")."""
 
 from __future__ import annotations
 
@@ -6,17 +6,38 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from intentmatch.slots.alternatives import joined_by_or
+from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import MOMENT_WORDS
 from intentmatch.slots.word_patterns import any_of
 from intentmatch.text.normalize import base_language
 
 _LONGEST = 12
+_MARKS = ",.;!?"
 
 
 def joined_as_range(message: Message, start: int, end: int) -> bool:
     """Return whether `text[start:end]`, between two values, makes them the ends of a range."""
     return start < end <= start + _LONGEST and _between(message).fullmatch(message.plain, start, end) is not None
+
+
+def joined(message: Message, first: tuple[int, int], start: int) -> bool:
+    """Return whether a value and the one that begins at `start` are the ends of a range or a choice: "20 or 30"."""
+    end = first[1]
+    if joined_by_or(message.text, end, start, message.language) or joined_as_range(message, end, start):
+        return True
+    if not end < start <= end + _LONGEST:
+        return False
+    opening, both = _bounds(base_language(message.language) if message.language else "en")
+    is_opened = opening.search(message.plain, max(first[0] - _LONGEST, 0), first[0])
+    return is_opened is not None and both.fullmatch(message.plain, end, start) is not None
+
+
+def ends_a_part(message: Message, place: int) -> bool:
+    """Return whether the message, or a part of it, ends at a place: before a mark or a function word."""
+    after = message.tokens_after(place, 1)
+    return not after or after[0].bare in function_words(message.language) or message.text[place] in _MARKS
 
 
 def _between(message: Message) -> re.Pattern[str]:
@@ -28,6 +49,14 @@ def _pattern(language: str) -> re.Pattern[str]:
     own = MOMENT_WORDS.get(language)
     words = [plain(word) for word in own.to.split("|") if word] if own else []
     return re.compile(rf" ?(?:[-~〜～]|{any_of(words)}) ?(?:(?:the|den|dem|el|le|il|o) )?")
+
+
+@lru_cache(maxsize=64)
+def _bounds(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns for "between" before the first end of a range and for "and" behind it."""
+    own = MOMENT_WORDS.get(language)
+    opening, both = (any_of(map(plain, words.split("|"))) for words in ((own.between, own.both) if own else ("", "")))
+    return re.compile(f"(?:{opening}) $"), re.compile(f" (?:{both}) ")
 
 
 class RelationWords(NamedTuple):

@@ -68,9 +68,26 @@ def test_a_long_way_between_two_values_joins_nothing():
     assert not joined_by_or("a" + " or the" * 10 + " b", 1, 71, "en")
 
 
-def test_several_amounts_of_one_slot_are_asked_about_whatever_joins_them():
+@pytest.mark.parametrize(
+    ("language", "text", "amounts"),
+    [
+        ("en", "20 to 30 euros", [20, 30]),
+        ("en", "20 or 30 euros", [20, 30]),
+        ("en", "between 20 and 30 euros", [20, 30]),
+        ("en", "20, 25 or 30 euros", [20, 25, 30]),
+        ("en", "20 euros or 30", [20, 30]),
+        ("en", "20 euros or 30 minutes", [20]),
+        ("de", "zwanzig oder dreißig Euro", [20, 30]),
+        ("fr", "entre 20 et 30 euros", [20, 30]),
+        ("ja", "20か30ユーロ", [20, 30]),
+    ],
+)
+def test_amounts_that_share_a_unit_are_all_asked_about(language, text, amounts):
     pay = Intent("pay", (marked("pay {amount=5 euros}"),), slots=(Slot("amount", "money"),))
-    reading = slot_readers(Registry((pay,)))["pay"].read("pay 20 to 30 euros", "en", NOW)
+    reading = slot_readers(Registry((pay,)))["pay"].read(text, language, NOW)
 
-    assert [one.value["amount"] for one in reading.entities] == [20, 30]
-    assert [(one.slot, one.question) for one in reading.missing] == [("amount", "20 to 30 euros?")]
+    assert [one.value for one in reading.entities] == [{"amount": amount, "currency": "EUR"} for amount in amounts]
+    mark = "？" if language == "ja" else "?"
+    assert [one.question for one in reading.missing] == (
+        [f"{text}{mark}".removeprefix("between ").removeprefix("entre ")] if len(amounts) > 1 else []
+    )

@@ -91,6 +91,14 @@ def test_a_part_of_a_code_is_no_value(kind, code):
         ("ordinal", "en", "last week"),
         ("time", "de", "kurz nach acht"),
         ("money", "en", "twenty five three euros"),
+        ("duration", "en", "2 or 3 weeks"),
+        ("duration", "en", "an hour or two"),
+        ("duration", "de", "zwischen 2 und 3 Tagen"),
+        ("time", "en", "8 or 9 pm"),
+        ("time", "en", "at 8 or 9"),
+        ("time", "fr", "à 8 ou 9 heures"),
+        ("date", "en", "May 3 or 4"),
+        ("datetime", "en", "2 or 3 days ago"),
     ],
 )
 def test_what_no_finder_reads_is_nothing(kind, language, text):

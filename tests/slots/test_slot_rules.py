@@ -176,3 +176,31 @@ def test_values_of_several_parts_are_shown_in_the_words_of_the_user():
 
     assert turn.slots == {"amount": {"amount": 20, "currency": "EUR"}}
     assert turn.reply == "Sending 20 €."
+
+
+@pytest.mark.parametrize(
+    ("kind", "messages", "question", "value"),
+    [
+        ("money", ("send 20 to 30 euros to mum", "30 euros"), "20 to 30 euros?", {"amount": 30, "currency": "EUR"}),
+        (
+            "money",
+            ("send 20 or 30 euros to mum", "20 euros"),
+            "20 or 30 euros?",
+            {"amount": 20, "currency": "EUR"},
+        ),
+        ("number", ("send 20 to 30 to mum", "25"), "20 to 30?", 25),
+        ("date", ("send May 3 to May 5 to mum", "May 4"), "May 3 to May 5?", "2027-05-04"),
+        ("duration", ("send 2 or 3 hours to mum", "3 hours"), "How much?", "PT3H"),
+    ],
+)
+def test_dialogue_asks_about_a_range_or_choice_and_takes_the_answer(kind, messages, question, value):
+    what = Slot("what", kind, required=True, questions={"en": "How much?"})
+    send = Intent("send", (marked("send {what=5} to mum"), marked("send something")), slots=(what,))
+    matcher = Matcher.load(
+        Registry((send, Intent("bye", (marked("goodbye"),)))), encoder=WordHashEncoder(), threshold=0.1, cache="off"
+    )
+    dialogue = Dialogue(matcher)
+    first, second = (dialogue.take(text, "emil", language="en", now=NOW) for text in messages)
+
+    assert (first.intent, first.asks_for, first.reply) == (None, "what", question)
+    assert (second.intent, second.slots) == ("send", {"what": value})

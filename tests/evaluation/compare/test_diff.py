@@ -13,7 +13,7 @@ from fakes import WordHashEncoder
 from intentmatch import Matcher, Registry
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Case
-from intentmatch.evaluation.compare.changes import Edit, changes, intent_rows
+from intentmatch.evaluation.compare.changes import Change, Edit, changes, intent_rows
 from intentmatch.evaluation.compare.diff import Diff, compare, to_json
 from intentmatch.evaluation.compare.paired import paired_held_out
 from intentmatch.evaluation.outcomes import Outcome
@@ -219,6 +219,22 @@ def test_fail_on_worse_needs_more_broken_than_fixed() -> None:
     )
     assert Diff(("x", "y"), edit, asked, (), (0, 0)).failed("worse")  # one broken test is enough
     assert intent_rows(edit, [], worse.changes)[-1].broken == 0  # of intents that are not in the registry
+
+
+def test_intents_that_got_worse_come_first() -> None:
+    edit = Edit.between(registry_of(LINES), registry_of(LINES))
+
+    def effects(intent: str, *, fixed: int, broken: int) -> list[Change]:
+        right, wrong = outcome(intent, intent), outcome(intent, None)
+        return changes("tests", [wrong] * fixed + [right] * broken, [right] * fixed + [wrong] * broken, edit)
+
+    found = [*effects("agent", fixed=2, broken=1), *effects("hours", fixed=1, broken=2)]
+
+    ordered = [row.intent for row in intent_rows(edit, [], found)]
+    evened = [row.intent for row in intent_rows(edit, [], [*found, *effects("hours", fixed=1, broken=0)])]
+
+    assert ordered == ["hours", "cancel", "status", "agent"], "equal intents by their names"
+    assert evened == ["hours", "cancel", "status", "agent"], "of equal sums, what broke more comes first"
 
 
 def test_json_has_the_schema_and_html_escapes_messages() -> None:

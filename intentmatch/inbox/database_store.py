@@ -10,11 +10,10 @@ from contextlib import contextmanager
 
 from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import InputError
-from intentmatch.inbox.sample import COLUMNS, Judged, SampledAnswer, sampled_answer
+from intentmatch.inbox.sample import COLUMNS, SECONDS_IN_A_DAY, Judged, SampledAnswer, sampled_answer
 from intentmatch.inbox.store import (
     CHARACTERS,
     SECONDS_BETWEEN,
-    SECONDS_IN_A_DAY,
     SHARE_AT_A_TIME,
     Entry,
     Handled,
@@ -49,7 +48,7 @@ UPDATE intentmatch.messages SET handled = NULL, text = %(text)s WHERE id = %(id)
 """
 _TOO_OLD = """
 DELETE FROM intentmatch.messages WHERE id IN
-    (SELECT id FROM intentmatch.messages WHERE bot = %s AND last < %s ORDER BY last, id LIMIT %s)
+    (SELECT id FROM intentmatch.messages WHERE bot = %s AND (last < %s OR last > %s) ORDER BY last, id LIMIT %s)
 """
 # An answer to a message that has been judged needs no further judgement.
 _DRAWN = """
@@ -63,11 +62,11 @@ VALUES (%(bot)s, %(key)s, %(text)s, %(language)s, %(verdict)s, %(intent)s, %(int
 """
 _TOO_OLD_DRAWN = """
 DELETE FROM intentmatch.sample WHERE id IN
-    (SELECT id FROM intentmatch.sample WHERE bot = %s AND time < %s ORDER BY time, id LIMIT %s)
+    (SELECT id FROM intentmatch.sample WHERE bot = %s AND (time < %s OR time > %s) ORDER BY time, id LIMIT %s)
 """
 _TOO_MANY_DRAWN = """
 DELETE FROM intentmatch.sample WHERE id IN
-    (SELECT id FROM intentmatch.sample WHERE bot = %s ORDER BY time DESC, id DESC OFFSET %s)
+    (SELECT id FROM intentmatch.sample WHERE bot = %s ORDER BY time > %s, time DESC, id DESC OFFSET %s)
 """
 _JUDGED = """
 UPDATE intentmatch.sample SET judged = %(judged)s, expected = %(expected)s WHERE bot = %(bot)s AND key =
@@ -75,13 +74,13 @@ UPDATE intentmatch.sample SET judged = %(judged)s, expected = %(expected)s WHERE
 """
 _DRIFT_CLAIMED = """
 UPDATE intentmatch.inboxes SET drift_due = %(due)s
-WHERE bot = %(bot)s AND (drift_due IS NULL OR drift_due < %(due)s)
+WHERE bot = %(bot)s AND (drift_due IS NULL OR drift_due NOT BETWEEN %(due)s AND %(due)s + %(day)s)
 """
 _COUNT = "SELECT count(*) FROM intentmatch.messages WHERE bot = %s"
 _COUNT_DRAWN = "SELECT count(*) FROM intentmatch.sample WHERE bot = %s"
 _TOO_MANY = """
 DELETE FROM intentmatch.messages WHERE id IN
-    (SELECT id FROM intentmatch.messages WHERE bot = %s ORDER BY last DESC, id DESC OFFSET %s)
+    (SELECT id FROM intentmatch.messages WHERE bot = %s ORDER BY last > %s, last DESC, id DESC OFFSET %s)
 """
 
 
@@ -121,8 +120,9 @@ class DatabaseStore:
                     connection.execute(_CORRECTED, row)
                     connection.execute(_REOPENED, row)
             self._delete_old(connection, now)
-            connection.execute(_TOO_MANY, [bot, self._most])
-            connection.execute(_TOO_MANY_DRAWN, [bot, self._answers])
+            ahead = now + SECONDS_BETWEEN
+            connection.execute(_TOO_MANY, [bot, ahead, self._most])
+            connection.execute(_TOO_MANY_DRAWN, [bot, ahead, self._answers])
 
     def open_messages(self, now: float) -> list[Missed]:
         """Return unhandled messages within the age limit, oldest first. Raises `DatabaseError`."""
@@ -213,7 +213,11 @@ class DatabaseStore:
     def claim_drift(self, due: float) -> bool:
         """Whether the check for drift that was due is left to do; only one replica is told so."""
         with self._database.rows() as connection:
-            return bool(connection.execute(_DRIFT_CLAIMED, {"bot": self._database.bot, "due": due}).rowcount)
+            return bool(
+                connection.execute(
+                    _DRIFT_CLAIMED, {"bot": self._database.bot, "due": due, "day": SECONDS_IN_A_DAY}
+                ).rowcount
+            )
 
     def put_drift(self, found: str, read: float) -> bool:
         """Keep what a check for drift has found; False if words were erased since it has read the sample."""
@@ -266,7 +270,7 @@ class DatabaseStore:
         if last <= now:
             deleted = [
                 connection.execute(
-                    sql.encode(), [bot, now - self._seconds, self._at_a_time(connection, count)]
+                    sql.encode(), [bot, now - self._seconds, now + self._seconds, self._at_a_time(connection, count)]
                 ).rowcount
                 for count, sql in ((_COUNT, _TOO_OLD), (_COUNT_DRAWN, _TOO_OLD_DRAWN))
             ]

@@ -20,6 +20,7 @@ from intentmatch.core.result import MatchResult, Verdict
 
 Judged = Literal["meant", "skipped"]
 
+SECONDS_IN_A_DAY = 86_400
 LEAST_PRIORITY = 0.25
 """Priority of an answer that nobody doubts. The largest is 1: so a judgement of the one stands for at most four times
 as many answers as a judgement of the other, which keeps intervals short."""
@@ -44,9 +45,13 @@ VALUES (:key, :text, :language, :verdict, :intent, :intents, :confidence, :proba
     (SELECT judged FROM sample WHERE key = :key AND judged IS NOT NULL LIMIT 1),
     (SELECT expected FROM sample WHERE key = :key AND judged IS NOT NULL LIMIT 1))
 """
-_TOO_MANY = "DELETE FROM sample WHERE id IN (SELECT id FROM sample ORDER BY time DESC, id DESC LIMIT -1 OFFSET ?)"
-TOO_OLD = "DELETE FROM sample WHERE id IN (SELECT id FROM sample WHERE time < ? ORDER BY time, id LIMIT ?)"
-"""Delete at most so many answers from before a time, oldest first."""
+_TOO_MANY = """
+DELETE FROM sample WHERE id IN (SELECT id FROM sample ORDER BY time > ?, time DESC, id DESC LIMIT -1 OFFSET ?)
+"""
+TOO_OLD = """
+DELETE FROM sample WHERE id IN (SELECT id FROM sample WHERE time < ? OR time > ? ORDER BY time, id LIMIT ?)
+"""
+"""Delete at most so many answers from before a time and after another, oldest first."""
 
 
 class Drawn(NamedTuple):
@@ -142,9 +147,9 @@ def put(database: sqlite3.Connection, row: Mapping[str, Any], drawn: Drawn) -> N
     database.execute(_INSERT, {**row, **drawn._asdict()})
 
 
-def delete_surplus(database: sqlite3.Connection, most: int) -> None:
-    """Keep the newest `most` answers."""
-    database.execute(_TOO_MANY, [most])
+def delete_surplus(database: sqlite3.Connection, ahead: float, most: int) -> None:
+    """Keep the newest `most` answers; those from after the time `ahead` go first, since the clock was set back."""
+    database.execute(_TOO_MANY, [ahead, most])
 
 
 def rows(database: sqlite3.Connection, since: float) -> list[tuple[Any, ...]]:
@@ -155,9 +160,12 @@ def rows(database: sqlite3.Connection, since: float) -> list[tuple[Any, ...]]:
 
 
 def claim_drift(database: sqlite3.Connection, due: float) -> bool:
-    """Whether the check for drift that was due at this time is left to do; only the first caller is told so."""
+    """Whether the check for drift that was due at this time is left to do; only the first caller is told so.
+
+    One that was claimed for more than a day later does not count: the clock was set back since.
+    """
     last = database.execute("SELECT value FROM about WHERE name = 'drift_due'").fetchone()
-    if last is not None and last[0] >= due:
+    if last is not None and due <= last[0] <= due + SECONDS_IN_A_DAY:
         return False
     database.execute("INSERT OR REPLACE INTO about VALUES ('drift_due', ?)", [due])
     return True

@@ -25,7 +25,7 @@ from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import Verdict
 from intentmatch.inbox import sample
-from intentmatch.inbox.sample import Drawn, Judged, SampledAnswer, sampled_answer
+from intentmatch.inbox.sample import SECONDS_IN_A_DAY, Drawn, Judged, SampledAnswer, sampled_answer
 from intentmatch.storage.postgres.address import Address
 from intentmatch.storage.unwritable import with_advice
 from intentmatch.text.normalize import fold
@@ -36,7 +36,6 @@ Handled = Literal["added", "ignored"]
 # Raise this with every change that an older version of intentmatch would read wrongly.
 _VERSION = 1
 _SECONDS_FOR_A_LOCK = 10.0
-SECONDS_IN_A_DAY = 86_400
 # Deletion by age takes at most this share of the messages in this time, so that a clock which jumps ahead by months
 # deletes a tenth of the messages before somebody sets it right, and not all of them.
 SHARE_AT_A_TIME = 0.1
@@ -67,8 +66,13 @@ INSERT INTO corrections SELECT id, :intent, 1 FROM messages WHERE key = :key
 ON CONFLICT (message, intent) DO UPDATE SET count = count + 1
 """
 _REOPENED = "UPDATE messages SET handled = NULL, text = :text WHERE key = :key AND handled IS NOT NULL"
-_TOO_OLD = "DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE last < ? ORDER BY last, id LIMIT ?)"
-_TOO_MANY = "DELETE FROM messages WHERE id IN (SELECT id FROM messages ORDER BY last DESC, id DESC LIMIT -1 OFFSET ?)"
+_TOO_OLD = """
+DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE last < ? OR last > ? ORDER BY last, id LIMIT ?)
+"""
+# Messages from ahead of the clock go first: it was set back since, or they would keep all new ones away.
+_TOO_MANY = """
+DELETE FROM messages WHERE id IN (SELECT id FROM messages ORDER BY last > ?, last DESC, id DESC LIMIT -1 OFFSET ?)
+"""
 # "No intent" in the database: NULLs would not count as the same key.
 _NONE = ""
 
@@ -194,20 +198,22 @@ class Store:
                 if entry.time >= erased:
                     self._put(database, entry, salt)
             self._delete_old(database, now)
-            database.execute(_TOO_MANY, [self._most])
-            sample.delete_surplus(database, self._answers)
+            ahead = now + SECONDS_BETWEEN
+            database.execute(_TOO_MANY, [ahead, self._most])
+            sample.delete_surplus(database, ahead, self._answers)
 
     def _delete_old(self, database: sqlite3.Connection, now: float) -> None:
         """Delete messages beyond the age limit, oldest first: at most a tenth of all messages (or one) an hour.
 
-        The clock of this machine may be wrong. After a clock was set back, the hour begins again.
+        The clock of this machine may be wrong. After a clock was set back, the hour begins again, and messages that lie
+        as far ahead as the limit count as too old: they would be kept until then.
         """
         last = float(_about(database).get("deleted_at", -math.inf))
         if last <= now < last + SECONDS_BETWEEN:
             return
         if last <= now:
             deleted = [
-                database.execute(sql, [now - self._seconds, _at_a_time(database, table)]).rowcount
+                database.execute(sql, [now - self._seconds, now + self._seconds, _at_a_time(database, table)]).rowcount
                 for table, sql in (("messages", _TOO_OLD), ("sample", sample.TOO_OLD))
             ]
             if not any(deleted):

@@ -121,6 +121,38 @@ def test_one_of_two_replicas_checks_for_drift(place):
     assert one.drift() == {"checked": 1.0, "messages": 2, "text": "more of one thing", "findings": []}
 
 
+def test_messages_from_ahead_of_the_clock_do_not_stay_longer_than_others(place, clock):
+    right = clock[0]
+    clock[0] += 4000 * DAY
+    record(place, "under a wrong clock", days=1)
+    clock[0] = right
+    for hours in range(3):
+        clock[0] = right + hours * 3601
+        inbox = record(place, "a new thing", days=1)
+
+    assert texts(inbox) == ["a new thing"]
+    assert len(inbox.sampled()) == 0
+
+
+def test_messages_from_ahead_of_the_clock_keep_no_new_ones_away(place, clock):
+    clock[0] += DAY
+    record(place, "first thing", "second thing", messages=2)
+    clock[0] -= DAY
+    inbox = record(place, "a new thing", messages=2)
+
+    assert "a new thing" in texts(inbox)
+    assert len(texts(inbox)) == 2
+
+
+def test_check_for_drift_goes_on_after_the_clock_was_set_back(place):
+    inbox = record(place, "one thing")
+    due = 100 * DAY
+
+    assert inbox.claim_drift(due + 40 * DAY), "while the clock was wrong"
+    assert [inbox.claim_drift(due), inbox.claim_drift(due), inbox.claim_drift(due + DAY)] == [True, False, True]
+    assert not inbox.claim_drift(due), "by a replica whose clock is a little behind"
+
+
 def test_setting_names_the_database_of_the_bot(postgres_address):
     from intentmatch.storage.postgres.address import address_of
 

@@ -92,6 +92,16 @@ def test_number_of_answers_is_bounded_and_the_newest_stay(place, clock):
     assert [one.text for one in inbox.sampled()] == ["message d", "message e", "message f"]
 
 
+def test_answers_from_ahead_of_the_clock_go_first(place, clock):
+    sample = {"share": 1, "messages": 2}
+    clock[0] += DAY
+    record(place, matched("message a"), matched("message b"), sample=sample)
+    clock[0] -= DAY
+    inbox = record(place, matched("message c"), sample=sample)
+
+    assert [one.text for one in inbox.sampled()] == ["message c", "message b"]
+
+
 def test_old_answers_are_hidden_and_deleted_a_few_at_a_time(place, clock):
     record(place, *(matched(f"old message {letter}") for letter in "abcde"), days=2)
     clock[0] += 3 * DAY

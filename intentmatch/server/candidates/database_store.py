@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import DatabaseError
-from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State
+from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State, newest
 from intentmatch.storage.postgres.address import Address
 from intentmatch.storage.postgres.database import Connection, Database
 
@@ -85,7 +85,8 @@ class DatabaseCandidateStore:
                     [self._row(present, sample) for sample in samples if sample.time >= erased],
                 )
             connection.execute(
-                "DELETE FROM intentmatch.candidate_samples WHERE bot = %s AND time < %s", [self._bot, oldest]
+                "DELETE FROM intentmatch.candidate_samples WHERE bot = %s AND time NOT BETWEEN %s AND %s",
+                [self._bot, oldest, newest(oldest)],
             )
             if samples:
                 connection.execute(_TOO_MANY, [self._bot, SAMPLES_OF_A_KIND])

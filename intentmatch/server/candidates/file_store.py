@@ -13,7 +13,7 @@ from pathlib import Path
 
 from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import InputError
-from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State
+from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State, newest
 
 NAME = "candidate.sqlite"
 
@@ -110,7 +110,7 @@ class FileCandidateStore:
             erased = last_erased(mark, time.time())
             rows = [_row(present, sample) for sample in samples if sample.time >= erased]
             database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-            database.execute("DELETE FROM samples WHERE time < ?", [oldest])
+            database.execute("DELETE FROM samples WHERE time NOT BETWEEN ? AND ?", [oldest, newest(oldest)])
             if samples:
                 database.execute(_TOO_MANY, [SAMPLES_OF_A_KIND])
             return True

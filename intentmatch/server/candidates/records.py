@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
@@ -89,6 +90,11 @@ class Sample(NamedTuple):
     candidate: Mapping[str, Any] | None
     time: float
     """When the message was said, in seconds since the epoch."""
+
+
+def newest(oldest: float) -> float:
+    """Return the time after which samples are removed: as far ahead as `oldest` is past, since a clock was set back."""
+    return 2 * time.time() - oldest
 
 
 class CandidateStore(Protocol):

@@ -14,7 +14,8 @@ from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
-from intentmatch.inbox.store import SECONDS_IN_A_DAY, Entry, row_of
+from intentmatch.inbox.sample import SECONDS_IN_A_DAY
+from intentmatch.inbox.store import Entry, row_of
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.n_best import Hypotheses
 from intentmatch.matching.options import MatchOptions

@@ -106,6 +106,14 @@ def test_samples_are_few_and_young(store: CandidateStore) -> None:
     assert {one.time >= 60.0 for one in store.samples("p", 0.0)} == {True}
 
 
+def test_samples_from_far_ahead_of_the_clock_are_removed(store: CandidateStore) -> None:
+    now, year = time.time(), 365 * 86_400.0
+    store.begin(RECORD)
+    store.add("a", "p", {}, [sample(at=now), sample(at=now + year), sample(at=now + 3 * year)], now - 2 * year)
+
+    assert [one.time for one in store.samples("p", 0.0)] == [now + year, now]
+
+
 def test_a_damaged_file_is_reported(store: FileCandidateStore) -> None:
     store.path.parent.mkdir()
     store.path.write_bytes(b"no database" * 100)

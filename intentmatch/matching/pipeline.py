@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import IntentMatchError
-from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, WordMatch
+from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, StageName, WordMatch
 from intentmatch.core.types import Encoder, Reranker, Vectors
 from intentmatch.core.when_read import when_read
 from intentmatch.encoders.coverage import Coverage
@@ -39,6 +39,7 @@ from intentmatch.text.normalize import clean
 
 if TYPE_CHECKING:
     from intentmatch.matching.opinions.judging import Judging
+    from intentmatch.matching.other_values import OtherValues
 
 _SHOWN = 3
 _SAME_VECTOR = 0.99
@@ -95,6 +96,11 @@ class Engine:
         self._questions = Questions(registry, self.settings.top_k)
         self._reader = Reader(registry, self.settings)
         self._results = ResultBuilder(registry, tolerant=self.settings.fuzzy < 1.0)
+        self._other_values: OtherValues | None = None
+        if any(utterance.marks for utterance in registry.utterances):
+            from intentmatch.matching.other_values import OtherValues  # not needed by a registry without slots
+
+            self._other_values = OtherValues(registry, self._results.fill)
         self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
         self._coverage = Coverage(encoder)
         self._encoded_by = f"encoded by {encoder.name}"
@@ -113,7 +119,21 @@ class Engine:
 
     def read(self, message: str, question: Question) -> Reading:
         """Read one message: all that is done before it is encoded. Raises `InputError` if it is not text."""
-        return self._reader.read(message, question, calibrates_foreign=self.artefact.foreign is not None)
+        reading = self._reader.read(message, question, calibrates_foreign=self.artefact.foreign is not None)
+        if reading.exact or (reading.refused and not reading.is_noise):
+            return reading
+        return self._with_other_values(reading)
+
+    def _with_other_values(self, reading: Reading, *, free: bool = False) -> Reading:
+        """Return a reading with the utterances that equal the message but for values, if there are any."""
+        others = self._other_values
+        equal = others.hits(reading.typed.text, reading.question, free=free) if others else None
+        if not equal:
+            return reading
+        names = " and of ".join(self._intents[intent].name for intent in equal)
+        stage: StageName = "free_text" if free else "values"
+        reading.stages.add(stage, f"equals an utterance of {names} but for the values of slots")
+        return reading._replace(exact=equal, refused="")
 
     def answer(self, reading: Reading, precomputed: Callable[[str], Precomputed] | None = None) -> MatchResult:
         """Answer a message that was read.
@@ -150,6 +170,7 @@ class Engine:
             decision, decided_by = second, "reranker"
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
+        decision = self._with_free_text(decision, reading)
         decision = decision if fuzzy else self._checked_fragment(decision, meant, question, stages)
         decision, negation = check_negation(
             decision, meant, reading.typed, question.language, lambda clause: self._decision_on(clause, question)
@@ -305,6 +326,13 @@ class Engine:
         reranked, says = self._reranking.rerank(reading.meant.text, vector, decision, scoring, question.hidden)
         stages.add("reranker", says)
         return decide(reranked, policy, question.language) if reranked else None
+
+    def _with_free_text(self, decision: Decision, reading: Reading) -> Decision:
+        """Return a match in place of a doubt if the message is an utterance with other free text."""
+        if decision.verdict == "matched":
+            return decision
+        reading = self._with_other_values(reading, free=True)
+        return self._exact(reading) if len(reading.exact) == 1 else decision
 
     def _checked_fragment(
         self, decision: Decision, text: ReadText, question: Question, stages: TraceRecorder

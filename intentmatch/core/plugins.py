@@ -1,4 +1,4 @@
-"""SearchResult up encoders, rerankers and formats by name. Only this module reads entry points.
+"""Look up encoders, rerankers and formats by name. Only this module reads entry points.
 
 Built-ins are a table of import strings, so that using one imports only that one. Other packages add names through the
 entry-point groups `intentmatch.encoders`, `intentmatch.rerankers` and `intentmatch.formats`. An encoder or reranker
@@ -8,9 +8,12 @@ format entry is a `formats.kit.format.Format` object.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from intentmatch.core.errors import MissingExtraError, UnknownNameError
@@ -91,10 +94,25 @@ def names(group: Group) -> list[str]:
 
 def third_party(group: Group) -> dict[str, EntryPoint]:
     """Return the entry points that other installed packages add to a group, by name."""
+    return {entry.name: entry for entry in _entry_points(group, tuple(map(_state, sys.path)))}
+
+
+@functools.lru_cache(maxsize=8)
+def _entry_points(group: Group, _search_path: tuple[object, ...]) -> tuple[EntryPoint, ...]:
+    """Read the files of all installed packages, once for each state of the search path."""
     # Imported late: it takes as long as all our modules together, and built-in names do not need it.
     from importlib.metadata import entry_points
 
-    return {entry.name: entry for entry in entry_points(group=f"intentmatch.{group}")}
+    return tuple(entry_points(group=f"intentmatch.{group}"))
+
+
+def _state(place: str) -> object:
+    """Return what changes when a package is installed into a folder of the search path, or removed from it."""
+    try:
+        found = Path(place).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
 def installed(module: str) -> bool:

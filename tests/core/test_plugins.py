@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,6 +73,16 @@ def test_entry_point_of_another_package_is_found(site: Path):
     assert listed == ["static", "onnx", "sentence_transformer", "remote", "acme"]
     assert not imported_by_listing
     assert factory("small", None) == "acme small"
+
+
+def test_files_of_packages_are_read_again_only_after_an_install(site: Path, monkeypatch: pytest.MonkeyPatch):
+    before = plugins.names("encoders")
+    with monkeypatch.context() as patch:
+        patch.delattr(importlib.metadata, "entry_points")
+        assert plugins.names("encoders") == before
+
+    install(site, "[intentmatch.encoders]\nacme = acme_encoders:load\n")
+    assert plugins.names("encoders") == [*before, "acme"]
 
 
 def test_entry_point_cannot_replace_a_built_in(site: Path):

@@ -35,6 +35,7 @@ from intentmatch.server.middleware.request_log import CLIENT_GONE
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
 MEDIA_TYPE = "application/problem+json"
+_SCHEMA = {"$ref": f"#/components/schemas/{ProblemDetails.__name__}"}
 WARMING, BROKEN = "urn:intentmatch:warming", "urn:intentmatch:broken"
 
 # A body of a megabyte can hold a hundred thousand mistakes; nobody reads more than these.
@@ -96,8 +97,12 @@ def install(app: FastAPI, shapes: Sequence[tuple[re.Pattern[str], Shape]] = ()) 
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the errors of a FastAPI route, for the OpenAPI document."""
-    return {status: {"model": ProblemDetails, "description": DESCRIPTIONS[status]} for status in statuses}
+    """Return the errors of a FastAPI route, for the OpenAPI document.
+
+    They refer to the schema: of a model, FastAPI would make a validator for each error of each route, and use none.
+    """
+    content = {MEDIA_TYPE: {"schema": _SCHEMA}}
+    return {status: {"description": DESCRIPTIONS[status], "content": content} for status in statuses}
 
 
 def declare_media_type(openapi: dict[str, Any]) -> None:
@@ -112,12 +117,11 @@ def declare_media_type(openapi: dict[str, Any]) -> None:
 
 def declare_bad_paths(openapi: dict[str, Any]) -> None:
     """Add the error (400) of a path with the character 0 to the calls that have a name in their path."""
-    schema = {"$ref": f"#/components/schemas/{ProblemDetails.__name__}"}
     for path, operations in openapi["paths"].items():
         for operation in operations.values() if "{" in path else ():
             statuses = operation["responses"]
             description = f"{DESCRIPTIONS[400][:-1]}, or {_BAD_PATH}" if "400" in statuses else _BAD_PATH.capitalize()
-            statuses["400"] = {"description": description, "content": {MEDIA_TYPE: {"schema": schema}}}
+            statuses["400"] = {"description": description, "content": {MEDIA_TYPE: {"schema": _SCHEMA}}}
             operation["responses"] = dict(sorted(statuses.items()))
 
 

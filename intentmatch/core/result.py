@@ -30,6 +30,7 @@ StageName = Literal[
     "reranker",
     "decide",
     "free_text",
+    "without_values",
     "fragment",
     "negation",
     "follow_up",

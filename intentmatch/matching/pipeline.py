@@ -40,6 +40,7 @@ from intentmatch.text.normalize import clean
 if TYPE_CHECKING:
     from intentmatch.matching.opinions.judging import Judging
     from intentmatch.matching.other_values import OtherValues
+    from intentmatch.matching.without_values import WithoutValues
 
 _SHOWN = 3
 _SAME_VECTOR = 0.99
@@ -107,6 +108,13 @@ class Engine:
         self._vector_of: Callable[[Sequence[int]], NDArray[np.float32]] | None = (
             encoder.vector_of if getattr(encoder, "reads_pieces", False) else None  # type: ignore[attr-defined]
         )
+        self._without_values: WithoutValues | None = None
+        if self._vector_of is not None and any(intent.slots for intent in registry):
+            from intentmatch.matching.without_values import WithoutValues  # not needed by a registry without slots
+
+            self._without_values = WithoutValues(
+                registry, self._results.entities, self.encode_one, self._scoring.nearest_rows
+            )
         self._precedence = self._questions.precedence
 
     def question(self, options: MatchOptions) -> Question:
@@ -171,6 +179,7 @@ class Engine:
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
         decision = self._with_free_text(decision, reading)
+        decision = decision if fuzzy else self._checked_values(decision, reading, vector)
         decision = decision if fuzzy else self._checked_fragment(decision, meant, question, stages)
         decision, negation = check_negation(
             decision, meant, reading.typed, question.language, lambda clause: self._decision_on(clause, question)
@@ -333,6 +342,15 @@ class Engine:
             return decision
         reading = self._with_other_values(reading, free=True)
         return self._exact(reading) if len(reading.exact) == 1 else decision
+
+    def _checked_values(self, decision: Decision, reading: Reading, vector: NDArray[np.float32]) -> Decision:
+        """Refuse a match that only the values of slots in the message speak for."""
+        if self._without_values is None:
+            return decision
+        decision, says = self._without_values.check(decision, reading.typed.text, vector, reading.question)
+        if says:
+            reading.stages.add("without_values", says)
+        return decision
 
     def _checked_fragment(
         self, decision: Decision, text: ReadText, question: Question, stages: TraceRecorder

@@ -69,6 +69,13 @@ class ResultBuilder:
             in_scope=in_scope(ranked),
         )
 
+    def entities(self, text: str, intent: str, question: Question) -> tuple[Entity, ...]:
+        """Return the entities of an intent in a message; none for an intent without slots."""
+        if intent not in self._slots:
+            return ()
+        language = question.language or self._registry.first_language
+        return self._slots[intent].read(text[:MAX_CHARACTERS], language, question.now).entities
+
     def fill(
         self,
         text: str,

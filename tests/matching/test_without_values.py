@@ -1,0 +1,61 @@
+"""Values of slots alone do not decide the intent."""
+
+from __future__ import annotations
+
+import pytest
+
+from intentmatch import Matcher
+
+REGISTRY = """version: 1
+slots:
+  room: {values: [kitchen, cellar, living room]}
+  code: {pattern: "[A-Z]{3}-\\\\d{4}", examples: [ABC-1234]}
+intents:
+  look_up:
+    utterances: ["look up {code}", "find ticket {code}", "what is the state of {code}"]
+  light_on:
+    slots: {until: {type: date}}
+    utterances: ["{room} on", "turn on the light in the {room}", "light in the kitchen until tomorrow"]
+  hello:
+    utterances: [hello there, good morning]
+  bye:
+    utterances: [goodbye, see you later]
+"""
+
+
+@pytest.fixture(scope="module")
+def matcher(tmp_path_factory) -> Matcher:
+    folder = tmp_path_factory.mktemp("values")
+    (folder / "bot.yaml").write_text(REGISTRY, encoding="utf-8")
+    return Matcher.load(folder, cache="off")
+
+
+@pytest.mark.parametrize(
+    "message", ["my neighbour hates ABC-1234", "write a poem about my kitchen", "who invented the living room"]
+)
+def test_a_message_that_shares_nothing_but_a_value_is_out_of_scope(matcher, message):
+    result = matcher.match(message, language="en")
+
+    assert result.verdict == "out_of_scope"
+    assert "without the values of its slots" in result.trace.reason
+    assert "without_values" in [stage.name for stage in result.trace.stages]
+
+
+@pytest.mark.parametrize(
+    ("message", "intent"),
+    [
+        ("could you look up ABC-1234", "look_up"),
+        ("please turn on the light in the cellar", "light_on"),
+        ("light in the kitchen until monday please", "light_on"),
+        ("ABC-1234 please", "look_up"),
+    ],
+)
+def test_a_message_with_other_words_around_a_value_is_matched(matcher, message, intent):
+    assert matcher.match(message, language="en").intent == intent
+
+
+def test_a_message_without_values_is_matched_as_before(matcher):
+    result = matcher.match("good morning to you", language="en")
+
+    assert result.intent == "hello"
+    assert "without_values" not in [stage.name for stage in result.trace.stages]

@@ -108,7 +108,9 @@ class TracedDisk:
         if done.returncode:
             raise OSError(f"the traced program failed: {done.stderr[-1000:]}")
         self._folder = str(folder)
-        self._calls = [match for line in log.read_text(encoding="ascii").splitlines() if (match := _LINE.match(line))]
+        # strace escapes what the program says, and not the path of the program itself.
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        self._calls = [match for line in lines if (match := _LINE.match(line))]
 
     def failures(self, chosen: random.Random, each: int) -> Iterator[tuple[int, dict[str, bytes]]]:
         """Yield, `each` times after each call, how many acknowledgements came before, and the files of the folder.

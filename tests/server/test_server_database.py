@@ -332,6 +332,65 @@ def test_bots_of_a_database_are_added_updated_and_kept_apart(bots, monkeypatch):
         assert {one["name"] for one in client.get("/bots", headers=header).json()["bots"]} == {"bank", "shop", "tax"}
 
 
+POISON = {
+    "types of the findings": 'inboxes SET drift = \'{"checked": 1, "messages": [], "findings": []}\'',
+    "no findings": "inboxes SET drift = '[['",
+    "record of the candidate": "candidates SET record = '['",
+    "time of the candidate": "candidates SET record = replace(record, '\"started\": ', '\"started\": 1e400')",
+    "answers of a sample": "candidate_samples SET answers = '['",
+    "number of answers of a sample": "candidate_samples SET answers = '[1]'",
+    "types of a sample": "candidate_samples SET answers = '[1, {}]'",
+    "time of a sample": "candidate_samples SET time = 1e300",
+    "no time of a sample": "candidate_samples SET time = 'NaN'",
+    "kind of a sample": "candidate_samples SET kind = 'x'",
+    "name of a count": "candidate_counts SET name = name || 'x'",
+    "a count": "candidate_counts SET count = -9223372036854775807",
+}
+
+
+@pytest.mark.parametrize("change", POISON.values(), ids=POISON)
+def test_rows_that_a_tenant_poisons_stop_no_other_bot(bots, change, monkeypatch, caplog):
+    """By SQL of its own role: the numbers of all bots go on, and its own calls are no errors of the server."""
+    import psycopg
+
+    from intentmatch.inbox import Inbox
+    from intentmatch.server.bots import daily_drift
+    from intentmatch.storage.postgres.database import Database
+
+    monkeypatch.setattr(daily_drift, "SECONDS_BETWEEN_LOOKS", 0.05)
+    monkeypatch.setattr(candidate, "SECONDS_BETWEEN_LOOKS", 0.05)
+    settings = "settings: {inbox: database, inbox_sample: 1, drift: '00:00'}\n"
+    write(bots.of("shop"), settings + HELLO)
+    write(bots.of("shop"), settings + BYE)
+    with Database(bots).transaction() as connection:
+        make_tenant(connection, "shopkeeper", "shop")
+    options = {"authoring": True, "author_keys": ["*:anna=a"], "admin_keys": ["*:root"], "keys": ["*:k"]}
+    author, caller = {"x-api-key": "a"}, {"x-api-key": "k"}
+    with TestClient(create_app(BotFolder(bots), **options), raise_server_exceptions=False) as client:
+
+        def match(bot, text):
+            return client.post(f"/bots/{bot}/match", json={"text": text}, headers=caller).status_code
+
+        body = {"revision": "2", "mode": "shadow"}
+        assert client.post("/bots/shop/candidate", json=body, headers=author).status_code == 200
+        assert match("shop", "goodbye") == match("bank", "hello") == 200
+        until(lambda: client.get("/bots/shop/candidate", headers=author).json()["comparison"]["samples"])
+        Inbox(bots.of("shop")).claim_drift(0.0)
+        with psycopg.connect(str(bots.url).replace("postgres@", "shopkeeper@")) as tenant:
+            tenant.execute("SET app.bot = 'shop'")
+            assert tenant.execute(f"UPDATE intentmatch.{change}".encode()).rowcount
+
+        calls = ("inbox", "review", "candidate", "registry", "audit")
+        statuses = {call: client.get(f"/bots/shop/{call}", headers={"x-api-key": "root"}).status_code for call in calls}
+        numbers = client.get("/metrics", headers={"x-api-key": "root"})
+
+        assert numbers.status_code == 200
+        assert 'bot="bank"' in numbers.text
+        assert [match("bank", "hello"), match("shop", "goodbye")] == [200, 200]
+    assert not {status for status in statuses.values() if status == 500}, statuses
+    assert "Traceback" not in caplog.text
+
+
 def test_database_without_bots_is_refused(postgres_address):
     from intentmatch.core.errors import RegistryError
     from intentmatch.storage.postgres.address import Address

@@ -9,7 +9,9 @@ from dataclasses import replace
 
 from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import DatabaseError
-from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State, newest
+from intentmatch.inbox.store import CHARACTERS
+from intentmatch.server.candidates.differences import KINDS
+from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State, newest, sample_of
 from intentmatch.storage.postgres.address import Address
 from intentmatch.storage.postgres.database import Connection, Database
 
@@ -21,6 +23,10 @@ DELETE FROM intentmatch.candidate_samples WHERE id IN (SELECT id FROM (
     SELECT id, row_number() OVER (PARTITION BY present, kind ORDER BY chance) AS place
     FROM intentmatch.candidate_samples WHERE bot = %s) AS ranked WHERE place > %s)
 """
+
+
+# Characters; the answers of a longer row were written by another program.
+_MOST_ANSWERS = 100_000
 
 
 class DatabaseCandidateStore:
@@ -121,15 +127,15 @@ class DatabaseCandidateStore:
         """Return the samples beside that registry from after `oldest`, the newest first."""
         with self._database.rows() as connection:
             rows = connection.execute(
-                "SELECT kind, text, language, answers, time FROM intentmatch.candidate_samples "
-                "WHERE bot = %s AND present = %s AND time >= %s ORDER BY time DESC, id DESC",
-                [self._bot, present, oldest],
+                f"SELECT left(kind, 50), left(text, {CHARACTERS}), left(language, 50), left(answers, {_MOST_ANSWERS}), "  # noqa: S608
+                "time FROM intentmatch.candidate_samples WHERE bot = %s AND present = %s AND time >= %s "
+                "ORDER BY time DESC, id DESC LIMIT %s".encode(),
+                [self._bot, present, oldest, SAMPLES_OF_A_KIND * len(KINDS)],
             ).fetchall()
-        found = []
-        for kind, text, language, answers, at in rows:
-            before, after = json.loads(answers)
-            found.append(Sample(kind, text, language, before, after, at))
-        return found
+        try:
+            return [sample_of(row) for row in rows]
+        except (ValueError, TypeError, OverflowError) as error:
+            raise DatabaseError(f"the samples of the candidate of {self._bot} cannot be read: {error}") from None
 
     def _record(self, connection: Connection, *, lock: bool = False) -> CandidateRecord | None:
         row = connection.execute(_LOCKED if lock else _READ, [self._bot]).fetchone()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import InputError
-from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State, newest
+from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State, newest, sample_of
 
 NAME = "candidate.sqlite"
 
@@ -142,11 +142,7 @@ class FileCandidateStore:
                 "SELECT kind, text, language, answers, time FROM samples WHERE present = ? AND time >= ? "
                 "ORDER BY time DESC, rowid DESC", [present, oldest]
             ).fetchall()  # fmt: skip
-        found = []
-        for kind, text, language, answers, at in rows:
-            before, after = json.loads(answers)
-            found.append(Sample(kind, text, language, before, after, at))
-        return found
+            return [sample_of(row) for row in rows]
 
     @contextmanager
     def _open(self, lock: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:

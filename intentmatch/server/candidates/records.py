@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
+from types import UnionType
 from typing import Any, Literal, NamedTuple, Protocol
 
 from intentmatch.core.erasure import Erasure
@@ -16,6 +18,7 @@ from intentmatch.server.candidates.rollback import RollbackRule
 Mode = Literal["shadow", "canary"]
 State = Literal["running", "rolled_back", "promoted"]
 
+_SHOWN = 100
 SAMPLES_OF_A_KIND = 20
 """Samples kept of each kind of difference, drawn at random from those that were compared."""
 
@@ -90,6 +93,42 @@ class Sample(NamedTuple):
     candidate: Mapping[str, Any] | None
     time: float
     """When the message was said, in seconds since the epoch."""
+
+
+_ANSWER: Mapping[str, type | UnionType] = {
+    "verdict": str,
+    "intent": str | None,
+    "rivals": list,
+    "confidence": float | int | None,
+}
+"""Names and types of an answer in a sample."""
+
+
+def sample_of(row: Sequence[Any]) -> Sample:
+    """Return the sample of a row: kind, text, language, answers and time.
+
+    Raises `ValueError`, `TypeError` or `OverflowError` for a row that no server writes, as tenants can.
+    """
+    kind, text, language, answers, at = row
+    try:
+        before, after = json.loads(answers)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    for answer in (before, after):
+        if answer is not None and not _is_answer(answer):
+            raise ValueError(f"no answer: {str(answer)[:_SHOWN]}")
+    datetime.fromtimestamp(at, timezone.utc)
+    return Sample(kind, text, language, before, after, at)
+
+
+def _is_answer(answer: Any) -> bool:
+    return (
+        isinstance(answer, dict)
+        and answer.keys() == _ANSWER.keys()
+        and all(isinstance(answer[name], types) for name, types in _ANSWER.items())
+        and all(isinstance(rival, str) for rival in answer["rivals"])
+        and (answer["confidence"] is None or math.isfinite(answer["confidence"]))
+    )
 
 
 def newest(oldest: float) -> float:

@@ -39,7 +39,8 @@ def other(store: FileCandidateStore) -> CandidateStore:
 
 
 def sample(kind: str = "failed", at: float = 10.0) -> Sample:
-    return Sample(kind, "hello", "en", {"verdict": "matched"}, None, at)  # type: ignore[arg-type]
+    answer = {"verdict": "matched", "intent": "greet", "rivals": [], "confidence": 0.9}
+    return Sample(kind, "hello", "en", answer, None, at)  # type: ignore[arg-type]
 
 
 def test_nothing_is_there_at_first(store: CandidateStore) -> None:

@@ -67,6 +67,7 @@ def test_role_of_a_bot_reads_its_keys_and_writes_none(keys, postgres):
     other = KeyStore(Database(postgres.url(user="reader", more="/other")))
 
     assert [one.name for one in mine(reader)] == ["ann"]
-    assert other.all(every_bot=True) == []
+    # Keys for all bots may be there, of other tests.
+    assert [one for one in other.all(every_bot=True) if one.bot != "*"] == []
     with pytest.raises(DatabaseError, match="permission denied"):
         reader.add("bob", "admin")

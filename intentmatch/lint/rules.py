@@ -10,6 +10,7 @@ import numpy as np
 from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.types import Utterance
 from intentmatch.lint.catalogue import problem
+from intentmatch.lint.moving import may_move
 from intentmatch.lint.subject import Rows, Subject
 
 # A line is misplaced if the other intent leads by more than two thirds of the 90th percentile of well-placed lines'
@@ -52,7 +53,9 @@ def misplaced_utterance(subject: Subject) -> Iterator[Problem]:
             f"“{subject.lines[row].text}” is nearer to {rival!r} ({theirs:.2f}) than to its own {own!r} ({mine:.2f}): "
             f"see “{subject.lines[other].text}” at {subject.place(other).short}"
         )
-        hint = f"move it to {rival!r}, reword it, or give {own!r} more lines like it"
+        hint = f"give {own!r} more lines like it, or reword it"
+        if may_move(subject, row):
+            hint = f"give {own!r} more lines like it, reword it, or move it to {rival!r}"
         yield problem(subject.place(row), "misplaced-utterance", message, hint)
 
 

@@ -24,7 +24,6 @@ from intentmatch.studio.visit import Visit
 _AT_ONCE = 20
 _KINDS = {"all": "All", "mend": "With a mend", "error": "Errors", "warning": "Warnings", "info": "Notes"}
 _BADGES: dict[str, BadgeKind] = {"error": "bad", "warning": "warn", "info": "plain"}
-_MOST_AT_ONCE = 200
 
 
 async def show(visit: Visit) -> None:
@@ -60,18 +59,11 @@ class _Issues:
             with tag("div", classes="st-card"):
                 empty("Nothing to mend: lint finds no problems.")
             return
-        gains = [issue for issue in found if issue.mend is not None and (issue.mend.gain or 0) > 0]
         with tag("div", classes="st-row"):
             kinds = {kind: f"{name} ({len(self._of(kind))})" for kind, name in _KINDS.items() if self._of(kind)}
             self._kind = self._kind if self._kind in kinds else "all"
             toggle = ui.toggle(kinds, value=self._kind, on_change=self._choose)
             toggle.props("unelevated no-caps toggle-color=primary").props["aria-label"] = "Which issues"
-            if len(gains) > 1 and self._visit.may("author"):
-                text = f"Mend all {len(gains)} that win utterances"
-                some = gains[:_MOST_AT_ONCE]
-                ui.button(text, icon="auto_fix_high", on_click=partial(self._mend, some)).props(
-                    "outline no-caps"
-                ).classes("st-push")
         self._list = tag("div", classes="st-stack st-gap", role="list")
         self._more = ui.button("Show more", on_click=self._show_more).props("flat")
         self._fill()
@@ -122,17 +114,15 @@ class _Issues:
             if problem.hint:
                 words(f"{problem.hint[:1].upper()}{problem.hint[1:]}.", "st-muted st-small", "p")
             if issue.mend is not None and visit.may("author"):
-                button = ui.button(issue.mend.title, icon="auto_fix_high", on_click=partial(self._mend, [issue]))
+                button = ui.button(issue.mend.title, icon="auto_fix_high", on_click=partial(self._mend, issue))
                 button.props("outline no-caps dense").classes("st-action")
                 if issue.lines:
                     button.props["aria-label"] = f"{issue.mend.title}: “{issue.lines[0].line.text}”"
         return card
 
-    async def _mend(self, some: Sequence[Issue]) -> None:
-        title = some[0].mend.title if len(some) == 1 and some[0].mend else f"Mend {counted(len(some), 'issue')}"
-        rules = ", ".join(dict.fromkeys(issue.problem.rule for issue in some))
+    async def _mend(self, issue: Issue) -> None:
         try:
-            edits = mends(self._all, [issue.id for issue in some])
+            edits = mends(self._all, [issue.id])
         except InputError as error:
             self._visit.tell(str(error), "negative")
             return
@@ -140,7 +130,9 @@ class _Issues:
             # Its places are those of the files before the change.
             self._visit.tell("The files have changed: wait until the findings are about them.")
             return
-        if await propose(self._visit, edits, title=title, note=f"Mend: {rules}") is not None and self.part is not None:
+        title = issue.mend.title if issue.mend is not None else ""
+        written = await propose(self._visit, edits, title=title, note=f"Mend: {issue.problem.rule}")
+        if written is not None and self.part is not None:
             self.part.refresh()
 
     async def _mend_current(self) -> None:
@@ -148,7 +140,7 @@ class _Issues:
         if issue is None or issue.mend is None:
             self._visit.tell("Choose an issue with a mend first: j and k move.")
             return
-        await self._mend([issue])
+        await self._mend(issue)
 
     def _open_current(self) -> None:
         issue = self._cursor.current

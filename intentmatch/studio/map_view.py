@@ -267,7 +267,7 @@ class MapView:
                 with tag("div", classes="st-row st-small"):
                     tag("span", "is near, of")
                     intent_link(self._visit, other)
-            if line.template is None and self._visit.may("author"):
+            if row in shown.movable and self._visit.may("author"):
                 move_button(self._visit, line, own, other)
 
 

@@ -84,5 +84,5 @@ class OverlapView:
                 place(self._visit, side.line.location)
                 if side.misplaced:
                     badge("nearer to the other", "bad")
-            if side.line.template is None and self._visit.may("author"):
+            if side.movable and self._visit.may("author"):
                 move_button(self._visit, side.line, side.intent, other)

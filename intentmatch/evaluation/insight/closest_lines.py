@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intentmatch.core.types import Utterance
+from intentmatch.lint.moving import may_move
 from intentmatch.lint.subject import Subject
 
 MOST_PAIRS = 100
@@ -23,6 +24,8 @@ class Side(NamedTuple):
     line: Utterance
     misplaced: bool
     """Whether the line is nearer to the other intent than to its own, when it is left out."""
+    movable: bool
+    """Whether it may be moved to the other intent; see `lint.moving.may_move`."""
 
 
 class ClosePair(NamedTuple):
@@ -104,7 +107,7 @@ def _overlap(subject: Subject, pair: tuple[int, int], wrong: set[int], most: int
     names = [subject.registry.intents[intent].name for intent in pair]
 
     def side(row: int) -> Side:
-        return Side(subject.owner(row).name, subject.lines[row], row in wrong)
+        return Side(subject.owner(row).name, subject.lines[row], row in wrong, row in wrong and may_move(subject, row))
 
     return OverlappingIntents(
         names[0],

@@ -14,6 +14,7 @@ from intentmatch.core.errors import InputError, Location, Problem
 from intentmatch.core.types import Utterance
 from intentmatch.evaluation.insight.left_out_scores import LeftOutScores
 from intentmatch.lint import CATALOGUE, FIXABLE, Report
+from intentmatch.lint.moving import may_move
 from intentmatch.lint.subject import Subject
 from intentmatch.registry.editing.edits import AddUtterance, Edit, MoveUtterance, RemoveUtterance
 from intentmatch.registry.editing.removal import RemoveItems
@@ -49,7 +50,7 @@ class Mend:
     """What the edits do, such as "Move it to refund"."""
     edits: tuple[Edit, ...]
     gain: int | None = None
-    """How many more lines then find their intent when they are left out; None if it was not weighed."""
+    """How many more other lines then find their intent when they are left out; None if it was not weighed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Issue:
     intents: tuple[str, ...] = ()
     """The intents that it is about."""
     misread: int = 0
-    """Lines of these intents that another intent takes when they are left out."""
+    """The lines in question that another intent takes when they are left out: one, or those of the intents."""
     mend: Mend | None = None
 
     @property
@@ -80,10 +81,8 @@ class Issue:
 
     @property
     def value(self) -> int:
-        """Lines to be won: by the mend, or of the intents if an author has to find one."""
-        if self.mend is not None:
-            return self.mend.gain or 0
-        return self.misread
+        """Lines to be won: by the mend, or by what the author finds."""
+        return max(self.misread, (self.mend and self.mend.gain) or 0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -131,7 +130,11 @@ def issues(report: Report, base: Path) -> list[Issue]:
 
 
 def mends(found: Sequence[Issue], ids: Collection[str]) -> list[Edit]:
-    """Return the edits that end the issues with these ids. Raises `InputError` for an id without a mend."""
+    """Return the edits that end the issues with these ids.
+
+    Only what `lint --fix` fixes may be mended together, because it changes no answer; each other mend is a decision of
+    its own. Raises `InputError` for several of these, and for an id without a mend.
+    """
     by_id: Mapping[str, Issue] = {issue.id: issue for issue in found}
     edits: list[Edit] = []
     places: set[Location] = set()
@@ -139,6 +142,8 @@ def mends(found: Sequence[Issue], ids: Collection[str]) -> list[Edit]:
         issue = by_id.get(name)
         if issue is None or issue.mend is None:
             raise InputError(f"there is no mend for {name!r}: the files may have changed since it was found")
+        if len(set(ids)) > 1 and issue.problem.rule not in FIXABLE:
+            raise InputError(f"{name!r} must be mended alone: its mend can change answers, so look at each one")
         for edit in issue.mend.edits:
             if isinstance(edit, RemoveItems):
                 places.update(edit.places)
@@ -184,13 +189,15 @@ class _Maker:
         other = self._other(problem.rule, row)
         lines = (own,) if other is None else (own, self._shown(other))
         intents = tuple(dict.fromkeys(line.intent for line in lines))
-        return replace(issue, lines=lines, intents=intents, mend=self._mend(problem, row, other))
+        misread = int(problem.rule == "misplaced-utterance")
+        return replace(issue, lines=lines, intents=intents, misread=misread, mend=self._mend(problem, row, other))
 
     def weighed(self, found: Iterable[Issue]) -> list[Issue]:
         """Return the issues with the gains of their mends."""
         left, result = _MOST_WEIGHED, []
         for issue in found:
-            target = None if issue.mend is None else self._target(issue.mend.edits[0])
+            edits = () if issue.mend is None else issue.mend.edits
+            target = self._target(edits[0]) if len(edits) == 1 else None
             if issue.mend is None or target is None or not left:
                 result.append(issue)
                 continue
@@ -254,7 +261,7 @@ class _Maker:
         line, name = self._per_line.lines[row], self._per_line.owner(row).name
         if line.template is not None or line.location is None:
             return None
-        if problem.rule == "misplaced-utterance" and other is not None:
+        if problem.rule == "misplaced-utterance" and other is not None and may_move(self._per_line, row):
             rival = self._per_line.owner(other).name
             return Mend(f"Move it to {rival}", (MoveUtterance(line.text, rival, name, line.language),))
         if problem.rule == "near-duplicate":

@@ -51,7 +51,7 @@ class LeftOutScores:
     def gain(self, row: int, to: int | None) -> int:
         """Return how many more lines find their intent if a line moves to an intent, or is removed (None).
 
-        A line that moves counts with its new intent, one that is removed does not count.
+        The line itself does not count: it would find the intent that it was moved to because it was moved there.
         """
         source = int(self._owners[row])
         changed = {source: np.setdiff1d(np.flatnonzero(self._owners == source), [row])}
@@ -72,12 +72,8 @@ class LeftOutScores:
             begin += len(rows)
             ahead = (scores > best) | ((scores == best) & (intent < found))
             best, found = np.where(ahead, scores, best), np.where(ahead, intent, found)
-        owners, counted = self._owners.copy(), np.ones(len(everything), dtype=bool)
-        if to is None:
-            counted[row] = False
-        else:
-            owners[row] = to
-        return int(((found == owners) & counted).sum()) - int((self.right & counted).sum())
+        counted = everything != row
+        return int(((found == self._owners) & counted).sum()) - int((self.right & counted).sum())
 
     def _cosines(self, rows: slice, others: NDArray[np.int64] | slice) -> _Numbers:
         # A slice of the vectors is a view: copies of all of them would take most of the time.

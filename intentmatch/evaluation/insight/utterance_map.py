@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from intentmatch.core.types import Utterance
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 from intentmatch.evaluation.insight.projection import Positions, project
+from intentmatch.lint.moving import may_move
 from intentmatch.lint.rules import misplaced
 from intentmatch.lint.subject import Subject
 
@@ -28,6 +29,8 @@ class UtteranceMap:
     """From -1 to 1, shape `(lines, 2)`."""
     neighbours: NDArray[np.int64]
     """Of a misplaced line, the nearest line of the intent that it is nearer to; otherwise -1. Shape `(lines,)`."""
+    movable: frozenset[int] = frozenset()
+    """Rows of misplaced lines that may be moved to that intent; see `lint.moving.may_move`."""
 
     @property
     def misplaced(self) -> list[int]:
@@ -65,7 +68,8 @@ def utterance_map(subject: Subject) -> UtteranceMap:
     rows = misplaced(per_line)
     neighbours[rows] = per_line.left_out.nearest[rows]
     names = tuple(intent.name for intent in per_line.registry)
-    return UtteranceMap(per_line.lines, names, per_line.owners, project(per_line.vectors), neighbours)
+    movable = frozenset(row for row in rows if may_move(per_line, row))
+    return UtteranceMap(per_line.lines, names, per_line.owners, project(per_line.vectors), neighbours, movable)
 
 
 def misunderstood(shown: UtteranceMap, cases: HeldOutCases) -> NDArray[np.int64]:

@@ -53,17 +53,25 @@ def test_misplaced_line_is_shown_with_what_attracts_it_and_a_mend(bot: Path):
     assert issue.id == "misplaced-utterance:bot.yaml:10:9"
     assert issue.mend is not None
     assert issue.mend.title == "Move it to cancel"
-    assert issue.mend.gain is not None
-    assert issue.mend.gain >= 1
-    assert issue.value == issue.mend.gain
+    assert issue.problem.hint.startswith("give 'book' more lines like it, reword it")
+
+
+def test_moved_line_does_not_count_as_won(bot: Path):
+    """It would find the intent that it was moved to because it was moved there."""
+    issue = next(one for one in found_in(bot) if one.problem.rule == "misplaced-utterance")
+
+    assert issue.mend is not None
+    assert issue.mend.gain == 0
+    assert issue.value == issue.misread == 1
 
 
 def test_mend_ends_the_finding(bot: Path):
     found = found_in(bot)
-    wanted = [one.id for one in found if one.mend is not None]
+    wanted = [one.problem.rule for one in found if one.mend is not None]
 
-    changes = plan(bot, mends(found, wanted))
-    changes.write()
+    for rule in wanted:
+        now = found_in(bot)
+        plan(bot, mends(now, [one.id for one in now if one.problem.rule == rule])).write()
 
     left = [one for one in found_in(bot) if one.mend is not None]
     assert wanted
@@ -122,6 +130,25 @@ def test_template_gets_no_mend(bot: Path):
     found = [one for one in found_in(bot) if one.problem.location.line == 10]
 
     assert all(one.mend is None for one in found)
+
+
+def test_mends_that_change_answers_are_made_one_at_a_time(bot: Path):
+    found = found_in(bot)
+    some = [one.id for one in found if one.mend is not None]
+
+    assert len(some) == 2
+    with pytest.raises(InputError, match="must be mended alone"):
+        mends(found, some)
+
+
+def test_duplicates_are_removed_together(bot: Path):
+    (bot / "bot.yaml").write_text(TEXT + "      - stop the order today!\n", encoding="utf-8")
+    found = found_in(bot)
+    some = [one.id for one in found if one.problem.rule == "duplicate-utterance"]
+
+    (edit,) = mends(found, some)
+
+    assert len(some) == len(edit.places) == 2
 
 
 def test_unknown_id_is_refused(bot: Path):

@@ -25,10 +25,10 @@ def strayed(aggregation: str = "mean2") -> Subject:
     )
 
 
-def naive(found: Subject, owners: np.ndarray, counted: np.ndarray) -> int:
-    """Count right lines one by one."""
+def naive(found: Subject, owners: np.ndarray, counted: np.ndarray, of: np.ndarray | None = None) -> int:
+    """Count the right lines one by one; of these only, if given."""
     right = 0
-    for row in np.flatnonzero(counted):
+    for row in np.flatnonzero(counted if of is None else of):
         cosines = found.vectors @ found.vectors[row]
         scores = {}
         for owner in set(owners[counted].tolist()):
@@ -65,9 +65,10 @@ def test_gain_is_that_of_a_naive_count(aggregation, row, to):
     else:
         owners[row] = to
     scores = LeftOutScores(found)
-    before = int(scores.right[counted].sum())
+    others = everything & (np.arange(len(everything)) != row)
+    before = int(scores.right[others].sum())
 
-    assert scores.gain(row, to) == naive(found, owners, counted) - before
+    assert scores.gain(row, to) == naive(found, owners, counted, of=others) - before
 
 
 @pytest.mark.parametrize("to", [None, 2])
@@ -88,7 +89,8 @@ def test_intent_that_comes_first_wins_a_tie_after_an_edit_too(to):
     scores = LeftOutScores(found)
 
     assert bool(scores.right[2])
-    assert scores.gain(row, to) == naive(found, owners, counted) - int(scores.right[counted].sum())
+    others = np.arange(len(owners)) != row
+    assert scores.gain(row, to) == naive(found, owners, counted, of=others) - int(scores.right[others].sum())
 
 
 def test_moving_a_stray_line_home_wins_it():

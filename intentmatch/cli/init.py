@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
@@ -16,6 +17,8 @@ from intentmatch.cli.render import output
 from intentmatch.core.errors import InputError, counted
 from intentmatch.storage.unwritable import unwritable
 
+_T = TypeVar("_T")
+
 SCHEMA_FILE = "intents.schema.json"
 """File beside the intents with the JSON Schema that editors read."""
 
@@ -23,7 +26,7 @@ SCHEMA_FILE = "intents.schema.json"
 @cli.command()
 @click.argument("folder", default=DEFAULT_INTENTS, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--name", metavar="NAME", help="Name of the bot; names the file.  [default: that of the parent folder]")
-@click.option("--languages", metavar="CODES", help="BCP-47 codes of the bot's languages, such as en,de.  [default: en]")
+@click.option("--languages", metavar="CODES", help="The bot's languages, such as en,de or german.  [default: en]")
 @click.option("--start", metavar="SET", help="Starting set: empty, shop, bank, helpdesk or voice.  [default: empty]")
 def init(folder: Path, name: str | None, languages: str | None, start: str | None) -> None:
     """Write a small registry to begin with.
@@ -41,18 +44,18 @@ def init(folder: Path, name: str | None, languages: str | None, start: str | Non
     from intentmatch.registry.starters import LANGUAGES, STARTERS, starter
 
     _check_empty(folder)
-    asking = sys.stdin.isatty() and sys.stdout.isatty()
+    asking = _has_terminal()
     if name is None:
-        name = _asked("Name of the bot", folder.resolve().parent.name or "bot", asking=asking)
-    if languages is None:
-        languages = _asked("Languages", "en", asking=asking)
-    codes = _codes(languages)
-    if start is None:
-        if asking:
-            for known, about in STARTERS.items():
-                output.say(f"  {known.ljust(max(map(len, STARTERS)))}  {about}")
-        start = _asked("Starting set", "empty", asking=asking)
-    text = starter(start, codes)
+        name = _asked("Name of the bot", folder.resolve().parent.name or "bot", str.strip, asking=asking)
+    codes = _asked("Languages", "en", _codes, asking=asking) if languages is None else _codes(languages)
+    if start is None and asking:
+        for known, about in STARTERS.items():
+            output.say(f"  {known.ljust(max(map(len, STARTERS)))}  {about}")
+
+    def lines_of(start: str) -> str:
+        return starter(start.strip(), codes)
+
+    text = _asked("Starting set", "empty", lines_of, asking=asking) if start is None else lines_of(start)
 
     file = folder / f"{_file_name(name)}.yaml"
     missing = [code for code in codes if code not in LANGUAGES]
@@ -80,15 +83,29 @@ def _check_empty(folder: Path) -> None:
         )
 
 
-def _asked(question: str, default: str, *, asking: bool) -> str:
-    return str(click.prompt(question, default=default)).strip() if asking else default
+def _has_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _asked(question: str, default: str, read: Callable[[str], _T], *, asking: bool) -> _T:
+    """Return what `read` makes of the answer, and ask again as long as it raises `InputError`."""
+
+    def answer(typed: str) -> _T:
+        try:
+            return read(typed)
+        except InputError as error:
+            raise click.UsageError(str(error)) from error
+
+    return click.prompt(question, default=default, value_proc=answer) if asking else read(default)
 
 
 def _codes(languages: str) -> list[str]:
-    """Return the checked codes of `en, de`, each once. Raises `InputError`."""
+    """Return the codes of languages such as `en, german`, each once. Raises `InputError`."""
     from intentmatch.core.types import checked_language_code
+    from intentmatch.registry.reading.country_codes import LANGUAGE_NAMED
 
-    codes = [checked_language_code(code) for code in re.split(r"[\s,]+", languages.strip()) if code]
+    words = [word for word in re.split(r"[\s,]+", languages.strip()) if word]
+    codes = [LANGUAGE_NAMED.get(word.lower()) or checked_language_code(word) for word in words]
     if not codes:
         raise InputError("name at least one language, such as en or en,de")
     return list(dict.fromkeys(codes))

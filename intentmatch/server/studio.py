@@ -42,7 +42,10 @@ _NOBODY_ELSE = "you"
 
 
 def studio_routes(served: Bot | BotPool, access: Access, *, without_keys: bool) -> list[BaseRoute]:
-    """Return the studio for the bots of an app. Raises `MissingExtraError` without NiceGUI."""
+    """Return the studio for the bots of an app. Raises `MissingExtraError` without NiceGUI.
+
+    Without keys, the app belongs to one person at this computer, and its root address opens the studio too.
+    """
     plugins.check_installed("nicegui", what="The studio", extra="studio")
     from intentmatch.studio.app import studio_app
 
@@ -51,7 +54,11 @@ def studio_routes(served: Bot | BotPool, access: Access, *, without_keys: bool) 
         return RedirectResponse(f"{root}{PATH}/", 303)
 
     pages = studio_app(ServedBots(served, access, without_keys=without_keys))
-    return [LoggedRoute(PATH, start, methods=["GET"], include_in_schema=False), Mount(PATH, pages)]
+    entrances = [PATH, "/"] if without_keys else [PATH]
+    return [
+        *(LoggedRoute(path, start, methods=["GET"], include_in_schema=False) for path in entrances),
+        Mount(PATH, pages),
+    ]
 
 
 @asynccontextmanager

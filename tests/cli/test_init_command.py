@@ -73,6 +73,23 @@ def test_wrong_options_write_nothing(tmp_path: Path, options: list[str], error: 
     assert not (tmp_path / "bot").exists()
 
 
+def test_languages_may_be_named(tmp_path: Path):
+    assert run("init", str(tmp_path), "--languages", "English, deutsch, pt_br").exit_code == 0
+    assert {utterance.language for utterance in read_registry(str(tmp_path)).utterances} == {"en", "de"}
+
+
+def test_wrong_answer_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("intentmatch.cli.init._has_terminal", lambda: True)
+
+    done = run("init", str(tmp_path), stdin="Pizza\nklingon\ngerman\nshpo\nshop\n")
+
+    assert done.exit_code == 0, done.output
+    assert done.output.count("Languages [en]") == done.output.count("Starting set [empty]") == 2
+    assert "'klingon' is not a language code" in done.output
+    assert "Did you mean 'shop'?" in done.output
+    assert {utterance.language for utterance in read_registry(str(tmp_path)).utterances} == {"de"}
+
+
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path):
     (tmp_path / "bot").write_text("", encoding="utf-8")
 

@@ -177,6 +177,15 @@ def test_home_is_rasas_if_it_speaks_rasa(matcher: Matcher) -> None:
     assert TestClient(create_app(matcher, protocols=["rasa"])).get("/").text.startswith("Hello from Rasa")
 
 
+def test_home_of_the_studio_for_one_person_opens_it(matcher: Matcher) -> None:
+    pytest.importorskip("nicegui")
+    client = TestClient(create_app(matcher, studio=True, open_studio=True, keys=()), root_path="/bot")
+
+    answer = client.get("/", follow_redirects=False)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/bot/studio/")
+
+
 def test_home_knows_its_root_path(matcher: Matcher) -> None:
     client = TestClient(create_app(matcher), root_path="/nlu")
     assert client.get("/nlu/").json()["links"]["docs"] == "/nlu/docs"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from intentmatch import Matcher
+from intentmatch import Dialogue, Matcher
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import UnknownNameError
 from intentmatch.registry import read_registry
@@ -32,6 +32,8 @@ def test_holds_every_intent_and_test_in_each_language(tmp_path: Path, name: str,
     for intent in registry:
         assert {utterance.language for utterance in intent.utterances} == {*languages}
         assert {*intent.responses} == {*languages}
+        assert {*intent.titles} == {*languages}
+        assert all({*slot.questions} == {*languages} for slot in intent.slots)
     assert {case.language for case in registry.tests} == {*languages}
 
 
@@ -41,6 +43,65 @@ def test_answers_its_own_tests(tmp_path: Path, name: str):
 
     wrong = {case.text for case in matcher.registry.tests if matcher.match(case.text).intent != case.expected}
     assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "messages", "intent", "slots"),
+    [
+        (
+            "bank",
+            "en",
+            ("I want to send money", "300 euros", "Anna"),
+            "transfer_money",
+            {"amount": {"amount": 300, "currency": "EUR"}, "recipient": "Anna"},
+        ),
+        (
+            "bank",
+            "en",
+            ("transfer 20 euros to my brother Tom",),
+            "transfer_money",
+            {"amount": {"amount": 20, "currency": "EUR"}, "recipient": "my brother Tom"},
+        ),
+        (
+            "bank",
+            "fr",
+            ("je veux envoyer de l'argent", "300 euros à Anna"),
+            "transfer_money",
+            {"amount": {"amount": 300, "currency": "EUR"}, "recipient": "Anna"},
+        ),
+        ("bank", "de", ("meine Karte wurde abgelehnt", "am Automaten"), "card_not_working", {"place": "cash machine"}),
+        ("helpdesk", "es", ("no tengo internet", "la VPN"), "network_problem", {"connection": "VPN"}),
+        (
+            "helpdesk",
+            "en",
+            ("my laptop does not start", "the screen stays black"),
+            "device_broken",
+            {"device": "laptop", "symptom": "the screen stays black"},
+        ),
+        (
+            "helpdesk",
+            "de",
+            ("bitte bestellt mir ein Mikrofon", "Frau Kaya"),
+            "equipment_request",
+            {"item": "Mikrofon", "approver": "Frau Kaya"},
+        ),
+        ("helpdesk", "en", ("what about my ticket", "INC-48213"), "ticket_status", {"ticket": "INC-48213"}),
+        ("shop", "en", ("where is my order", "A-47110"), "order_status", {"order": "A-47110"}),
+        ("shop", "de", ("Bestellung rückgängig machen", "die Nummer ist 47110"), "order_cancel", {"order": "47110"}),
+    ],
+)
+def test_understands_the_answers_to_its_questions(tmp_path, name, language, messages, intent, slots):
+    dialogue = Dialogue(Matcher.load(written(tmp_path, name, LANGUAGES)))
+    *before, last = (dialogue.take(message, "anna", language=language) for message in messages)
+
+    assert all(turn.asks_for for turn in before)
+    assert (last.intent, last.slots) == (intent, slots)
+
+
+@pytest.mark.parametrize("name", [name for name in STARTERS if name != "empty"])
+def test_no_reply_asks_what_no_slot_is_for(tmp_path, name):
+    for intent in read_registry(written(tmp_path, name, LANGUAGES)):
+        assert not any("?" in text for text in intent.responses.values()), intent.name
 
 
 @pytest.mark.parametrize("name", STARTERS)

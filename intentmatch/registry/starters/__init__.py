@@ -27,7 +27,7 @@ STARTERS: Mapping[str, str] = MappingProxyType(
 LANGUAGES = ("en", "de", "fr", "es")
 """Languages that every starting set is written in."""
 
-_OF_A_LANGUAGE = re.compile(r"      ([a-z]{2}):")
+_OF_A_LANGUAGE = re.compile(r"( {6,})([a-z]{2}):")
 _TEST_LANGUAGE = re.compile(r"  - \{.*, language: ([a-z]{2})\}")
 
 
@@ -46,12 +46,16 @@ def starter(name: str, languages: Collection[str] = LANGUAGES) -> str:
 
 def _in_languages(lines: Sequence[str], kept: Collection[str]) -> list[str]:
     """Return the lines of a file in the standard layout without those of other languages."""
-    chosen, wanted = [], True
+    chosen: list[str] = []
+    depth = 0
+    """Spaces before the name of the unwanted language whose block is left out; 0 outside of such a block."""
     for line in lines:
-        if language := _OF_A_LANGUAGE.match(line) or _TEST_LANGUAGE.fullmatch(line):
-            wanted = language[1] in kept
-        elif not line.startswith(" " * 7):
-            wanted = True
-        if wanted:
+        if depth and line.startswith(" " * (depth + 1)):
+            continue
+        depth = 0
+        test, block = _TEST_LANGUAGE.fullmatch(line), _OF_A_LANGUAGE.match(line)
+        if block and block[2] not in kept:
+            depth = len(block[1])
+        elif not test or test[1] in kept:
             chosen.append(line)
     return chosen

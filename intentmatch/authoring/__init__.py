@@ -6,5 +6,5 @@ Commands, the HTTP API and pages call the same functions:
 - `effect.effect_of` says which answers an edit changes, before it is written.
 - `evaluator.Evaluator` evaluates revisions in the background; `Workspace.evaluate` does so at once.
 - `bots.Bots` creates, removes and restores the bots of a folder.
-- `local_writes.write_changes` writes as a command does: with a revision once the history has begun.
+- `operations` has the one way that an edit takes: described, planned, written, reloaded, evaluated, answered.
 """

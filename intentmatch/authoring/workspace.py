@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 ANY = "*"
 """In place of a digest: whatever the files hold."""
 
+Making = Callable[[Files], Sequence[Edit]]
+"""Makes edits for the files as they are. May raise `InputError`."""
+
 Unloadable = Callable[[Registry], Problem | None]
 """Returns why a registry with other settings could not be loaded; None if it could."""
 
@@ -159,18 +162,19 @@ class Workspace:
             return changes
         return replace(changes, problems=(*changes.problems, found), brought=(*changes.brought, found))
 
-    def write(self, edits: Sequence[Edit], *, author: str, note: str, expected: str) -> Written:
+    def write(self, edits: Sequence[Edit] | Making, *, author: str, note: str, expected: str) -> Written:
         """Write edits if the files still have the digest `expected`, and keep a revision.
 
-        Without a `note`, the revision says in a few words what the edits are.
+        Without a `note`, the revision says in a few words what the edits are. `Making` is called while nobody else
+        writes.
 
         Raises `StaleRevisionError` if they do not, `ChangedMeanwhileError` if somebody else is writing, `RegistryError`
         if the edits bring errors, and `InputError` if an edit is impossible or the files cannot be written.
         """
         with self._writing():
-            self._refuse_stale(edits, expected)
-            changes = self.plan(edits)
-            return self._write(changes, author, note)
+            made = edits(self.files()) if callable(edits) else edits
+            self._refuse_stale(made, expected)
+            return self._write(self.plan(made), author, note)
 
     def write_planned(self, changes: Changes, *, author: str, note: str) -> Written:
         """Write changes that were planned before, such as those that a person has confirmed, and keep a revision.
@@ -287,28 +291,14 @@ class Workspace:
         held |= {self.place(name): content for name, content in files.items()}
         return examine(self.path, overrides=held, limits=self._limits)
 
-    def restore(self, identity: str, *, author: str, note: str, expected: str) -> Written:
-        """Write the files of a revision again, and keep that as a new revision. Raises as `write`."""
-        with self._writing():
-            edits = self.restoring(identity)
-            self._refuse_stale(edits, expected)
-            return self._write(self.plan(edits), author, note or restoring_note(identity))
-
     def restoring(self, identity: str) -> list[Edit]:
         """Return the edits that bring a revision back. Raises `UnknownNameError`."""
         wanted = self._history.files(identity)
         if not wanted:
             raise InputError(f"the revision {identity} has no files of this registry")
-        return self._replacing(wanted)
+        return self.replacing(wanted)
 
-    def replace(self, wanted: Files, *, author: str, note: str, expected: str) -> Written:
-        """Write files in place of all present ones, and keep that as a new revision. Raises as `write`."""
-        with self._writing():
-            edits = self._replacing(wanted)
-            self._refuse_stale(edits, expected)
-            return self._write(self.plan(edits), author, note)
-
-    def _replacing(self, wanted: Files) -> list[Edit]:
+    def replacing(self, wanted: Files) -> list[Edit]:
         """Return the edits that make these files of the present ones."""
         present = self.files()
         edits: list[Edit] = [RemoveFile(self.place(name)) for name in sorted(present.keys() - wanted.keys())]

@@ -42,7 +42,7 @@ class Checkout:
 
         Raises `ChangedMeanwhileError` otherwise; then nothing is written.
         """
-        from intentmatch.authoring.local_writes import local_author
+        from intentmatch.authoring.operations.local import local_author
 
         self._revision = self._store.write(
             read_files(self.folder), author=local_author(Path.cwd()), note=note, expected=self._revision.digest

@@ -55,7 +55,7 @@ def push(folder: Path, address: Address, note: str, who: str | None, force: bool
     Examples:
       intentmatch push intents/ postgres://localhost/bots/faq -m "First version"
     """
-    from intentmatch.authoring.local_writes import local_author
+    from intentmatch.authoring.operations.local import local_author
     from intentmatch.storage.postgres.registries import ANY, RegistryStore
 
     files = _valid_files(folder)

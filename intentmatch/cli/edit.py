@@ -260,9 +260,9 @@ def write(changes: Changes, *, yes: bool, note: str = "", workspace: Workspace |
 
 def written(changes: Changes, note: str = "", workspace: Workspace | None = None) -> None:
     """Write changes, with a revision if the registry has a history, and print what was written."""
-    from intentmatch.authoring.local_writes import write_changes
+    from intentmatch.authoring.operations.local import write_confirmed
 
-    done = write_changes(changes, note, workspace)
+    done = write_confirmed(changes, note, workspace)
     checkout.publish(note)
     for change in changes.files:
         output.say(f"{change.path} is written.")

@@ -203,7 +203,7 @@ def erase(
       intentmatch inbox erase -i shop/ --contains "anna schmidt" --log log.jsonl
       intentmatch inbox erase -i shop/ --conversation 17 --store redis://localhost
     """
-    from intentmatch.authoring.local_writes import local_author
+    from intentmatch.authoring.operations.local import local_author
     from intentmatch.core.erasure import Erasure
     from intentmatch.evaluation.logs import erase_from_log
     from intentmatch.inbox import Inbox

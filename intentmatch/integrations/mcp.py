@@ -19,7 +19,7 @@ from intentmatch import (
     __version__,
     plan_utterances,
 )
-from intentmatch.authoring.local_writes import write_changes
+from intentmatch.authoring.operations.local import write_confirmed
 from intentmatch.authoring.read_limits import limits_of
 from intentmatch.integrations.routes import check_intents
 
@@ -128,7 +128,8 @@ class _EditTools:
 
         Without `confirm` nothing is written: the result is a preview with the diff, warnings and a `confirm` value.
         The same call with that value writes the change and reloads the intents. If the files or the arguments have
-        changed since the preview, nothing is written.
+        changed since the preview, nothing is written. `active` is false if the files are written but cannot be loaded:
+        `warnings` says why, and the previous intents stay active; the same call again would add nothing.
         """
         with _as_tool_errors():
             changes = plan_utterances(
@@ -146,26 +147,27 @@ class _EditTools:
         preview = hashlib.sha256(f"{changes.diff}{changes.registry.fingerprint}".encode()).hexdigest()[:12]
         if confirm not in (None, preview):
             raise ToolError(f"Nothing is written: {confirm!r} does not confirm this change:\n{changes.diff}")
-        if confirm is not None:
-            with _as_tool_errors():
-                write_changes(changes)
-            with _as_tool_errors("The change is written, but cannot be loaded, so the previous intents stay active: "):
-                self._matcher.reload()
-        return {
-            "written": confirm is not None,
-            "diff": changes.diff,
-            "warnings": [str(problem) for problem in changes.brought],
-            "confirm": preview,
+        warnings = [str(problem) for problem in changes.brought]
+        shown = {"written": False, "diff": changes.diff, "warnings": warnings, "confirm": preview}
+        if confirm is None:
+            return shown
+        with _as_tool_errors():
+            done = write_confirmed(changes, reload=self._matcher.reload)
+        return shown | {
+            "written": True,
+            "active": done.active,
+            "revision": None if done.revision is None else done.revision.id,
+            "warnings": [*warnings, *done.warnings],
         }
 
 
 @contextmanager
-def _as_tool_errors(before: str = "") -> Iterator[None]:
+def _as_tool_errors() -> Iterator[None]:
     """Turn our errors into tool errors; the protocol hides the text of any other error from the agent."""
     try:
         yield
     except IntentMatchError as error:
-        raise ToolError(f"{before}{error}") from error
+        raise ToolError(str(error)) from error
 
 
 def _summary(intent: Intent) -> dict[str, Any]:

@@ -190,6 +190,11 @@ class ServedBot:
         with _explained():
             return await self._bot.reload()
 
+    def evaluate_soon(self, revision: str) -> None:
+        """Queue a revision for evaluation."""
+        with _explained():
+            self._bot.evaluator.ask(revision)
+
 
 @contextmanager
 def _explained() -> Iterator[None]:

@@ -61,6 +61,9 @@ class Bot(Protocol):
     async def reload(self) -> Matcher:
         """Read the files again. Raises `BotUnavailableError` if they are invalid; the last registry stays active."""
 
+    def evaluate_soon(self, revision: str) -> None:
+        """Queue a revision for evaluation."""
+
 
 class Host(Protocol):
     """The program that the studio runs in."""

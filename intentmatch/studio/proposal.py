@@ -5,29 +5,26 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from nicegui import ui
 
 from intentmatch.authoring.effect import Comparison, Effect
-from intentmatch.authoring.revisions import Files, digest_of
+from intentmatch.authoring.operations.operation import Done, Operation, Plan
+from intentmatch.authoring.operations.served import carry_out, comparison
 from intentmatch.authoring.time_limit import StoppedError, stopping
-from intentmatch.authoring.workspace import StaleRevisionError, Workspace, Written
+from intentmatch.authoring.workspace import Making, StaleRevisionError
 from intentmatch.core.errors import (
-    DatabaseError,
-    InputError,
     IntentMatchError,
     Problem,
     RegistryError,
     public_text,
 )
 from intentmatch.core.relative_paths import relative
-from intentmatch.core.types import Case
 from intentmatch.evaluation.compare.changes import Change
 from intentmatch.evaluation.compare.diff import EFFECTS
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.plan import Changes
-from intentmatch.studio.host import Bot
 from intentmatch.studio.parts import badge, difference, tag, words
 from intentmatch.studio.places import with_short_names
 from intentmatch.studio.visit import Visit
@@ -40,10 +37,6 @@ _MOST_SHOWN = 30
 _MOST_PROBLEMS = 20
 
 
-Making = Callable[[Files], Sequence[Edit]]
-"""Makes edits for the files as they are; called again if they have changed meanwhile. May raise `InputError`."""
-
-
 async def propose(
     visit: Visit,
     edits: Sequence[Edit] | Making,
@@ -51,7 +44,7 @@ async def propose(
     title: str,
     note: str,
     failed: Callable[[Exception], Awaitable[None]] | None = None,
-) -> Written | None:
+) -> Done | None:
     """Show what edits would do, and write them if the visitor says so. Returns None if nothing was written.
 
     Edits of single lines fit whatever the rest of the files says; what replaces a whole file must be `Making`. If the
@@ -60,7 +53,8 @@ async def propose(
     """
     try:
         visit.require("author")
-        plan = await asyncio.to_thread(_plan, visit.bot.workspace, edits)
+        operation = Operation(edits, visit.author, note)
+        plan = await asyncio.to_thread(operation.planned, visit.bot.workspace)
     except IntentMatchError as error:
         visit.tell(explained(error), "negative")
         if failed is not None:
@@ -69,22 +63,19 @@ async def propose(
     if not plan.changes.files:
         visit.tell("The files say this already: there is nothing to change.")
         return None
-    return await _Proposal(visit, edits, plan, title=title, note=note, failed=failed).decided()
+    return await _Proposal(visit, operation, plan, title=title, failed=failed).decided()
 
 
-async def write(visit: Visit, edits: Sequence[Edit], *, note: str, expected: str) -> Written:
-    """Write edits for a visitor, and use the new files at once. Raises as `Workspace.write`, and `InputError`.
+async def write(visit: Visit, operation: Operation, *, expected: str) -> Done:
+    """Carry out an operation for a visitor, and tell its warnings. Raises as `Workspace.write`, and `InputError`.
 
     `expected` is the digest of the files that the edits were made for.
     """
     visit.require("author")
-    workspace = visit.bot.workspace
-    written = await asyncio.to_thread(workspace.write, edits, author=visit.author, note=note, expected=expected)
-    for warning in written.warnings:
+    done = await carry_out(visit.bot, operation, expected=expected)
+    for warning in done.warnings:
         visit.tell(warning, "warning")
-    if written.changes.files:
-        await visit.bot.reload()
-    return written
+    return done
 
 
 def explained(error: Exception) -> str:
@@ -96,44 +87,19 @@ def explained(error: Exception) -> str:
     return text[:1].upper() + text[1:]
 
 
-def logged_messages(bot: Bot) -> list[Case]:
-    """Return the messages of a bot's inbox; none if it has none, or if it cannot be read."""
-    try:
-        messages = [] if bot.inbox is None else bot.inbox.messages()
-    except (InputError, DatabaseError):
-        return []
-    return [Case(message.text, None, message.language) for message in messages if message.text]
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """Edits for the files of one moment."""
-
-    edits: Sequence[Edit]
-    changes: Changes
-    digest: str
-
-
-def _plan(workspace: Workspace, edits: Sequence[Edit] | Making) -> _Plan:
-    files = workspace.files()
-    made = edits(files) if callable(edits) else edits
-    return _Plan(made, workspace.plan(made), digest_of(files))
-
-
 class _Proposal:
     """One open dialog."""
 
     def __init__(
         self,
         visit: Visit,
-        edits: Sequence[Edit] | Making,
-        plan: _Plan,
+        operation: Operation,
+        plan: Plan,
         *,
         title: str,
-        note: str,
         failed: Callable[[Exception], Awaitable[None]] | None,
     ) -> None:
-        self._visit, self._edits, self._plan, self._failed = visit, edits, plan, failed
+        self._visit, self._operation, self._plan, self._failed = visit, operation, plan, failed
         self._closed = threading.Event()
         with visit.client, ui.dialog().props("persistent") as self._dialog, ui.card().classes("st-dialog st-proposal"):
             tag("h2", title, "st-h2")
@@ -142,13 +108,13 @@ class _Proposal:
             self._difference = tag("div", classes="st-stack")
             self._problems = tag("div", classes="st-stack")
             self._effect = tag("div", classes="st-stack", aria_live="polite")
-            self._note = ui.input("Note for the history", value=note).props("outlined dense maxlength=200")
+            self._note = ui.input("Note for the history", value=operation.note).props("outlined dense maxlength=200")
             self._note.classes("st-wide")
             with tag("div", classes="st-row st-end"):
                 ui.button("Cancel", on_click=lambda: self._dialog.submit(None)).props("flat")
                 self._save = ui.button("Save", on_click=self._write).props("unelevated autofocus")
 
-    async def decided(self) -> Written | None:
+    async def decided(self) -> Done | None:
         """Show the dialog until the visitor decides."""
         self._show()
         self._dialog.open()
@@ -160,7 +126,7 @@ class _Proposal:
             effect.cancel()
         if not self._dialog.is_deleted:
             self._dialog.delete()
-        return written if isinstance(written, Written) else None
+        return written if isinstance(written, Done) else None
 
     @property
     def _changes(self) -> Changes:
@@ -184,21 +150,19 @@ class _Proposal:
             _working()
         bot, changes = self._visit.bot, self._changes
         try:
-            comparison = await asyncio.to_thread(
-                lambda: Comparison(bot.matcher, changes.registry, logged_messages(bot))
-            )
+            compared = await asyncio.to_thread(comparison, bot, changes)
         except IntentMatchError as error:
             self._show_effect_error(error)
             return
-        await self._compare(comparison, EFFECT_SECONDS)
+        await self._compare(compared, EFFECT_SECONDS)
 
-    async def _compare(self, comparison: Comparison, seconds: float) -> None:
+    async def _compare(self, compared: Comparison, seconds: float) -> None:
         """Show what the comparison finds in so many more seconds."""
         changes = self._changes
 
         def work() -> Effect:
             with stopping(self._closed.is_set):
-                return comparison.go_on(seconds)
+                return compared.go_on(seconds)
 
         try:
             found = await asyncio.to_thread(work)
@@ -212,14 +176,14 @@ class _Proposal:
         self._effect.clear()
         with self._effect:
             effect_view(self._visit, found)
-            if found.sampled and not comparison.finished:
-                more = ui.button("Compare more", on_click=lambda: self._compare_more(comparison)).props("flat dense")
+            if found.sampled and not compared.finished:
+                more = ui.button("Compare more", on_click=lambda: self._compare_more(compared)).props("flat dense")
                 more.tooltip(f"Goes on for up to {MORE_SECONDS:.0f} seconds")
 
-    async def _compare_more(self, comparison: Comparison) -> None:
+    async def _compare_more(self, compared: Comparison) -> None:
         with self._effect:
             _working()
-        await self._compare(comparison, MORE_SECONDS)
+        await self._compare(compared, MORE_SECONDS)
 
     def _show_effect_error(self, error: Exception) -> None:
         self._effect.clear()
@@ -229,22 +193,22 @@ class _Proposal:
     async def _write(self) -> None:
         self._save.disable()
         try:
-            written = await write(
-                self._visit, self._plan.edits, note=str(self._note.value or ""), expected=self._plan.digest
-            )
+            operation = replace(self._operation, author=self._visit.author, note=str(self._note.value or ""))
+            done = await write(self._visit, operation, expected=self._plan.digest)
         except StaleRevisionError:
             await self._show_again()
         except IntentMatchError as error:
             self._say(explained(error))
             self._save.enable()
         else:
-            self._dialog.submit(written)
-            self._visit.tell("Saved", "positive")
+            self._dialog.submit(done)
+            if done.active:
+                self._visit.tell("Saved", "positive")
 
     async def _show_again(self) -> None:
         """The files have changed: plan the edits for the present files, and let the visitor look again."""
         try:
-            self._plan = await asyncio.to_thread(_plan, self._visit.bot.workspace, self._edits)
+            self._plan = await asyncio.to_thread(self._operation.planned, self._visit.bot.workspace)
         except IntentMatchError as error:
             self._say(f"Somebody else has changed the files, and this edit does not fit any more: {explained(error)}")
             self._save.disable()

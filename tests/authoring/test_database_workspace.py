@@ -12,7 +12,7 @@ import pytest
 from authoring.conftest import TEXT
 
 from intentmatch.authoring.revisions import digest_of
-from intentmatch.authoring.workspace import ANY, StaleRevisionError, Workspace
+from intentmatch.authoring.workspace import ANY, StaleRevisionError, Workspace, restoring_note
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, RegistryError, UnknownNameError
 from intentmatch.registry.editing.edits import AddUtterance, RemoveIntent
 from intentmatch.registry.editing.fields import SetField
@@ -120,12 +120,12 @@ def test_invalid_text_is_reported_with_its_place(workspace):
 def test_restore_is_a_new_revision(workspace):
     add(workspace, "good day")
     first = workspace.revisions()[-1].id
-    workspace.restore(first, author="bob", note="", expected=ANY)
+    workspace.write(workspace.restoring(first), author="bob", note=restoring_note(first), expected=ANY)
 
     assert workspace.files() == {"bot.yaml": TEXT.encode()}
     assert workspace.revisions()[0].note == f"Restore revision {first}"
     with pytest.raises(UnknownNameError):
-        workspace.restore("99", author="bob", note="", expected=ANY)
+        workspace.write(workspace.restoring("99"), author="bob", note=restoring_note("99"), expected=ANY)
 
 
 def test_revision_shows_what_it_changed(workspace):

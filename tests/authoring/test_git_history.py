@@ -8,7 +8,7 @@ import pytest
 from authoring.conftest import TEXT, git
 
 from intentmatch.authoring.git_history import GitHistory
-from intentmatch.authoring.workspace import ANY, Workspace
+from intentmatch.authoring.workspace import ANY, Workspace, restoring_note
 from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.registry.editing.edits import AddUtterance
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
@@ -68,7 +68,7 @@ def test_new_and_removed_files_are_committed_and_restored(repository: Path, bot:
     workspace.write(edits, author="bob", note="Swap", expected=ANY)
     assert git(repository, "ls-files", "bot").split() == ["bot/sub/more.yaml"]
 
-    workspace.restore(first, author="bob", note="", expected=ANY)
+    workspace.write(workspace.restoring(first), author="bob", note=restoring_note(first), expected=ANY)
 
     assert workspace.files() == {"bot.yaml": TEXT.encode()}
     assert git(repository, "status", "--porcelain") == ""

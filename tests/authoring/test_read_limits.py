@@ -221,7 +221,7 @@ def test_servers_read_nothing_without_limits() -> None:
     names = limited()
     assert {"examine", "plan", "yaml_files", "read_registry", "Workspace", "Bots", "DatabaseBots"} <= names
     # The door; and a command on this machine, which has the limits of its environment.
-    doors = {"authoring/read_limits.py", "authoring/local_writes.py", "authoring/database_workspace.py"}
+    doors = {"authoring/read_limits.py", "authoring/operations/local.py", "authoring/database_workspace.py"}
     checked = 0
     for folder in ("server", "studio", "authoring", "integrations"):
         for file, tree in trees(folder):

@@ -10,7 +10,7 @@ from authoring.conftest import TEXT
 
 from intentmatch.authoring.folder_history import FolderHistory
 from intentmatch.authoring.revisions import digest_of
-from intentmatch.authoring.workspace import ANY, StaleRevisionError, Workspace
+from intentmatch.authoring.workspace import ANY, StaleRevisionError, Workspace, restoring_note
 from intentmatch.core.errors import InputError, RegistryError, UnknownNameError
 from intentmatch.registry.editing.edits import AddUtterance, RemoveIntent
 from intentmatch.registry.editing.fields import SetField
@@ -106,13 +106,15 @@ def test_restored_revision_is_a_new_one(bot: Path) -> None:
     edits = [ReplaceFile(bot / "new.yaml", "intents:\n  new:\n    utterances: {en: [something]}\n")]
     workspace.write(edits, author="anna", note="New file", expected=ANY)
 
-    written = workspace.restore("1", author="bob", note="", expected=ANY)
+    written = workspace.write(workspace.restoring("1"), author="bob", note=restoring_note("1"), expected=ANY)
 
     assert workspace.files() == {"bot.yaml": TEXT.encode()}
     assert workspace.revisions()[0].note == "Restore revision 1"
     assert written.revision is not None
-    assert workspace.restore("1", author="bob", note="", expected=ANY).revision is None
-    workspace.restore("3", author="bob", note="", expected=ANY)
+    assert (
+        workspace.write(workspace.restoring("1"), author="bob", note=restoring_note("1"), expected=ANY).revision is None
+    )
+    workspace.write(workspace.restoring("3"), author="bob", note=restoring_note("3"), expected=ANY)
     assert set(workspace.files()) == {"bot.yaml", "new.yaml"}
 
 

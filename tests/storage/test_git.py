@@ -16,7 +16,7 @@ from hostile_repository import HostileRepository
 import intentmatch
 from intentmatch.authoring.bots import Bots
 from intentmatch.authoring.git_history import GitHistory
-from intentmatch.authoring.local_writes import local_author
+from intentmatch.authoring.operations.local import local_author
 from intentmatch.authoring.workspace import ANY, Workspace
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import InputError
@@ -63,7 +63,7 @@ def write_by_hand(bot: Path) -> None:
 
 def restore(bot: Path) -> None:
     workspace = Workspace(bot)
-    workspace.restore(workspace.revisions()[-1].id, author="anna", note="", expected=ANY)
+    workspace.write(workspace.restoring(workspace.revisions()[-1].id), author="anna", note="", expected=ANY)
 
 
 def read_revisions(bot: Path) -> None:

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
-from intentmatch.authoring.revisions import digest_of
-from intentmatch.authoring.workspace import Workspace, Written
+from intentmatch.authoring.operations.operation import Operation
+from intentmatch.authoring.revisions import Files, digest_of
 from intentmatch.core.errors import ArtefactError, InputError, IntentMatchError, RegistryError, UnavailableError
 from intentmatch.registry import is_yaml
+from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.api_keys import author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.candidates.candidate import BotCandidate
@@ -99,16 +100,16 @@ def add_calls(router: APIRouter) -> None:
         _check_promotable(bot)
         note = body.note.strip() or f"Promote candidate {record.source}"
 
-        def promoted(files: Workspace) -> Written:
+        def promoted(_: Files) -> list[Edit]:
             if record.source.kind == "revision":
-                return files.restore(record.source.name, author=author, note=note, expected=expected)
+                return bot.workspace.restoring(record.source.name)
             wanted = files_of(record.source, bot.matcher)
             if digest_of(wanted) != record.digest:
                 raise InputError("the files of the candidate have changed since it was loaded: begin it again")
-            return files.replace(wanted, author=author, note=note, expected=expected)
+            return bot.workspace.replacing(wanted)
 
         beside = bot.matcher.fingerprint
-        written = await write(bot, promoted)
+        written = await write(bot, Operation(promoted, author, note), expected)
         await candidate.end("promoted", f"by {author}", beside)
         return written
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 from fastapi import Header, Query
 from fastapi import Path as InPath
-from starlette.concurrency import run_in_threadpool
 
 from intentmatch.authoring.bots import LastBotError
-from intentmatch.authoring.effect import effect_of
+from intentmatch.authoring.operations.operation import Operation
+from intentmatch.authoring.operations.served import carry_out, comparison
 from intentmatch.authoring.revisions import digest_of
-from intentmatch.authoring.workspace import StaleRevisionError, Workspace, Written
+from intentmatch.authoring.workspace import StaleRevisionError, Workspace
 from intentmatch.core.errors import (
     ChangedMeanwhileError,
     DamagedContentError,
@@ -25,7 +25,6 @@ from intentmatch.core.errors import (
     RegistryError,
     UnknownNameError,
 )
-from intentmatch.core.types import Case
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.api_keys import AUTHOR
 from intentmatch.server.bots.bot import Bot
@@ -129,7 +128,7 @@ def preview(bot: Bot, edits: Sequence[Edit], *, effect: bool, seconds: float) ->
         changes = bot.workspace.plan(edits)
         if effect and not changes.errors:
             try:
-                found = effect_of(bot.matcher, changes.registry, missed(bot), seconds=seconds)
+                found = comparison(_Edited(bot), changes).go_on(seconds)
             except (InputError, DatabaseError):
                 raise
             except IntentMatchError as error:  # such as of a remote encoder that does not answer
@@ -144,40 +143,39 @@ def preview(bot: Bot, edits: Sequence[Edit], *, effect: bool, seconds: float) ->
     )
 
 
-def missed(bot: Bot) -> list[Case]:
-    """Return the messages of the bot's inbox; none if it has none, or if it cannot be read."""
-    try:
-        messages = [] if bot.inbox is None else bot.inbox.messages()
-    except (InputError, DatabaseError):
-        return []
-    return [Case(message.text, None, message.language) for message in messages if message.text]
-
-
-async def write(bot: Bot, action: Callable[[Workspace], Written]) -> WrittenResponse:
-    """Write in a thread, and reload the bot in all workers."""
-
-    def written() -> Written:
-        with explained():
-            return action(bot.workspace)
-
-    done = await run_in_threadpool(written)
-    warnings, active = list(done.warnings), True
-    if done.changes.files:
-        try:
-            await bot.reload()
-        except ProblemError as error:
-            active = False
-            warnings.append(f"The files are written, but not in use: {error.details.detail}")
-    if done.revision is not None:
-        bot.evaluator.ask(done.revision.id)
+async def write(bot: Bot, operation: Operation, expected: str) -> WrittenResponse:
+    """Carry out an operation, and answer with what has become of it."""
+    with explained():
+        done = await carry_out(_Edited(bot), operation, expected=expected)
     return WrittenResponse(
         revision=done.digest,
         recorded=None if done.revision is None else RevisionInfo.from_revision(done.revision),
         diff=done.changes.diff,
         problems=[ErrorItem.from_problem(problem) for problem in done.changes.brought],
-        warnings=warnings,
-        active=active,
+        warnings=list(done.warnings),
+        active=done.active,
     )
+
+
+class _Edited:
+    """A bot of the server, as operations want it."""
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+        self.matcher, self.inbox = bot.matcher, bot.inbox
+
+    @property
+    def workspace(self) -> Workspace:
+        return self._bot.workspace
+
+    async def reload(self) -> None:
+        try:
+            await self._bot.reload()
+        except ProblemError as error:
+            raise InputError(error.details.detail or error.details.title) from error
+
+    def evaluate_soon(self, revision: str) -> None:
+        self._bot.evaluator.ask(revision)
 
 
 def _item(error: InputError) -> ErrorItem:

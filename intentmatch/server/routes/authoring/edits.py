@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi import Path as InPath
 from starlette.concurrency import run_in_threadpool
 
+from intentmatch.authoring.operations.operation import Operation
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.core.errors import UnknownNameError
 from intentmatch.server.auth.api_keys import author_of
@@ -71,4 +72,4 @@ def add_calls(router: APIRouter) -> None:
         expected, author = expected_revision(if_match), author_of(request)
         workspace = await run_in_threadpool(lambda: bot.workspace)
         edits = body.planned(workspace.place)
-        return await write(bot, lambda files: files.write(edits, author=author, note=body.note, expected=expected))
+        return await write(bot, Operation(edits, author, body.note), expected)

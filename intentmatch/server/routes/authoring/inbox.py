@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi import Path as InPath
 from starlette.concurrency import run_in_threadpool
 
+from intentmatch.authoring.operations.operation import Operation
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.erasure import Erasure
@@ -109,8 +110,7 @@ def add_calls(router: APIRouter) -> None:
         written = None
         if decision.action != "ignore":
             author, note = author_of(request), body.note or f"Inbox: {decision.action} {decision.intent}"
-            edits = _edits(bot, decision, body)
-            written = await write(bot, lambda files: files.write(edits, author=author, note=note, expected=expected))
+            written = await write(bot, Operation(_edits(bot, decision, body), author, note), expected)
         messages = decision.cluster.messages
         if written is None:
             what = body.note or f"Inbox: ignore {counted(len(messages), 'message')}"

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
+from starlette.concurrency import run_in_threadpool
 
 from intentmatch.authoring.insights import (
     Failed,
@@ -21,6 +22,7 @@ from intentmatch.authoring.insights import (
     overlaps_of,
     utterance_map_of,
 )
+from intentmatch.authoring.operations.operation import Operation
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.evaluation.insight.confusion_matrix import confused_pairs, confusion_matrix
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
@@ -115,9 +117,8 @@ def add_calls(router: APIRouter) -> None:
         bot: Bot = request.state.bot
         expected, author = expected_revision(if_match), author_of(request)
         note = body.note or f"Mend {len(body.issues)} {'issue' if len(body.issues) == 1 else 'issues'}"
-        return await write(
-            bot, lambda files: files.write(_edits(bot, body), author=author, note=note, expected=expected)
-        )
+        edits = await run_in_threadpool(_edits, bot, body)
+        return await write(bot, Operation(edits, author, note), expected)
 
 
 def _edits(bot: Bot, body: MendRequest) -> list[Edit]:

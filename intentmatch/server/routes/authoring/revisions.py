@@ -5,8 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 
 from intentmatch.authoring.evaluator import Evaluation
+from intentmatch.authoring.operations.operation import Operation
 from intentmatch.authoring.revisions import Revision, digest_of
-from intentmatch.authoring.workspace import Workspace
+from intentmatch.authoring.workspace import Workspace, restoring_note
 from intentmatch.server.auth.api_keys import ADMIN, author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.routes.authoring.common import (
@@ -77,10 +78,9 @@ def add_calls(router: APIRouter) -> None:
     ) -> WrittenResponse:
         """Write the files of a revision again, as a new revision."""
         expected, author = expected_revision(if_match), author_of(request)
-        return await write(
-            request.state.bot,
-            lambda files: files.restore(identity, author=author, note=body.note, expected=expected),
-        )
+        bot: Bot = request.state.bot
+        note = body.note or restoring_note(identity)
+        return await write(bot, Operation(lambda _: bot.workspace.restoring(identity), author, note), expected)
 
     @router.get("/audit", **{**READS, "openapi_extra": dict(ADMIN)})
     def audit(request: Request, most: Most = 100) -> AuditResponse:

@@ -103,7 +103,7 @@ def test_preview_whose_encoder_does_not_answer_says_so_and_shows_the_diff(
     def broken(*_: object, **__: object) -> None:
         raise ModelUnavailableError("the remote encoder at http://vectors/embed gives no vectors: connection refused")
 
-    monkeypatch.setattr(common, "effect_of", broken)
+    monkeypatch.setattr(common, "comparison", broken)
     answer = client.post("/edits/preview", json=add("any news"))
 
     assert answer.status_code == 200

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from authoring.conftest import TEXT, git
 
-from intentmatch.authoring import local_writes
-from intentmatch.authoring.local_writes import local_author, write_changes
+from intentmatch.authoring.operations import local
+from intentmatch.authoring.operations.local import local_author, write_confirmed
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import ChangedMeanwhileError
 from intentmatch.registry.editing.edits import AddUtterance
@@ -26,7 +26,7 @@ def login(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_history_the_files_alone_are_written(bot: Path) -> None:
     workspace = Workspace(bot)
 
-    done = write_changes(workspace.plan([AddUtterance("greet", "good day")]))
+    done = write_confirmed(workspace.plan([AddUtterance("greet", "good day")]))
 
     assert done.revision is None
     assert "good day" in (bot / "bot.yaml").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def test_begun_history_gets_a_revision_of_the_local_author(bot: Path) -> None:
     workspace.begin_history()
     assert workspace.has_history
 
-    done = write_changes(workspace.plan([AddUtterance("greet", "good day")]))
+    done = write_confirmed(workspace.plan([AddUtterance("greet", "good day")]))
 
     assert done.revision is not None
     assert [(one.author, one.note) for one in workspace.revisions()] == [
@@ -57,7 +57,7 @@ def test_files_changed_since_the_plan_stay_as_they_are(bot: Path) -> None:
     (bot / "bot.yaml").write_text(TEXT + "  # by hand\n", encoding="utf-8")
 
     with pytest.raises(ChangedMeanwhileError):
-        write_changes(changes)
+        write_confirmed(changes)
 
     assert (bot / "bot.yaml").read_text(encoding="utf-8") == TEXT + "  # by hand\n"
 
@@ -65,11 +65,11 @@ def test_files_changed_since_the_plan_stay_as_they_are(bot: Path) -> None:
 def test_plain_repository_gets_no_commits_until_the_history_begins(repository: Path, bot: Path) -> None:
     git(repository, "config", "user.name", "Owner")
     workspace = Workspace(bot)
-    write_changes(workspace.plan([AddUtterance("greet", "good day")]))
+    write_confirmed(workspace.plan([AddUtterance("greet", "good day")]))
     assert git(repository, "log", "--format=%s").split("\n")[0] == "Begin"
 
     workspace.begin_history()
-    write_changes(workspace.plan([AddUtterance("greet", "good evening")]), "Evening")
+    write_confirmed(workspace.plan([AddUtterance("greet", "good evening")]), "Evening")
 
     assert git(repository, "log", "--format=%an %s").splitlines()[0] == "Owner Evening"
 
@@ -81,4 +81,4 @@ def test_author_without_any_name_is_unknown(bot: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(getpass, "getuser", nobody)
 
-    assert local_author(bot) == local_writes._NOBODY
+    assert local_author(bot) == local._NOBODY

@@ -11,6 +11,7 @@ from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, T
 from intentmatch.core.types import Registry
 from intentmatch.core.when_read import when_read
 from intentmatch.matching.policy import Decision, in_scope
+from intentmatch.pieces.embedded import is_common_word
 from intentmatch.reading.question import Question
 from intentmatch.reading.reader import MAX_CHARACTERS
 from intentmatch.reading.trace import TraceRecorder
@@ -29,7 +30,7 @@ class ResultBuilder:
         if any(intent.slots for intent in registry.intents):
             from intentmatch.slots import slot_readers  # not needed by a registry without slots
 
-            self._slots = slot_readers(registry, tolerant=tolerant)
+            self._slots = slot_readers(registry, tolerant=tolerant, is_word=is_common_word)
 
     def result(
         self, message: str, question: Question, decision: Decision, stages: TraceRecorder, *, decided_by: DecidedBy

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from intentmatch.pieces.unigram import UnigramTokenizer, read_unigram
+from intentmatch.pieces.unigram import UnigramTokenizer, read_unigram, words_of
 
 EMBEDDED = Path(__file__).parents[1] / "encoders" / "multilingual-static"
 """Folder of the embedded model."""
@@ -26,6 +26,12 @@ def embedded_tokenizer() -> UnigramTokenizer:
     if tokenizer is None:
         raise ValueError("it is not the file of this release; reinstall intentmatch")
     return tokenizer
+
+
+def is_common_word(word: str) -> bool:
+    """Return whether a word, as it is typed, is one piece in lower case: "speak" and "faktury" are, "steakk" is not."""
+    cut = words_of(word.casefold())
+    return len(cut) == 1 and bool(embedded_tokenizer().whole({cut[0]}))
 
 
 def known_pieces(text: str) -> Sequence[int]:

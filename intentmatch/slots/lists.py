@@ -2,12 +2,14 @@
 
 Names are found anywhere as declared, ignoring accents. Endings ("Berlins", "İstanbuldan", "서울에서") may be as long as
 is usual in the language. Typing mistakes are detected word by word by `text.typos`: the first letter must match, and
-short words, numbers and words of the registry are never corrected, so "on" does not become "off".
+short words, numbers, words of the registry and common words are never corrected: "on" does not become "off", and
+"speak" is no "steak". Such a word may be a name with another last letter, or in declining languages another ending:
+"faktury".
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from rapidfuzz import process
@@ -38,8 +40,14 @@ _LETTERS_FOR_AN_ENDING = 4
 _LETTERS_FOR_A_CASE = 3
 """Letters of the shortest name that may have an ending of one letter in languages with cases ("Рим", "Риме")."""
 _LONGEST_ENDING = 4
+_LETTERS_OF_A_FORM = 5
+"""Letters of the shortest name of which a common word may be a form: "faktury" of "faktura"."""
 _LONGEST_STEM_CHANGE = 2
 _MOST_MISTAKES_IN_A_WORD = 2
+
+
+IsWord = Callable[[str], bool]
+"""Tells whether a word, as it is typed, is a common word of any language."""
 
 
 class Name(NamedTuple):
@@ -60,10 +68,14 @@ def names_of(slot: Slot) -> Iterator[Name]:
 class ListFinder:
     """Finds names in messages, including mistyped ones if `known` is given.
 
-    `known` holds words in bare form that are never read as mistyped names.
+    `known` holds words in bare form that are never read as mistyped names, and `is_word` tells of other words whether
+    they are common ones, given as they are typed.
     """
 
-    def __init__(self, names: Iterable[Name], known: Collection[str] | None = None) -> None:
+    def __init__(
+        self, names: Iterable[Name], known: Collection[str] | None = None, is_word: IsWord = lambda _: False
+    ) -> None:
+        self._is_word = is_word
         self._tolerant = known is not None
         self._names: dict[str, list[Name]] = {}
         for name in names:
@@ -109,19 +121,32 @@ class ListFinder:
                 if (name := self._together.get(run.together, run.text)) != run.text:
                     yield run.start, run.end, name
                 elif run.initials in self._near and run.text not in certain:
-                    yield from ((run.start, run.end, name) for name in self._similar(run, declining))
+                    yield from ((run.start, run.end, name) for name in self._similar(run, message, declining))
 
-    def _similar(self, run: Run, declining: bool) -> Iterator[str]:
+    def _similar(self, run: Run, message: Message, declining: bool) -> Iterator[str]:
         """Yield names that differ from a run of words by typing mistakes or, in declining languages, by endings."""
         reach = len(run.initials) * (_LONGEST_ENDING if declining else _MOST_MISTAKES_IN_A_WORD)
         names = self._near[run.initials]
         for name, _, _ in process.extract(run.text, names, scorer=OSA.distance, score_cutoff=reach, limit=None):
-            if only_typos(run.text, name, self._known) or (declining and self._declined(run.text, name)):
+            mistyped = only_typos(run.text, name, self._known) or (declining and self._declined(run.text, name))
+            if mistyped and not self._is_another_word(run, name, message, declining):
                 yield name
 
     def _declined(self, run: str, name: str) -> bool:
         pairs = zip(run.split(" "), name.split(" "), strict=True)
         return all(word == other or (word not in self._own_words and _same_stem(word, other)) for word, other in pairs)
+
+    def _is_another_word(self, run: Run, name: str, message: Message, declining: bool) -> bool:
+        """Return whether a word of a run is a known or common word that is no form of its word in the name."""
+        start = run.start
+        for word, other in zip(run.text.split(" "), name.split(" "), strict=False):
+            end = start + len(word)
+            if word != other and not _is_form(word, other, declining=declining):
+                span = message.aligned.span(start, end)
+                if word in self._known or (span is not None and self._is_word(message.text[slice(*span)])):
+                    return True
+            start = end + 1
+        return False
 
     def _hit(self, message: Message, start: int, end: int, name: str, distance: int = AS_DECLARED) -> SlotHit | None:
         span = message.aligned.span(start, end)
@@ -171,6 +196,13 @@ def _may_end(message: Message, start: Start, end: int) -> bool:
     if letters < _LETTERS_FOR_AN_ENDING or kind(text[end - 1]) != "letter" or start.inside:
         return False
     return ending <= (min((letters + 1) // 2, _LONGEST_ENDING) if declines(message.language) else letters // 3)
+
+
+def _is_form(word: str, name: str, *, declining: bool) -> bool:
+    """Return whether a word is a name but for its last letter or, in declining languages, for an ending behind that."""
+    if len(name) < _LETTERS_OF_A_FORM or word[: len(name) - 1] != name[:-1]:
+        return False
+    return len(name) <= len(word) <= len(name) - 1 + (_LONGEST_ENDING if declining else 1)
 
 
 def _same_stem(word: str, name: str) -> bool:

@@ -23,7 +23,7 @@ from intentmatch.slots.durations import DurationFinder
 from intentmatch.slots.free import EVERYTHING, EVERYTHING_BUT_MANNERS, frames_by_language, free_text, trimmed
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.internet import EmailFinder, UrlFinder
-from intentmatch.slots.lists import ListFinder, names_of
+from intentmatch.slots.lists import IsWord, ListFinder, names_of
 from intentmatch.slots.message import Finder, Message, SlotHit, readable
 from intentmatch.slots.moments import DayFinder, MomentFinder
 from intentmatch.slots.money import MoneyFinder
@@ -252,8 +252,12 @@ class SlotReader:
         return sorted([free, *outside], key=lambda entity: entity.start)
 
 
-def slot_readers(registry: Registry, *, tolerant: bool = True) -> dict[str, SlotReader]:
+def slot_readers(
+    registry: Registry, *, tolerant: bool = True, is_word: IsWord = lambda _: False
+) -> dict[str, SlotReader]:
     """Return a reader for each intent with slots, by name. Without `tolerant`, mistyped names are not found.
+
+    `is_word` tells whether a word is a common one, which is never read as a mistyped name.
 
     Raises `RegistryError` for invalid patterns, and `MissingExtraError` if a slot kind needs a package that is not
     installed.
@@ -269,7 +273,7 @@ def slot_readers(registry: Registry, *, tolerant: bool = True) -> dict[str, Slot
             key = slot.kind, slot.values, slot.patterns
             try:
                 if slot.kind != "any":
-                    own[slot.name] = finders[key] = finders.get(key) or _finder(slot, registry, known)
+                    own[slot.name] = finders[key] = finders.get(key) or _finder(slot, registry, known, is_word)
             except ExpressionError as error:
                 problems.append(_bad_pattern(slot, error))
         if intent.slots:
@@ -324,9 +328,9 @@ def _says_nothing_else(message: Message, entities: Sequence[Entity]) -> bool:
     return True
 
 
-def _finder(slot: Slot, registry: Registry, known: Collection[str] | None) -> Finder:
+def _finder(slot: Slot, registry: Registry, known: Collection[str] | None, is_word: IsWord) -> Finder:
     if slot.kind == "list":
-        return ListFinder(names_of(slot), known)
+        return ListFinder(names_of(slot), known, is_word)
     if slot.kind == "pattern":
         return PatternFinder(slot)
     if slot.kind in ("date", "datetime"):

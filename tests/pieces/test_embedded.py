@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from intentmatch.pieces import embedded
-from intentmatch.pieces.embedded import EMBEDDED, embedded_tokenizer
+from intentmatch.pieces.embedded import EMBEDDED, embedded_tokenizer, is_common_word
 from intentmatch.pieces.unigram import UnigramTokenizer
 
 
@@ -48,3 +48,13 @@ def test_import_does_not_load_an_encoder(module: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("word", ["speak", "Turn", "perdido", "etmek", "näytä", "больше"])
+def test_common_words_are_one_piece(word):
+    assert is_common_word(word)
+
+
+@pytest.mark.parametrize("word", ["staek", "Berlln", "keyborad", "two words", "12", "", "é!"])
+def test_mistyped_words_and_other_texts_are_no_common_words(word):
+    assert not is_common_word(word)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slot_helpers import found, list_slot
 
+from intentmatch.pieces.embedded import is_common_word
 from intentmatch.slots.lists import ListFinder, names_of
 from intentmatch.slots.message import AS_DECLARED, BUT_FOR_ACCENTS, MISTYPED, WITH_AN_ENDING, Message
 from intentmatch.text.normalize import bare
@@ -179,3 +180,45 @@ def test_value_between_spaces_is_always_found(words, around):
     for form in ("NFC", "NFD", "NFKC"):
         text = f"{around} {unicodedata.normalize(form, value).upper()} {around}"
         assert any(text[h.start : h.end] == value.upper() for h in finder(value).find(Message(text, "en")))
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "values", "expected"),
+    [
+        ("en", "can you speak to the manager", ("steak",), {}),
+        ("en", "please turn it on", ("Turin",), {}),
+        ("es", "he perdido mi tarjeta", ("pedido",), {}),
+        ("tr", "iptal etmek istiyorum", ("ekmek",), {}),
+        ("fi", "näytä valo", ("näyttö",), {}),
+        ("en", "one staek please", ("steak",), {"staek": "steak"}),
+        ("cs", "kde jsou faktury", ("faktura",), {"faktury": "faktura"}),
+        ("it", "dove sono le fatture", ("fattura",), {"fatture": "fattura"}),
+    ],
+)
+def test_common_words_are_no_mistyped_values(language, message, values, expected):
+    names = ListFinder(names_of(list_slot("slot", *values)), (), is_common_word)
+
+    assert found(names, message, language) == expected
+
+
+def test_words_of_the_utterances_are_no_declined_values():
+    names = ListFinder(names_of(list_slot("slot", "lasku", "näyttö")), ("nayta", "lahto"))
+
+    assert found(names, "näytä lähtö", "fi") == {}
+
+
+@pytest.mark.parametrize(
+    ("language", "value", "messages"),
+    [
+        ("fi", "Helsinki|fi:Helsingi", ("hotelli Helsingissä", "lento Helsingistä", "Helsingin sää")),
+        ("cs", "Praha|cs:Praze", ("hotel v Praze", "let do Prahy")),
+        ("tr", "renk|tr:reng", ("rengi kırmızı", "rengini değiştir")),
+        ("de", "Haus|de:Häuser", ("die Häuser",)),
+    ],
+)
+def test_a_changed_stem_is_written_as_a_synonym(language, value, messages):
+    names = finder(value)
+
+    assert [list(found(names, message, language).values()) for message in messages] == [[value.split("|")[0]]] * len(
+        messages
+    )

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
+from intentmatch.slots.date_words import month_pattern
 from intentmatch.slots.day_parts import PARTS, in_part
-from intentmatch.slots.days import month_pattern
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_atoms import Atom
 from intentmatch.slots.moment_patterns import LONGEST_GAP, Patterns

@@ -213,7 +213,7 @@ def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
     signs = [word.lstrip("~") for word in f"{forms.minus}|{forms.point}".split("|")]
     months: Iterable[str] = ()
     if plugins.installed("dateparser"):
-        from intentmatch.slots.days import month_names
+        from intentmatch.slots.date_words import month_names
 
         months = (name for name in month_names(language) if name not in ("may", "march", "mar", "sun"))
     return {

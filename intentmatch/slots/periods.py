@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from functools import lru_cache
 
-from intentmatch.slots.days import month_names
+from intentmatch.slots.date_words import month_names
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_atoms import Atom
 from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns

@@ -1,0 +1,210 @@
+"""Words of a language for dates: months, weekdays, "tomorrow", "in 3 days", and the order of day and month.
+
+The words of about two hundred languages come from the data of the package dateparser, which extend those of Unicode
+CLDR. Its parser is not used: it expects the exact span of a date, and reads "um 18 Uhr" as the 18th and "à 18 heures"
+as 18 hours ago.
+"""
+
+from __future__ import annotations
+
+import calendar
+import importlib
+import re
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from intentmatch.slots.day_parts import WEEKDAY_PARTS, days_of_parts
+from intentmatch.slots.function_words import function_words
+from intentmatch.slots.lists import ListFinder, Name
+from intentmatch.slots.message import plain
+from intentmatch.slots.number_words import small_numbers
+from intentmatch.slots.numerals import NUMERALS
+from intentmatch.slots.word_patterns import any_of
+from intentmatch.text.normalize import bare, base_language, language_range
+from intentmatch.text.scripts import kind
+
+_MONTHS = [name.lower() for name in calendar.month_name[1:]]
+_WEEKDAYS = [name.lower() for name in calendar.day_name]
+_UNITS = ("day", "week", "month", "year")
+_NEVER = "(?!)"
+# Words that CLDR lacks, with their distance from today in days.
+_MORE_DAYS = {
+    "en": {"tmrw": 1, "tmr": 1},
+    "ar": {"بعد غد": 2, "بعد الغد": 2},
+    "es": {"pasado mañana": 2},
+    "fa": {"پس فردا": 2},
+    "it": {"dopodomani": 2},
+    "ko": {"모레": 2},
+    "pt": {"depois de amanhã": 2},
+    "tr": {"öbür gün": 2},
+    "zh": {"大后天": 3, "大後天": 3},
+}
+# Forms of Monday to Sunday that CLDR lacks: "from Friday to Sunday", "by Thursday".
+_MORE_WEEKDAYS = {
+    "en": ["monday tues weds thurs friday saturday sunday"],
+    "pl": ["poniedziałku wtorku środy czwartku piątku soboty niedzieli"],
+    "ru": [
+        "понедельника вторника среды четверга пятницы субботы воскресенья",
+        "понедельнику вторнику среде четвергу пятнице субботе воскресенью",
+        "понедельником вторником средой четвергом пятницей субботой воскресеньем",
+    ],
+    "tr": ["pazartesiden salıdan çarşambadan perşembeden cumadan cumartesiden pazardan"],
+}
+# Cases of January to December that CLDR lacks: "in December".
+_MORE_MONTHS = {
+    "pl": "styczniu lutym marcu kwietniu maju czerwcu lipcu sierpniu wrześniu październiku listopadzie grudniu",
+    "ru": "январе феврале марте апреле мае июне июле августе сентябре октябре ноябре декабре",
+}
+_MONTH_FIRST = frozenset(["en", "en-US", "en-PH", "fil"])
+"""Languages that write the month before the day (11/22), besides those that put the year first."""
+_SHORTEST_WEEKDAY = 4
+"""In letters; shorter names of weekdays are also other words ("so", "sun", "mit")."""
+
+
+class Span(NamedTuple):
+    """Pattern of "in 3 days" or "3 days ago"; the number is the only group that takes part in a match."""
+
+    pattern: re.Pattern[str]
+    unit: str
+    sign: int
+
+
+class DateWords(NamedTuple):
+    """Words and patterns of a language for dates, in bare form."""
+
+    names: ListFinder
+    """"day 1" for "tomorrow", "next 4" and "last 4" for Fridays."""
+    spans: list[Span]
+    numbers: Mapping[str, int]
+    days: re.Pattern[str]
+    """"22 November", "Nov 22nd, 2026" and the like."""
+    months: Mapping[str, int]
+
+
+@lru_cache(maxsize=256)
+def date_words(language: str) -> DateWords | None:
+    """Return the words of a language or of its fallbacks, None if there are none."""
+    info = _info(language)
+    if info is None:
+        return None
+    numbers = small_numbers(base_language(language)) | {
+        bare(word): int(number)
+        for simplification in info.get("simplifications", ())
+        for word, number in simplification.items()
+        if word.isalpha() and number.isdecimal()
+    }
+    months = {
+        bare(name): number for number, month in enumerate(_MONTHS, 1) for name in info[month] if _names_a_month(name)
+    }
+    return DateWords(ListFinder(_names(language, info)), _spans(info, numbers), numbers, _days(info, months), months)
+
+
+def month_names(language: str) -> Mapping[str, int]:
+    """Return the names of the months in a language, in bare form, with their numbers."""
+    words = date_words(language)
+    more = _MORE_MONTHS.get(base_language(language), "").split()
+    return {} if words is None else {**words.months, **{bare(name): number for number, name in enumerate(more, 1)}}
+
+
+@lru_cache(maxsize=64)
+def month_pattern(language: str) -> re.Pattern[str]:
+    """Return a pattern for the names of the months in a language, in plain form."""
+    return re.compile(any_of(map(plain, month_names(language))))
+
+
+@lru_cache(maxsize=64)
+def short_weekday_names(language: str) -> tuple[re.Pattern[str], Mapping[str, int]]:
+    """Return a pattern for weekdays too short to be dates alone, in plain form, and their numbers from Monday on."""
+    info = _info(language) or {}
+    taken = function_words(base_language(language))
+    numbers = {
+        plain(name): number
+        for number, day in enumerate(_WEEKDAYS)
+        for name in info.get(day, ())
+        if 1 < len(bare(name)) < _SHORTEST_WEEKDAY and kind(bare(name)[:1]) == "letter" and bare(name) not in taken
+    }
+    return re.compile(any_of(numbers)), numbers
+
+
+def order_of_dates(language: str | None) -> str:
+    """Return the order of day, month and year in digits: "DMY", "MDY" or one that puts the year first."""
+    if language is None or language in _MONTH_FIRST:
+        return "MDY"
+    info = _info(language)
+    order = str(info.get("date_order", "DMY")) if info else "DMY"
+    return "DMY" if order == "MDY" else order
+
+
+def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
+    relative: Mapping[str, list[str]] = info.get("relative-type", {})
+    names = [Name(f"day {days}", text) for text, days in _MORE_DAYS.get(base_language(language), {}).items()]
+    names += [Name(f"day {days}", text) for text, days in days_of_parts(base_language(language)).items()]
+    for cases in _MORE_WEEKDAYS.get(base_language(language), ()):
+        names += [Name(f"next {number}", text) for number, text in enumerate(cases.split())]
+    for number, day in enumerate(_WEEKDAYS):
+        texts = [*info[day], *relative.get(f"this {day}", ()), *relative.get(f"next {day}", ())]
+        shortest = {text: _SHORTEST_WEEKDAY if kind(bare(text)[:1] or " ") == "letter" else 2 for text in texts}
+        names += [Name(f"next {number}", text) for text in texts if len(bare(text)) >= shortest[text]]
+        names += [
+            Name(f"next {number}", name.lower() + part)
+            for name in info[day]
+            for part in WEEKDAY_PARTS.get(base_language(language), ())
+            if len(name) >= _SHORTEST_WEEKDAY
+        ]
+        names += [Name(f"last {number}", text) for text in relative.get(f"last {day}", ())]
+    # One word may mean both the day before and the day after; prefer the future one, which comes first.
+    for meaning, texts in sorted(relative.items(), key=lambda item: item[0].endswith("ago")):
+        if found := re.fullmatch(r"in ([0-9]+) days?|([0-9]+) days? ago", meaning):
+            names += [Name(f"day {int(found[1] or 0) - int(found[2] or 0)}", text) for text in texts]
+    return names
+
+
+def _spans(info: Mapping[str, Any], numbers: Mapping[str, int]) -> list[Span]:
+    number = "|".join(["[0-9]{1,4}", f"[{NUMERALS}]{{1,3}}", *sorted(map(re.escape, numbers), key=len, reverse=True)])
+    found = []
+    for unit in _UNITS:
+        for key, sign in ((f"in \\1 {unit}", 1), (f"\\1 {unit} ago", -1)):
+            patterns = [_bare_pattern(text, number) for text in info.get("relative-type-regex", {}).get(key, ())]
+            if longest_first := sorted(filter(None, patterns), key=len, reverse=True):
+                found.append(Span(re.compile("|".join(longest_first)), unit, sign))
+    return found
+
+
+def _bare_pattern(text: str, number: str) -> str:
+    r"""Convert a pattern of dateparser, such as `in (\d+) days`, for bare text; "" for more complex patterns."""
+    before, digits, after = re.split(r"(\(\\d[^)]*\))", text, maxsplit=1)
+    if re.search(r"[\\?*+|(]", before + after) or not digits:
+        return ""
+    head, tail = re.escape(bare(before)), re.escape(bare(after))
+    return head + (" " if before.endswith(" ") else "") + f"({number})" + (" " if after.startswith(" ") else "") + tail
+
+
+def _days(info: Mapping[str, Any], months: Mapping[str, int]) -> re.Pattern[str]:
+    small = {bare(word) for word in (*info.get("skip", ()), *info.get("pertain", ()), "of", "the")} - {""}
+    between = f"(?:(?:{_any_of(small)}) ){{0,2}}"
+    month, day, ordinal = _any_of(months), "[0-3]?[0-9]", r"(?:[^\W\d_]{1,3})?"
+    before = rf"(?P<before>{day}){ordinal} ?{between}(?P<first>{month})"
+    after = rf"(?P<second>{month}) {between}(?P<after>{day}){ordinal}"
+    return re.compile(rf"(?:{before}|{after})(?: {between}(?P<year>(?:19|20)[0-9]{{2}}))?")
+
+
+def _any_of(texts: Collection[str]) -> str:
+    return "|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or _NEVER
+
+
+def _names_a_month(name: str) -> bool:
+    text = bare(name)
+    return len(text) > 2 and not any(map(str.isdigit, text))
+
+
+@lru_cache(maxsize=256)
+def _info(language: str) -> Mapping[str, Any] | None:
+    """Return dateparser's data of a language or of its fallbacks, None if there are none."""
+    known = importlib.import_module("dateparser.data.languages_info").language_order
+    for code in language_range(language):
+        if code in known:
+            info = importlib.import_module(f"dateparser.data.date_translation_data.{code}").info
+            more = info.get("locale_specific", {}).get(language, {})
+            return {**info, **{key: [*info.get(key, ()), *more[key]] for key in more if isinstance(more[key], list)}}
+    return None

@@ -870,6 +870,23 @@ def test_slots_table_and_json(run, tmp_path):
     assert numbers["by_kind"]["money"]["expected"] == int(rows["money"][1])
 
 
+def test_slot_cases_table_counts_right_missing_and_wrong(run, tmp_path):
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text(
+        '{"type": "number", "language": "en", "text": "minus seven", "expected": -7}\n'
+        '{"type": "number", "language": "de", "text": "sieben", "expected": 8}\n'
+        '{"type": "date", "language": "en", "text": "April 31st", "expected": "2027-05-01"}\n',
+        encoding="utf-8",
+    )
+    done = run("bench_slot_cases", "--cases", cases, "--wrong", "--json", tmp_path / "numbers.json")
+
+    assert done.returncode == 0, done.stderr
+    assert "number de 'sieben': 7, expected 8" in done.stdout
+    assert done.stdout.splitlines()[-1].split() == ["all", "1/1/1", "0/0/1", "1/1/0"]
+    numbers = json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8"))
+    assert numbers["cells"]["date"]["en"] == {"right": 0, "nothing": 1, "wrong": 0}
+
+
 @pytest.fixture
 def peers(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)

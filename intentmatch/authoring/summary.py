@@ -14,9 +14,11 @@ from intentmatch.registry.editing.edits import (
     RemoveIntent,
     RemoveUtterance,
     RenameIntent,
+    RewordUtterance,
 )
 from intentmatch.registry.editing.fields import SetField
 from intentmatch.registry.editing.formatting import Format
+from intentmatch.registry.editing.removal import RemoveItems
 from intentmatch.registry.editing.settings_edit import ChangeSettings
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
 
@@ -27,10 +29,12 @@ _WORDS: Mapping[type, Callable[[Any], str]] = {
     AddIntent: lambda edit: f"add the intent {edit.name}",
     AddTest: lambda edit: f"add a test of {edit.intent or 'out of scope'}",
     MoveUtterance: lambda edit: f"move a line to {edit.to}",
+    RewordUtterance: lambda edit: f"reword a line of {edit.intent}" if edit.intent else "reword a line",
     RemoveUtterance: lambda edit: f"remove a line of {edit.intent}" if edit.intent else "remove a line",
     RemoveIntent: lambda edit: f"remove the intent {edit.name}",
     RenameIntent: lambda edit: f"rename {edit.old} to {edit.new}",
     SetField: lambda edit: f"set the {edit.field} of {edit.intent}",
+    RemoveItems: lambda edit: "remove what is written twice",
     ReplaceFile: lambda edit: f"replace {edit.file.name}",
     RemoveFile: lambda edit: f"remove {edit.file.name}",
     ChangeSettings: lambda edit: f"set {', '.join(edit.values)}",

@@ -21,8 +21,10 @@ from intentmatch.registry.editing.edits import (
     RemoveIntent,
     RemoveUtterance,
     RenameIntent,
+    RewordUtterance,
 )
 from intentmatch.registry.editing.fields import SetField
+from intentmatch.studio.editable_line import editable_line
 from intentmatch.studio.held import Health, Held, languages_of
 from intentmatch.studio.intent_list import health_badge
 from intentmatch.studio.parts import card, tag, words
@@ -194,8 +196,12 @@ class IntentCards:
     def _line(self, row: _Line, *, negative: bool) -> Element:
         line = row.line
         text = line.template or line.text
+        reword = partial(self._reword, text, line.language, negative=negative)
         with tag("li", classes="st-line") as item:
-            words(text, "st-grow")
+            if self._visit.may("author"):
+                editable_line(text, reword)
+            else:
+                words(text, "st-grow")
             place(self._visit, line.location)
             with ui.button(icon="more_vert").props("flat round dense size=sm") as button, ui.menu().props("auto-close"):
                 ui.menu_item("Try it", partial(self._visit.go, "try", message=line.text))
@@ -307,6 +313,10 @@ class IntentCards:
         edits = [AddUtterance(self.name, line, language, negative) for line in lines]
         title = f"Add {'a line' if len(lines) == 1 else f'{len(lines)} lines'} to {self.name}"
         return await self._propose(edits, title, title)
+
+    async def _reword(self, text: str, language: str | None, new: str, *, negative: bool) -> bool:
+        edit = RewordUtterance(text, new, self._intent.name, language, negative)
+        return await self._propose([edit], "Reword a line", f"Reword a line of {self._intent.name}")
 
     async def _remove_line(self, text: str, language: str | None, *, negative: bool) -> None:
         edit = RemoveUtterance(text, self._intent.name, language, negative)

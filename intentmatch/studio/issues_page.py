@@ -19,6 +19,7 @@ from intentmatch.studio.insight_part import InsightPart
 from intentmatch.studio.parts import BadgeKind, badge, empty, heading, tag, words
 from intentmatch.studio.places import intent_link, place, with_short_names
 from intentmatch.studio.proposal import propose
+from intentmatch.studio.remedies import line_to_reword, remedies
 from intentmatch.studio.visit import Visit
 
 _AT_ONCE = 20
@@ -113,7 +114,11 @@ class _Issues:
                 place(visit, problem.location)
             if problem.hint:
                 words(f"{problem.hint[:1].upper()}{problem.hint[1:]}.", "st-muted st-small", "p")
-            if issue.mend is not None and visit.may("author"):
+            if issue.problem.rule == "misplaced-utterance" and issue.lines and visit.may("author"):
+                own, *others = issue.lines
+                to = others[0].intent if issue.mend is not None and others else None
+                remedies(visit, own.line, own.intent, to)
+            elif issue.mend is not None and visit.may("author"):
                 button = ui.button(issue.mend.title, icon="auto_fix_high", on_click=partial(self._mend, issue))
                 button.props("outline no-caps dense").classes("st-action")
                 if issue.lines:
@@ -150,7 +155,7 @@ class _Issues:
 
 def _line(visit: Visit, shown: Shown) -> None:
     with tag("div", classes="st-quote st-stack st-tight"):
-        words(shown.line.text, "st-strong", "p")
+        line_to_reword(visit, shown.line, shown.intent)
         with tag("div", classes="st-row st-small"):
             intent_link(visit, shown.intent)
             place(visit, shown.line.location)

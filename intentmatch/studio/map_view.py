@@ -11,15 +11,13 @@ from nicegui.events import EChartPointClickEventArguments, ValueChangeEventArgum
 from numpy.typing import NDArray
 
 from intentmatch.authoring.insights import held_out_of
-from intentmatch.core.types import Utterance
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 from intentmatch.evaluation.insight.utterance_map import UtteranceMap, misunderstood
-from intentmatch.registry.editing.edits import MoveUtterance
 from intentmatch.studio.chart_style import BAD, PRIMARY, WARN, numbers, palette, shortened, tooltip
 from intentmatch.studio.insight_part import InsightPart
 from intentmatch.studio.parts import card, empty, tag, words
 from intentmatch.studio.places import file_name, intent_link, place
-from intentmatch.studio.proposal import propose
+from intentmatch.studio.remedies import line_to_reword, remedies
 from intentmatch.studio.visit import Visit
 
 _EVERY = "every intent"
@@ -258,7 +256,7 @@ class MapView:
         own, other = (shown.intents[int(shown.owners[at])] for at in (row, near))
         with tag("div", classes="st-move"):
             with tag("div", classes="st-stack st-grow"):
-                words(line.text, "st-strong")
+                line_to_reword(self._visit, line, own)
                 with tag("div", classes="st-row st-small"):
                     intent_link(self._visit, own)
                     place(self._visit, line.location)
@@ -267,18 +265,5 @@ class MapView:
                 with tag("div", classes="st-row st-small"):
                     tag("span", "is near, of")
                     intent_link(self._visit, other)
-            if row in shown.movable and self._visit.may("author"):
-                move_button(self._visit, line, own, other)
-
-
-def move_button(visit: Visit, line: Utterance, source: str, to: str) -> ui.button:
-    """Draw the button that moves a line to another intent, after the author has seen what that does."""
-
-    async def move() -> None:
-        edit = MoveUtterance(line.text, to, source, line.language)
-        await propose(visit, [edit], title=f"Move “{line.text}” to {to}", note=f"Move a line to {to}")
-
-    button = ui.button(f"Move to {to}", icon="drive_file_move", on_click=move).props("outline no-caps dense")
-    button.classes("st-action")
-    button.props["aria-label"] = f"Move “{line.text}” to {to}"
-    return button
+            if self._visit.may("author"):
+                remedies(self._visit, line, own, other if row in shown.movable else None)

@@ -8,9 +8,9 @@ from functools import partial
 from nicegui import ui
 
 from intentmatch.evaluation.insight.closest_lines import ClosePair, OverlappingIntents, Side
-from intentmatch.studio.map_view import move_button
-from intentmatch.studio.parts import badge, bring_into_view, card, empty, tag, words
+from intentmatch.studio.parts import badge, bring_into_view, card, empty, tag
 from intentmatch.studio.places import intent_link, place
+from intentmatch.studio.remedies import line_to_reword, remedies
 from intentmatch.studio.visit import Visit
 
 _AT_ONCE = 15
@@ -78,11 +78,11 @@ class OverlapView:
 
     def _side(self, side: Side, other: str) -> None:
         with tag("div", classes=f"st-side {'bad' if side.misplaced else ''}"):
-            words(side.line.text, "st-strong", "p")
+            line_to_reword(self._visit, side.line, side.intent)
             with tag("div", classes="st-row st-small"):
                 tag("span", side.intent, "st-mono st-muted")
                 place(self._visit, side.line.location)
                 if side.misplaced:
                     badge("nearer to the other", "bad")
-            if side.movable and self._visit.may("author"):
-                move_button(self._visit, side.line, side.intent, other)
+            if self._visit.may("author"):
+                remedies(self._visit, side.line, side.intent, other if side.movable else None)

@@ -25,16 +25,23 @@ from intentmatch.evaluation.compare.changes import Change
 from intentmatch.evaluation.compare.diff import EFFECTS
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.plan import Changes
+from intentmatch.runtime.steps import Step
 from intentmatch.studio.parts import badge, difference, tag, words
 from intentmatch.studio.places import with_short_names
+from intentmatch.studio.sentences import Sentence, sentences
 from intentmatch.studio.visit import Visit
 
 EFFECT_SECONDS = 20.0
 """Time that the effect of an edit may take; what is not compared by then is said to be sampled."""
+FIRST_SECONDS = 2.0
+"""Time after which the first part of the effect is shown."""
 MORE_SECONDS = 60.0
 """Time that each press of *Compare more* adds."""
 _MOST_SHOWN = 30
 _MOST_PROBLEMS = 20
+_MOST_SENTENCES = 20
+_MOST_LINES = 8
+_SECONDS_BETWEEN_LOOKS = 0.5
 
 
 async def propose(
@@ -101,15 +108,17 @@ class _Proposal:
     ) -> None:
         self._visit, self._operation, self._plan, self._failed = visit, operation, plan, failed
         self._closed = threading.Event()
+        self._step: Step | None = None
         with visit.client, ui.dialog().props("persistent") as self._dialog, ui.card().classes("st-dialog st-proposal"):
             tag("h2", title, "st-h2")
             self._conflict = tag("p", "", "st-problem", role="alert")
             self._conflict.set_visibility(False)
-            self._difference = tag("div", classes="st-stack")
-            self._problems = tag("div", classes="st-stack")
-            self._effect = tag("div", classes="st-stack", aria_live="polite")
-            self._note = ui.input("Note for the history", value=operation.note).props("outlined dense maxlength=200")
-            self._note.classes("st-wide")
+            with tag("div", classes="st-stack st-scrolled"):
+                self._difference = tag("div", classes="st-stack")
+                self._problems = tag("div", classes="st-stack")
+                self._effect = tag("div", classes="st-stack", aria_live="polite")
+                self._note = ui.input("Note for the history", value=operation.note)
+                self._note.props("outlined dense maxlength=200").classes("st-wide")
             with tag("div", classes="st-row st-end"):
                 ui.button("Cancel", on_click=lambda: self._dialog.submit(None)).props("flat")
                 self._save = ui.button("Save", on_click=self._write).props("unelevated autofocus")
@@ -135,7 +144,13 @@ class _Proposal:
     def _show(self) -> None:
         self._difference.clear()
         with self._difference:
-            difference(_with_short_names(self._visit, self._changes.diff))
+            for sentence in sentences(self._changes)[:_MOST_SENTENCES]:
+                _sentence(sentence)
+            if (more := len(sentences(self._changes)) - _MOST_SENTENCES) > 0:
+                tag("p", f"… and {more} more", "st-muted st-small")
+            with tag("details", classes="st-fold"):
+                tag("summary", "Show the lines of the files", "st-small")
+                difference(_with_short_names(self._visit, self._changes.diff))
         self._problems.clear()
         with self._problems:
             for problem in self._changes.brought[:_MOST_PROBLEMS]:
@@ -147,43 +162,64 @@ class _Proposal:
         if self._changes.errors:
             return
         with self._effect:
-            _working()
+            self._working()
         bot, changes = self._visit.bot, self._changes
         try:
             compared = await asyncio.to_thread(comparison, bot, changes)
         except IntentMatchError as error:
             self._show_effect_error(error)
             return
-        await self._compare(compared, EFFECT_SECONDS)
+        first = min(FIRST_SECONDS, EFFECT_SECONDS)
+        for seconds in (first, EFFECT_SECONDS - first):
+            if not await self._compare(compared, seconds, last=seconds != first or first == EFFECT_SECONDS):
+                return
 
-    async def _compare(self, compared: Comparison, seconds: float) -> None:
-        """Show what the comparison finds in so many more seconds."""
+    async def _compare(self, compared: Comparison, seconds: float, *, last: bool = True) -> bool:
+        """Show what the comparison finds in so many more seconds. Return whether there is more to compare."""
         changes = self._changes
 
         def work() -> Effect:
-            with stopping(self._closed.is_set):
+            with stopping(self._closed.is_set, self._follow):
                 return compared.go_on(seconds)
 
         try:
             found = await asyncio.to_thread(work)
         except StoppedError:
-            return
+            return False
         except IntentMatchError as error:
             self._show_effect_error(error)
-            return
+            return False
         if self._effect.is_deleted or changes is not self._changes:
-            return
+            return False
+        unfinished = found.sampled and not compared.finished
         self._effect.clear()
         with self._effect:
-            effect_view(self._visit, found)
-            if found.sampled and not compared.finished:
+            if last or not unfinished or found.diff is not None:
+                effect_view(self._visit, found)
+            if unfinished and last:
                 more = ui.button("Compare more", on_click=lambda: self._compare_more(compared)).props("flat dense")
                 more.tooltip(f"Goes on for up to {MORE_SECONDS:.0f} seconds")
+            elif unfinished:
+                self._working()
+        return unfinished
 
     async def _compare_more(self, compared: Comparison) -> None:
         with self._effect:
-            _working()
+            self._working()
         await self._compare(compared, MORE_SECONDS)
+
+    def _working(self) -> None:
+        """Say that the effect is worked out, and how far that is, until the place is cleared."""
+        self._step = None
+        with tag("div", classes="st-row st-muted"):
+            ui.spinner(size="18px").props('aria-hidden="true"')
+            tag("span", "Working out which answers change. You can save before.")
+            # Not for screen readers, which would speak it twice a second.
+            shown = tag("span", "", "st-small", aria_hidden="true")
+            ui.timer(_SECONDS_BETWEEN_LOOKS, lambda: shown.set_text(_progress(self._step)))
+
+    def _follow(self, step: Step) -> None:
+        self._step = step
 
     def _show_effect_error(self, error: Exception) -> None:
         self._effect.clear()
@@ -224,10 +260,21 @@ class _Proposal:
         self._conflict.set_visibility(True)
 
 
-def _working() -> None:
-    with tag("div", classes="st-row st-muted"):
-        ui.spinner(size="18px").props('aria-hidden="true"')
-        tag("span", "Working out which answers change …")
+def _progress(step: Step | None) -> str:
+    return f"{step.done:,} of {step.total:,}" if step is not None and step.total else ""
+
+
+def _sentence(sentence: Sentence) -> None:
+    """Draw a sentence with the old and the new lines."""
+    with tag("div", classes="st-sentence"):
+        words(sentence.says, "st-strong", "p")
+        for kind, name, lines in (("del", "Before", sentence.old), ("add", "After", sentence.new)):
+            for line in lines[:_MOST_LINES]:
+                with tag("p", classes=f"st-change {kind}"):
+                    tag("span", f"{name}: ", "st-hidden")
+                    words(line)
+            if len(lines) > _MOST_LINES:
+                tag("p", f"… and {len(lines) - _MOST_LINES} more", "st-muted st-small")
 
 
 def problem_line(problem: Problem) -> None:

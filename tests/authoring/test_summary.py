@@ -16,9 +16,11 @@ from intentmatch.registry.editing.edits import (
     RemoveIntent,
     RemoveUtterance,
     RenameIntent,
+    RewordUtterance,
 )
 from intentmatch.registry.editing.fields import SetField
 from intentmatch.registry.editing.formatting import Format
+from intentmatch.registry.editing.removal import RemoveItems
 from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
 
@@ -33,6 +35,9 @@ FILE = Path("shop") / "bot.yaml"
         (AddTest("good day", "greet"), "Add a test of greet"),
         (AddTest("good day", None), "Add a test of out of scope"),
         (MoveUtterance("good day", "bye"), "Move a line to bye"),
+        (RewordUtterance("good day", "hello"), "Reword a line"),
+        (RewordUtterance("good day", "hello", "greet"), "Reword a line of greet"),
+        (RemoveItems(frozenset()), "Remove what is written twice"),
         (RemoveUtterance("good day"), "Remove a line"),
         (RemoveUtterance("good day", "greet"), "Remove a line of greet"),
         (RemoveIntent("greet"), "Remove the intent greet"),

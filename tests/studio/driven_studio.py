@@ -114,6 +114,12 @@ def open_screen(page, served: Served, path: str) -> None:
     page.wait_for_function("window.did_handshake && window.socket.connected")
 
 
+def open_difference(page) -> None:
+    """Unfold the difference of the files in the dialog that every edit goes through."""
+    page.get_by_text("Show the lines of the files").click()
+    page.locator(".st-diff").wait_for()
+
+
 def save_proposal(page) -> None:
     """Press Save in the dialog that every edit goes through, and wait until it is gone."""
     page.locator(".st-proposal").get_by_role("button", name="Save").click()

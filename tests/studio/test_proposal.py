@@ -23,6 +23,24 @@ def hurried(tmp_path_factory):
     stop(running)
 
 
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 700)])
+def test_save_stays_in_view_however_long_the_difference_is(browser, served, width, height):
+    with watched(browser, width, height) as page:
+        open_screen(page, served, "edit?intent=cancel_order")
+        lines = "\n".join(f"undo the purchase number {number} please" for number in range(40))
+        page.get_by_label("Add lines, one per row").first.fill(lines)
+        page.get_by_role("button", name="Add", exact=True).first.click()
+        save = page.locator(".st-proposal").get_by_role("button", name="Save")
+        save.wait_for()
+        page.wait_for_timeout(400)  # the dialog grows
+        box = save.bounding_box()
+
+        assert box is not None
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= height
+        assert save.is_enabled()
+
+
 def test_effect_goes_on_when_the_visitor_takes_more_time(browser, hurried):
     with watched(browser) as page:
         open_screen(page, hurried, "edit?intent=cancel_order")

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 from urllib.parse import parse_qs, urlparse
 
 import pytest
-from driven_studio import Served, copied, open_screen, save_proposal, serious_findings, start, stop, watched
+from driven_studio import (
+    Served,
+    copied,
+    open_difference,
+    open_screen,
+    save_proposal,
+    serious_findings,
+    start,
+    stop,
+    watched,
+)
 
 from intentmatch.authoring.workspace import Workspace
 
@@ -127,9 +137,9 @@ class TestSee:
         before = yaml(served)
         opened(page, served, "see?view=overlaps")
         page.get_by_role("button", name="cancel_order · refund").click()
-        page.get_by_role("button", name="Move “please give me my money back now” to refund").first.click()
+        page.get_by_role("button", name="Move to refund: “please give me my money back now”").first.click()
+        open_difference(page)
         diff = page.locator(".st-diff")
-        diff.wait_for()
 
         assert "-        - please give me my money back now" in diff.inner_text()
         page.get_by_role("button", name="Cancel", exact=True).click()
@@ -144,7 +154,7 @@ class TestSee:
         page.get_by_role("heading", name="What changes").wait_for()
         assert page.get_by_text("Precision wanted: 50.0%").is_visible()
         page.get_by_role("button", name="Use this target").click()
-        page.locator(".st-diff").wait_for()
+        open_difference(page)
         assert "precision=0.5" in page.locator(".st-diff .add").all_inner_texts()[-1]
 
     def test_point_is_dragged_along_the_curve(self, page, served):
@@ -206,7 +216,7 @@ class TestInbox:
         page.keyboard.press("Enter")
         page.locator(".st-cluster.new").wait_for()
         page.keyboard.press("w")
-        page.locator(".st-diff").wait_for()
+        open_difference(page)
         assert "shipping_abroad" in page.locator(".st-diff").inner_text()
         save_proposal(page)
 
@@ -239,7 +249,7 @@ class TestIssues:
         opened(page, served, "issues")
         card = page.locator("article", has_text="the same utterance twice")
         card.get_by_role("button", name="Remove the second one").click()
-        page.locator(".st-diff").wait_for()
+        open_difference(page)
         assert page.locator(".st-diff .del").all_inner_texts()[-1].strip() == "-        - cancel my order"
         save_proposal(page)
 

@@ -83,13 +83,26 @@ class TestTry:
         verdict(page, "any trace of my box")
         page.get_by_role("button", name="The message belongs to order_status").click()
 
-        assert "+        - any trace of my box" in page.locator(".st-diff").inner_text()
+        page.locator(".st-change.add", has_text="any trace of my box").wait_for()
         page.locator(".st-proposal .st-badge", has_text="broken").wait_for()
         assert "any trace of my box" not in yaml(served)
         save_proposal(page)
 
         assert "any trace of my box" in yaml(served)
         page.locator(".st-candidate").first.get_by_text("any trace of my box").wait_for()
+
+    def test_line_is_reworded_in_place(self, page, served):
+        open_screen(page, served, "edit?intent=cancel_order")
+        page.get_by_role("button", name="call off the delivery").first.click()
+        page.get_by_label("New wording").fill("call the delivery off again")
+        page.keyboard.press("Enter")
+        dialog = page.locator(".st-proposal")
+        dialog.locator(".st-change.del", has_text="call off the delivery").wait_for()
+        assert dialog.locator(".st-change.add .st-words").inner_text() == "call the delivery off again"
+        save_proposal(page)
+
+        assert "call the delivery off again" in yaml(served)
+        assert "call off the delivery" not in yaml(served)
 
     def test_message_is_pinned_as_a_test(self, page, served):
         open_screen(page, served, "try")
@@ -231,7 +244,7 @@ class TestEdit:
         page.keyboard.type(" here\n")
         page.keyboard.press("Control+s")
 
-        page.locator(".st-diff .add", has_text="+# on the way here").wait_for()
+        page.locator(".st-change.add", has_text="# on the way here").wait_for()
         assert "intnts: 3\n# on the way here\n" in page.locator(".cm-content").inner_text()
         page.get_by_role("button", name="Cancel", exact=True).click()
         page.get_by_role("button", name="Discard").click()

@@ -148,6 +148,31 @@ class MoveUtterance:
 
 
 @dataclass(frozen=True, slots=True)
+class RewordUtterance:
+    """Replaces the text of a line, which keeps its place, its quotes and its comment."""
+
+    text: str
+    new: str
+    intent: str | None = None
+    """The intent that has the line; None if only one intent has it."""
+    language: str | None = None
+    negative: bool = False
+
+    def apply(self, folder: Folder) -> Folder:
+        """Replace it. Brackets in the new text are template marks if the line is a template, and literal otherwise."""
+        if self.intent is not None:
+            folder.require(self.intent)
+        key = NEGATIVES if self.negative else UTTERANCES
+        lines, item = folder.find(self.text, key, self.intent, _canonical(self.language))
+        old = item.resolved.text
+        new = _template_text(self.new, template=labelled(sentence(old)) != old)
+        for other in lines.part.resolved.items:
+            if other is not item and fold(sentence(other.resolved.text)) == fold(sentence(new)):
+                raise InputError(f"“{self.new}” is already at {lines.entry.document.at(other).short}")
+        return folder.replaced(lines.entry.file, lines.entry.document.with_text(item, new))
+
+
+@dataclass(frozen=True, slots=True)
 class RemoveUtterance:
     """Removes an utterance or a negative."""
 

@@ -16,6 +16,7 @@ from intentmatch.registry.editing.edits import (
     RemoveIntent,
     RemoveUtterance,
     RenameIntent,
+    RewordUtterance,
 )
 from intentmatch.registry.editing.plan import plan
 
@@ -40,6 +41,10 @@ def edited(path: Path, *edits: Edit) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("text", "edit", "old", "new"),
     [
+        pytest.param(BARE, RewordUtterance("one", "uno"), "- one  # 1", "- uno  # 1", id="reworded beside its comment"),
+        pytest.param(BARE, RewordUtterance("two", "it's 2"), "'two'", "'it''s 2'", id="reworded in its quotes"),
+        pytest.param(CODES, RewordUtterance("eins", "1 [a]", "a", "de"), "[eins]", '["1 \\\\[a\\\\]"]', id="literal"),
+        pytest.param(CODES, RewordUtterance("no", "nope", "b", None, True), "[no]", "[nope]", id="a negative reworded"),
         pytest.param(BARE, AddUtterance("a", "x"), "'two'\n", "'two'\n      - x\n", id="the language of the file"),
         pytest.param(BARE, AddUtterance("a", "x", "EN"), "'two'\n", "'two'\n      - x\n", id="the same by its code"),
         pytest.param(CODES, AddUtterance("b", "x"), "[two]", "[two, x]", id="the only language"),

@@ -102,6 +102,21 @@ class Move(_Edit):
         return edits.MoveUtterance(self.text, self.to, self.source, self.language, self.negative)
 
 
+class Reword(_Edit):
+    """Replaces the text of a line, which keeps its place and the comment beside it."""
+
+    edit: Literal["reword"]
+    text: str = _LINE
+    new: str = _LINE
+    intent: Name | None = Field(default=None, description="The intent that has the line; needed if several do.")
+    language: LanguageCode | None = LANGUAGE
+    negative: bool = _NEGATIVE
+
+    def planned(self, place: Place) -> Edit:
+        """Return the edit of the files."""
+        return edits.RewordUtterance(self.text, self.new, self.intent, self.language, self.negative)
+
+
 class Remove(_Edit):
     """Removes an utterance or a negative."""
 
@@ -176,7 +191,7 @@ class RemoveWhole(_Edit):
 
 
 AnyEdit = Annotated[
-    Add | AddIntent | AddTest | Move | Remove | RemoveIntent | Rename | Set | ReplaceText | RemoveWhole,
+    Add | AddIntent | AddTest | Move | Reword | Remove | RemoveIntent | Rename | Set | ReplaceText | RemoveWhole,
     Field(discriminator="edit"),
 ]
 

@@ -344,7 +344,7 @@ class Engine:
         return self._exact(reading) if len(reading.exact) == 1 else decision
 
     def _checked_values(self, decision: Decision, reading: Reading, vector: NDArray[np.float32]) -> Decision:
-        """Refuse a match that only the values of slots in the message speak for."""
+        """Decide without the values of slots if the message has some."""
         if self._without_values is None:
             return decision
         decision, says = self._without_values.check(decision, reading.typed.text, vector, reading.question)

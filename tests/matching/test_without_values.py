@@ -42,6 +42,26 @@ def test_a_message_that_shares_nothing_but_a_value_is_out_of_scope(matcher, mess
 
 
 @pytest.mark.parametrize(
+    ("message", "code"),
+    [("could you find ticket KLM-9987", "KLM-9987"), ("please find ticket zqx-0077 for me", "zqx-0077")],
+)
+def test_a_message_that_is_in_scope_but_for_its_value_is_matched(matcher, message, code):
+    result = matcher.match(message, language="en")
+
+    assert result.intent == "look_up"
+    assert [(one.slot, one.value) for one in result.entities] == [("code", code)]
+
+
+def test_an_authors_threshold_holds_without_values_too(tmp_path):
+    strict = REGISTRY.replace("  look_up:", "  look_up:\n    threshold: 0.95")
+    (tmp_path / "bot.yaml").write_text(strict, encoding="utf-8")
+
+    result = Matcher.load(tmp_path, cache="off").match("could you find ticket KLM-9987", language="en")
+
+    assert result.verdict == "out_of_scope"
+
+
+@pytest.mark.parametrize(
     ("message", "intent"),
     [
         ("could you look up ABC-1234", "look_up"),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
 
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.result import MatchResult
-from intentmatch.core.types import Registry
+from intentmatch.core.types import Registry, Vectors
 from intentmatch.inbox.clusters import clustered, most_central, similarity_cut
 from intentmatch.inbox.inbox import is_missed
 from intentmatch.inbox.store import Missed
@@ -22,8 +25,18 @@ Action = Literal["add", "new", "ignore"]
 
 _Name = TypeVar("_Name", str, "str | None")
 
+_Kind = Literal["asks", "refuses", "depends"]
+_NOT_ADDED = {
+    "refuses": "it refuses {intent}: as an example of {intent} it would match what users refuse",
+    "depends": "it says too little alone to mean one intent",
+}
+# Stages of the trace that turn an answer into a question, and what they say about a message.
+_KINDS: Mapping[str, _Kind] = {"negation": "refuses", "fragment": "depends"}
+
 # Mean confidence from which messages are added to an intent.
 _LIKELY = 0.5
+# Mean confidence from which an addition is proposed without a question, if no other intent is close behind.
+_SURE = 0.9
 # Other intents with at least this share of the best confidence are named in the reason.
 _CLOSE_BEHIND = 0.5
 # Messages needed to propose a new intent.
@@ -39,6 +52,8 @@ class Proposal(NamedTuple):
     """The intent that gets the messages, or the name of the new intent; None to ignore them."""
     because: str
     """The reason, in words."""
+    sure: bool = False
+    """Whether it may be accepted with others at once; otherwise it is a question to the author."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +138,33 @@ def review(matcher: Matcher, messages: Sequence[Missed]) -> Review:
     vectors = matcher.encoder.encode([clean(message.text or "") for message, _ in pairs], kind="query")
     found: list[Cluster] = []
     taken = {intent.name for intent in artefact.registry}
-    for rows in clustered(vectors, cut):
+    # A refusal lies near what it refuses, and would be added to it.
+    kinds = np.array([_kind(result) for _, result in pairs], dtype=np.str_)
+    for kind, rows in _clustered_by(kinds, vectors, cut):
         central = rows[most_central(vectors[rows], [_weight(pairs[row][0]) for row in rows])]
         cluster = [pairs[row][0] for row in central]
-        proposal = _proposal(cluster, [pairs[row][1] for row in central], artefact.registry, cut)
+        proposal = _proposal(cluster, [pairs[row][1] for row in central], artefact.registry, cut, kind)
         if proposal.action == "new" and not proposal.intent:
             proposal = proposal._replace(intent=_new_name(cluster[0].text or "", taken))
             taken.add(proposal.intent or "")
         found.append(Cluster(tuple(cluster), proposal))
     found.sort(key=lambda group: (-group.corrections.total(), -group.count, group.number))
     return Review(tuple(found), len(readable) - len(pairs), tuple(m for m in messages if m.text is None))
+
+
+def _kind(result: MatchResult) -> _Kind:
+    """Return what the trace says about a message: whether it refuses, or says too little alone."""
+    if result.verdict != "ambiguous":
+        return "asks"
+    return next((_KINDS[stage.name] for stage in result.trace.stages if stage.name in _KINDS), "asks")
+
+
+def _clustered_by(kinds: NDArray[np.str_], vectors: Vectors, cut: float) -> Iterator[tuple[_Kind, NDArray[np.intp]]]:
+    """Yield the rows of each group, whose messages are all of one kind."""
+    for kind in get_args(_Kind):
+        of_kind = np.flatnonzero(kinds == kind)
+        for rows in clustered(vectors[of_kind], cut):
+            yield kind, of_kind[rows]
 
 
 _cuts: WeakKeyDictionary[Artefact, float] = WeakKeyDictionary()
@@ -160,24 +192,30 @@ def _understood(message: Missed, result: MatchResult) -> bool:
     return not is_missed(result) and wanted in ([], [result.intent])
 
 
-def _proposal(cluster: Sequence[Missed], results: Sequence[MatchResult], registry: Registry, cut: float) -> Proposal:
+def _proposal(
+    cluster: Sequence[Missed], results: Sequence[MatchResult], registry: Registry, cut: float, kind: _Kind
+) -> Proposal:
     """Return the proposal: what users corrected, otherwise the likeliest intent, otherwise a new one or none."""
     corrections = _corrections(cluster)
     if corrections:
         (intent, users), *_ = _ranked(corrections)
         because = f"{users} of {corrections.total()} corrections say so"
         if intent is not None:
-            return Proposal("add" if intent in registry else "new", intent, because)
+            sure = 2 * users > corrections.total() and users > 1 and kind == "asks" and intent in registry
+            return Proposal("add" if intent in registry else "new", intent, because, sure)
         return _without_intent(cluster, f"{users} of {corrections.total()} corrections say that it is no intent")
     least, measure, means = _means(results, cut)
     if not means:
         return _without_intent(cluster, "the encoder knows none of its words")
     (best, mean), *others = _ranked(means)
+    if kind != "asks":
+        return Proposal("ignore", None, _NOT_ADDED[kind].format(intent=best))
     nearest = f"nearest, with a mean {measure} of {mean:.2f}"
     if mean < least:
         return _without_intent(cluster, f"{best} is {nearest}")
     behind = [f"{other} ({part:.2f})" for other, part in others if part >= _CLOSE_BEHIND * mean]
-    return Proposal("add", best, nearest + (f", before {' and '.join(behind[:2])}" if behind else ""))
+    sure = measure == "confidence" and mean >= _SURE and not behind
+    return Proposal("add", best, nearest + (f", before {' and '.join(behind[:2])}" if behind else ""), sure)
 
 
 def _without_intent(cluster: Sequence[Missed], because: str) -> Proposal:

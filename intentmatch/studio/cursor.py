@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from nicegui import ui
 from nicegui.element import Element
 
 from intentmatch.studio.visit import Visit
@@ -58,7 +57,8 @@ class Cursor(Generic[_Item]):
         self._place = min(max(place, 0), len(self._cards) - 1)
         card = self._cards[self._place][1].classes("st-current")
         card.props["aria-current"] = "true"
-        ui.run_javascript(
+        # Not `ui.run_javascript`: the button that was clicked may be gone, and with it the page that it would find.
+        card.client.run_javascript(
             f"const e = getHtmlElement({card.id}); e?.focus({{preventScroll: true}}); "
             "e?.scrollIntoView({block: 'nearest'});"
         )

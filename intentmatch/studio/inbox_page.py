@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from intentmatch.core.errors import InputError, IntentMatchError, counted, publi
 from intentmatch.core.relative_paths import relative
 from intentmatch.inbox import Action, Cluster, Decision, Inbox, Missed, Review, edits_of, review
 from intentmatch.inbox.proposals import times
+from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting
 from intentmatch.studio.cursor import Cursor
 from intentmatch.studio.host import BotUnavailableError
 from intentmatch.studio.parts import badge, empty, heading, later, tag, words
@@ -25,7 +26,8 @@ from intentmatch.studio.visit import Visit
 
 _AT_ONCE = 10
 _SHOWN_MESSAGES = 5
-_OFF = "The inbox is off. Write `inbox: misses.sqlite` below `settings:`, or start with --set inbox=misses.sqlite."
+FILE = "misses.sqlite"
+"""Where messages are kept if an author turns the inbox on."""
 
 
 async def show(visit: Visit) -> None:
@@ -68,7 +70,8 @@ class _InboxPage:
         bot = self._visit.bot
         inbox = bot.inbox
         if inbox is None:
-            empty(_OFF)
+            empty("Messages that are not understood are not kept yet.")
+            turn_on(self._visit, {"inbox": Setting(FILE)}, "Keep them from now on", self._reload)
             return
         found = await asyncio.to_thread(_review, self._visit, inbox)
         self._clusters, self._drawn = found.clusters, 0
@@ -105,7 +108,9 @@ class _InboxPage:
                     select.props("outlined dense options-dense").classes("st-pick")
                     select.on_value_change(lambda event: setattr(self, "_language", event.value))
                 if self._visit.may("author"):
-                    self._button("Accept all proposals", "done_all", self._accept_all)
+                    sure = sum(cluster.proposal.sure for cluster in found.clusters)
+                    if sure:
+                        self._button(f"Accept the {sure} that are sure", "done_all", self._accept_all)
                 self._button("Read again", "refresh", self._reload)
 
     def _button(self, text: str, icon: str, handler: object) -> ui.button:
@@ -138,7 +143,7 @@ class _InboxPage:
             _messages(cluster.messages[1:])
             with tag("div", classes="st-row"):
                 if decision is None:
-                    tag("span", "Proposal:", "st-muted")
+                    tag("span", "Proposal:" if cluster.proposal.sure else "Is this right?", "st-muted")
                     self._says(cluster.proposal.action, cluster.proposal.intent)
                     tag("span", cluster.proposal.because, "st-muted st-small")
                 else:
@@ -162,7 +167,7 @@ class _InboxPage:
         if decided:
             act("Undo", "undo", self._undo)
             return
-        act("Accept", "check", self._accept, main=True)
+        act("Accept" if cluster.proposal.sure else "Yes", "check", self._accept, main=cluster.proposal.sure)
         act("Another intent", "input", self._other_intent)
         act("New intent", "add", self._new_intent)
         act("Ignore", "close", self._ignore)
@@ -204,8 +209,8 @@ class _InboxPage:
 
     def _accept_all(self) -> None:
         for cluster in self._clusters:
-            if cluster.number not in self._decisions:
-                action, intent, _ = cluster.proposal
+            if cluster.proposal.sure and cluster.number not in self._decisions:
+                action, intent, *_ = cluster.proposal
                 self._decisions[cluster.number] = Decision(cluster, action, intent)
                 if cluster.number in self._cards:
                     self._draw_card(cluster)
@@ -361,6 +366,27 @@ def _messages(some: Sequence[Missed]) -> None:
                     tag("span", f"{message.count} ×", "st-small st-push")
         if len(some) > _SHOWN_MESSAGES:
             tag("li", f"… and {len(some) - _SHOWN_MESSAGES} more", "st-small")
+
+
+def turn_on(visit: Visit, values: Mapping[str, Setting], title: str, done: Callable[[], Awaitable[None]]) -> None:
+    """Draw a switch that sets settings of the inbox in the files, for an author."""
+    if not visit.may("author"):
+        tag("p", "An author can turn it on.", "st-muted")
+        return
+
+    async def switch() -> None:
+        try:
+            names = await asyncio.to_thread(lambda: sorted(visit.bot.workspace.files()))
+            places = visit.bot.matcher.registry.setting_locations
+            file = Path(next(iter(places.values())).path) if places else visit.bot.workspace.place(names[0])
+        except (IntentMatchError, IndexError) as error:
+            visit.tell(public_text(error), "negative")
+            return
+        note = f"Set {', '.join(values)}"
+        if await propose(visit, [ChangeSettings(file, values)], title=title, note=note) is not None:
+            await done()
+
+    ui.button(title, icon="toggle_on", on_click=switch).props("unelevated no-caps").classes("st-centred")
 
 
 async def ask_for_intent(title: str, label: str, value: str, names: Sequence[str]) -> str | None:

@@ -10,14 +10,16 @@ from intentmatch.core.errors import InputError, IntentMatchError, counted, publi
 from intentmatch.inbox import Inbox
 from intentmatch.inbox.proposals import times
 from intentmatch.inbox.sample import Judged
+from intentmatch.registry.editing.settings_edit import Setting
 from intentmatch.review import Quality, Question, Questions, Row, quality_of, questions_of
-from intentmatch.studio.inbox_page import ask_for_intent
+from intentmatch.studio.inbox_page import FILE, ask_for_intent, turn_on
 from intentmatch.studio.parts import badge, card, empty, heading, later, tag, words
 from intentmatch.studio.places import intent_link
 from intentmatch.studio.visit import Visit
 
-_OFF = "The inbox is off. Write `inbox: misses.sqlite` and `inbox_sample: 0.05` below `settings:`."
-_EMPTY = "The sample is empty. The setting `inbox_sample: 0.05` keeps a twentieth of all answers for a review."
+_OFF = "No answers are kept for a review yet."
+_SHARE = 0.05
+_SWITCH = "Keep a twentieth of all answers"
 _NOTHING_YET = "No answer is sampled yet. Messages appear here as users write them."
 _HASHED = "Nobody can judge hashes. `inbox_mode: redacted` keeps texts, in a new file."
 _DONE = "Every message of the sample is judged. New ones come with new messages."
@@ -64,12 +66,16 @@ class _ReviewPage:
         with self._place:
             if questions is None:
                 empty(_OFF)
+                values = {"inbox": Setting(FILE), "inbox_sample": Setting(str(_SHARE))}
+                turn_on(self._visit, values, _SWITCH, self._draw)
                 return
             if self._asked is not None:
                 self._question(self._asked, len(questions.open))
             else:
                 with tag("div", classes="st-card"):
                     empty(self._nothing_to_ask(questions))
+                    if not questions.answered and not self._share:
+                        turn_on(self._visit, {"inbox_sample": Setting(str(_SHARE))}, _SWITCH, self._draw)
             if questions.hashed:
                 tag("p", f"{counted(questions.hashed, 'answer')} stored as hashes cannot be shown.", "st-muted")
             if questions.open or questions.answered:
@@ -80,7 +86,11 @@ class _ReviewPage:
             return _DONE
         if questions.hashed:
             return _HASHED
-        return _NOTHING_YET if self._visit.bot.matcher.settings.inbox_sample["share"] else _EMPTY
+        return _NOTHING_YET if self._share else _OFF
+
+    @property
+    def _share(self) -> float:
+        return self._visit.bot.matcher.settings.inbox_sample["share"]
 
     def _question(self, asked: Question, waiting: int) -> None:
         with card(classes="st-stack") as box:

@@ -81,13 +81,48 @@ def test_unlikely_messages_become_an_intent_or_are_ignored(matcher: Matcher) -> 
     assert "nearest, with a mean confidence of 0." in found.clusters[1].proposal.because
 
 
+def test_refusals_are_a_group_of_their_own_and_never_added(matcher: Matcher) -> None:
+    found = review(
+        matcher, [missed(1, "I never asked you to cancel my order"), missed(2, "please don't cancel my order")]
+    )
+
+    (cluster,) = found.clusters
+    assert cluster.proposal[:2] == ("ignore", None)
+    assert cluster.proposal.because.startswith("it refuses order_cancel")
+    assert not cluster.proposal.sure
+
+
+def test_fragment_is_not_added(matcher: Matcher) -> None:
+    (cluster,) = review(matcher, [missed(1, "my order")]).clusters
+
+    assert cluster.proposal[:2] == ("ignore", None)
+    assert cluster.proposal.because == "it says too little alone to mean one intent"
+
+
+@pytest.mark.parametrize(
+    ("corrections", "sure"),
+    [({"refund": 2}, True), ({"refund": 1}, False), ({"refund": 2, "hours": 2}, False), ({"other": 3}, False)],
+)
+def test_correction_of_several_users_is_sure(small: Matcher, corrections: Mapping[str | None, int], sure: bool) -> None:
+    (cluster,) = review(small, [missed(1, "quantum chromodynamics", corrections=corrections)]).clusters
+
+    assert cluster.proposal.sure is sure
+
+
+def test_nearest_intent_without_confidence_is_a_question(small: Matcher) -> None:
+    (cluster,) = review(small, [missed(1, "I want my money back now please")]).clusters
+
+    assert cluster.proposal[:2] == ("add", "refund")
+    assert not cluster.proposal.sure
+
+
 def test_likely_messages_are_added_to_the_intent(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reason names the intents that are close behind."""
     monkeypatch.setattr("intentmatch.inbox.inbox._SURE", 1.1)
     monkeypatch.setattr("intentmatch.inbox.proposals._CLOSE_BEHIND", 0.0)
     found = review(matcher, [missed(1, "do you know a joke about dragons")])
 
-    (action, intent, because), *_ = (cluster.proposal for cluster in found.clusters)
+    (action, intent, because, _), *_ = (cluster.proposal for cluster in found.clusters)
     assert (action, intent) == ("add", "tell_joke")
     assert because.startswith("nearest, with a mean confidence of 0.")
     assert ", before " in because

@@ -237,6 +237,12 @@ class TestInbox:
         page.locator(".st-cluster.ignore").wait_for(state="detached")
         page.locator(".st-dock").wait_for(state="hidden")
 
+        # The click redraws the card that its button is in.
+        page.get_by_role("button", name="Ignore: ").first.click()
+        page.locator(".st-cluster.ignore").wait_for()
+        page.wait_for_function("document.activeElement?.matches('article.st-current')")
+        assert "has been deleted" not in served.log.read_text(encoding="utf-8")
+
     def test_question_mark_lists_the_keys(self, page, served):
         opened(page, served, "inbox")
         page.keyboard.press("?")

@@ -382,6 +382,27 @@ def test_history_without_a_revision_says_so_without_an_empty_list(browser, tmp_p
 
 
 @pytest.mark.end_to_end
+class TestSwitches:
+    @pytest.mark.parametrize(
+        ("screen", "switch", "setting"),
+        [
+            ("inbox", "Keep them from now on", "inbox: misses.sqlite"),
+            ("review", "Keep a twentieth of all answers", 'inbox_sample: "0.05"'),
+        ],
+    )
+    def test_author_turns_the_inbox_on(self, browser, tmp_path, screen, switch, setting):
+        running = start(copied(tmp_path))
+        try:
+            with watched(browser) as page:
+                open_screen(page, running, screen)
+                page.get_by_role("button", name=switch).click()
+                save_proposal(page)
+                page.get_by_role("button", name=switch).wait_for(state="detached")
+                assert setting in (running.folder / "orders.yaml").read_text(encoding="utf-8")
+        finally:
+            stop(running)
+
+
 class TestHistory:
     def test_revision_shows_its_difference_and_is_restored(self, page, served):
         before = yaml(served)

@@ -78,7 +78,7 @@ def from_clusters(registry: Registry, clusters: Iterable[Cluster], intents: Coll
     chosen = {intent.name: intent for intent in _chosen(registry, intents)}
     found = []
     for cluster in clusters:
-        action, name, _ = cluster.proposal
+        action, name, *_ = cluster.proposal
         if action == "add" and name in chosen:
             code = Counter(message.language for message in cluster.messages).most_common(1)[0][0]
             language = code if any(line.language for line in chosen[name].utterances) else None

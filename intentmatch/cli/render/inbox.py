@@ -39,7 +39,7 @@ def cluster(group: Cluster) -> None:
     dates = sorted({f"{moment:%Y-%m-%d}" for moment in (group.first, group.last)})
     facts = [f"received {times(group.count)}", " to ".join(dates), " ".join(group.languages)]
     output.say(output.style(f"#{group.number}  “{group.name}”", bold=True) + "  " + ", ".join(filter(None, facts)))
-    action, intent, reason = group.proposal
+    action, intent, reason, _ = group.proposal
     proposal = {"add": f"add to {intent}", "new": f"new intent {intent}", "ignore": "ignore"}[action]
     output.say(output.style(f"  → {proposal}", fg=_COLOURS[action]) + f": {reason}")
     for message in group.messages[:_MESSAGES_PER_GROUP]:

@@ -56,10 +56,10 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 @pytest.fixture(scope="session", autouse=True)
 def _trained_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Train each registry once in a run, whichever test and process needs it first; see `cold_training`."""
+    from made_once import folder_of_the_run
     from training_memory import remembering
 
-    run = tmp_path_factory.getbasetemp()
-    folder = (run.parent if "PYTEST_XDIST_WORKER" in os.environ else run) / "trained"
+    folder = folder_of_the_run(tmp_path_factory) / "trained"
     folder.mkdir(exist_ok=True)
     with remembering(folder):
         yield

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from embeddings_server import FakeServer, serving
+from made_once import folder_of_the_run, made_once
 
 from intentmatch.encoders.onnx import OnnxEncoder
 from intentmatch.encoders.onnx_export import export_onnx
@@ -92,8 +93,13 @@ def exported_cross_encoder(
     tiny_cross_encoder: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, Path]:
     """A tiny cross-encoder and its export, made once for all tests. Do not write to them."""
-    model = tiny_cross_encoder()
-    return model, export_onnx(str(model), tmp_path_factory.mktemp("exported") / "tiny").folder
+
+    def make(folder: Path) -> None:
+        tiny_cross_encoder().rename(folder)
+        export_onnx(str(folder), folder / "exported")
+
+    model = made_once(folder_of_the_run(tmp_path_factory) / "onnx" / "cross-encoder", make)
+    return model, model / "exported"
 
 
 @pytest.fixture(scope="session")
@@ -105,7 +111,8 @@ def tiny_folder(tiny: Callable[..., Path]) -> Path:
 @pytest.fixture(scope="session")
 def exported_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny model, exported once for all tests. Do not write to it."""
-    return export_onnx(str(tiny_folder), tmp_path_factory.mktemp("exported") / "tiny").folder
+    target = folder_of_the_run(tmp_path_factory) / "onnx" / "tiny"
+    return made_once(target, lambda folder: export_onnx(str(tiny_folder), folder))
 
 
 @pytest.fixture(scope="session")
@@ -117,8 +124,9 @@ def onnx_minilm(minilm_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
 
     def encoder(precision: str) -> OnnxEncoder:
         if precision not in made:
-            folder = tmp_path_factory.mktemp("minilm") / precision
-            made[precision] = OnnxEncoder(export_onnx(str(minilm_folder), folder, precision).folder)
+            folder = folder_of_the_run(tmp_path_factory) / "onnx" / f"minilm-{precision}"
+            made_once(folder, lambda aside: export_onnx(str(minilm_folder), aside, precision))
+            made[precision] = OnnxEncoder(folder)
         return made[precision]
 
     return encoder

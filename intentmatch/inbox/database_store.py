@@ -19,6 +19,7 @@ from intentmatch.inbox.store import (
     Handled,
     Missed,
     drift_of,
+    given_back,
     key_of,
     missed_of,
     row_of,
@@ -59,6 +60,10 @@ VALUES (%(bot)s, %(key)s, %(text)s, %(language)s, %(verdict)s, %(intent)s, %(int
     %(priority)s, %(chance)s, %(time)s,
     (SELECT judged FROM intentmatch.sample WHERE bot = %(bot)s AND key = %(key)s AND judged IS NOT NULL LIMIT 1),
     (SELECT expected FROM intentmatch.sample WHERE bot = %(bot)s AND key = %(key)s AND judged IS NOT NULL LIMIT 1))
+"""
+_GIVEN_BACK = """
+UPDATE intentmatch.messages SET handled = NULL, text = %(text)s
+WHERE bot = %(bot)s AND key = %(key)s AND handled = 'added'
 """
 _TOO_OLD_DRAWN = """
 DELETE FROM intentmatch.sample WHERE id IN
@@ -158,6 +163,17 @@ class DatabaseStore:
                 "(SELECT key FROM intentmatch.messages WHERE bot = %s AND id = ANY(%s))",
                 [bot, bot, some],
             )
+
+    def reopen(self, texts: Iterable[str]) -> int:
+        """Bring back messages with these texts that were added to an intent; return how many."""
+        count = 0
+        with self._database.rows() as connection:
+            salt, _ = self._salt_and_mark(connection)
+            for text in texts:
+                row = {**given_back(text, self.mode, salt), "bot": self._database.bot}
+                row["text"] = _storable(row["text"])
+                count += max(connection.execute(_GIVEN_BACK, row).rowcount, 0)
+        return count
 
     def erase(self, erasure: Erasure) -> tuple[int, int]:
         """Delete messages and the answers to them. PostgreSQL overwrites the rows after its next VACUUM."""

@@ -144,6 +144,15 @@ class Inbox:
         """Remove messages for good. Raises InputError if the file cannot be used."""
         self._store.handle([message.id for message in messages], how)
 
+    def reopen(self, texts: Iterable[str]) -> int:
+        """Give back messages that were added to an intent whose lines have gone again; return how many.
+
+        Their texts were deleted when they were handled, so they are those of the lines. Ignored messages stay away.
+        Raises InputError if the file cannot be used. New in 0.3.0.
+        """
+        self.flush()
+        return self._store.reopen(texts)
+
     def erase(self, text: str | None = None, *, contains: str | None = None) -> int:
         """Erase a message, or all that contain some words, from the messages and from the sample; return how many.
 

@@ -66,6 +66,7 @@ INSERT INTO corrections SELECT id, :intent, 1 FROM messages WHERE key = :key
 ON CONFLICT (message, intent) DO UPDATE SET count = count + 1
 """
 _REOPENED = "UPDATE messages SET handled = NULL, text = :text WHERE key = :key AND handled IS NOT NULL"
+_GIVEN_BACK = "UPDATE messages SET handled = NULL, text = :text WHERE key = :key AND handled = 'added'"
 _TOO_OLD = """
 DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE last < ? OR last > ? ORDER BY last, id LIMIT ?)
 """
@@ -155,6 +156,9 @@ class MessageStore(Protocol):
         Answers to them stay in the sample without the text.
         """
 
+    def reopen(self, texts: Iterable[str]) -> int:
+        """Bring back messages with these texts that were added to an intent; return how many."""
+
     def erase(self, erasure: Erasure) -> tuple[int, int]:
         """Delete messages, handled or not, their corrections and the answers to them; return how many of both."""
 
@@ -239,6 +243,15 @@ class Store:
                 database.execute("UPDATE messages SET handled = ?, text = NULL WHERE id = ?", [how, message])
                 database.execute("DELETE FROM corrections WHERE message = ?", [message])
                 sample.forget_text(database, message)
+
+    def reopen(self, texts: Iterable[str]) -> int:
+        """Bring back messages with these texts that were added to an intent; return how many."""
+        if not self.path.is_file():
+            return 0  # nothing was missed yet
+        with self._existing("IMMEDIATE") as database:
+            salt: bytes = _about(database)["salt"]
+            rows = [given_back(text, self.mode, salt) for text in texts]
+            return max(database.executemany(_GIVEN_BACK, rows).rowcount, 0)
 
     def erase(self, erasure: Erasure) -> tuple[int, int]:
         """Delete messages and the answers to them, and overwrite them in the file.
@@ -369,6 +382,12 @@ def row_of(entry: Entry, mode: str, salt: bytes) -> dict[str, Any] | None:
         "time": entry.time,
         "intent": _storable(entry.intent or _NONE),
     }
+
+
+def given_back(text: str, mode: str, salt: bytes) -> dict[str, Any]:
+    """Return key and text of a handled message, as the mode stores them."""
+    kept = text if mode == "plain" else redact(text)
+    return {"key": key_of(text, mode, salt), "text": None if mode == "hashed" else _storable(kept)[:CHARACTERS]}
 
 
 def key_of(text: str, mode: str, salt: bytes) -> bytes:

@@ -156,7 +156,7 @@ class _EditPage:
             return
         note = f"Undo: {newest[0].note}"[:200]
         edits = workspace.restoring(newest[1].id)
-        if await propose(self._visit, lambda _: edits, title="Undo the last save", note=note) is not None:
+        if await propose(self._visit, lambda _: edits, title="Undo the last save", note=note, undoes=True) is not None:
             await self.refresh()
 
     def _remember(self, **query: str) -> None:

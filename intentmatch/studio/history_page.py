@@ -177,7 +177,7 @@ class _HistoryPage:
             return workspace.restoring(revision.id)
 
         note = f"Restore: {revision.note or revision.id[:10]}"[:200]
-        if await propose(self._visit, edits, title="Restore this revision", note=note) is not None:
+        if await propose(self._visit, edits, title="Restore this revision", note=note, undoes=True) is not None:
             await self.refresh()
 
     def show_audit(self) -> None:

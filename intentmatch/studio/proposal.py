@@ -51,16 +51,18 @@ async def propose(
     title: str,
     note: str,
     failed: Callable[[Exception], Awaitable[None]] | None = None,
+    undoes: bool = False,
 ) -> Done | None:
     """Show what edits would do, and write them if the visitor says so. Returns None if nothing was written.
 
     Edits of single lines fit whatever the rest of the files says; what replaces a whole file must be `Making`. If the
-    files change meanwhile, the dialog says so, shows the difference anew, and waits for the visitor again.
+    files change meanwhile, the dialog says so, shows the difference anew, and waits for the visitor again. `undoes` is
+    that of an `Operation`.
     Errors, such as an edit that is impossible, are told to the visitor and to `failed`, and None is returned.
     """
     try:
         visit.require("author")
-        operation = Operation(edits, visit.author, note)
+        operation = Operation(edits, visit.author, note, undoes)
         plan = await asyncio.to_thread(operation.planned, visit.bot.workspace)
     except IntentMatchError as error:
         visit.tell(explained(error), "negative")

@@ -56,6 +56,19 @@ def test_mode_of_an_inbox_stays(place, caplog):
     assert texts(Inbox(place)) == ["one thing"]
 
 
+def test_added_messages_are_given_back_and_ignored_ones_stay_away(place):
+    inbox = record(place, "one thing", "another thing", "a third thing")
+    first, second, _ = inbox.messages()
+    inbox.handle([first], "added")
+    inbox.handle([second], "ignored")
+    assert texts(inbox) == ["a third thing"]
+
+    assert inbox.reopen(["one thing", "another thing", "no such thing"]) == 1
+
+    assert texts(inbox) == ["one thing", "a third thing"]
+    assert inbox.reopen(["one thing"]) == 0
+
+
 def test_corrections_are_counted_and_reopen_a_message(place):
     inbox = record(place, "one thing")
     inbox.handle(inbox.messages(), "ignored")

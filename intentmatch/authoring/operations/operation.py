@@ -13,6 +13,7 @@ from intentmatch.registry.editing.plan import Changes
 
 NOT_IN_USE = "The files are written, but not in use"
 """Beginning of the warning that the files could not be loaded; the last valid registry stays active."""
+NOT_GIVEN_BACK = "The files are written, but messages do not return to the inbox"
 NOT_EVALUATED = "The files are written, but the revision is not evaluated"
 
 
@@ -25,6 +26,8 @@ class Operation:
     author: str
     note: str = ""
     """Why, for the history; empty for a summary of the edits."""
+    undoes: bool = False
+    """Whether it goes back to files from before: messages that became lines since then return to the inbox."""
 
     def planned(self, workspace: Workspace) -> Plan:
         """Work it out for the files as they are, without writing. Raises as `Workspace.plan`."""

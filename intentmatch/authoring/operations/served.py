@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Protocol
 
 from intentmatch.authoring.effect import Comparison
-from intentmatch.authoring.operations.operation import Done, Operation
+from intentmatch.authoring.operations.operation import NOT_GIVEN_BACK, Done, Operation
 from intentmatch.authoring.workspace import Workspace, Written
 from intentmatch.core.errors import DatabaseError, InputError, IntentMatchError
-from intentmatch.core.types import Case
+from intentmatch.core.types import Case, Registry
 from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
 from intentmatch.registry.editing.plan import Changes
@@ -46,13 +47,31 @@ async def carry_out(bot: EditedBot, operation: Operation, *, expected: str) -> D
     def write() -> Written:
         return bot.workspace.write(operation.edits, author=operation.author, note=operation.note, expected=expected)
 
+    before = bot.matcher.registry
     written, failed = await asyncio.to_thread(write), None
+    if operation.undoes:
+        written = await asyncio.to_thread(_giving_back, bot.inbox, before, written)
     if written.changes.files:
         try:
             await bot.reload()
         except IntentMatchError as error:
             failed = error
     return await asyncio.to_thread(Done.after, written, failed, bot.evaluate_soon)
+
+
+def _giving_back(inbox: Inbox | None, before: Registry, written: Written) -> Written:
+    """Give messages back to the inbox whose lines have gone."""
+    was, now = (
+        {line.text for line in registry.utterances if line.template is None}
+        for registry in (before, written.changes.registry)
+    )
+    gone = was - now
+    try:
+        if inbox is not None and gone:
+            inbox.reopen(gone)
+    except (InputError, DatabaseError) as error:
+        return replace(written, warnings=(*written.warnings, f"{NOT_GIVEN_BACK}: {error}"))
+    return written
 
 
 def comparison(bot: EditedBot, changes: Changes) -> Comparison:

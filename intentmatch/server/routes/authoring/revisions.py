@@ -80,7 +80,9 @@ def add_calls(router: APIRouter) -> None:
         expected, author = expected_revision(if_match), author_of(request)
         bot: Bot = request.state.bot
         note = body.note or restoring_note(identity)
-        return await write(bot, Operation(lambda _: bot.workspace.restoring(identity), author, note), expected)
+        return await write(
+            bot, Operation(lambda _: bot.workspace.restoring(identity), author, note, undoes=True), expected
+        )
 
     @router.get("/audit", **{**READS, "openapi_extra": dict(ADMIN)})
     def audit(request: Request, most: Most = 100) -> AuditResponse:

@@ -62,6 +62,18 @@ def test_accepted_group_becomes_a_revision_and_leaves_the_inbox(client: TestClie
     assert client.post("/match", json={"text": MESSAGE}).json()["intent"] == "revenue"
 
 
+def test_restore_gives_the_messages_back(client: TestClient) -> None:
+    number = clusters(client)[MESSAGE]["cluster"]
+    client.post(f"/inbox/{number}", json={"action": "new", "intent": "revenue"}, headers={"If-Match": "*"})
+    first = client.get("/revisions").json()["revisions"][-1]["id"]
+    assert set(clusters(client)) == {"zebra crossing paint"}
+
+    restored = client.post(f"/revisions/{first}/restore", json={}, headers={"If-Match": "*"}).json()
+
+    assert restored["warnings"] == []
+    assert set(clusters(client)) == {MESSAGE, "zebra crossing paint"}
+
+
 def test_ignored_group_changes_no_file(client: TestClient) -> None:
     number = clusters(client)[MESSAGE]["cluster"]
 

@@ -113,7 +113,7 @@ class Engine:
             from intentmatch.matching.without_values import WithoutValues  # not needed by a registry without slots
 
             self._without_values = WithoutValues(
-                registry, self._results.entities, self.encode_one, self._scoring.nearest_rows
+                registry, self._results.entities, self.encode_one, self._scoring.nearest_rows, self._decision_on
             )
         self._precedence = self._questions.precedence
 

@@ -52,6 +52,16 @@ def test_a_message_that_is_in_scope_but_for_its_value_is_matched(matcher, messag
     assert [(one.slot, one.value) for one in result.entities] == [("code", code)]
 
 
+def test_the_value_of_a_message_does_not_decide_whether_it_matches(matcher):
+    """Codes that no line has, in 25 messages."""
+    codes = [
+        f"{letters}-{1000 + 377 * number}" for number, letters in enumerate(["QXZ", "JWK", "VVQ", "ZJX", "KQW"] * 5)
+    ]
+    matched = [matcher.match(f"could you look up {code} please", language="en").intent for code in codes]
+
+    assert matched.count("look_up") >= 24
+
+
 def test_an_authors_threshold_holds_without_values_too(tmp_path):
     strict = REGISTRY.replace("  look_up:", "  look_up:\n    threshold: 0.95")
     (tmp_path / "bot.yaml").write_text(strict, encoding="utf-8")

@@ -33,10 +33,10 @@ class ConfusionView:
         self._between = [pair for pair in self._pairs if pair.expected not in _WORDS and pair.answer not in _WORDS]
         figures(cases)
         if not self._pairs:
-            empty("Every held-out utterance got the right answer.")
+            empty("Every example got the right answer when it was left out.")
             return
         self._matrix = confusion_matrix(cases, self._verdicts, self._pairs)
-        with card("Answers to held-out utterances, of the intents that are confused most"):
+        with card("Answers to examples that were left out, of the intents that are confused most"):
             rows = len(self._matrix.expected)
             # Narrower cells cannot be read: on a phone the matrix scrolls.
             width = _LABELS_WIDE + _CELL_WIDE * len(self._matrix.answers)
@@ -88,7 +88,7 @@ class ConfusionView:
             "xAxis": axis(type="category", data=columns, position="top", splitArea={"show": False})
             | {"axisLabel": {**small, "rotate": 50, "width": 120}},
             "yAxis": axis(type="category", data=rows) | {"axisLabel": {**small, "width": 150}},
-            "tooltip": tooltip("(p) => p.data[3] + ' held-out utterances, ' + Math.round(p.data[2] * 100) + '%'"),
+            "tooltip": tooltip("(p) => p.data[3] + ' examples, ' + Math.round(p.data[2] * 100) + '%'"),
             "visualMap": [
                 {**ramp, "seriesIndex": 0, "inRange": {"color": ["rgba(47,158,99,0.45)", GOOD]}},
                 {**ramp, "seriesIndex": 1, "max": 0.4, "inRange": {"color": ["rgba(217,83,74,0.45)", BAD]}},
@@ -166,7 +166,7 @@ def figures(cases: HeldOutCases) -> None:
     with tag("div", classes="st-figures"):
         for share, name in (
             (found.precision, "of the answers are right"),
-            (found.coverage, "of messages in scope are answered"),
+            (found.coverage, "of messages that belong to an intent are answered"),
             (found.refused, "of other messages are refused"),
         ):
             with tag("div", classes="st-figure"):

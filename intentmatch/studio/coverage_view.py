@@ -33,7 +33,7 @@ def coverage_view(visit: Visit, registry: Registry) -> None:
     counts = coverage(registry)
     codes = list(next(iter(counts.values()), {}))
     if not codes:
-        empty("There are no utterances yet.")
+        empty("There are no examples yet.")
         return
     gaps = sum(count == 0 for row in counts.values() for count in row.values())
     says = f"{len(counts)} intents in {len(codes)} languages"

@@ -1,4 +1,4 @@
-"""See: the learning curve, and where ten more utterances would help most."""
+"""See: the learning curve, and where ten more examples would help most."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class GrowthView:
     def __init__(self, visit: Visit, curve: LearningCurve) -> None:
         self._visit, self._growths = visit, curve.growths
         if not curve.growths:
-            empty("There are too few utterances to hold some out.")
+            empty("There are too few examples to leave some out.")
             return
         self._largest = max(growth.high for growth in curve.growths) or 1.0
         with tag("div", classes="st-columns"):
-            with card(f"Where {MORE} more utterances would help most"):
+            with card(f"Where {MORE} more examples would help most"):
                 text = "More of the intent's messages would find it; 8 of 10 estimates lie in the range in brackets."
                 tag("p", text, "st-muted st-small")
                 self._list = tag("ol", classes="st-growths")
@@ -35,9 +35,9 @@ class GrowthView:
             with card("All intents together"):
                 chart = ui.echart(_options(curve)).classes("st-curve")
                 chart.props["role"] = "img"
-                spoken = ", ".join(f"{accuracy:.0%} with {lines} utterances" for lines, accuracy in curve.points)
-                chart.props["aria-label"] = f"Held-out utterances that find their intent: {spoken}."
-                tag("p", f"Held-out utterances that find their intent: {spoken}.", "st-muted st-small")
+                spoken = ", ".join(f"{accuracy:.0%} with {lines} examples" for lines, accuracy in curve.points)
+                chart.props["aria-label"] = f"Examples, each left out, that find their intent: {spoken}."
+                tag("p", f"Examples, each left out, that find their intent: {spoken}.", "st-muted st-small")
 
     def _show_more(self) -> None:
         some = self._growths[self._shown : self._shown + _AT_ONCE]
@@ -51,7 +51,7 @@ class GrowthView:
         with tag("li", classes="st-growth"):
             with tag("div", classes="st-row"):
                 intent_link(self._visit, growth.intent)
-                tag("span", f"{growth.utterances} utterances, {growth.error:.0%} missed", "st-muted st-small")
+                tag("span", f"{growth.utterances} examples, {growth.error:.0%} missed", "st-muted st-small")
                 value = f"+{100 * growth.gain:.1f} points ({100 * growth.low:.1f} to {100 * growth.high:.1f})"
                 tag("span", value, "st-small st-push")
             with tag("div", classes="st-meter", aria_hidden="true"):
@@ -66,9 +66,9 @@ def _options(curve: LearningCurve) -> dict[str, Any]:
     return {
         "animation": False,
         "grid": {"left": 12, "right": 24, "top": 24, "bottom": 36, "containLabel": True},
-        "xAxis": axis("utterances", type="value", nameLocation="middle", nameGap=28),
+        "xAxis": axis("examples", type="value", nameLocation="middle", nameGap=28),
         "yAxis": axis(type="value", min=lowest, max=100) | {"axisLabel": {"color": TEXT, "formatter": "{value}%"}},
-        "tooltip": tooltip("(p) => p.data[1] + '% with ' + p.data[0] + ' utterances'"),
+        "tooltip": tooltip("(p) => p.data[1] + '% with ' + p.data[0] + ' examples'"),
         "series": [
             {
                 "type": "line",

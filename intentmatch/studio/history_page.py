@@ -37,7 +37,7 @@ from intentmatch.studio.visit import Visit
 PER_PAGE = 30
 _MOST = 1000
 _MOST_AUDIT = 100
-_SOURCES = {"held_out": "held-out utterances", "tests": "tests"}
+_SOURCES = {"held_out": "examples, each left out", "tests": "tests"}
 
 
 async def show(visit: Visit) -> None:
@@ -60,9 +60,9 @@ class _HistoryPage:
         self._chosen: str | None = None
         self._page = 1
         self._buttons: dict[str, Element] = {}
-        heading("History", "Every save is a revision that can be restored.")
+        heading("History", "Every save is a version that can be restored.")
         with tag("div", classes="st-split") as self._split:
-            with tag("aside", classes="st-card st-intents", aria_label="Revisions") as self._aside:
+            with tag("aside", classes="st-card st-intents", aria_label="Versions") as self._aside:
                 self._rows = Rows(tag("ul", classes="st-plain st-list-of-intents"), self._row)
                 self._pages = ui.pagination(1, 1, direction_links=True, on_change=self._turn).props("dense max-pages=5")
             with tag("div", classes="st-stack st-gap"):
@@ -76,9 +76,7 @@ class _HistoryPage:
         if self._chosen is None:
             self._right.clear()
             with self._right:
-                empty(
-                    "Choose a revision." if self._revisions else "There is no revision yet: the first save makes one."
-                )
+                empty("Choose a version." if self._revisions else "There is no version yet: the first save makes one.")
 
     async def open(self, identity: str) -> None:
         """Show what a revision changed."""
@@ -146,7 +144,11 @@ class _HistoryPage:
             if scores is not None:
                 _scores(scores)
             else:
-                tag("p", "Right answers to held-out utterances and tests, before and after this revision.", "st-muted")
+                tag(
+                    "p",
+                    "Right answers to examples, each left out, and to tests, before and after this version.",
+                    "st-muted",
+                )
             button = ui.button("Evaluate again" if scores else "Evaluate", icon="analytics")
             button.props("outline").on_click(partial(self._evaluate, revision, box, button))
         ReplayCard(self._visit, revision)
@@ -177,7 +179,7 @@ class _HistoryPage:
             return workspace.restoring(revision.id)
 
         note = f"Restore: {revision.note or revision.id[:10]}"[:200]
-        if await propose(self._visit, edits, title="Restore this revision", note=note, undoes=True) is not None:
+        if await propose(self._visit, edits, title="Restore this version", note=note, undoes=True) is not None:
             await self.refresh()
 
     def show_audit(self) -> None:
@@ -189,7 +191,7 @@ class _HistoryPage:
                 return
             with card("Audit log"), tag("table", classes="st-table"):
                 with tag("thead"), tag("tr"):
-                    for head in ("time", "who", "what", "revision"):
+                    for head in ("time", "who", "what", "version"):
                         tag("th", head, scope="col")
                 with tag("tbody"):
                     for entry in entries:

@@ -58,7 +58,7 @@ class IntentCards:
         self._parts: list[Part] = []
         self._part(lambda: (_head_of(self._intent), self._health), self._head)
         self._part(self._own_problems, self._problems)
-        with self._card(lambda: f"Utterances ({len(self._intent.utterances)})"):
+        with self._card(lambda: f"Examples ({len(self._intent.utterances)})"):
             self._part(lambda: (self._counts, self._spoken, self._unused), self._languages)
             self._lines(self._spoken_lines, negative=False)
         with self._card(lambda: f"Not this intent ({len(self._intent.negatives)})"):
@@ -356,14 +356,14 @@ def new_intent(visit: Visit, held: Held, done: Done) -> None:
     """Draw the card that adds an intent."""
     with card("New intent"), tag("div", classes="st-row st-top"):
         name = ui.input("Name").props("outlined dense").classes("st-grow")
-        line = ui.input("First utterance").props('outlined dense dir="auto"').classes("st-grow")
+        line = ui.input("First example").props('outlined dense dir="auto"').classes("st-grow")
         files = sorted(held.files)
         file = ui.select(files, value=files[0] if files else None, label="File").props("outlined dense")
 
         async def add() -> None:
             wanted, text = str(name.value or "").strip(), str(line.value or "").strip()
             if not wanted or not text:
-                visit.tell("An intent needs a name and an utterance.", "warning")
+                visit.tell("An intent needs a name and an example.", "warning")
                 return
             target = None if file.value is None else visit.bot.workspace.place(str(file.value))
             note = f"Add the intent {wanted}"

@@ -23,16 +23,16 @@ from intentmatch.studio.remedies import line_to_reword, remedies
 from intentmatch.studio.visit import Visit
 
 _AT_ONCE = 20
-_KINDS = {"all": "All", "mend": "With a mend", "error": "Errors", "warning": "Warnings", "info": "Notes"}
+_KINDS = {"all": "All", "mend": "With a remedy", "error": "Errors", "warning": "Warnings", "info": "Notes"}
 _BADGES: dict[str, BadgeKind] = {"error": "bad", "warning": "warn", "info": "plain"}
 
 
 async def show(visit: Visit) -> None:
     """Draw the screen."""
-    heading("Issues", "What lint finds in the files, the most valuable first.")
+    heading("Issues", "What could be better in the files, the most valuable first.")
     page = _Issues(visit)
     page.part = InsightPart(
-        lambda: issues_of(visit.bot.matcher, visit.bot.workspace), page.draw, waiting="Looking at every utterance:"
+        lambda: issues_of(visit.bot.matcher, visit.bot.workspace), page.draw, waiting="Looking at every example:"
     )
     await page.part.begun()
     follow(visit, page.part.refresh)
@@ -50,7 +50,7 @@ class _Issues:
         self.part: InsightPart[list[Issue]] | None = None
         """The part of the page that the cards are in."""
         self._cursor: Cursor[Issue] = Cursor(visit, "issue", self._show_more)
-        visit.shortcut("m", "Mend the issue", self._mend_current)
+        visit.shortcut("m", "Use the remedy", self._mend_current)
         visit.shortcut("o", "Open its line in the editor", self._open_current)
 
     def draw(self, found: Sequence[Issue]) -> None:
@@ -58,7 +58,7 @@ class _Issues:
         self._all = found
         if not found:
             with tag("div", classes="st-card"):
-                empty("Nothing to mend: lint finds no problems.")
+                empty("Nothing to do: no problems were found.")
             return
         with tag("div", classes="st-row"):
             kinds = {kind: f"{name} ({len(self._of(kind))})" for kind, name in _KINDS.items() if self._of(kind)}
@@ -136,14 +136,14 @@ class _Issues:
             self._visit.tell("The files have changed: wait until the findings are about them.")
             return
         title = issue.mend.title if issue.mend is not None else ""
-        written = await propose(self._visit, edits, title=title, note=f"Mend: {issue.problem.rule}")
+        written = await propose(self._visit, edits, title=title, note=f"Fix: {issue.problem.rule}")
         if written is not None and self.part is not None:
             self.part.refresh()
 
     async def _mend_current(self) -> None:
         issue = self._cursor.current
         if issue is None or issue.mend is None:
-            self._visit.tell("Choose an issue with a mend first: j and k move.")
+            self._visit.tell("Choose an issue with a remedy first: j and k move.")
             return
         await self._mend(issue)
 
@@ -165,7 +165,7 @@ def _value(issue: Issue) -> None:
     """Say what is to be won."""
     if issue.mend is not None and issue.mend.gain is not None:
         gain = issue.mend.gain
-        text = f"{gain:+d} {'utterance' if abs(gain) == 1 else 'utterances'} understood" if gain else "no other answer"
+        text = f"{gain:+d} {'example' if abs(gain) == 1 else 'examples'} understood" if gain else "no other answer"
         badge(text, "good" if gain > 0 else "bad" if gain < 0 else "plain")
     elif issue.misread:
-        badge(f"{counted(issue.misread, 'utterance')} misread", "warn")
+        badge(f"{counted(issue.misread, 'example')} misread", "warn")

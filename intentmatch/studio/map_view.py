@@ -44,7 +44,7 @@ class MapView:
         self._languages = sorted({line.language or "" for line in shown.lines})
         self._taken = np.empty(0, dtype=np.int64) if cases is None else self._few(misunderstood(shown, cases))
         if not shown.lines:
-            empty("There are no utterances yet.")
+            empty("There are no examples yet.")
             return
         with card():
             with tag("div", classes="st-row"):
@@ -53,12 +53,14 @@ class MapView:
             misplaced = len(shown.misplaced)
             self._chart.props["role"] = "img"
             self._chart.props["aria-label"] = (
-                f"Map of {len(shown.lines)} utterances of {len(shown.intents)} intents; {misplaced} look misplaced. "
+                f"Map of {len(shown.lines)} examples of {len(shown.intents)} intents; {misplaced} look misplaced. "
                 "The list below has the same lines."
             )
             self._legend()
             self._send_lines()
-            InsightPart(lambda: held_out_of(visit.bot.matcher), self._add_taken, waiting="Cross-validating:")
+            InsightPart(
+                lambda: held_out_of(visit.bot.matcher), self._add_taken, waiting="Leaving out examples in turn:"
+            )
         self._list()
 
     def _tools(self) -> None:
@@ -79,7 +81,10 @@ class MapView:
 
     def _legend(self) -> None:
         with tag("div", classes="st-row st-muted st-small st-gap"):
-            for colour, text in ((BAD, "much nearer to another intent"), (WARN, "taken by another intent, held out")):
+            for colour, text in (
+                (BAD, "much nearer to another intent"),
+                (WARN, "taken by another intent, if left out"),
+            ):
                 with tag("span", classes="st-row"):
                     tag("span", classes="st-ring", aria_hidden="true", style=f"border-color: {colour}")
                     tag("span", text)
@@ -190,7 +195,7 @@ class MapView:
         self._chosen = event.value or _EVERY
         self._draw()
         chosen = self._chosen != _EVERY
-        self._visit.announce(f"{len(self._clickable[-1])} utterances of {self._chosen}" if chosen else "")
+        self._visit.announce(f"{len(self._clickable[-1])} examples of {self._chosen}" if chosen else "")
 
     def _zoom(self, factor: float | None) -> None:
         middle, half = sum(self._window) / 2, (self._window[1] - self._window[0]) / 2
@@ -210,7 +215,7 @@ class MapView:
             self._visit.go("edit", file=name, line=str(location.line))
 
     def _add_taken(self, cases: HeldOutCases) -> None:
-        """Mark the lines that another intent takes when they are held out."""
+        """Mark the lines that another intent takes when they are left out."""
         rows = misunderstood(self._map, cases)
 
         def mark(shown: NDArray[np.int64]) -> None:
@@ -225,7 +230,7 @@ class MapView:
             on_change=lambda event: mark(rows if event.value else rows[:0]),
         )
         mark(few)
-        text = f"{len(rows)} of {len(self._points)} lines are taken by another intent when they are held out."
+        text = f"{len(rows)} of {len(self._points)} lines are taken by another intent when they are left out."
         tag("p", text, "st-muted st-small")
 
     def _few(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -234,9 +239,9 @@ class MapView:
 
     def _list(self) -> None:
         rows = self._map.misplaced
-        with card(f"Misplaced utterances ({len(rows)})"):
+        with card(f"Examples near another intent ({len(rows)})"):
             if not rows:
-                empty("No utterance is much nearer to another intent than to its own.")
+                empty("No example is much nearer to another intent than to its own.")
                 return
             self._rows = tag("div", classes="st-stack")
             self._more = ui.button("Show more", on_click=self._show_more).props("flat")

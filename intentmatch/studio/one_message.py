@@ -144,7 +144,7 @@ class OneMessage:
         trace = result.trace
         inside = []
         if trace.threshold_on == "in_scope" and result.in_scope is not None:
-            inside.append(bar("in scope", result.in_scope, f"{result.in_scope:.0%}", trace.threshold, strong=True))
+            inside.append(bar("known", result.in_scope, f"{result.in_scope:.0%}", trace.threshold, strong=True))
         for number, candidate in enumerate(result.candidates[:_MOST_CANDIDATES]):
             on_it = trace.threshold_on == ("score" if candidate.confidence is None else "confidence")
             inside.append(self._candidate(candidate, trace.threshold if on_it and number == 0 else None))
@@ -267,7 +267,7 @@ def _word_table(found: Sequence[WordMatch]) -> Node:
         ]
         for match in found
     ]
-    return region("Which word met which", table(("message", "utterance", "similarity", "weight"), rows))
+    return region("Which word met which", table(("message", "example", "similarity", "weight"), rows))
 
 
 def _stages(stages: Sequence[Stage]) -> Node:

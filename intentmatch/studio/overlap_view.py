@@ -23,7 +23,7 @@ class OverlapView:
         self._visit, self._found = visit, found
         self._buttons: list[ui.button] = []
         if not found:
-            empty("No utterance is nearer to another intent than to its own. Well separated!")
+            empty("No example is nearer to another intent than to its own. Well separated!")
             return
         with tag("div", classes="st-two"):
             with card("Pairs, the most overlapping first"):

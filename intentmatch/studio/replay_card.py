@@ -20,7 +20,7 @@ from intentmatch.studio.visit import Visit
 
 _SECONDS_BETWEEN_LOOKS = 0.25
 _MOST_CAUSES, _MOST_EXAMPLES = 20, 5
-_SIDES: dict[Against, str] = {"before": "the revision before", "current": "the registry in use"}
+_SIDES: dict[Against, str] = {"before": "the version before", "current": "the registry in use"}
 _BAD = ("other_intent", "lost")
 
 
@@ -33,7 +33,7 @@ class ReplayCard:
         self._step: Step | None = None
         self._cancelled = False
         with card("Replay") as self._box:
-            says = f"Messages of the last {DAYS} days that this revision answers otherwise, the worst first."
+            says = f"Messages of the last {DAYS} days that this version answers otherwise, the worst first."
             tag("p", says, "st-muted")
             with tag("div", classes="st-row"):
                 self._against = ui.select(_SIDES, value="before", label="Compared with").props("outlined dense")

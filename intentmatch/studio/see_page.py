@@ -36,7 +36,7 @@ class _View(NamedTuple):
 
 async def show(visit: Visit) -> None:
     """Draw the screen, with the tab that the address names in `view`."""
-    heading("See", "How the utterances lie, which intents are confused, and what would help.")
+    heading("See", "How the examples lie, which intents are confused, and what would help.")
     asked = ui.context.client.request.query_params.get("view", "")
     tabs = ui.tabs().props("inline-label no-caps outside-arrows mobile-arrows align=left")
     with tabs.classes("st-tabs"):
@@ -109,7 +109,7 @@ def _growth(visit: Visit) -> InsightPart[Any]:
     return InsightPart(
         lambda: learning_curve_of(visit.bot.matcher),
         lambda curve: _ignore(GrowthView(visit, curve)),
-        waiting="Measuring with fewer utterances:",
+        waiting="Measuring with fewer examples:",
     )
 
 

@@ -57,7 +57,7 @@ class TargetView:
         figures(cases)
         self._curve = coverage_curve(cases, calibration)
         if not self._curve or calibration.cut is None:
-            empty("With more utterances, thresholds are learned, and their target can be moved here.")
+            empty("With more examples, thresholds are learned, and their target can be moved here.")
             return
         self._busy, self._again, self._shown = False, False, 0
         verdicts = moved(cases, cases.artefact.settings.target)
@@ -82,7 +82,7 @@ class TargetView:
                     self._use = ui.button("Use this target", on_click=self._write).props("unelevated no-caps")
         self._place = tag("div", classes="st-stack st-gap", aria_live="polite")
         with self._place:
-            text = "Drag the point or move the slider to see which held-out utterances change their answer."
+            text = "Drag the point or move the slider to see which examples change their answer."
             tag("p", text, "st-muted")
             if verdicts.note:
                 tag("p", f"In use: {verdicts.note}.", "st-muted")
@@ -196,7 +196,7 @@ class TargetView:
             with tag("div", classes="st-figures"):
                 for old, new, name in (
                     (found.before.precision, after.precision, "of the answers are right"),
-                    (found.before.coverage, after.coverage, "of messages in scope are answered"),
+                    (found.before.coverage, after.coverage, "of messages that belong to an intent are answered"),
                     (found.before.refused, after.refused, "of other messages are refused"),
                 ):
                     with tag("div", classes="st-figure"):

@@ -180,7 +180,7 @@ def test_server_killed_in_a_save_from_the_page_comes_back_whole(browser, killed,
             killed.process = start(killed.folder, port=port).process
             page.locator(".st-proposal").wait_for(state="detached")
             page.wait_for_function("window.did_handshake && window.socket.connected")
-            page.get_by_role("heading", name=f"Utterances ({9 + written})").wait_for()
+            page.get_by_role("heading", name=f"Examples ({9 + written})").wait_for()
         page.get_by_label("Add lines, one per row").first.fill("forget my basket")
         page.get_by_role("button", name="Add", exact=True).first.click()
         save_proposal(page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlparse
 
@@ -23,6 +24,8 @@ from intentmatch.authoring.workspace import Workspace
 pytestmark = pytest.mark.end_to_end
 
 READY = {
+    "try": "h1",
+    "edit?intent=cancel_order": ".st-line",
     "see": ".st-map canvas",
     "see?view=overlaps": ".st-two, .st-empty",
     "see?view=confusion": ".st-two, .st-empty",
@@ -34,6 +37,8 @@ READY = {
     "issues": "article",
 }
 """What each screen shows once it is complete."""
+JARGON = re.compile(r"\b(?:utterances?|held[ -]out|lint|mends?|revisions?|head|in scope)\b", re.IGNORECASE)
+"""Words that an author need not know."""
 
 # A line that belongs to `refund`, and one that is there twice.
 STRAYED = "        - please give me my money back now\n        - cancel my order\n"
@@ -86,6 +91,8 @@ def test_screens_fit_the_width_and_axe_finds_nothing_serious(browser, served, wi
 
             assert serious_findings(page) == [], path
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            if path != "issues":  # which has the words of the command `lint`
+                assert JARGON.findall(page.locator("main").inner_text()) == [], path
 
 
 DATA = """(series) => {

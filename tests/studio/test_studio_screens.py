@@ -374,7 +374,7 @@ def test_history_without_a_revision_says_so_without_an_empty_list(browser, tmp_p
     try:
         with watched(browser) as page:
             open_screen(page, running, "history")
-            page.get_by_text("There is no revision yet").wait_for()
+            page.get_by_text("There is no version yet").wait_for()
 
             assert not page.get_by_label("Revisions", exact=True).is_visible()
     finally:
@@ -443,4 +443,4 @@ class TestHistory:
         page.get_by_role("button", name="Evaluate").click()
 
         page.get_by_role("columnheader", name="right before").wait_for()
-        assert page.get_by_role("cell", name="held-out utterances").is_visible()
+        assert page.get_by_role("cell", name="examples, each left out").is_visible()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -196,10 +197,11 @@ def _valid_files(folder: Path) -> Files:
     base = folder if folder.is_dir() else folder.parent
     files = {}
     for file in yaml_files(folder):
-        try:
-            name = file.resolve().relative_to(base.resolve())
-        except ValueError:
-            raise InputError(f"{file} is included, but lies outside of {base}: move it there") from None
+        if not file.resolve().is_relative_to(base.resolve()):
+            raise InputError(f"{file} is included, but lies outside of {base}: move it there")
+        # The name of a link, not that of its target: a mounted ConfigMap links to a hidden folder.
+        path, root = (Path(os.path.normpath(Path.cwd() / each)) for each in (file, base))
+        name = path.relative_to(root) if path.is_relative_to(root) else file.resolve().relative_to(base.resolve())
         files[name.as_posix()] = file.read_bytes()
     return files
 

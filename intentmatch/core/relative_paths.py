@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
@@ -68,7 +69,9 @@ def _kept(found: re.Match[str]) -> str:
 @lru_cache(maxsize=256)
 def _pattern(inner: tuple[str, ...]) -> re.Pattern[str]:
     served = [form for folder in map(Path, inner) for form in (folder, folder.resolve())]
-    process = [Path.cwd(), Path(tempfile.gettempdir()), Path.home()]
+    process = [Path.cwd(), Path.home()]
+    with suppress(FileNotFoundError):  # where nothing is writable
+        process.append(Path(tempfile.gettempdir()))
     known = {str(folder) for folder in (*served, *(folder.parent for folder in served), *process) if folder.name}
     # The longest first: of two folders, the inner one is left out.
     listed = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))

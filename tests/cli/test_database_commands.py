@@ -41,6 +41,19 @@ def test_push_and_pull_keep_every_byte(pushed, folder):
     assert "revision 1 of postgres://postgres@/postgres/bot-" in done.output
 
 
+def test_push_of_a_mounted_configmap_keeps_the_names_of_its_links(folder, postgres_address):
+    """Kubernetes mounts links to a hidden folder, which a pull would not read."""
+    mounted = Path("mounted")
+    (mounted / "..2026_11_27").mkdir(parents=True)
+    (mounted / "..2026_11_27" / "shop.yaml").write_text(SHOP)
+    (mounted / "..data").symlink_to("..2026_11_27")
+    (mounted / "shop.yaml").symlink_to("..data/shop.yaml")
+
+    assert run("push", "mounted", postgres_address).exit_code == 0
+    assert run("pull", postgres_address, "copy").exit_code == 0
+    assert list(files("copy")) == ["shop.yaml"]
+
+
 def test_push_is_based_on_what_was_pulled(pushed, folder):
     run("pull", pushed, "copy")
     (folder / "shop.yaml").write_text(SHOP.replace("cancel my order", "cancel it all"))

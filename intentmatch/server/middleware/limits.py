@@ -31,7 +31,7 @@ _ONE_YEAR_OF_HTTPS = (b"strict-transport-security", b"max-age=31536000")
 
 
 class BodyLimit:
-    """Refuses bodies with too many bytes, announced or not, and bodies that take too many seconds."""
+    """Refuses bodies with too many bytes, announced or not, that take too many seconds, or that are compressed."""
 
     def __init__(self, app: ASGIApp, max_bytes: int, max_seconds: float) -> None:
         self.app = app
@@ -42,6 +42,10 @@ class BodyLimit:
         """Count the bytes of the request while the app reads them."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
+            return
+        coding = Headers(scope=scope).get("content-encoding", "identity").strip()
+        if coding.lower() not in ("", "identity"):
+            await response(scope, _compressed(coding), {"Accept-Encoding": "identity"})(scope, receive, send)
             return
         if _announced(scope) > self.max_bytes:
             await response(scope, self._too_large())(scope, receive, send)
@@ -74,6 +78,11 @@ class BodyLimit:
 
     def _too_slow(self) -> ProblemDetails:
         return ProblemDetails.for_status(408, f"The body was not complete after {self.max_seconds:g} seconds.")
+
+
+def _compressed(coding: str) -> ProblemDetails:
+    detail = f"The body has the Content-Encoding {coding[:20]!r}; send it without compression."
+    return ProblemDetails.for_status(415, detail)
 
 
 class OneReading:
@@ -115,7 +124,7 @@ class AllowedHosts:
 
     def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
         self.app = app
-        self.hosts = frozenset(map(str.lower, hosts))
+        self.hosts = frozenset(host.lower().strip("[]") for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the Host header."""
@@ -172,7 +181,7 @@ def _announced(scope: Scope) -> int:
 
 
 def _host(scope: Scope) -> str:
-    """The host of the request, without its port."""
+    """The host of the request, without its port and the brackets of an IPv6 address."""
     host = Headers(scope=scope).get("host", "").lower()
     name, _, port = host.rpartition(":")
-    return name if port.isdecimal() else host
+    return (name if port.isdecimal() else host).strip("[]")

@@ -61,7 +61,7 @@ DESCRIPTIONS: Mapping[int, str] = {
     408: "The body did not arrive in time.",
     409: "The files are invalid; every problem is listed, and the last valid registry stays active.",
     413: "The body is too large.",
-    415: "The body is not declared as JSON.",
+    415: "The body is not declared as JSON, or it is compressed.",
     428: "The header If-Match is missing.",
     422: "The body is JSON, but invalid; every problem is listed.",
     429: "Too many requests; the header Retry-After says when to try again.",

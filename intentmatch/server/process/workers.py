@@ -6,10 +6,12 @@ metrics files of Prometheus, and a reload counter: the worker that is told to re
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from inspect import signature
 from typing import Any
 
@@ -23,10 +25,14 @@ from intentmatch.server.bots.reloads import ReloadCounter
 from intentmatch.server.process.certificates import CertificateConfig
 from intentmatch.server.process.metrics import SHARED
 
+_log = logging.getLogger(__name__)
+
 SECONDS_OF_SILENCE = 120.0
 """After which a worker that does not answer is killed and replaced."""
 # Short, because the supervisor handles signals between two pings.
 _SECONDS_OF_A_PING = 1.0
+# A file system in memory, which a container has even if its root is mounted read-only.
+_MEMORY = "/dev/shm"  # noqa: S108 - the folder in it has a random name
 
 
 def serve_together(make_app: Callable[[], ASGIApp], reloads: ReloadCounter, workers: int, **options: Any) -> None:
@@ -35,10 +41,21 @@ def serve_together(make_app: Callable[[], ASGIApp], reloads: ReloadCounter, work
     `options` are those of `CertificateConfig`.
     """
     config = CertificateConfig(make_app, factory=True, workers=workers, **options)
-    with tempfile.TemporaryDirectory(prefix="intentmatch-") as counts:
-        # Workers inherit the variable, and prometheus_client reads it before the first metric.
-        os.environ.setdefault(SHARED, counts)
+    with _folder_of_counts() as counts:
+        if counts is not None:
+            # Workers inherit the variable, and prometheus_client reads it before the first metric.
+            os.environ.setdefault(SHARED, counts)
         _Supervisor(config, [config.bind_socket()], reloads).run()
+
+
+def _folder_of_counts() -> AbstractContextManager[str | None]:
+    """Make the folder that the workers share for metrics; None where nothing is writable."""
+    for place in (None, _MEMORY):
+        with suppress(OSError):
+            return tempfile.TemporaryDirectory(prefix="intentmatch-", dir=place)
+    if SHARED not in os.environ:
+        _log.warning("no folder is writable: /metrics counts the requests of one worker alone; set %s", SHARED)
+    return nullcontext()
 
 
 class Patience:

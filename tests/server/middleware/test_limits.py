@@ -50,12 +50,13 @@ def test_https_responses_have_hsts(matcher: Matcher) -> None:
 
 @pytest.mark.parametrize(
     ("host", "status"),
-    [("bot.example", 200), ("BOT.example:8080", 200), ("[::1]:8080", 200), ("evil.example", 421), ("", 421),
+    [("bot.example", 200), ("BOT.example:8080", 200), ("[::1]:8080", 200), ("[::2]", 200),
+     ("evil.example", 421), ("", 421),
      ("bot.example.evil.example", 421), ("bot.example:x", 421)],
 )  # fmt: skip
 def test_only_allowed_hosts_are_answered(matcher: Matcher, host: str, status: int) -> None:
     """With any port, in any case."""
-    client = TestClient(create_app(matcher, allowed_hosts=["Bot.example", "[::1]"]))
+    client = TestClient(create_app(matcher, allowed_hosts=["Bot.example", "[::1]", "::2"]))
     answer = client.get("/healthz", headers={"host": host})
     assert answer.status_code == status
     if status != 200:

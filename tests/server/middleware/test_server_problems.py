@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -132,6 +133,15 @@ def test_batch_has_limits(client: TestClient, texts: Any, status: int) -> None:
     assert answer.status_code == status
     if status != 200:
         checked(answer)
+
+
+def test_compressed_body_is_refused_as_such(client: TestClient) -> None:
+    body = gzip.compress(b'{"text": "hello"}')
+    answer = client.post("/match", content=body, headers={**JSON, "Content-Encoding": "gzip"})
+
+    assert checked(answer).status == 415
+    assert answer.json()["detail"] == "The body has the Content-Encoding 'gzip'; send it without compression."
+    assert client.post("/match", json={"text": "hello"}, headers={"Content-Encoding": "identity"}).status_code == 200
 
 
 def test_limits_are_per_app(matcher: Matcher) -> None:

@@ -50,13 +50,15 @@ def push(folder: Path, address: Address, note: str, who: str | None, force: bool
     """Write a folder of YAML to PostgreSQL as a new revision.
 
     ADDRESS is postgres://USER@HOST/DATABASE/BOT. The first push makes the tables. If somebody else has written a
-    revision since the folder was pulled, nothing is written. Files with errors are not written.
+    revision since the folder was pulled, nothing is written, unless it has the same files. Files with errors are not
+    written.
 
     \b
     Examples:
       intentmatch push intents/ postgres://localhost/bots/faq -m "First version"
     """
     from intentmatch.authoring.operations.local import local_author
+    from intentmatch.storage.contents import digest_of
     from intentmatch.storage.postgres.registries import ANY, RegistryStore
 
     files = _valid_files(folder)
@@ -64,18 +66,23 @@ def push(folder: Path, address: Address, note: str, who: str | None, force: bool
     _make_tables(database)
     store = RegistryStore(database)
     before = store.revisions(1)
+    digest = digest_of(files)
+    same = any(revision.digest == digest for revision in before)
     try:
         revision = store.write(
             files,
             author=who or local_author(Path.cwd()),
             note=note or "intentmatch push",
-            expected=ANY if force else _known_digest(folder, address),
+            expected=ANY if force else digest if same else _known_digest(folder, address),
         )
     except ChangedMeanwhileError as error:
         raise ChangedMeanwhileError(
             f"{error}: pull into another folder and compare, or overwrite with --force"
         ) from None
-    _mark(folder, address, revision)
+    try:
+        _mark(folder, address, revision)
+    except InputError as error:  # such as a mounted config map
+        output.say(f"warning: {error}; the next push of changed files from here needs --force", err=True)
     state = " is the same already" if revision in before else f", {counted(len(files), 'file')}"
     output.say(f"{address}: revision {revision.number}{state}")
 

@@ -30,8 +30,9 @@ def deploy() -> None:
 def ray(config: Path, address: str, check: bool) -> None:
     """Serve bots on a Ray cluster.
 
-    On a cluster that runs them already, new replicas start before the old ones stop, and no request is dropped. If the
-    bots have errors, nothing changes.
+    On a cluster that runs them already, new replicas start before the old ones stop, and no request is dropped. A file
+    that adds or removes the gateway is refused, because Ray drops requests then. If the bots have errors, nothing
+    changes.
 
     \b
     Examples:

@@ -54,6 +54,24 @@ def test_push_of_a_mounted_configmap_keeps_the_names_of_its_links(folder, postgr
     assert list(files("copy")) == ["shop.yaml"]
 
 
+def test_push_from_a_folder_that_cannot_be_written(folder, postgres_address, monkeypatch):
+    """Such as a config map: the revision is written, and the same files may be pushed again."""
+
+    def refuse(*_args, **_options):
+        raise OSError(30, "Read-only file system")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", refuse)
+        first = run("push", "shop", postgres_address)
+        again = run("push", "shop", postgres_address)
+
+    assert (first.exit_code, again.exit_code) == (0, 0)
+    assert "needs --force" in first.stderr
+    assert "revision 1 is the same already" in again.stdout
+    (folder / "shop.yaml").write_text(SHOP.replace("cancel my order", "cancel it all"))
+    assert run("push", "shop", postgres_address).exit_code == ChangedMeanwhileError.exit_code
+
+
 def test_push_is_based_on_what_was_pulled(pushed, folder):
     run("pull", pushed, "copy")
     (folder / "shop.yaml").write_text(SHOP.replace("cancel my order", "cancel it all"))

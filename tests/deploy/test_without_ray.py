@@ -9,7 +9,9 @@ import pytest
 
 from intentmatch.core.errors import InputError, MissingExtraError
 from intentmatch.deploy import ray as on_ray
+from intentmatch.deploy.cluster_config import cluster_config
 from intentmatch.deploy.ray import application, build_app
+from intentmatch.deploy.ray.rollout import check_ingress
 
 
 def test_missing_ray_is_named(monkeypatch):
@@ -47,3 +49,24 @@ def test_what_is_served_are_json_values():
         "server": {"protocols": ["rasa"], "max_text": 5},
         "store": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("values", "running", "refused"),
+    [
+        ({"intents": "/shop", "gateway": {}}, {"Matchers"}, "without a gateway"),
+        ({"intents": "/shop"}, {"Gateway", "Matchers"}, "with a gateway"),
+        ({"bots": "/shops"}, {"Encoder", "Matchers"}, "without a gateway"),
+        ({"bots": "/shops"}, {"Gateway", "Matchers"}, None),
+        ({"intents": "/shop"}, {"Encoder", "Matchers"}, None),
+        ({"intents": "/shop", "gateway": {}}, set(), None),
+    ],
+)
+def test_gateway_is_not_added_to_or_taken_from_an_application_that_runs(values, running, refused):
+    """Ray answered hundreds of requests with 500 meanwhile."""
+    config = cluster_config({**values, "name": "shop"})
+    if refused is None:
+        check_ingress(config, running)
+        return
+    with pytest.raises(InputError, match=rf"'shop' runs {refused}.*another `name`"):
+        check_ingress(config, running)

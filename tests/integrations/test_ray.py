@@ -38,7 +38,7 @@ from ray.serve.context import _get_global_client
 from ray.serve.schema import ServeDeploySchema
 
 from intentmatch import Matcher, RegistryError
-from intentmatch.core.errors import UnavailableError
+from intentmatch.core.errors import InputError, UnavailableError
 from intentmatch.deploy.cluster_config import cluster_config
 from intentmatch.deploy.ray import build_app, deploy
 from intentmatch.storage.postgres.database import Database
@@ -505,6 +505,20 @@ def test_bots_with_errors_change_nothing(one, configs, cluster, tmp_path):
         deploy(cluster_config(config), cluster.address)
 
     assert one.ask(MESSAGES[0]).intent == "status"
+
+
+def test_gateway_cannot_be_added_while_requests_come(one, configs, cluster):
+    """Ray dropped requests for half a minute then."""
+    with one.load() as load, pytest.raises(InputError, match="without a gateway"):
+        deploy(cluster_config({**configs[ONE], "gateway": {}}), cluster.address)
+
+    assert {trouble for answer in load.answers for trouble in answer.troubles} == set()
+
+
+def test_responses_have_one_request_id(place):
+    _, headers, _ = send(f"{place.url}/match", place.key, {"text": "hello"})
+
+    assert len(headers.get_all("X-Request-ID")) == 1
 
 
 def test_killed_node_costs_no_request(cluster, one, bank, right):

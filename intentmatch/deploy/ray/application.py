@@ -18,6 +18,8 @@ from intentmatch.deploy.ray.engine import require_serve
 from intentmatch.server import require_extra
 from intentmatch.server.config import ServerConfig
 
+GATEWAY = "Gateway"
+"""Name of the deployment of the gateway, which takes the requests if there is one."""
 _CONFIG = "config"
 # A replica of the matchers has a queue of its own, which refuses what is too much. Each proxy and gateway has one, too.
 _MOST_ONGOING = 256
@@ -63,7 +65,7 @@ def build_app(args: Mapping[str, Any] | ClusterConfig) -> Any:
     if gateway is None:
         return app
     front = serve.deployment(serve.ingress()(Gateway)).options(
-        name="Gateway",
+        name=GATEWAY,
         **limits,
         ray_actor_options={"num_cpus": gateway.cpus},
         **_scale(gateway.replicas),

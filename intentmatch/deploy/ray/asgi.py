@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -24,6 +25,7 @@ _OF_A_REQUEST = (
     "client",
     "server",
 )
+_REQUEST_ID = b"x-request-id"
 
 
 @dataclass(frozen=True)
@@ -108,12 +110,13 @@ async def _response(app: ASGIApp, request: Request, receive: Receive) -> Respons
 def ingress(app: ASGIApp) -> ASGIApp:
     """Return an app for `serve.ingress`, which wants a function and has it answer lifespan messages.
 
-    WebSockets are refused: only the studio takes some.
+    WebSockets are refused: only the studio takes some. The header `X-Request-ID` is left to Ray's proxy, which adds the
+    id that the app has got from it.
     """
 
     async def answering(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await app(scope, receive, send)
+            await app(scope, receive, partial(_send_without_id, send))
             return
         if scope["type"] == "websocket":
             await receive()
@@ -124,6 +127,13 @@ def ingress(app: ASGIApp) -> ASGIApp:
             await send({"type": f"lifespan.{event}.complete"})
 
     return answering
+
+
+async def _send_without_id(send: Send, message: Message) -> None:
+    if message["type"] == "http.response.start":
+        kept = [(name, value) for name, value in message.get("headers", ()) if name.lower() != _REQUEST_ID]
+        message = {**message, "headers": kept}
+    await send(message)
 
 
 class RunningApp:

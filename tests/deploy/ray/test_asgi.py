@@ -111,6 +111,24 @@ def test_ingress_answers_the_lifespan_and_passes_requests_on():
     assert (passed, sent) == (["http"], ["lifespan.startup.complete", "lifespan.shutdown.complete"])
 
 
+def test_request_id_is_left_to_the_proxy_of_ray():
+    """Which adds the header itself: it came twice."""
+    sent = []
+
+    async def app(scope, receive, send):
+        headers = [(b"X-Request-ID", b"7"), (b"content-type", b"text/plain")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"hello"})
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(ingress(app)({"type": "http"}, None, send))
+
+    assert sent[0]["headers"] == [(b"content-type", b"text/plain")]
+    assert sent[1]["body"] == b"hello"
+
+
 def test_app_ends_when_its_last_request_is_answered():
     events = []
 

@@ -57,6 +57,7 @@ _WIDEST = 100
 _CODE_THEME = "ansi_dark"
 """Has the terminal's own background."""
 _SUGGESTED = 3
+_MOST_LINES = 20
 _SIMILAR = 65.0
 _TOKEN = re.compile(
     r"^(?P<mark>```|~~~).*?^(?P=mark)[^\n]*$"
@@ -83,7 +84,7 @@ class Page:
 @cli.command()
 @click.argument("topic", required=False, shell_complete=completion.topics)
 def guide(topic: str | None) -> None:
-    """List the pages of the guide, or show the page TOPIC.
+    """List the pages of the guide, show the page TOPIC, or the lines of all pages with a word.
 
     In a pipe or a file the page is plain Markdown.
 
@@ -91,12 +92,21 @@ def guide(topic: str | None) -> None:
     Examples:
       intentmatch guide
       intentmatch guide slots
+      intentmatch guide pooling
       intentmatch guide yaml-reference | less
     """
     if topic is None:
         _list()
         return
-    page = read_page(topic.removesuffix(".md").lower())
+    name = topic.removesuffix(".md").lower()
+    if not any(name in known for known in topics()) and (found := lines_with(topic)):
+        for place, line in found[:_MOST_LINES]:
+            output.echo(f"{output.style(place, fg='cyan')}: {line}")
+        if len(found) > _MOST_LINES:
+            output.echo(f"and {len(found) - _MOST_LINES} more lines")
+        output.echo("Show a page with: intentmatch guide TOPIC")
+        return
+    page = read_page(name)
     if not output.in_terminal():
         output.echo(page.text)
         return
@@ -112,6 +122,13 @@ def topics() -> list[str]:
     found = {path.stem for path in FOLDER.glob("*.md")}
     ordered = [topic for group in GROUPS.values() for topic in group if topic in found]
     return ordered + sorted(found - set(ordered))
+
+
+def lines_with(word: str) -> list[tuple[str, str]]:
+    """The lines of all pages that have a word, in any case, each with its topic."""
+    wanted = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
+    pages = ((topic, read_page(topic).text) for topic in topics())
+    return [(topic, line.strip()) for topic, text in pages for line in text.splitlines() if wanted.search(line)]
 
 
 def read_page(topic: str) -> Page:

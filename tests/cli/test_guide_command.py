@@ -137,3 +137,11 @@ def test_at_most_three_topics_are_suggested():
 def test_the_guide_is_shipped_in_the_package():
     """Beside the code, so that it is in the wheel."""
     assert FOLDER.parent.name == "intentmatch"
+
+
+def test_word_that_is_no_topic_is_searched_in_all_pages():
+    done = run("Spearman")
+
+    assert done.exit_code == 0
+    assert "encoders: " in done.stdout
+    assert all("spearman" in line.lower() for line in done.stdout.splitlines()[:-1])

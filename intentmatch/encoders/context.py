@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +20,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.types import Vectors
+from intentmatch.pieces.embedded import EMBEDDED
+from intentmatch.pieces.vectors import embedded_content
 from intentmatch.runtime.block_sizes import CONTEXT_PIECES
 from intentmatch.storage import atomic
 from intentmatch.storage.regular_files import is_file
@@ -81,13 +85,23 @@ class Context:
         self._place_of_piece[_GAP] = 0
         self._known = np.zeros((_FIRST_CAPACITY, 3 * width + dim), dtype=np.float32)
         self._count = 1
+        self._last: tuple[tuple[int, ...], NDArray[np.float32], NDArray[np.float32]] | None = None
         self._lock = threading.Lock()
 
-    def vector(self, pieces: NDArray[np.intp]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the unit vector of a text, shape `(dim,)`, and the salience of its pieces.
+    def read(self, pieces: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the unit vector of a text, shape `(dim,)`, and the salience of each of its pieces; both read-only.
 
-        The same as `vectors` for one text, in a third of the time.
+        The last text is remembered: encoder and word alignment ask for the same one.
         """
+        key, last = tuple(pieces), self._last
+        if last is not None and last[0] == key:
+            return last[1:]
+        found = self._read(np.array(key, dtype=np.intp))
+        self._last = (key, *found)
+        return found
+
+    def _read(self, pieces: NDArray[np.intp]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Do what `read_many` does for one text, in less time."""
         width, count = self._width, len(pieces)
         looked_up = self._look_up(pieces)
         padded = np.zeros((count + 2, width), dtype=np.float32)
@@ -116,9 +130,13 @@ class Context:
         vector /= max(float(vector.dot(vector)) ** 0.5, 1e-12)
         return vector, salience
 
-    def vectors(self, texts: Sequence[Sequence[int]]) -> Vectors:
-        """Return unit vectors of texts by their pieces, shape `(len(texts), dim)`; no text may be without pieces."""
+    def read_many(self, texts: Sequence[Sequence[int]]) -> tuple[Vectors, NDArray[np.float32]]:
+        """Return unit vectors of texts by their pieces, shape `(len(texts), dim)`, and the salience of all pieces.
+
+        No text may be without pieces.
+        """
         found = np.empty((len(texts), self._dim), dtype=np.float32)
+        saliences = np.empty(sum(map(len, texts)), dtype=np.float32)
         ends = list(accumulate(map(len, texts)))
         start = 0
         while start < len(texts):
@@ -126,11 +144,11 @@ class Context:
             stop = start + 1
             while stop < len(texts) and ends[stop] - before <= CONTEXT_PIECES:
                 stop += 1
-            found[start:stop] = self._block(texts[start:stop])
+            found[start:stop], saliences[before : ends[stop - 1]] = self._block(texts[start:stop])
             start = stop
-        return found
+        return found, saliences
 
-    def _block(self, texts: Sequence[Sequence[int]]) -> Vectors:
+    def _block(self, texts: Sequence[Sequence[int]]) -> tuple[Vectors, NDArray[np.float32]]:
         """Encode texts side by side, a gap after each. In a gap everything is zero."""
         width = self._width
         lengths = np.fromiter(map(len, texts), np.intp, len(texts))
@@ -166,7 +184,7 @@ class Context:
         own *= salience[:, None]
         vectors: Vectors = _unit(np.add.reduceat(own, starts, axis=0))
         vectors += pooled.dot(self._residual)
-        return _unit(vectors)
+        return _unit(vectors), np.delete(salience, gaps)
 
     def _salience(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         scores += self._salience_bias
@@ -203,6 +221,20 @@ class Context:
         # Last, because other threads read a place without the lock.
         self._place_of_piece[pieces] = np.arange(self._count, end)
         self._count = end
+
+
+@lru_cache(1)
+def embedded_context() -> Context:
+    """Return the network of the embedded model, loaded once per process. Raises `ModelUnavailableError`."""
+    tensors = tensors_within(embedded_content())
+    try:
+        network = read_context(EMBEDDED)
+        if network is None:
+            raise ValueError(f"{FILE} is missing")
+        mapping, weights = tensors["mapping"].astype(np.intp), tensors["weights"].astype(np.float32)
+        return Context(network.tensors, tensors["embeddings"], mapping, weights)
+    except ValueError as error:
+        raise ModelUnavailableError(f"{EMBEDDED}: {error}; reinstall intentmatch") from None
 
 
 class Network(NamedTuple):

@@ -26,7 +26,7 @@ from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.encoders import context, hub
-from intentmatch.encoders.context import Context
+from intentmatch.encoders.context import Context, embedded_context
 from intentmatch.encoders.translations import Translations, read_translations
 from intentmatch.pieces.embedded import EMBEDDED, MAX_PIECES, embedded_tokenizer
 from intentmatch.pieces.unigram import UnigramTokenizer, read_unigram
@@ -36,7 +36,7 @@ from intentmatch.storage.safetensors import tensors_within
 
 # Part of the fingerprint. Change it together with any code below or in the tokenizer that changes vectors.
 _ALGORITHM = b"static/1 unigram/2"
-_EMBEDDED_FINGERPRINT = "3338e37e28d9cb3d"
+_EMBEDDED_FINGERPRINT = "68d6a0a8b5b0d929"
 
 
 def load(model: str, settings: Settings) -> StaticEncoder:
@@ -161,15 +161,15 @@ class StaticEncoder:
             for row, pieces in enumerate(found):
                 vectors[row] = self.vector_of(pieces)
         elif rows := [row for row, pieces in enumerate(found) if pieces]:
-            vectors[rows] = self._context.vectors([found[row] for row in rows])
+            vectors[rows], _ = self._context.read_many([found[row] for row in rows])
         return vectors
 
     def vector_of(self, pieces: Sequence[int]) -> NDArray[np.float32]:
         """Return the vector of a text, given by the ids of its pieces, shape `(dim,)`; zeros without a known piece."""
-        known = np.array(self._known(pieces), np.intp)
+        known = self._known(pieces)
         if self._context is None:
-            return self._sum(known)
-        return self._context.vector(known)[0] if len(known) else np.zeros(self.dim, dtype=np.float32)
+            return self._sum(np.array(known, np.intp))
+        return self._context.read(known)[0] if known else np.zeros(self.dim, dtype=np.float32)
 
     def salience(self, pieces: Sequence[int]) -> NDArray[np.float32] | None:
         """Return how much each piece of a text counts, 0 to 2; None if the model has no network.
@@ -181,7 +181,7 @@ class StaticEncoder:
         found = np.zeros(len(pieces), dtype=np.float32)
         rows = [row for row, piece in enumerate(pieces) if piece != self._unknown]
         if rows:
-            found[rows] = self._context.vector(np.array([pieces[row] for row in rows], dtype=np.intp))[1]
+            _, found[rows] = self._context.read([pieces[row] for row in rows])
         return found
 
     def _network(self) -> context.Network | None:
@@ -191,6 +191,8 @@ class StaticEncoder:
             raise _not_a_model(self._home, str(error)) from None
 
     def _fitted(self, network: context.Network) -> Context:
+        if self._home == EMBEDDED:
+            return embedded_context()
         try:
             return Context(network.tensors, self._rows, self._mapping, self._weights)
         except ValueError as error:

@@ -2,7 +2,8 @@
 
 Each piece of the message meets its nearest piece of the utterance, and each piece of the utterance its nearest of the
 message. The mean cosines of both directions, in which rare pieces weigh more, are precision and recall; the similarity
-is their harmonic mean. The pieces are those of the embedded model, whatever encoder makes the vectors.
+is their harmonic mean. In the message, the embedded network also weighs the pieces: what stands around a request has
+little salience (`encoders.context`). The pieces are those of the embedded model, whatever encoder makes the vectors.
 
 A vector of the whole text can be near an utterance that lacks the one word that matters. On development sets word
 alignment therefore tells out-of-scope messages from the rest better than the same pieces as a sum.
@@ -13,6 +14,7 @@ Source: Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT".
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -20,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
+from intentmatch.encoders.context import embedded_context
 from intentmatch.pieces.vectors import DIM, embedded_piece_vectors
 from intentmatch.runtime.block_sizes import ALIGNED_TEXTS
 
@@ -29,6 +32,8 @@ LEADING = 5
 _Pieces = tuple[Vectors, NDArray[np.float32], Sequence[int] | NDArray[np.integer[Any]]]
 """The unit vectors of the pieces of several texts in order, their weights, and how many pieces each text has."""
 
+# So that a text of pieces that do not count still has weights.
+_LEAST_SALIENCE = np.float32(1e-3)
 # Larger than the id of any piece.
 _NO_PIECE = 2**31 - 1
 
@@ -70,6 +75,12 @@ class WordAlignment:
             sums[some] = np.add.reduceat(self._rarity.take(self._places), self._begins.take(some))
         return sums
 
+    @cached_property
+    def _salience(self) -> NDArray[np.float32]:
+        """The salience of all pieces of the utterances, which only cross-validation needs."""
+        spans = zip(self._begins.tolist(), self._ends.tolist(), strict=True)
+        return _saliences([self.pieces[begin:end].tolist() for begin, end in spans])
+
     @classmethod
     def fit(cls, texts: Sequence[Sequence[int]]) -> WordAlignment:
         """Prepare a registry's utterances, each given by its known pieces."""
@@ -88,7 +99,8 @@ class WordAlignment:
         if none in numbers:
             unseen = places == none
             vectors[unseen] = embedded_piece_vectors().unit(np.array(pieces, dtype=np.int32)[unseen])
-        return self._aligned(vectors, self._rarity.take(places), rows)
+        _, salience = embedded_context().read(pieces)
+        return self._aligned(vectors, self._rarity.take(places) * (salience + _LEAST_SALIENCE), rows)
 
     def similarities_many(self, texts: Sequence[Sequence[int]], rows: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return for each text its similarity to each of its own `rows`, as `similarities` does.
@@ -102,7 +114,8 @@ class WordAlignment:
             places, unseen = self._looked_up(pieces)
             vectors = self._vectors.take(places, axis=0)
             vectors[unseen] = embedded_piece_vectors().unit(pieces[unseen])
-            return self._aligned_many(vectors, self._rarity.take(places), [*map(len, known)], rows[some])
+            weights = self._rarity.take(places) * _saliences(known)
+            return self._aligned_many(vectors, weights, [*map(len, known)], rows[some])
 
         return [found for some in _blocks(len(texts)) for found in similarities(some)]
 
@@ -115,9 +128,11 @@ class WordAlignment:
         def similarities(some: slice) -> list[list[float]]:
             own = rows[some].astype(np.intp, copy=False)
             lengths = self.counts.take(own)
-            places = self._places.take(_ranges(self._begins.take(own), lengths))
-            vectors, rarity = self._vectors.take(places, axis=0), self._rarity_elsewhere.take(places)
-            return self._aligned_many(vectors, rarity, lengths.tolist(), others[some])
+            ranges = _ranges(self._begins.take(own), lengths)
+            places = self._places.take(ranges)
+            vectors = self._vectors.take(places, axis=0)
+            weights = self._rarity_elsewhere.take(places) * self._salience.take(ranges)
+            return self._aligned_many(vectors, weights, lengths.tolist(), others[some])
 
         return [found for some in _blocks(len(rows)) for found in similarities(some)]
 
@@ -231,6 +246,13 @@ def aligned_many(texts: _Pieces, others: _Pieces, others_of_text: Sequence[int])
         piece, other = piece + length, other + number
     recall = np.add.reduceat(weights_of_others * best, begins) / np.add.reduceat(weights_of_others, begins)
     return _harmonic_means(precision, recall)
+
+
+def _saliences(texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+    """Return the salience of all pieces of some texts in order."""
+    _, found = embedded_context().read_many([pieces for pieces in texts if pieces])
+    found += _LEAST_SALIENCE
+    return found
 
 
 def _blocks(texts: int) -> list[slice]:

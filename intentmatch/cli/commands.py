@@ -59,6 +59,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "adapt": "adapt",
         "export-onnx": "encoders",
         "distill": "encoders",
+        "distill-acts": "encoders",
         "distill-context": "encoders",
         "measure-languages": "encoders",
     },

@@ -33,6 +33,7 @@ StageName = Literal[
     "without_values",
     "fragment",
     "negation",
+    "acts",
     "follow_up",
     "otherwise",
     "n_best",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core import plugins
 from intentmatch.distill.student import Table
-from intentmatch.encoders.context import LEAST_SIZE, SIZE_SCALE
+from intentmatch.pieces.convolutions import LEAST_SIZE, SIZE_SCALE
 
 _GAP = np.array([-1], dtype=np.int32)
 # Pieces of rare tokens may be empty; their direction does not matter.
@@ -82,21 +82,28 @@ class Network:
         """Return unit vectors of the static model."""
         return self._torch.nn.functional.normalize(self._sums(batch, self._mask(batch)))
 
+    def hidden(self, batch: Batch, dropout: float = 0.0) -> Any:
+        """Return what the convolutions make of each piece, shape `(pieces, width)`; zero in gaps."""
+        w = self.weights
+        function = self._torch.nn.functional
+        mask = self._mask(batch)
+        rows = self._row_of[batch.pieces]
+        inputs = self._torch.cat([self._units[rows], self._sizes[batch.pieces, None]], 1)
+        inputs = function.dropout(inputs, dropout) if dropout else inputs
+        looked_up = function.pad(inputs @ w["first"], (0, 0, 0, 1))
+        before, here, after = function.embedding(batch.places, looked_up).chunk(3, 1)
+        x = here + _shifted(self._torch, before, 1) + _shifted(self._torch, after, -1) + w["first_bias"]
+        x = self._torch.relu(x) * mask[:, None]
+        before, here, after = w["second"].chunk(3)
+        y = self._torch.addmm(w["second_bias"], x, here)
+        y = y + _shifted(self._torch, x, 1) @ before + _shifted(self._torch, x, -1) @ after
+        return (x + self._torch.relu(y)) * mask[:, None]
+
     def vectors(self, batch: Batch) -> Any:
         """Return unit vectors, shape `(texts, dim)`."""
         torch, w = self._torch, self.weights
         function = torch.nn.functional
-        mask = self._mask(batch)
-        rows = self._row_of[batch.pieces]
-        inputs = torch.cat([self._units[rows], self._sizes[batch.pieces, None]], 1)
-        looked_up = function.pad(inputs @ w["first"], (0, 0, 0, 1))
-        before, here, after = function.embedding(batch.places, looked_up).chunk(3, 1)
-        x = here + _shifted(torch, before, 1) + _shifted(torch, after, -1) + w["first_bias"]
-        x = torch.relu(x) * mask[:, None]
-        before, here, after = w["second"].chunk(3)
-        y = torch.addmm(w["second_bias"], x, here)
-        y = y + _shifted(torch, x, 1) @ before + _shifted(torch, x, -1) @ after
-        y = (x + torch.relu(y)) * mask[:, None]
+        mask, y = self._mask(batch), self.hidden(batch)
         counts = (batch.lengths - 1).clamp(min=1)[:, None]
         context = torch.cat([self._reduce(y, batch, "sum") / counts, self._reduce(y, batch, "max")], 1)
         question = context @ w["question"] + w["question_bias"]

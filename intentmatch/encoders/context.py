@@ -8,10 +8,9 @@ request has little salience, and word order counts.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from safetensors.numpy import save
 
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.types import Vectors
+from intentmatch.pieces.convolutions import Convolutions, checked
 from intentmatch.pieces.embedded import EMBEDDED
 from intentmatch.pieces.vectors import embedded_content
 from intentmatch.runtime.block_sizes import CONTEXT_PIECES
@@ -31,23 +31,11 @@ from intentmatch.storage.safetensors import tensors_within
 
 FILE = "context.safetensors"
 ALGORITHM = b"context/1"
-"""Part of the fingerprint. Change it together with any code below that changes vectors."""
-
-SIZE_SCALE = 0.2
-LEAST_SIZE = 1e-4
-"""The network reads the logarithm of a piece's length in the model, at least `LEAST_SIZE`, times `SIZE_SCALE`."""
-
-_FIRST_CAPACITY = 1024
-# The piece between two texts, the last of a table, whose numbers are all zero.
-_GAP = -1
+"""Part of the fingerprint. Change it together with any code below, or in `Convolutions`, that changes vectors."""
 
 
 class Context:
-    """The network with the table of its model. Safe to use from many threads.
-
-    What the first layer makes of a piece does not depend on the text, so it is computed once per piece and then looked
-    up, beside the piece's vector.
-    """
+    """The network with the table of its model. Safe to use from many threads."""
 
     def __init__(
         self,
@@ -57,36 +45,21 @@ class Context:
         weights: NDArray[np.float32] | None,
     ) -> None:
         """Raises `ValueError` if a tensor is missing or does not fit the model."""
-        self._rows, self._row_of_piece, self._weights = rows, row_of_piece, weights
-        dim = rows.shape[1]
-        width = len(tensors.get("first_bias", ()))
-        shapes = {
-            "first": (dim + 1, 3 * width),
-            "first_bias": (width,),
-            "second": (3 * width, width),
-            "second_bias": (width,),
-            "question": (2 * width, width),
-            "question_bias": (width,),
-            "salience_bias": (1,),
-            "residual": (2 * width, dim),
-        }
-        for name, shape in shapes.items():
-            if name not in tensors or tensors[name].shape != shape or not width:
-                raise ValueError(f"its tensor {name!r} is missing or has the wrong shape")
-        own = {name: np.ascontiguousarray(tensors[name], dtype=np.float32) for name in shapes}
-        self._width, self._dim = width, dim
-        self._first, self._first_bias = own["first"], own["first_bias"]
-        self._second, self._second_bias = own["second"], own["second_bias"]
+        self._convolutions = Convolutions(tensors, rows, row_of_piece, weights, keeps_vectors=True)
+        self._width, self._dim = width, dim = self._convolutions.width, rows.shape[1]
+        own = checked(
+            tensors,
+            {
+                "question": (2 * width, width),
+                "question_bias": (width,),
+                "salience_bias": (1,),
+                "residual": (2 * width, dim),
+            },
+        )
         self._question, self._question_bias = own["question"], own["question_bias"]
         self._salience_bias = float(own["salience_bias"][0])
         self._residual = own["residual"]
-        pieces = len(rows) if row_of_piece is None else len(row_of_piece)
-        self._place_of_piece = np.full(pieces + 1, -1, dtype=np.int32)
-        self._place_of_piece[_GAP] = 0
-        self._known = np.zeros((_FIRST_CAPACITY, 3 * width + dim), dtype=np.float32)
-        self._count = 1
         self._last: tuple[tuple[int, ...], NDArray[np.float32], NDArray[np.float32]] | None = None
-        self._lock = threading.Lock()
 
     def read(self, pieces: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the unit vector of a text, shape `(dim,)`, and the salience of each of its pieces; both read-only.
@@ -96,31 +69,21 @@ class Context:
         key, last = tuple(pieces), self._last
         if last is not None and last[0] == key:
             return last[1:]
-        found = self._read(np.array(key, dtype=np.intp))
+        found = self._read(key)
         self._last = (key, *found)
         return found
 
-    def _read(self, pieces: NDArray[np.intp]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def _read(self, pieces: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Do what `read_many` does for one text, in less time."""
         width, count = self._width, len(pieces)
-        looked_up = self._look_up(pieces)
-        padded = np.zeros((count + 2, width), dtype=np.float32)
-        x = padded[1:-1]
-        x += looked_up[:, width : 2 * width]
-        x[1:] += looked_up[:-1, :width]
-        x[:-1] += looked_up[1:, 2 * width : 3 * width]
-        np.maximum(x, 0.0, out=x)
-        y = _windows(padded, count).dot(self._second)
-        y += self._second_bias
-        np.maximum(y, 0.0, out=y)
-        y += x
+        y, vectors = self._convolutions.read(pieces)
         context = np.empty(2 * width, dtype=np.float32)
         np.full(count, 1 / count, dtype=np.float32).dot(y, out=context[:width])
         np.maximum.reduce(y, axis=0, out=context[width:])
         question = context.dot(self._question)
         question += self._question_bias
         salience = self._salience(y.dot(question))
-        total = salience.dot(looked_up[:, 3 * width :])
+        total = salience.dot(vectors)
         salience.dot(y, out=context[:width])
         context[:width] /= max(float(np.add.reduce(salience)), 1e-3)
         y *= salience[:, None]
@@ -150,26 +113,8 @@ class Context:
 
     def _block(self, texts: Sequence[Sequence[int]]) -> tuple[Vectors, NDArray[np.float32]]:
         """Encode texts side by side, a gap after each. In a gap everything is zero."""
-        width = self._width
-        lengths = np.fromiter(map(len, texts), np.intp, len(texts))
-        pieces = np.fromiter(
-            chain.from_iterable((*text, _GAP) for text in texts), np.intp, int(lengths.sum()) + len(texts)
-        )
-        gaps = np.cumsum(lengths + 1) - 1
-        starts = gaps - lengths
-        looked_up = self._look_up(pieces)
-        padded = np.zeros((len(pieces) + 2, width), dtype=np.float32)
-        x = padded[1:-1]
-        x += looked_up[:, width : 2 * width]
-        x[1:] += looked_up[:-1, :width]
-        x[:-1] += looked_up[1:, 2 * width : 3 * width]
-        np.maximum(x, 0.0, out=x)
-        x[gaps] = 0.0
-        y = _windows(padded, len(pieces)).dot(self._second)
-        y += self._second_bias
-        np.maximum(y, 0.0, out=y)
-        y += x
-        y[gaps] = 0.0
+        block = self._convolutions.read_block(texts)
+        y, starts, lengths, gaps = block.hidden, block.starts, block.lengths, block.gaps
         means = np.add.reduceat(y, starts, axis=0) / lengths[:, None].astype(np.float32)
         questions = np.concatenate([means, np.maximum.reduceat(y, starts, axis=0)], axis=1).dot(self._question)
         questions += self._question_bias
@@ -180,7 +125,7 @@ class Context:
         pooled = np.concatenate(
             [np.add.reduceat(y, starts, axis=0) / counts, np.maximum.reduceat(y, starts, axis=0)], 1
         )
-        own = looked_up[:, 3 * width :]
+        own = block.vectors
         own *= salience[:, None]
         vectors: Vectors = _unit(np.add.reduceat(own, starts, axis=0))
         vectors += pooled.dot(self._residual)
@@ -192,35 +137,6 @@ class Context:
         np.exp(scores, out=scores)
         scores += 1.0
         return np.divide(2.0, scores, out=scores)
-
-    def _look_up(self, pieces: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return what the first layer makes of each piece, and the piece's vector; a copy."""
-        known, places = self._known, self._place_of_piece.take(pieces)
-        if places.min() < 0:
-            with self._lock:
-                self._add(np.unique(pieces[places < 0]))
-                known, places = self._known, self._place_of_piece.take(pieces)
-        return known.take(places, axis=0)
-
-    def _add(self, pieces: NDArray[np.intp]) -> None:
-        pieces = pieces[self._place_of_piece[pieces] < 0]
-        rows = pieces if self._row_of_piece is None else self._row_of_piece[pieces]
-        vectors = self._rows[rows].astype(np.float32)
-        lengths = np.sqrt(np.add.reduce(vectors * vectors, axis=1)).clip(1e-6)
-        weights = np.ones(len(pieces), np.float32) if self._weights is None else self._weights[pieces]
-        sizes = np.log((lengths * weights).clip(LEAST_SIZE)) * SIZE_SCALE
-        first = np.concatenate([vectors / lengths[:, None], sizes[:, None]], axis=1).dot(self._first)
-        first[:, self._width : 2 * self._width] += self._first_bias
-        end = self._count + len(pieces)
-        if end > len(self._known):
-            larger = np.empty((2 * end, self._known.shape[1]), dtype=np.float32)
-            larger[: self._count] = self._known[: self._count]
-            self._known = larger
-        self._known[self._count : end, : 3 * self._width] = first
-        self._known[self._count : end, 3 * self._width :] = vectors * weights[:, None]
-        # Last, because other threads read a place without the lock.
-        self._place_of_piece[pieces] = np.arange(self._count, end)
-        self._count = end
 
 
 @lru_cache(1)
@@ -261,12 +177,6 @@ def read_context(folder: Path) -> Network | None:
 def save_context(folder: Path, tensors: Mapping[str, NDArray[np.float32]]) -> None:
     """Write the network of a model into its folder, as float16."""
     atomic.write_file(folder / FILE, save({name: tensor.astype(np.float16) for name, tensor in tensors.items()}))
-
-
-def _windows(padded: NDArray[np.float32], count: int) -> NDArray[np.float32]:
-    """Return each row with the one before and after it, shape `(count, 3 * width)`, without a copy."""
-    width = padded.shape[1]
-    return np.ndarray((count, 3 * width), np.float32, padded, strides=padded.strides)
 
 
 def _unit(vectors: Vectors) -> Vectors:

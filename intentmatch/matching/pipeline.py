@@ -19,6 +19,7 @@ from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.follow_up import Followed, follow_up
 from intentmatch.matching.fragments import Fragments
+from intentmatch.matching.message_parts import decide_on_parts
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, Policy, decide
@@ -29,6 +30,8 @@ from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.word_matches import word_matches
+from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, acts_of
+from intentmatch.reading.parts import parts_of
 from intentmatch.reading.question import Question
 from intentmatch.reading.reader import Hits, Reader, Reading, checked_and_cleaned, only
 from intentmatch.reading.text import ReadText
@@ -116,6 +119,7 @@ class Engine:
                 registry, self._results.entities, self.encode_one, self._scoring.nearest_rows, self._decision_on
             )
         self._precedence = self._questions.precedence
+        self._acts_of_lines: dict[str, Acts] = {}
 
     def question(self, options: MatchOptions) -> Question:
         """Return checked options as the pipeline takes them. Raises `InputError`."""
@@ -181,11 +185,7 @@ class Engine:
         decision = self._with_free_text(decision, reading)
         decision = decision if fuzzy else self._checked_values(decision, reading, vector)
         decision = decision if fuzzy else self._checked_fragment(decision, meant, question, stages)
-        decision, negation = check_negation(
-            decision, meant, reading.typed, question.language, lambda clause: self._decision_on(clause, question)
-        )
-        if negation:
-            stages.add("negation", negation)
+        decision = self._checked_acts(decision, reading, stages)
         if followed := self._followed(reading, vector, decision):
             decided_by = decided_by if followed.decision is decision else "follow_up"
             decision = followed.decision
@@ -397,6 +397,45 @@ class Engine:
         hits, vector = only(self._reader.hits_of(read), question), self.encode_one(read)
         candidates = scoring.candidates(vector, read.known_pieces, hits, question.allowed, hidden=question.hidden)
         return decide(candidates, policy, question.language)
+
+    def _checked_acts(self, decision: Decision, reading: Reading, stages: TraceRecorder) -> Decision:
+        """Return the decision by what the parts of the message do."""
+        question, meant = reading.question, reading.meant
+        decision, negation = check_negation(
+            decision, meant, reading.typed, question.language, lambda clause: self._decision_on(clause, question)
+        )
+        if negation:
+            stages.add("negation", negation)
+        decision, acts = decide_on_parts(
+            decision,
+            parts_of(meant, reading.typed),
+            lambda part: self._decision_on_part(part, question),
+            self._acts_of,
+            returns_several=self.settings.several_intents,
+        )
+        if acts:
+            stages.add("acts", acts)
+        return decision
+
+    def _decision_on_part(self, text: str, question: Question) -> Decision:
+        """Decide on a part of the message as on a message of its own."""
+        read = ReadText(text)
+        return check_negation(
+            self._decision_on(text, question),
+            read,
+            read,
+            question.language,
+            lambda clause: self._decision_on(clause, question),
+        ).decision
+
+    def _acts_of(self, candidate: Candidate) -> Acts:
+        """Return what the nearest utterance of a candidate does."""
+        line = candidate.utterance
+        if line is None:
+            return NO_ACTS
+        if (found := self._acts_of_lines.get(line.text)) is None:
+            found = self._acts_of_lines[line.text] = acts_of(clean(line.text))
+        return found
 
     def _deciding(self, question: Question) -> tuple[Policy, Scoring]:
         """Return the thresholds and the calibrated scoring for the language of a message."""

@@ -133,6 +133,20 @@ class UnigramTokenizer:
         found = self._texts
         return [found[number] if number < len(found) else "" for number in ids]
 
+    def units(self, text: str) -> list[tuple[int, int]]:
+        """Return where each unit of a normalised text begins, and how many known pieces it has.
+
+        A unit is a word, a punctuation mark or a digit. A mark that follows a word begins where it stands.
+        """
+        found, place = [], 0
+        for word in text.split(" "):
+            begin = place
+            for unit in _split_marks(SPACE + word) if word else ():
+                found.append((begin, sum(piece != self.unknown for piece in self._cut_once(unit))))
+                begin += len(unit) - unit.startswith(SPACE)
+            place += len(word) + 1
+        return found
+
     def _pieces(self, text: str, most: int) -> tuple[int, ...]:
         ids: list[int] = []
         cached = self._cached

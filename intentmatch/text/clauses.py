@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from intentmatch.text.normalize import language_range
 
-_JOINING_WORDS = {
+JOINING_WORDS = {
     "ar": "و ثم أيضا وأيضا كذلك",
     "de": "und dann außerdem danach sowie",
     "en": "and then also plus",
@@ -30,6 +30,7 @@ _JOINING_WORDS = {
     "vi": "và rồi",
     "zh": "然后 还有 并且 以及 另外",
 }
+"""Words that join requests, by language."""
 _WITHOUT_SPACES = frozenset({"ja", "zh"})
 _PUNCTUATION = r"[,.;:!?…\n。，、；：！？؛،؟।]"
 
@@ -57,7 +58,7 @@ def _stripped(message: str, start: int, end: int) -> Span:
 @cache
 def _ends(language: str | None) -> re.Pattern[str]:
     """Return the pattern of clause ends in a language; languages without a list use the English one."""
-    known = next((code for code in language_range(language or "en") if code in _JOINING_WORDS), "en")
-    words = "|".join(re.escape(word) for word in _JOINING_WORDS[known].split())
+    known = next((code for code in language_range(language or "en") if code in JOINING_WORDS), "en")
+    words = "|".join(re.escape(word) for word in JOINING_WORDS[known].split())
     joining = words if known in _WITHOUT_SPACES else rf"(?<!\w)(?:{words})(?!\w)"
     return re.compile(f"{_PUNCTUATION}|{joining}", re.IGNORECASE)

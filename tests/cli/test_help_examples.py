@@ -71,6 +71,7 @@ NOT_RUN = {
     "deploy ray": "reads a cluster.yaml: tests/cli/test_deploy_command.py",
     "export-onnx": "needs a transformer",
     "distill": "needs a transformer and minutes",
+    "distill-acts": "needs messages of logs and minutes",
     "distill-context": "needs a transformer and minutes",
     "measure-languages": "needs parallel text",
     "sentence_transformer:": "needs a transformer",

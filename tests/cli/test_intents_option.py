@@ -60,6 +60,7 @@ NO_REGISTRY = {
     "schema",
     "export-onnx",
     "distill",
+    "distill-acts",
     "distill-context",
     "measure-languages",
     "import",

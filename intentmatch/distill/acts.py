@@ -1,0 +1,310 @@
+"""Train the network of `reading.dialogue_acts` on labelled messages."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save
+
+from intentmatch.core import plugins
+from intentmatch.core.errors import InputError
+from intentmatch.distill.context_network import Network, parameters
+from intentmatch.distill.corpus import StepProgress
+from intentmatch.distill.messages import Message
+from intentmatch.distill.pieces import mistyped
+from intentmatch.distill.student import Table
+from intentmatch.pieces.embedded import MAX_PIECES, embedded_tokenizer, without_unknown
+from intentmatch.pieces.vectors import embedded_content
+from intentmatch.reading.dialogue_acts import ACTS, Act
+from intentmatch.storage import atomic
+from intentmatch.storage.safetensors import tensors_within
+from intentmatch.text.clauses import JOINING_WORDS
+from intentmatch.text.normalize import clean
+from intentmatch.text.surroundings import Kind, read_surroundings
+
+_STEPS_BETWEEN_UPDATES = 20
+_MOST_PIECES = 64
+# How a part may end before the next one begins: most people write a sign, in chats and speech there is none.
+_ENDS = (".", ".", ".", "!", ",", ",", "?", "...", " -", ";", "", "", "")
+
+
+_ENDS_OF_COURTESY = ("", "", "", ",", ",", "!", ".", " -")
+_WITHOUT_WORD = 0.75
+_WITHIN_A_PART: tuple[Kind, ...] = ("number", "punctuation", "markup", "emoji")
+
+
+@dataclass(frozen=True, slots=True)
+class ActsRecipe:
+    """Parameters of the training."""
+
+    NEVER_ZERO: ClassVar[frozenset[str]] = frozenset({"width", "texts", "most_of_a_file"})
+
+    seed: int = 1
+    width: int = 128
+    """Numbers per piece inside the network."""
+    steps: int = 8_000
+    most_of_a_file: int = 6_000
+    """Messages of logs that are drawn from each file."""
+    texts: int = 160
+    """Messages per step."""
+    joined: float = 0.35
+    """Share of the messages that consist of two or three parts."""
+    courtesy: float = 0.25
+    """Share of the messages with words of courtesy before them, and of those with such words after them."""
+    surrounded: float = 0.2
+    """Share of the parts with a number, punctuation, markup or emoji (`text.surroundings`)."""
+    typos: float = 0.1
+    learning_rate: float = 0.003
+    decay: float = 0.02
+    """Weight decay."""
+    dropout: float = 0.2
+    boundaries: float = 2.0
+    """Weight of the loss of the boundaries."""
+
+
+def read_ordinary(files: Iterable[Path], most: int, seed: int) -> list[Message]:
+    """Return messages that ask for something, at most so many of each file: JSON lines with `text` and `lang`.
+
+    Raises `InputError` with file and line for a line that is no such message.
+    """
+    found = []
+    for file in files:
+        rows = [Message(text, language, None, source="ordinary") for text, language, _ in _lines(file)]
+        random.Random(f"{seed} {file.name}").shuffle(rows)  # noqa: S311 - no secret
+        found += rows[:most]
+    return found
+
+
+def read_labelled(files: Iterable[Path]) -> list[Message]:
+    """Return labelled messages: JSON lines with `text`, `lang` and `act`, null for a request.
+
+    Raises `InputError` with file and line for a line that is no such message.
+    """
+    return [Message(text, language, act, source=file.stem) for file in files for text, language, act in _lines(file)]
+
+
+def _lines(file: Path) -> Iterator[tuple[str, str, Act | None]]:
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        try:
+            row = json.loads(line)
+            text, act = row["text"], row.get("act")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            text, act = None, None
+        if not isinstance(text, str) or act not in (None, *ACTS):
+            raise InputError(
+                f"{file}:{number}: not a JSON object with `text`, `lang` and one of {', '.join(ACTS)} as `act`"
+            )
+        yield text, str(row.get("lang") or "en"), act
+
+
+def train_acts(
+    messages: Sequence[Message], recipe: ActsRecipe | None = None, *, progress: StepProgress | None = None
+) -> dict[str, NDArray[np.float32]]:
+    """Train the network and return its tensors by name; `messages` are the labelled and the ordinary ones."""
+    recipe = recipe or ActsRecipe()
+    training = _Training(messages, recipe)
+    for step in range(recipe.steps):
+        loss = training.step_once(step)
+        if progress is not None and (step + 1) % _STEPS_BETWEEN_UPDATES == 0:
+            progress(f"training the network (loss {loss:.3f})", step + 1, recipe.steps)
+    return training.tensors()
+
+
+def save_acts(file: Path, tensors: dict[str, NDArray[np.float32]]) -> None:
+    """Write the tensors as float16."""
+    atomic.write_file(file, save({name: tensor.astype(np.float16) for name, tensor in tensors.items()}))
+
+
+class _Example(NamedTuple):
+    pieces: NDArray[np.int32]
+    lengths: list[int]
+    """Number of pieces of each part."""
+    acts: list[Act | None]
+
+
+class _Training:
+    def __init__(self, messages: Sequence[Message], recipe: ActsRecipe) -> None:
+        torch = plugins.require("torch", what="Distillation", extra="distill")
+        self._torch, self._recipe = torch, recipe
+        self._surroundings = read_surroundings("train")
+        model = tensors_within(embedded_content())
+        table = Table(
+            model["embeddings"].astype(np.float32),
+            model["mapping"].astype(np.int64),
+            model["weights"].astype(np.float32),
+        )
+        first = parameters(recipe.width, table.rows.shape[1], recipe.seed)
+        kept = ("first", "first_bias", "second", "second_bias")
+        draw = torch.Generator().manual_seed(recipe.seed)
+        width = recipe.width
+        weights = {name: first[name] for name in kept} | {
+            "acts": torch.randn(2 * width, len(ACTS), generator=draw) * 0.05,
+            "acts_bias": torch.full((len(ACTS),), -2.0),
+            "begins": torch.zeros(width),
+            "begins_bias": torch.full((1,), -2.0),
+        }
+        self._weights = {name: weight.requires_grad_() for name, weight in weights.items()}
+        self._network = Network(table, self._weights)
+        self._optimizer = torch.optim.AdamW(
+            list(self._weights.values()), recipe.learning_rate, weight_decay=recipe.decay
+        )
+        self._drawn = _Draws(messages)
+        self._known: dict[str, Sequence[int]] = {}
+        torch.manual_seed(recipe.seed)
+
+    def step_once(self, step: int) -> float:
+        recipe = self._recipe
+        draw = random.Random(f"{recipe.seed} {step}")  # noqa: S311 - no secret
+        numbers = np.random.default_rng((recipe.seed, step))
+        examples = [self._example(draw, numbers) for _ in range(recipe.texts)]
+        batch = self._network.batch([example.pieces for example in examples])
+        hidden = self._network.hidden(batch, recipe.dropout)
+        loss = self._loss_of_acts(hidden, examples) + recipe.boundaries * self._loss_of_boundaries(hidden, examples)
+        self._optimizer.zero_grad()
+        loss.backward()
+        for group in self._optimizer.param_groups:
+            group["lr"] = recipe.learning_rate * min(1.0, (step + 1) / 100) * (1 - step / recipe.steps)
+        self._optimizer.step()
+        return float(loss.detach())
+
+    def _loss_of_acts(self, hidden: Any, examples: Sequence[_Example]) -> Any:
+        torch, w = self._torch, self._weights
+        lengths = torch.tensor([length for example in examples for length in (*example.lengths, 1)])
+        part = torch.tensor([flag for example in examples for flag in (*[True] * len(example.lengths), False)])
+        means = torch.segment_reduce(hidden, "sum", lengths=lengths, unsafe=True) / lengths[:, None]
+        largest = torch.segment_reduce(hidden, "max", lengths=lengths, unsafe=True)
+        pooled = torch.cat([means, largest], 1)[part]
+        pooled = torch.nn.functional.dropout(pooled, self._recipe.dropout)
+        wanted = torch.tensor([[float(act == one) for one in ACTS] for example in examples for act in example.acts])
+        scores = pooled @ w["acts"] + w["acts_bias"]
+        return torch.nn.functional.binary_cross_entropy_with_logits(scores, wanted, reduction="sum") / len(wanted)
+
+    def _loss_of_boundaries(self, hidden: Any, examples: Sequence[_Example]) -> Any:
+        torch, w = self._torch, self._weights
+        scores = hidden @ w["begins"] + w["begins_bias"]
+        wanted, counts = [], []
+        for example in examples:
+            begins = np.zeros(len(example.pieces) + 1, dtype=np.float32)
+            begins[np.cumsum(example.lengths)[:-1]] = 1.0
+            counted = np.ones(len(begins), dtype=np.float32)
+            counted[[0, -1]] = 0.0
+            wanted.append(begins)
+            counts.append(counted)
+        each = torch.nn.functional.binary_cross_entropy_with_logits(
+            scores, torch.from_numpy(np.concatenate(wanted)), reduction="none"
+        )
+        return (each * torch.from_numpy(np.concatenate(counts))).sum() / len(examples)
+
+    def _example(self, draw: random.Random, numbers: np.random.Generator) -> _Example:
+        first = self._drawn.one(draw)
+        parts = [first]
+        if draw.random() < self._recipe.joined:
+            parts += [self._drawn.beside(first, draw) for _ in range(draw.choice((1, 1, 2)))]
+            draw.shuffle(parts)
+        parts = self._with_courtesy(parts, draw)
+        pieces, lengths = [], []
+        for number, part in enumerate(parts):
+            text = part.text
+            if draw.random() < self._recipe.typos:
+                text = mistyped(text, numbers)
+            if draw.random() < self._recipe.surrounded:
+                text = self._surroundings.add(draw.choice(_WITHIN_A_PART), text, part.language, draw)
+            if number < len(parts) - 1:
+                text = text.rstrip(" .!?,;:") + self._end(part, draw)
+            own = self._pieces(text)[:_MOST_PIECES]
+            pieces += own
+            lengths.append(len(own))
+        return _Example(np.array(pieces, dtype=np.int32), lengths, [part.act for part in parts])
+
+    def _with_courtesy(self, parts: list[Message], draw: random.Random) -> list[Message]:
+        """Put what people write before and after a request around the parts, as parts of their own."""
+        language = parts[0].language
+        if not self._surroundings.has(language):
+            return parts
+        phrases = self._surroundings.phrases(language)
+        for place, some in ((0, phrases.before), (len(parts), phrases.after)):
+            if draw.random() < self._recipe.courtesy:
+                words = draw.choice(some).replace("{name}", draw.choice(self._surroundings.names))
+                parts = [*parts[:place], Message(words, language, "courtesy", source="surroundings"), *parts[place:]]
+        return parts
+
+    def _pieces(self, text: str) -> Sequence[int]:
+        if (found := self._known.get(text)) is None:
+            found = self._known[text] = pieces_of(text)
+        return found
+
+    def _end(self, part: Message, draw: random.Random) -> str:
+        if part.source == "surroundings":
+            return draw.choice(_ENDS_OF_COURTESY)
+        words = JOINING_WORDS.get(part.language)
+        if words is None or draw.random() < _WITHOUT_WORD:
+            return draw.choice(_ENDS)
+        return f"{draw.choice(('', '', ','))} {draw.choice(words.split())}"
+
+    def tensors(self) -> dict[str, NDArray[np.float32]]:
+        """Return the weights."""
+        return {name: weight.detach().numpy().copy() for name, weight in self._weights.items()}
+
+
+def pieces_of(text: str) -> Sequence[int]:
+    """Return the known pieces of a text; the unknown one alone if there are none."""
+    found = embedded_tokenizer().encode(clean(text), MAX_PIECES)
+    return without_unknown(found) or [embedded_tokenizer().unknown]
+
+
+class _Draws:
+    """Draws messages: first what they do, then a language, then one of its messages."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._by: dict[str, dict[str, dict[str, list[Message]]]] = {}
+        for message in messages:
+            kind: str = message.act or ("ordinary" if message.source == "ordinary" else "request")
+            if message.source == NEGATED:
+                kind = "negated" if message.act else "affirmed"
+            lists = self._by.setdefault(kind, {}).setdefault(message.language, {})
+            # Whole messages count as much as all that frames make of actions.
+            lists.setdefault("frames" if message.frame else message.source, []).append(message)
+        self._kinds = [kind for kind in SHARES if kind in self._by]
+        self._shares = [SHARES[kind] for kind in self._kinds]
+        self._languages = {
+            kind: ([*by], [sum(map(len, lists.values())) ** 0.5 for lists in by.values()])
+            for kind, by in self._by.items()
+        }
+
+    def one(self, draw: random.Random) -> Message:
+        kind = draw.choices(self._kinds, self._shares)[0]
+        codes, weights = self._languages[kind]
+        return self._from(kind, draw.choices(codes, weights)[0], draw)
+
+    def beside(self, other: Message, draw: random.Random) -> Message:
+        """Return a message of the same language."""
+        kinds = [kind for kind in self._kinds if other.language in self._by[kind]]
+        return self._from(draw.choices(kinds, [SHARES[kind] for kind in kinds])[0], other.language, draw)
+
+    def _from(self, kind: str, language: str, draw: random.Random) -> Message:
+        lists = self._by[kind][language]
+        return draw.choice(lists[draw.choice([*lists])])
+
+
+NEGATED = "negated"
+"""The source of ordinary messages that were put in the negative, each beside the original."""
+
+SHARES = {
+    "refuses": 0.22,
+    "negated": 0.1,
+    "settled": 0.1,
+    "tale": 0.07,
+    "courtesy": 0.05,
+    "depends": 0.05,
+    "request": 0.14,
+    "affirmed": 0.06,
+    "ordinary": 0.21,
+}
+"""How many messages of a step do what."""

@@ -1,0 +1,101 @@
+"""What the parts of messages do: labelled messages in many languages and domains, to train and to measure on.
+
+`messages/` holds a file for each language, written for this purpose. Every third domain and some languages are kept
+aside for measuring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import yaml
+
+from intentmatch.reading.dialogue_acts import ACTS, Act
+
+FOLDER = Path(__file__).parent / "messages"
+HELD_OUT_LANGUAGES = ("bn", "fi", "hu", "id", "ro")
+HELD_OUT_DOMAINS = ("cooking", "education", "health", "insurance", "sports", "transport")
+
+Part = Literal["train", "measure"]
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# Every third of the lists without a domain is kept aside.
+_KEPT_ASIDE = 3
+_ACT_OF: Mapping[str, Act | None] = {
+    "request": None,
+    "refuses": "refuses",
+    "settled": "settled",
+    "tale": "tale",
+}
+
+
+class Message(NamedTuple):
+    """A message of one part, or a frame with its words."""
+
+    text: str
+    language: str
+    act: Act | None
+    """What it does; None for a request."""
+    domain: str = ""
+    frame: str = ""
+    """Only with frames: what the words around the action say, with `{action}` or `{request}`."""
+    source: str = "messages"
+    """Sources weigh the same."""
+
+
+def languages() -> list[str]:
+    """Return the codes of the languages that have labelled messages."""
+    return sorted(file.stem for file in FOLDER.glob("*.yaml"))
+
+
+@lru_cache(2)
+def read_messages(part: Part) -> list[Message]:
+    """Return the messages to train on, or those that are kept aside."""
+    return [message for language in languages() for message in _of_language(language, part)]
+
+
+def _of_language(language: str, part: Part) -> Iterator[Message]:
+    content: dict[str, Any] = yaml.load((FOLDER / f"{language}.yaml").read_text("utf-8"), _LOADER)  # noqa: S506 - safe
+    aside = language in HELD_OUT_LANGUAGES
+    if aside and part == "train":
+        return
+    domains = {
+        name: lists
+        for name, lists in content["domains"].items()
+        if aside or (name in HELD_OUT_DOMAINS) == (part == "measure")
+    }
+    for name, lists in domains.items():
+        for key, act in _ACT_OF.items():
+            yield from (Message(text, language, act, name) for text in lists[key])
+    frames = {
+        key: _chosen(content["frames"][key], part, whole=aside) for key in ("refuses", "request", "settled", "retracts")
+    }
+    for name, lists in domains.items():
+        for number, action in enumerate(lists["actions"]):
+            for key in ("refuses", "request", "settled"):
+                some = frames[key] if part == "train" else frames[key][number % 3 :: 3]
+                yield from (
+                    Message(frame.replace("{action}", action), language, _ACT_OF[key], name, frame) for frame in some
+                )
+        for number, request in enumerate(lists["request"]):
+            some = frames["retracts"] if part == "train" else frames["retracts"][number % 3 :: 3]
+            yield from (
+                Message(frame.replace("{request}", request.rstrip(".!? ")), language, "refuses", name, frame)
+                for frame in some
+            )
+    for key, act in (("chat", "courtesy"), ("depends", "depends"), ("stands", None)):
+        yield from (Message(text, language, act) for text in _chosen(content[key], part, whole=aside))
+
+
+def _chosen(lines: Sequence[str], part: Part, *, whole: bool) -> list[str]:
+    if whole:
+        return list(lines)
+    return [line for n, line in enumerate(lines) if (n % _KEPT_ASIDE == _KEPT_ASIDE - 1) == (part == "measure")]
+
+
+def labels(message: Message) -> list[float]:
+    """Return 1 for what a message does and 0 for the rest, in the order of `ACTS`."""
+    return [float(act == message.act) for act in ACTS]

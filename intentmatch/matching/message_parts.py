@@ -1,0 +1,188 @@
+"""Decide on a message by what its parts do: courtesy and tales stand beside a request, a refusal is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from intentmatch.core.result import Candidate
+from intentmatch.matching.policy import Decision
+from intentmatch.reading.dialogue_acts import Acts
+from intentmatch.reading.parts import Part
+
+REFUSES, SETTLED = 0.8, 0.85
+"""Probability from which a part refuses, or says that nothing is to be done."""
+_LINE_DENIES = 0.35
+"""Probability from which an utterance of the registry does so itself."""
+_BESIDE = 0.5
+"""Probability from which a part is courtesy, a tale or a settled matter, and so stands beside a request."""
+_CLEAR = 0.1
+"""A part with less is certainly no such part: only such parts are several requests."""
+
+
+class Checked(NamedTuple):
+    """A decision with what was found, for the trace; None if there is nothing to say."""
+
+    decision: Decision
+    says: str | None
+
+
+class _Read(NamedTuple):
+    """A part with the decision on it alone."""
+
+    part: Part
+    decision: Decision
+
+    @property
+    def best(self) -> Candidate:
+        return self.decision.ranked[0]
+
+    @property
+    def certainty(self) -> float:
+        return _certainty(self.decision)
+
+
+class _Readings(NamedTuple):
+    """The parts that are more than courtesy and tale."""
+
+    asking: Sequence[_Read]
+    denying: Sequence[_Read]
+
+    @property
+    def matched(self) -> Sequence[_Read]:
+        return [one for one in self.asking if one.decision.verdict == "matched"]
+
+
+ActsOf = Callable[[Candidate], Acts]
+"""Tells what the nearest utterance of a candidate does."""
+
+
+def decide_on_parts(
+    whole: Decision,
+    parts: Sequence[Part],
+    read: Callable[[str], Decision],
+    acts_of: ActsOf,
+    *,
+    returns_several: bool = False,
+) -> Checked:
+    """Return the decision on a message with its parts.
+
+    `whole` is the decision on the message as one text, `read` decides on a part. With `returns_several`, several
+    requests are for the caller to find.
+
+    - A part that refuses what it names, or says that nothing is to be done, is asked about, unless the utterance that
+      it is nearest to does so itself.
+    - Of several parts, the one that asks for something decides if that is more certain than the whole. Courtesy
+      yields to it in any case.
+    - Parts that ask for different intents are asked about.
+    """
+    if not whole.ranked or (whole.verdict == "ambiguous" and len(whole.rivals) == 1):
+        return Checked(whole, None)  # one rival: it was found to refuse that intent
+    if len(parts) == 1:
+        return _asked_if_denied(whole, parts[0], acts_of)
+    read_parts = [_Read(part, read(part.text)) for part in parts if not _is_beside(part.acts)]
+    found = _Readings(
+        [one for one in read_parts if one.part.acts.refuses < REFUSES],
+        [one for one in read_parts if one.part.acts.refuses >= REFUSES],
+    )
+    if not found.matched:
+        return _without_match(whole, found, acts_of)
+    is_one_sentence = len(read_parts) == len(parts)
+    return _with_match(whole, found, acts_of, is_one_sentence=is_one_sentence, returns_several=returns_several)
+
+
+def _with_match(
+    whole: Decision, found: _Readings, acts_of: ActsOf, *, is_one_sentence: bool, returns_several: bool
+) -> Checked:
+    """Decide on parts of which at least one asks for an intent.
+
+    With `is_one_sentence`, nothing stands beside the request: its parts may be clauses of one sentence.
+    """
+    matched = found.matched
+    stands = whole.verdict == "matched" and acts_of(whole.ranked[0]).courtesy < _BESIDE
+    if _intents(matched) > 1:
+        clear = [one for one in matched if not _may_be_beside(one, acts_of)]
+        sure = [one for one in clear if not stands or one.certainty >= _certainty(whole)]
+        if _intents(sure) > 1 and not returns_several:
+            return _several(whole, sure)
+        matched = clear or matched
+    first = max(matched, key=lambda one: one.certainty)
+    if (taken_back := _taken_back(first, found.denying)) is not None:
+        return taken_back
+    if stands and (is_one_sentence or _certainty(whole) >= first.certainty):
+        return Checked(whole, None)
+    return Checked(first.decision, f"“{first.part.text}” asks for something")
+
+
+def _intents(some: Sequence[_Read]) -> int:
+    return len({one.best.intent for one in some})
+
+
+def _taken_back(first: _Read, denying: Sequence[_Read]) -> Checked | None:
+    """Return the question about a part that asks for an intent, if another part takes that back."""
+    for one in denying:
+        # "cancel my order. no wait, don't": a part that names nothing denies what was asked.
+        if one.decision.verdict == "out_of_scope" or one.best.intent == first.best.intent:
+            return _asked(first.decision, one.part, "refuses")
+    return None
+
+
+def _without_match(whole: Decision, found: _Readings, acts_of: ActsOf) -> Checked:
+    """Decide on parts of which none asks for an intent."""
+    for one in found.denying:
+        if one.decision.verdict == "matched":
+            return _asked_if_denied(one.decision, one.part, acts_of)
+    if whole.verdict == "matched" and found.denying:
+        return _asked_if_denied(whole, found.denying[0].part, acts_of)
+    if whole.verdict == "matched" and found.asking and acts_of(whole.ranked[0]).courtesy >= _BESIDE:
+        first = max(found.asking, key=lambda one: one.best.rank)
+        return Checked(first.decision, f"“{first.part.text}” asks for something")
+    return Checked(whole, None)
+
+
+def _certainty(decision: Decision) -> float:
+    best = decision.ranked[0]
+    return best.score if best.confidence is None else best.confidence
+
+
+def _is_beside(acts: Acts) -> bool:
+    return acts.courtesy + acts.tale + acts.settled >= _BESIDE
+
+
+def _may_be_beside(one: _Read, acts_of: ActsOf) -> bool:
+    acts = one.part.acts
+    return acts.courtesy + acts.tale + acts.settled >= _CLEAR or acts_of(one.best).courtesy >= _BESIDE
+
+
+def _asked_if_denied(decision: Decision, part: Part, acts_of: ActsOf) -> Checked:
+    acts = part.acts
+    if decision.verdict != "matched" or (acts.refuses < REFUSES and acts.settled < SETTLED):
+        return Checked(decision, None)
+    line = acts_of(decision.ranked[0])
+    # An utterance may deny in either way: "I no longer want it" is as good as "the order is to be cancelled".
+    # Courtesy ("no thanks") can be meant with any words of refusal.
+    if max(line.refuses, line.settled) >= _LINE_DENIES or line.courtesy >= _BESIDE:
+        return Checked(decision, None)
+    return _asked(decision, part, "refuses" if acts.refuses >= REFUSES else "settled")
+
+
+def _asked(decision: Decision, part: Part, act: str) -> Checked:
+    best = decision.ranked[0]
+    what = "refuses what it names" if act == "refuses" else "says that nothing is to be done"
+    found = f"“{part.text}” {what} ({getattr(part.acts, act):.0%})"
+    line = f"“{best.utterance.text}” of {best.intent}" if best.utterance else best.intent
+    reason = f"it reads like {line}, but {found}."
+    return Checked(replace(decision, verdict="ambiguous", rivals=(best,), reason=reason), found)
+
+
+def _several(whole: Decision, matched: Sequence[_Read]) -> Checked:
+    by_intent: dict[str, _Read] = {}
+    for one in matched:
+        by_intent.setdefault(one.best.intent, one)
+    found = " and ".join(f"“{one.part.text}” for {intent}" for intent, one in by_intent.items())
+    rivals = tuple(one.best for one in by_intent.values())
+    ranked = (*rivals, *(c for c in whole.ranked if c.intent not in by_intent))
+    reason = f"it asks for several things: {found}."
+    decision = replace(whole, verdict="ambiguous", ranked=ranked, rivals=rivals, doubtful=True, reason=reason)
+    return Checked(decision, found)

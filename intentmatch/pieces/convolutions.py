@@ -1,0 +1,164 @@
+"""Two convolutions over the pieces of a text, with which the networks of this package begin.
+
+The first reads the row of a piece and of its two neighbours, the second what the first makes of them. What the first
+makes of a piece does not depend on the text, so it is computed once per piece and then looked up.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+SIZE_SCALE = 0.2
+LEAST_SIZE = 1e-4
+"""The network reads the logarithm of a piece's length in the model, at least `LEAST_SIZE`, times `SIZE_SCALE`."""
+
+GAP = -1
+"""The piece between two texts, the last of a table, whose numbers are all zero."""
+
+_FIRST_CAPACITY = 1024
+
+
+class Block(NamedTuple):
+    """Texts side by side, a gap after each."""
+
+    hidden: NDArray[np.float32]
+    """What the convolutions make of each piece, shape `(pieces, width)`; zero in gaps."""
+    vectors: NDArray[np.float32]
+    """The vectors of the pieces in the model, shape `(pieces, dim)`, if they are kept; zero in gaps."""
+    starts: NDArray[np.intp]
+    """Where each text starts."""
+    lengths: NDArray[np.intp]
+    """Number of pieces of each text."""
+
+    @property
+    def gaps(self) -> NDArray[np.intp]:
+        """Where the gaps are."""
+        return self.starts + self.lengths
+
+
+class Convolutions:
+    """The convolutions with the table of their model. Safe to use from many threads."""
+
+    def __init__(
+        self,
+        tensors: Mapping[str, NDArray[Any]],
+        rows: NDArray[Any],
+        row_of_piece: NDArray[np.intp] | None,
+        weights: NDArray[np.float32] | None,
+        *,
+        keeps_vectors: bool,
+    ) -> None:
+        """Raises `ValueError` if a tensor is missing or does not fit the model."""
+        self._rows, self._row_of_piece, self._weights = rows, row_of_piece, weights
+        self.width = width = len(tensors.get("first_bias", ()))
+        dim = rows.shape[1]
+        own = checked(
+            tensors,
+            {
+                "first": (dim + 1, 3 * width),
+                "first_bias": (width,),
+                "second": (3 * width, width),
+                "second_bias": (width,),
+            },
+        )
+        self._first, self._first_bias = own["first"], own["first_bias"]
+        self._second, self._second_bias = own["second"], own["second_bias"]
+        self._kept = dim if keeps_vectors else 0
+        pieces = len(rows) if row_of_piece is None else len(row_of_piece)
+        self._place_of_piece = np.full(pieces + 1, -1, dtype=np.int32)
+        self._place_of_piece[GAP] = 0
+        self._known = np.zeros((_FIRST_CAPACITY, 3 * width + self._kept), dtype=np.float32)
+        self._count = 1
+        self._lock = threading.Lock()
+
+    def read(self, pieces: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return what is made of each piece of a text, shape `(pieces, width)`, and the vectors of the pieces."""
+        width, count = self.width, len(pieces)
+        looked_up = self._look_up(np.array(pieces, dtype=np.intp))
+        padded = np.zeros((count + 2, width), dtype=np.float32)
+        x = padded[1:-1]
+        x += looked_up[:, width : 2 * width]
+        x[1:] += looked_up[:-1, :width]
+        x[:-1] += looked_up[1:, 2 * width : 3 * width]
+        np.maximum(x, 0.0, out=x)
+        y = _windows(padded, count).dot(self._second)
+        y += self._second_bias
+        np.maximum(y, 0.0, out=y)
+        y += x
+        return y, looked_up[:, 3 * width :]
+
+    def read_block(self, texts: Sequence[Sequence[int]]) -> Block:
+        """Read texts side by side."""
+        width = self.width
+        lengths = np.fromiter(map(len, texts), np.intp, len(texts))
+        pieces = np.fromiter(
+            chain.from_iterable((*text, GAP) for text in texts), np.intp, int(lengths.sum()) + len(texts)
+        )
+        gaps = np.cumsum(lengths + 1) - 1
+        looked_up = self._look_up(pieces)
+        padded = np.zeros((len(pieces) + 2, width), dtype=np.float32)
+        x = padded[1:-1]
+        x += looked_up[:, width : 2 * width]
+        x[1:] += looked_up[:-1, :width]
+        x[:-1] += looked_up[1:, 2 * width : 3 * width]
+        np.maximum(x, 0.0, out=x)
+        x[gaps] = 0.0
+        y = _windows(padded, len(pieces)).dot(self._second)
+        y += self._second_bias
+        np.maximum(y, 0.0, out=y)
+        y += x
+        y[gaps] = 0.0
+        return Block(y, looked_up[:, 3 * width :], gaps - lengths, lengths)
+
+    def _look_up(self, pieces: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return what the first layer makes of each piece, and the piece's vector; a copy."""
+        known, places = self._known, self._place_of_piece.take(pieces)
+        if places.min() < 0:
+            with self._lock:
+                self._add(np.unique(pieces[places < 0]))
+                known, places = self._known, self._place_of_piece.take(pieces)
+        return known.take(places, axis=0)
+
+    def _add(self, pieces: NDArray[np.intp]) -> None:
+        pieces = pieces[self._place_of_piece[pieces] < 0]
+        rows = pieces if self._row_of_piece is None else self._row_of_piece[pieces]
+        vectors = self._rows[rows].astype(np.float32)
+        lengths = np.sqrt(np.add.reduce(vectors * vectors, axis=1)).clip(1e-6)
+        weights = np.ones(len(pieces), np.float32) if self._weights is None else self._weights[pieces]
+        sizes = np.log((lengths * weights).clip(LEAST_SIZE)) * SIZE_SCALE
+        width = self.width
+        first = np.concatenate([vectors / lengths[:, None], sizes[:, None]], axis=1).dot(self._first)
+        first[:, width : 2 * width] += self._first_bias
+        end = self._count + len(pieces)
+        if end > len(self._known):
+            larger = np.empty((2 * end, self._known.shape[1]), dtype=np.float32)
+            larger[: self._count] = self._known[: self._count]
+            self._known = larger
+        self._known[self._count : end, : 3 * width] = first
+        if self._kept:
+            self._known[self._count : end, 3 * width :] = vectors * weights[:, None]
+        # Last, because other threads read a place without the lock.
+        self._place_of_piece[pieces] = np.arange(self._count, end)
+        self._count = end
+
+
+def checked(
+    tensors: Mapping[str, NDArray[Any]], shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, NDArray[np.float32]]:
+    """Return the tensors with these shapes. Raises `ValueError` if one is missing, empty or has another shape."""
+    for name, shape in shapes.items():
+        if name not in tensors or tensors[name].shape != shape or 0 in shape:
+            raise ValueError(f"its tensor {name!r} is missing or has the wrong shape")
+    return {name: np.ascontiguousarray(tensors[name], dtype=np.float32) for name in shapes}
+
+
+def _windows(padded: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    """Return each row with the one before and after it, shape `(count, 3 * width)`, without a copy."""
+    width = padded.shape[1]
+    return np.ndarray((count, 3 * width), np.float32, padded, strides=padded.strides)

@@ -1,0 +1,113 @@
+"""What the parts of a message do: ask for something, refuse, tell, greet, or hang on the turn before.
+
+`dialogue_acts.safetensors` holds a small network over the embedded pieces; `intentmatch distill-acts` trains it on
+labelled messages in many languages. For each piece it tells whether a part begins there, for each part its dialogue
+acts. No part that does none of `ACTS` is named: it asks for something, as most do.
+
+The pieces are those of the embedded model, whatever encoder makes the vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+
+from intentmatch.core.errors import ModelUnavailableError
+from intentmatch.pieces.convolutions import Convolutions, checked
+from intentmatch.pieces.embedded import known_pieces
+from intentmatch.pieces.vectors import embedded_content
+from intentmatch.storage.safetensors import tensors_within
+
+FILE = Path(__file__).with_name("dialogue_acts.safetensors")
+
+Act = Literal["refuses", "settled", "tale", "courtesy", "depends"]
+"""What a part of a message may do beside asking for something.
+
+- `refuses`: it says that something shall not or need not be done, or takes back what was asked;
+- `settled`: it says that all is well, done, or somebody else's business, so that nothing is asked;
+- `tale`: it tells what led to a request;
+- `courtesy`: it greets, thanks, apologises or chats;
+- `depends`: it cannot be understood without the turn before.
+"""
+ACTS: tuple[Act, ...] = get_args(Act)
+
+
+class Acts(NamedTuple):
+    """Probability of each dialogue act of a part of a message."""
+
+    refuses: float
+    settled: float
+    tale: float
+    courtesy: float
+    depends: float
+
+
+NO_ACTS = Acts(0.0, 0.0, 0.0, 0.0, 0.0)
+"""The acts of a part that does nothing but ask."""
+
+
+class DialogueActs:
+    """The network. Safe to use from many threads."""
+
+    def __init__(self, tensors: Mapping[str, NDArray[Any]], content: NDArray[np.uint8]) -> None:
+        """Raises `ValueError` if a tensor is missing or has the wrong shape."""
+        model = tensors_within(content)
+        mapping, weights = model["mapping"].astype(np.intp), model["weights"].astype(np.float32)
+        self._convolutions = Convolutions(tensors, model["embeddings"], mapping, weights, keeps_vectors=False)
+        width = self._convolutions.width
+        own = checked(
+            tensors,
+            {"acts": (2 * width, len(ACTS)), "acts_bias": (len(ACTS),), "begins": (width,), "begins_bias": (1,)},
+        )
+        self._acts, self._acts_bias = own["acts"], own["acts_bias"]
+        self._begins, self._begins_bias = own["begins"], float(own["begins_bias"][0])
+
+    def read(self, pieces: Sequence[int]) -> NDArray[np.float32]:
+        """Return what the network makes of each piece of a text, for `begins` and `acts`; at least one piece."""
+        return self._convolutions.read(pieces)[0]
+
+    def begins(self, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return for each piece the probability that a part of the message begins with it."""
+        scores: NDArray[np.float32] = hidden.dot(self._begins)
+        scores += np.float32(self._begins_bias)
+        return _probabilities(scores)
+
+    def acts(self, hidden: NDArray[np.float32]) -> Acts:
+        """Return what a part does, given by what `read` returned for its pieces."""
+        width, count = hidden.shape[1], len(hidden)
+        pooled = np.empty(2 * width, dtype=np.float32)
+        np.full(count, 1 / count, dtype=np.float32).dot(hidden, out=pooled[:width])
+        np.maximum.reduce(hidden, axis=0, out=pooled[width:])
+        scores = pooled.dot(self._acts)
+        scores += self._acts_bias
+        return Acts(*_probabilities(scores).tolist())
+
+
+@lru_cache(1)
+def dialogue_acts() -> DialogueActs:
+    """Return the network of this package, loaded once per process. Raises `ModelUnavailableError`."""
+    try:
+        with safe_open(FILE, framework="numpy"):
+            return DialogueActs(tensors_within(np.fromfile(FILE, dtype=np.uint8)), embedded_content())
+    except (SafetensorError, OSError, ValueError) as error:
+        raise ModelUnavailableError(f"{FILE} is damaged ({error}); reinstall intentmatch") from None
+
+
+def acts_of(text: str) -> Acts:
+    """Return what a cleaned text does as a whole."""
+    pieces = known_pieces(text)
+    network = dialogue_acts()
+    return network.acts(network.read(pieces)) if pieces else NO_ACTS
+
+
+def _probabilities(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    np.negative(scores, out=scores)
+    np.exp(scores, out=scores)
+    scores += 1.0
+    return np.divide(1.0, scores, out=scores)

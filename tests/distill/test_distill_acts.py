@@ -1,0 +1,84 @@
+"""Training the network that tells what the parts of a message do."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from safetensors.numpy import load_file
+
+from intentmatch.cli.commands import cli
+from intentmatch.core.errors import InputError
+from intentmatch.distill import ActsRecipe, train_acts
+from intentmatch.distill.acts import pieces_of, read_labelled, read_ordinary
+from intentmatch.distill.messages import Message
+from intentmatch.distill.recipe import write_recipe
+from intentmatch.pieces.vectors import embedded_content
+from intentmatch.reading.dialogue_acts import DialogueActs
+
+torch = pytest.importorskip("torch", reason="needs the extra [distill]")
+
+RECIPE = ActsRecipe(width=8, steps=60, texts=24, learning_rate=0.02)
+ACTIONS = ("cancel it", "send it", "open it", "print it", "call them", "book a table")
+MESSAGES = [
+    *(Message(f"please do not {action}", "en", "refuses", source="x") for action in ACTIONS),
+    *(Message(f"please {action}", "en", None, source="x") for action in ACTIONS),
+    *(Message(f"thank you {name}", "en", "courtesy", source="x") for name in ("all", "so much", "again")),
+]
+
+
+def write_lines(file: Path, *rows: dict) -> Path:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def test_network_learns_what_it_is_taught():
+    network = DialogueActs(train_acts(MESSAGES, RECIPE), embedded_content())
+
+    def refuses(text: str) -> float:
+        return network.acts(network.read(pieces_of(text))).refuses
+
+    assert refuses("please do not open a table") > 2 * refuses("please open a table")
+
+
+def test_training_is_repeatable_and_its_seed_counts():
+    recipe = replace(RECIPE, steps=5)
+    first, again, other = (train_acts(MESSAGES, r) for r in (recipe, recipe, replace(recipe, seed=2)))
+
+    assert all(np.array_equal(first[name], again[name]) for name in first)
+    assert not np.array_equal(first["acts"], other["acts"])
+
+
+def test_command_writes_a_network_that_can_be_read(tmp_path):
+    ordinary = write_lines(tmp_path / "log.jsonl", {"text": "where is it", "lang": "en"}, {"text": "wo ist es"})
+    labelled = write_lines(tmp_path / "more.jsonl", {"text": "don't", "lang": "en", "act": "refuses"})
+    write_recipe(tmp_path / "small.yaml", replace(RECIPE, steps=2))
+    target = tmp_path / "acts.safetensors"
+    words = ["distill-acts", "--ordinary", ordinary, "--labelled", labelled, "-o", target]
+
+    done = CliRunner().invoke(cli, [*map(str, words), "--recipe", str(tmp_path / "small.yaml")], catch_exceptions=False)
+
+    assert done.exit_code == 0, done.output
+    assert f"{target}: " in done.output.replace("\n", "")
+    DialogueActs(load_file(target), embedded_content())
+
+
+def test_ordinary_messages_are_drawn_and_the_labelled_ones_are_all_read(tmp_path):
+    file = write_lines(tmp_path / "log.jsonl", *({"text": f"text {n}", "lang": "de"} for n in range(9)))
+
+    assert len(read_ordinary([file], 4, seed=1)) == 4
+    assert read_ordinary([file], 4, seed=1) == read_ordinary([file], 4, seed=1)
+    assert [m.text for m in read_labelled([file])] == [f"text {n}" for n in range(9)]
+
+
+@pytest.mark.parametrize("line", ["no json", "[]", '{"lang": "en"}', '{"text": 3}', '{"text": "a", "act": "sings"}'])
+def test_bad_line_is_named(line, tmp_path):
+    file = tmp_path / "log.jsonl"
+    file.write_text('{"text": "fine"}\n' + line + "\n", encoding="utf-8")
+
+    with pytest.raises(InputError, match=r"log\.jsonl:2: not a JSON object with `text`"):
+        read_labelled([file])

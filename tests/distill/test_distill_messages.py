@@ -1,0 +1,47 @@
+"""Labelled messages of many languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from intentmatch.distill.messages import (
+    HELD_OUT_DOMAINS,
+    HELD_OUT_LANGUAGES,
+    languages,
+    read_messages,
+)
+from intentmatch.reading.dialogue_acts import ACTS
+
+
+def test_there_are_messages_of_every_act_in_at_least_35_languages():
+    train, measure = read_messages("train"), read_messages("measure")
+
+    assert len(languages()) >= 35
+    for language in languages():
+        assert {m.act for m in (*train, *measure) if m.language == language} == {None, *ACTS}
+    assert len({m.domain for m in (*train, *measure) if m.domain}) == 20
+
+
+def test_messages_to_measure_on_are_never_trained_on():
+    train, measure = read_messages("train"), read_messages("measure")
+
+    assert not {m.language for m in train} & {*HELD_OUT_LANGUAGES}
+    assert not {m.domain for m in train} & {*HELD_OUT_DOMAINS}
+    assert {m.language for m in measure} >= {*HELD_OUT_LANGUAGES}
+    known = {(m.language, m.text) for m in train}
+    shared = [m for m in measure if (m.language, m.text) in known]
+    assert len(shared) < 0.002 * len(measure), [m.text for m in shared]
+
+
+def test_frames_to_measure_on_are_never_trained_on():
+    frames = {(m.language, m.frame) for m in read_messages("train") if m.frame}
+
+    assert not frames & {(m.language, m.frame) for m in read_messages("measure") if m.frame}
+
+
+@pytest.mark.parametrize("part", ["train", "measure"])
+def test_no_message_has_a_gap_or_is_empty(part):
+    for message in read_messages(part):
+        assert message.text.strip()
+        assert "{action}" not in message.text
+        assert "{request}" not in message.text

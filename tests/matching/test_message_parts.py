@@ -1,0 +1,159 @@
+"""Decisions on a message by what its parts do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from intentmatch.core.result import Candidate
+from intentmatch.core.types import Utterance
+from intentmatch.matching.message_parts import decide_on_parts
+from intentmatch.matching.policy import Decision
+from intentmatch.reading.dialogue_acts import NO_ACTS, Acts
+from intentmatch.reading.parts import Part
+
+REFUSES = NO_ACTS._replace(refuses=0.95)
+SETTLED = NO_ACTS._replace(settled=0.95)
+COURTESY = NO_ACTS._replace(courtesy=0.95)
+TALE = NO_ACTS._replace(tale=0.95)
+
+
+def decision(intent: str, confidence: float = 0.9, verdict: str = "matched", *others: str) -> Decision:
+    ranked = [Candidate(intent, 0.8, Utterance(f"line of {intent}", "en"), confidence=confidence)]
+    ranked += [Candidate(other, 0.5, Utterance(f"line of {other}", "en"), confidence=0.01) for other in others]
+    return Decision(verdict, tuple(ranked), (), None, False, "")
+
+
+def decide(
+    whole: Decision,
+    *parts: tuple[str, Acts],
+    read: Mapping[str, Decision] | None = None,
+    lines: Mapping[str, Acts] | None = None,
+    several: bool = False,
+) -> tuple[str, str | None, list[str]]:
+    """Verdict, intent if matched, and rivals. `lines` holds what the nearest utterance of an intent does."""
+    checked = decide_on_parts(
+        whole,
+        [Part(text, acts) for text, acts in parts],
+        lambda text: (read or {})[text],
+        lambda candidate: (lines or {}).get(candidate.intent, NO_ACTS),
+        returns_several=several,
+    )
+    found = checked.decision
+    intent = found.ranked[0].intent if found.verdict == "matched" else None
+    return found.verdict, intent, [rival.intent for rival in found.rivals]
+
+
+NOTHING = decision("weather", 0.02, "out_of_scope")
+
+
+def test_request_alone_is_matched():
+    assert decide(decision("cancel"), ("cancel it", NO_ACTS)) == ("matched", "cancel", [])
+
+
+@pytest.mark.parametrize("acts", [REFUSES, SETTLED])
+def test_refusal_and_settled_matter_are_asked_about(acts):
+    assert decide(decision("cancel"), ("don't cancel it", acts)) == ("ambiguous", None, ["cancel"])
+
+
+@pytest.mark.parametrize("line", [REFUSES, SETTLED])
+def test_utterance_that_refuses_itself_is_matched(line):
+    found = decide(decision("no"), ("I don't want it", REFUSES), lines={"no": line})
+
+    assert found == ("matched", "no", [])
+
+
+def test_message_out_of_scope_stays_so():
+    assert decide(NOTHING, ("don't rain", REFUSES)) == ("out_of_scope", None, [])
+
+
+def test_tale_and_courtesy_stand_beside_the_request():
+    read = {"where is my order": decision("status")}
+    parts = ("hello", COURTESY), ("we moved last week", TALE), ("where is my order", NO_ACTS)
+
+    assert decide(NOTHING, *parts, read=read) == ("matched", "status", [])
+
+
+def test_courtesy_yields_to_a_request_however_certain_it_is():
+    read = {"where is my order": decision("status", 0.6)}
+    parts = ("hello", COURTESY), ("where is my order", NO_ACTS)
+
+    found = decide(decision("greeting", 0.99), *parts, read=read, lines={"greeting": COURTESY})
+
+    assert found == ("matched", "status", [])
+
+
+def test_courtesy_yields_to_a_request_out_of_scope():
+    parts = ("hello", COURTESY), ("who won the cup", NO_ACTS)
+
+    found = decide(decision("greeting"), *parts, read={"who won the cup": NOTHING}, lines={"greeting": COURTESY})
+
+    assert found == ("out_of_scope", None, [])
+
+
+def test_courtesy_alone_is_matched():
+    parts = ("hello", COURTESY), ("how are you", COURTESY)
+
+    assert decide(decision("greeting"), *parts, lines={"greeting": COURTESY}) == ("matched", "greeting", [])
+
+
+def test_message_as_one_text_decides_if_it_is_surer():
+    read = {"my card is gone": decision("lost", 0.7)}
+    parts = ("hello", COURTESY), ("my card is gone", NO_ACTS)
+
+    assert decide(decision("stolen", 0.9), *parts, read=read) == ("matched", "stolen", [])
+    assert decide(decision("help", 0.6), *parts, read=read) == ("matched", "lost", [])
+
+
+def test_clauses_of_one_sentence_do_not_decide_if_the_whole_is_matched():
+    read = {"do the cards": decision("cards", 0.9), "have a limit": NOTHING}
+    parts = ("do the cards", NO_ACTS), ("have a limit", NO_ACTS)
+
+    assert decide(decision("limit", 0.6), *parts, read=read) == ("matched", "limit", [])
+    assert decide(NOTHING, *parts, read=read) == ("matched", "cards", [])
+
+
+def test_requests_of_two_intents_are_asked_about():
+    read = {"cancel my order": decision("cancel", 0.9), "refund me": decision("refund", 0.8)}
+    parts = ("cancel my order", NO_ACTS), ("refund me", NO_ACTS)
+
+    assert decide(decision("cancel", 0.7), *parts, read=read) == ("ambiguous", None, ["cancel", "refund"])
+    assert decide(decision("cancel", 0.95), *parts, read=read) == ("matched", "cancel", [])
+    assert decide(decision("cancel", 0.7), *parts, read=read, several=True) == ("matched", "cancel", [])
+
+
+def test_refused_part_leaves_the_other_request():
+    read = {"no newsletter": decision("newsletter"), "where is my order": decision("status")}
+    parts = ("no newsletter", REFUSES), ("where is my order", NO_ACTS)
+
+    assert decide(NOTHING, *parts, read=read) == ("matched", "status", [])
+
+
+@pytest.mark.parametrize("of_refusal", [NOTHING, decision("cancel", 0.7)])
+def test_request_that_is_taken_back_is_asked_about(of_refusal):
+    read = {"cancel my order": decision("cancel"), "no wait, don't": of_refusal}
+    parts = ("cancel my order", NO_ACTS), ("no wait, don't", REFUSES)
+
+    assert decide(decision("cancel"), *parts, read=read) == ("ambiguous", None, ["cancel"])
+
+
+def test_refusal_beside_a_tale_is_asked_about():
+    read = {"don't block it": decision("block")}
+
+    found = decide(decision("block"), ("I found my card", SETTLED), ("don't block it", REFUSES), read=read)
+
+    assert found == ("ambiguous", None, ["block"])
+
+
+def test_message_that_is_asked_about_stays_so():
+    whole = decision("cancel")
+    asked = Decision("ambiguous", whole.ranked, whole.ranked, None, False, "")
+
+    assert decide(asked, ("no", REFUSES)) == ("ambiguous", None, ["cancel"])
+
+
+def test_decision_without_candidates_stays_as_it_is():
+    nothing = Decision("out_of_scope", (), (), None, False, "")
+
+    assert decide(nothing, ("hello", COURTESY), ("there", NO_ACTS)) == ("out_of_scope", None, [])

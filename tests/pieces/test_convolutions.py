@@ -1,0 +1,75 @@
+"""Two convolutions over the pieces of a text."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from intentmatch.pieces.convolutions import Convolutions
+
+WIDTH, DIM, PIECES = 4, 6, 3000
+RANDOM = np.random.default_rng(0)
+ROWS = RANDOM.standard_normal((PIECES, DIM)).astype(np.float32)
+TENSORS = {
+    "first": RANDOM.standard_normal((DIM + 1, 3 * WIDTH)),
+    "first_bias": RANDOM.standard_normal(WIDTH),
+    "second": RANDOM.standard_normal((3 * WIDTH, WIDTH)),
+    "second_bias": RANDOM.standard_normal(WIDTH),
+}
+
+
+def convolutions(**changed: np.ndarray) -> Convolutions:
+    return Convolutions(TENSORS | changed, ROWS, None, None, keeps_vectors=True)
+
+
+def plain(pieces: list[int]) -> np.ndarray:
+    """What the convolutions are, piece by piece."""
+    lengths = np.linalg.norm(ROWS, axis=1, keepdims=True)
+    inputs = np.concatenate([ROWS / lengths, 0.2 * np.log(lengths)], 1)[pieces]
+    nothing = np.zeros((1, WIDTH))
+    before, here, after = np.split(inputs @ TENSORS["first"], 3, axis=1)
+    x = np.vstack([nothing, before[:-1]]) + here + np.vstack([after[1:], nothing]) + TENSORS["first_bias"]
+    x = np.maximum(x, 0)
+    around = np.hstack([np.vstack([nothing, x[:-1]]), x, np.vstack([x[1:], nothing])])
+    return x + np.maximum(around @ TENSORS["second"] + TENSORS["second_bias"], 0)
+
+
+@pytest.mark.parametrize("pieces", [[7], [7, 8], [1, 2, 3, 2, 1], [*range(40)]])
+def test_one_text_and_many_give_what_the_definition_gives(pieces):
+    read = convolutions()
+    hidden, vectors = read.read(pieces)
+    block = read.read_block([[5, 6], pieces, [9]])
+
+    assert hidden == pytest.approx(plain(pieces), abs=1e-4)
+    assert vectors == pytest.approx(ROWS[pieces])
+    start, length = block.starts[1], block.lengths[1]
+    assert block.hidden[start : start + length] == pytest.approx(hidden, abs=1e-4)
+    assert not block.hidden[block.gaps].any()
+    assert not block.vectors[block.gaps].any()
+
+
+def test_many_threads_read_many_new_pieces():
+    read = convolutions()
+    texts = [[int(piece) for piece in RANDOM.integers(PIECES, size=12)] for _ in range(400)]
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda pieces: read.read(pieces)[0], texts))
+
+    for pieces, hidden in zip(texts, found, strict=True):
+        assert hidden == pytest.approx(plain(pieces), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"first": np.zeros((DIM, 3 * WIDTH))},
+        {"second": np.zeros((WIDTH, WIDTH))},
+        {"second_bias": np.zeros(WIDTH + 1)},
+        {"first_bias": np.zeros(0)},
+    ],
+)
+def test_tensors_of_another_shape_are_an_error(changed):
+    with pytest.raises(ValueError, match="is missing or has the wrong shape"):
+        convolutions(**changed)

@@ -1,0 +1,75 @@
+"""The parts of a message."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intentmatch.pieces.unigram import normalized
+from intentmatch.reading.parts import parts_of
+from intentmatch.reading.text import ReadText
+from intentmatch.text.normalize import clean
+
+
+def texts(message: str) -> list[str]:
+    return [part.text for part in parts_of(ReadText(clean(message)))]
+
+
+@pytest.mark.parametrize(
+    ("message", "parts"),
+    [
+        ("where is my order", ["where is my order"]),
+        ("Hello! Where is my order?", ["Hello!", "Where is my order?"]),
+        (
+            "I bought this for my daughter's birthday. Where is my order?",
+            ["I bought this for my daughter's birthday.", "Where is my order?"],
+        ),
+        ("Guten Tag, wo ist mein Paket? Vielen Dank", ["Guten Tag,", "wo ist mein Paket?", "Vielen Dank"]),
+    ],
+)
+def test_message_is_cut_where_a_part_begins(message, parts):
+    assert texts(message) == parts
+
+
+WORDS = st.sampled_from(
+    [
+        "Hello!",
+        "where is my order?",
+        "Thanks,",
+        "wo ist mein Paket",
+        "🙏",
+        "ありがとう。",
+        "ok",
+        "ᚠᚢ",
+        "12",
+        "İ",
+        "¿Qué",
+    ]
+)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=8).map(" ".join))
+def test_parts_hold_the_whole_message_in_order(message):
+    text = ReadText(clean(message))
+    joined = "".join("".join(part.text for part in parts_of(text)).split())
+
+    assert joined in ("".join(text.text.split()), "".join(normalized(text.text).split()))
+
+
+@pytest.mark.parametrize("message", ["", " ", "🙏🙏", "?!"])
+def test_message_without_words_is_one_part(message):
+    assert texts(message) == [clean(message)]
+
+
+def test_message_of_many_parts_is_one():
+    assert len(texts("Hello! Where is my order? Thanks! " * 12)) == 1
+
+
+def test_refusal_that_the_spelling_correction_took_away_still_counts():
+    meant, typed = ReadText("annuler pas ma commande"), ReadText("annule pas ma commande")
+
+    (part,) = parts_of(meant, typed)
+
+    assert part.text == meant.text
+    assert part.acts.refuses >= parts_of(meant)[0].acts.refuses

@@ -163,8 +163,10 @@ def _may_answer(frame: _Frame, question: Question) -> bool:
 def _frames(registry: Registry) -> Iterator[_Frame]:
     seen: set[tuple[int, tuple[tuple[str, ...], ...], tuple[str, ...]]] = set()
     free = [{slot.name for slot in intent.slots if slot.kind == "any"} for intent in registry.intents]
+    declared = [{slot.name for slot in intent.slots} for intent in registry.intents]
     for row, (utterance, intent) in enumerate(zip(registry.utterances, registry.owners, strict=True)):
-        if not utterance.marks:
+        # A file that somebody made by hand may mark values of a slot that the intent lacks.
+        if not utterance.marks or not declared[intent].issuperset(mark.slot for mark in utterance.marks):
             continue
         words = tuple(fixed_words(utterance))
         slots = tuple(mark.slot for mark in utterance.marks)

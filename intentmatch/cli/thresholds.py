@@ -13,7 +13,7 @@ from intentmatch.cli.options import FILE, json_option, load, set_option, takes_i
 from intentmatch.cli.render import output
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.setting_values import FROM_TESTS
-from intentmatch.learning.calibration import ALMOST_ALL, ASK_BELOW, ASK_FROM, RIVALS
+from intentmatch.learning.calibration import ASK_BELOW, RIVALS
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
@@ -203,10 +203,4 @@ def _asks(matcher: Matcher) -> str:
     margin = matcher.policy.margin
     if margin is not None:
         return f"margin: {margin:.3f} of the score ({matcher.settings.origin('margin')})"
-    other = ""
-    if matcher.artefact.foreign is not None:
-        other = f" ({matcher.foreign_policy.ask_below:.0%} in other languages)"
-    return (
-        f"asks: if the best {RIVALS} intents have a confidence of {ASK_FROM:.0%} together, or {ALMOST_ALL:.0%} of all, "
-        f"and the first has less than {ASK_BELOW:.0%} of theirs{other}"
-    )
+    return f"asks: with the best {RIVALS} intents, if the first one has a confidence of at most {ASK_BELOW:.0%}"

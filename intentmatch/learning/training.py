@@ -17,7 +17,7 @@ from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.encoders.unseen_messages import UnseenMessages
-from intentmatch.learning.calibration import ASK_BELOW_IN_OTHER_LANGUAGES, Calibration, calibrate
+from intentmatch.learning.calibration import Calibration, calibrate
 from intentmatch.learning.cross_validation import HeldOut, cross_validate
 from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, prepare
 from intentmatch.learning.labelled_cases import Labelled, joined, labelled_cases
@@ -122,13 +122,12 @@ def _foreign(
     translated = validated.translated
     if translated is None or calibration.curve is None:
         return None
-    ask_below = ASK_BELOW_IN_OTHER_LANGUAGES
     target = {key: value for key, value in target.items() if key != "confidence"}
-    foreign = calibrate(translated, target, out_of_scope_share=share, ask_below=ask_below)
+    foreign = calibrate(translated, target, out_of_scope_share=share)
     if foreign.cut is None:
         return None
     if foreign.cut.precision < float(target.get("precision", 0.0)):
-        balanced = calibrate(translated, {"balance": True}, out_of_scope_share=share, ask_below=ask_below)
+        balanced = calibrate(translated, {"balance": True}, out_of_scope_share=share)
         # The intents of one subject resemble each other: that none is refused says nothing about other messages.
         foreign = balanced if balanced.cut is not None and balanced.cut.refused > 0.0 else foreign
     # The translations of an utterance are one case.

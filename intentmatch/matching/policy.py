@@ -9,16 +9,17 @@ from intentmatch.core.result import Candidate, Measure, Verdict
 from intentmatch.core.setting_values import DEFAULT_LANGUAGE
 from intentmatch.core.threshold import Threshold, value_and_measure
 from intentmatch.core.when_read import made_when_read, when_read
-from intentmatch.learning.calibration import ALMOST_ALL, ASK_BELOW, ASK_FROM, LIKELY_TOGETHER, RIVALS
+from intentmatch.learning.calibration import ASK_BELOW, LIKELY_TOGETHER, RIVALS
 from intentmatch.text.normalize import language_range
 
 # A verdict whose expected error is above this is doubtful. Scores have no error rate: there, being near the cut counts.
 _DOUBTFUL_ERROR = 0.25
 _BAND = 0.05
 
-# Without a second intent as likely as this there is nothing to ask.
-_LEAST_OF_SECOND = 0.1
 _MOST_EXTRA = 3  # digits
+
+# Under a threshold on the confidence there is nothing to ask without a second intent as likely as this.
+_LEAST_OF_SECOND = 0.1
 
 LEAST_OFFERED = 0.05
 """A less likely intent is not offered in a question. With 0.1 instead, 88% of the messages of development sets that are
@@ -56,8 +57,6 @@ class Policy:
     """Intents whose scores are closer than this are ambiguous; None: the confidences decide when to ask."""
     band: float | None = None
     """Distance to the threshold below which a verdict is doubtful; None to derive doubt from the confidence."""
-    ask_below: float = ASK_BELOW
-    """Without a margin, the bot asks if the first intent has less than this part of the rivals' confidence."""
     learned: Mapping[str, Cut] = field(default_factory=dict)
     """The thresholds of intents that hold where an author wrote none."""
 
@@ -130,7 +129,8 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
 
     Only the first candidate can win: a threshold never hands the message to the runner-up. Below its threshold the
     message is out of scope, or the bot asks if that threshold is on the score or the confidence and the first intents
-    are likely enough together. A candidate equal to its threshold passes.
+    are likely enough together. A candidate equal to its threshold passes. Under a learned threshold, an intent that is
+    more likely wrong than right is never matched.
     """
     ranked = sorted(candidates, key=_by_rank)
     if not ranked:
@@ -141,6 +141,8 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
     rivals = _rivals(ranked, policy, cut, language, total)
     if len(rivals) > 1:
         return Decision("ambiguous", tuple(ranked), rivals, cut, True, when_read(_asks, rivals, policy))
+    if passes and policy.margin is None and cut.on == "in_scope" and _is_more_likely_wrong(best):
+        return Decision("out_of_scope", tuple(ranked), (), cut, True, when_read(_scattered, best))
     verdict: Verdict = "matched" if passes else "out_of_scope"
     doubtful = _doubtful(best, cut, total, policy.band, passes=passes)
     reason = when_read(_passing if passes else _failing, ranked[:2], cut, total)
@@ -188,16 +190,29 @@ def _rivals(
         near = policy.near(ranked) if passes else []
         return tuple(c for c in near if _passes(c, policy.cut(c, language), total))
     on_scope = first.on == "in_scope"
-    if (on_scope and not passes) or len(ranked) < 2 or (ranked[1].confidence or 0.0) < _LEAST_OF_SECOND:
+    if on_scope and not passes:
         return ()
-    likely = [(c, c.confidence) for c in ranked[:RIVALS] if c.confidence is not None]
-    if len(likely) < 2:
+    likely = [c for c in ranked[:RIVALS] if (c.confidence or 0.0) >= LEAST_OFFERED]
+    if passes and not _is_more_likely_wrong(ranked[0]):
         return ()
-    together = sum(of for _, of in likely)
-    enough = min(ASK_FROM, ALMOST_ALL * (total or 0.0)) if on_scope else LIKELY_TOGETHER
-    if together < enough or (passes and likely[0][1] >= policy.ask_below * together):
+    if not on_scope and not _are_likely(likely):
         return ()
-    return tuple(c for c, of in likely if of >= LEAST_OFFERED)
+    return tuple(likely)
+
+
+def _are_likely(rivals: Sequence[Candidate]) -> bool:
+    confidences = [c.confidence or 0.0 for c in rivals]
+    return sum(confidences) >= LIKELY_TOGETHER and len(rivals) > 1 and confidences[1] >= _LEAST_OF_SECOND
+
+
+def _is_more_likely_wrong(first: Candidate) -> bool:
+    return first.confidence is not None and first.confidence <= ASK_BELOW
+
+
+def _scattered(best: Candidate) -> str:
+    return (
+        f"{best.intent} comes nearest with a confidence of {best.confidence:.0%}, and no other intent is likely either."
+    )
 
 
 def _asks(rivals: Sequence[Candidate], policy: Policy) -> str:

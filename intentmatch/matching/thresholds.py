@@ -11,7 +11,7 @@ FALLBACK_THRESHOLD = 0.4
 """Score threshold of registries too small to calibrate; about what the smallest calibrated registries need."""
 
 
-FALLBACK_MARGIN = 0.02
+FALLBACK_MARGIN = 0.05
 """Score margin of registries too small to calibrate."""
 
 # Held-out cases below which a threshold that refuses nothing is not believed.
@@ -55,9 +55,7 @@ def policy_of(
         default = _on_score(default)
         by_language = {name: _on_score(of) for name, of in by_language.items()}
         written = {name: _on_score(of) for name, of in written.items()}
-    return Policy(
-        default, by_language, by_intent | written, margin, settings.band, calibration.ask_below, learned=by_intent
-    )
+    return Policy(default, by_language, by_intent | written, margin, settings.band, learned=by_intent)
 
 
 def _on_score(cut: Cut) -> Cut:

@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 from intentmatch.core.settings import Settings
 from intentmatch.learning import calibration as calibration_module
 from intentmatch.learning.calibration import (
-    ALMOST_ALL,
     ASK_BELOW,
-    ASK_FROM,
     Calibration,
     LearnedCut,
     asked_about,
@@ -104,8 +102,7 @@ def rates(held_out: HeldOut, passes: np.ndarray, calibration: Calibration) -> di
         place, known = int(held_out.place[number]), bool(held_out.known[number])
         ranked = held_out.ranked[number]
         confidences = calibration.confidences(ranked[np.isfinite(ranked)].tolist())
-        together = sum(confidences[:3])
-        asks = confidences[0] < ASK_BELOW * together and together >= min(ASK_FROM, ALMOST_ALL * sum(confidences))
+        asks = confidences[0] < ASK_BELOW
         right += share * passed * (not asks and place == 0)
         given += share * passed * (not asks)
         helped += share * passed * (place < (3 if asks else 1))
@@ -335,8 +332,10 @@ def test_precision_target_is_met_if_possible(held_out, wanted):
 
 @given(HELD_OUT, st.sampled_from([0.3, 0.5, 0.8, 0.9, 0.95]), st.sampled_from([0.0, 0.005, 0.03, 0.1]))
 def test_give_up_bounds_the_cost_of_a_precision_target(held_out, wanted, allowed):
-    """Within that bound the precision is reached if possible."""
-    calibration = calibrate(held_out, {"precision": wanted, "give_up": allowed})
+    """Within that bound the precision is reached if possible, as far as the cases alone decide."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calibration_module, "_PRIOR_CASES", 0)
+        calibration = calibrate(held_out, {"precision": wanted, "give_up": allowed})
     assume(calibration.curve[1] > 1e-3)
 
     found = smoothed(held_out, calibration, calibration.cut.value)
@@ -417,13 +416,32 @@ def test_threshold_lies_between_two_cases():
 
 def test_one_case_less_hardly_moves_the_threshold(monkeypatch):
     """Counts at single thresholds would move it much further."""
-    held_out = scattered(known=500, out_of_scope=500)
+    held_out = scattered(known=300, out_of_scope=300)
 
     smooth = moves(held_out)
     monkeypatch.setattr(calibration_module, "_AROUND", np.zeros(1))
     counted = moves(held_out)
 
-    assert max(smooth) < 0.01 < 0.015 < max(counted)
+    assert max(smooth) < 0.005 < 0.02 < max(counted)
+
+
+def test_threshold_of_few_cases_starts_from_the_one_that_suits_small_registries(monkeypatch):
+    """More cases move it towards what they say."""
+    few, many = (calibrate(scattered(known=n, out_of_scope=n), PRECISE).cut.value for n in (40, 4000))
+    monkeypatch.setattr(calibration_module, "_PRIOR_CASES", 0)
+    alone = [calibrate(scattered(known=n, out_of_scope=n), PRECISE).cut.value for n in (40, 4000)]
+
+    assert alone[0] + 0.05 < few < 0.86
+    assert alone[1] < many < alone[1] + 0.05
+
+
+@pytest.mark.parametrize(("target", "share"), [(PRECISE, 0.0), ({"precision": 0.95}, 0.1), (BALANCED, 0.1)])
+def test_without_strangers_or_with_a_target_at_any_price_the_cases_decide_alone(monkeypatch, target, share):
+    held_out = scattered(known=40, out_of_scope=40)
+    found = calibrate(held_out, target, out_of_scope_share=share).cut
+
+    monkeypatch.setattr(calibration_module, "_PRIOR_CASES", 0)
+    assert calibrate(held_out, target, out_of_scope_share=share).cut == found
 
 
 def moves(held_out: HeldOut) -> list[float]:
@@ -524,21 +542,19 @@ def test_single_language_has_no_own_threshold(names):
 
 
 @pytest.mark.parametrize(
-    ("confidences", "asked"),
+    ("confidences", "likely", "asked"),
     [
-        ([0.5, 0.45, 0.0, 0.0], True),
-        ([0.4, 0.3, 0.2, 0.0], True),
-        ([0.53, 0.37, 0.1, 0.0], False),
-        ([0.52, 0.38, 0.1, 0.0], True),
-        ([0.9, 0.05, 0.0, 0.0], False),
-        ([0.2, 0.2, 0.0, 0.0], True),  # whether the message is in scope is another question
-        ([0.3, 0.2, 0.2, 0.02], True),
-        ([0.4, 0.3, 0.16, 0.1], True),  # 90% of all, but 86% together
-        ([0.3, 0.2, 0.2, 0.03], False),  # 96% of all
+        ([0.51, 0.45, 0.0, 0.0], None, False),
+        ([0.5, 0.5, 0.0, 0.0], None, True),
+        ([0.49, 0.45, 0.0, 0.0], None, True),
+        ([0.2, 0.2, 0.0, 0.0], None, True),  # whether the message is in scope is another question
+        ([0.3, 0.2, 0.2, 0.03], None, True),
+        ([0.4, 0.3, 0.2, 0.0], 0.8, True),
+        ([0.3, 0.2, 0.2, 0.1], 0.8, False),
     ],
 )
-def test_bot_asks_if_the_best_three_are_likely_together_but_not_the_first(confidences, asked):
-    assert asked_about(np.array([confidences])).tolist() == [asked]
+def test_bot_asks_if_the_first_is_more_likely_wrong_than_right(confidences, likely, asked):
+    assert asked_about(np.array([confidences]), likely).tolist() == [asked]
 
 
 def test_case_that_is_asked_about_is_not_answered():
@@ -636,17 +652,3 @@ def test_labelled_share_round_trip():
 
     assert Calibration.from_dict(json.loads(json.dumps(calibration.to_dict()))) == calibration
     assert Calibration.from_dict(Calibration().to_dict()).labelled is None
-
-
-def test_fewer_messages_are_asked_about_with_a_lower_share() -> None:
-    """The share is kept in artefacts; those of earlier releases have the usual one."""
-    held_out = scattered(apart=0.4)
-    usual, seldom = (calibrate(held_out, BALANCED, ask_below=share) for share in (ASK_BELOW, 0.3))
-    confidences = usual.confidences_many(held_out.ranked)
-    stored = json.loads(json.dumps(seldom.to_dict()))
-
-    assert asked_about(confidences, 0.3).sum() < asked_about(confidences).sum()
-    assert (usual.ask_below, seldom.ask_below) == (ASK_BELOW, 0.3)
-    assert Calibration.from_dict(stored) == seldom
-    del stored["ask_below"]
-    assert Calibration.from_dict(stored).ask_below == ASK_BELOW

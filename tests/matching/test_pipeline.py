@@ -531,7 +531,7 @@ def test_small_registry_has_no_head_and_uses_fallback_thresholds() -> None:
 
     assert bot.artefact.trained_head is None
     assert (bot.policy.default.value, bot.policy.default.on) == (0.4, "score")
-    assert bot.policy.margin == 0.02
+    assert bot.policy.margin == 0.05
     assert [(c.evidence, c.confidence) for c in result.candidates] == [(c.score, None) for c in result.candidates]
     assert (result.verdict, result.confidence, result.trace.decided_by) == ("matched", None, "dense")
 
@@ -732,7 +732,11 @@ def test_verdict_agrees_with_the_threshold_in_the_trace(words: list[str]) -> Non
     assert (result.intent is not None) == (result.verdict == "matched")
     if result.trace.decided_by == "head":
         assert result.in_scope is not None
-        assert (result.verdict != "out_of_scope") == (result.in_scope >= result.trace.threshold)  # type: ignore[operator]
+        passes = result.in_scope >= result.trace.threshold  # type: ignore[operator]
+        if result.verdict != "out_of_scope":
+            assert passes
+        else:  # or no intent is more likely than not, and there is only one to offer
+            assert not passes or result.confidence <= 0.5  # type: ignore[operator]
         assert result.in_scope == pytest.approx(sum(c.confidence for c in result.candidates))  # type: ignore[misc]
     assert all(0.0 <= c.confidence <= 1.0 for c in result.candidates)  # type: ignore[operator]
 

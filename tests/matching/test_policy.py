@@ -303,17 +303,18 @@ SURE = Policy(Cut(0.9, "bot.yaml:3", "confidence"), margin=None)
 @pytest.mark.parametrize(
     ("candidates", "verdict"),
     [
-        ({"a": (0.1, 0.5, 1.0)}, "matched"),
+        ({"a": (0.1, 0.51, 1.0)}, "matched"),
+        ({"a": (0.1, 0.5, 1.0)}, "out_of_scope"),
         ({"a": (0.9, 0.49, 1.0)}, "out_of_scope"),
-        ({"a": (0.1, 0.4, 1.0), "b": (0.1, 0.1, 0.5)}, "matched"),
+        ({"a": (0.1, 0.4, 1.0), "b": (0.1, 0.1, 0.5)}, "ambiguous"),
         ({"a": (0.9, 0.6, 1.5), "b": (0.9, 0.35, 1.3)}, "matched"),
         ({"a": (0.3, 0.47, 1.5), "b": (0.9, 0.43, 1.45)}, "ambiguous"),
-        ({"a": (0.3, 0.3, 1.5), "b": (0.9, 0.2, 1.45), "c": (0.9, 0.15, 1.4), "d": (0.9, 0.1, 1.3)}, "matched"),
+        ({"a": (0.3, 0.3, 1.5), "b": (0.9, 0.2, 1.45), "c": (0.9, 0.15, 1.4), "d": (0.9, 0.1, 1.3)}, "ambiguous"),
         ({"a": (0.3, 0.4, 1.5), "b": (0.9, 0.3, 1.45), "c": (0.9, 0.2, 1.4)}, "ambiguous"),
     ],
 )
 def test_learned_threshold_is_on_the_sum_of_the_confidences(candidates, verdict):
-    """Scores do not matter; close intents are asked about if they are likely together."""
+    """Scores do not matter; the bot asks if the first intent is more likely wrong than right."""
     decision = decide(candidates_with_confidence(**candidates), LEARNED)
 
     assert (decision.verdict, decision.ranked[0].intent) == (verdict, "a")
@@ -442,9 +443,29 @@ def test_sure_message_with_an_unsure_intent_is_doubtful():
     assert (decision.verdict, decision.doubtful) == ("matched", True)
 
 
-@pytest.mark.parametrize(("ask_below", "expected"), [(0.6, "ambiguous"), (0.5, "matched")])
-def test_share_of_the_first_intent_below_which_the_bot_asks(ask_below: float, expected: str) -> None:
-    policy = Policy(Cut(0.2, "test", "in_scope"), margin=None, ask_below=ask_below)
-    candidates = [Candidate("a", 0.9, confidence=0.5), Candidate("b", 0.8, confidence=0.4)]
+@pytest.mark.parametrize(
+    ("confidences", "expected"),
+    [
+        ((0.51, 0.45), "matched"),
+        ((0.49, 0.45), "ambiguous"),
+        ((0.49, 0.2, 0.03, 0.03, 0.03), "ambiguous"),
+        ((0.42, 0.07, 0.07, 0.07, 0.07, 0.07), "ambiguous"),
+        ((0.42, *[0.04] * 10), "out_of_scope"),
+    ],
+)
+def test_intent_that_is_more_likely_wrong_than_right_is_never_matched(confidences, expected) -> None:
+    """However the rest of the probability is scattered. Without a second intent to offer, nothing is asked."""
+    policy = Policy(Cut(0.6, "test", "in_scope"), margin=None)
+    candidates = [Candidate(f"i{n}", 0.9 - n / 100, confidence=of) for n, of in enumerate(confidences)]
 
-    assert decide(candidates, policy).verdict == expected
+    decision = decide(candidates, policy)
+
+    assert decision.verdict == expected
+    assert "i0" in decision.reason
+
+
+def test_author_may_match_what_is_more_likely_wrong_than_right() -> None:
+    policy = Policy(Cut(0.3, "test", "confidence"), margin=None)
+    candidates = [Candidate("a", 0.9, confidence=0.35), Candidate("b", 0.8, confidence=0.02)]
+
+    assert decide(candidates, policy).verdict == "matched"

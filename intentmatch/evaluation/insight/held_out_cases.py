@@ -86,7 +86,7 @@ class HeldOutCases:
     def asked(self, calibration: Calibration) -> NDArray[np.bool_]:
         """Return which cases the bot asks about if they pass their threshold."""
         likely = LIKELY_TOGETHER if calibration.cut is not None and calibration.cut.on == "confidence" else None
-        return asked_about(self._confidences(calibration), calibration.ask_below, likely)
+        return asked_about(self._confidences(calibration), likely)
 
     def verdicts(self, calibration: Calibration) -> Verdicts:
         """Return what the bot says to each case with the thresholds of a calibration.

@@ -47,12 +47,12 @@ class ActsRecipe:
     NEVER_ZERO: ClassVar[frozenset[str]] = frozenset({"width", "texts", "most_of_a_file"})
 
     seed: int = 1
-    width: int = 128
+    width: int = 64
     """Numbers per piece inside the network."""
-    steps: int = 8_000
+    steps: int = 16_000
     most_of_a_file: int = 6_000
     """Messages of logs that are drawn from each file."""
-    texts: int = 160
+    texts: int = 192
     """Messages per step."""
     joined: float = 0.35
     """Share of the messages that consist of two or three parts."""
@@ -209,7 +209,8 @@ class _Training:
             parts += [self._drawn.beside(first, draw) for _ in range(draw.choice((1, 1, 2)))]
             draw.shuffle(parts)
         parts = self._with_courtesy(parts, draw)
-        pieces, lengths = [], []
+        pieces: list[int] = []
+        lengths: list[int] = []
         for number, part in enumerate(parts):
             text = part.text
             if draw.random() < self._recipe.typos:
@@ -297,14 +298,14 @@ NEGATED = "negated"
 """The source of ordinary messages that were put in the negative, each beside the original."""
 
 SHARES = {
-    "refuses": 0.22,
+    "refuses": 0.2,
     "negated": 0.1,
-    "settled": 0.1,
+    "settled": 0.09,
     "tale": 0.07,
     "courtesy": 0.05,
     "depends": 0.05,
-    "request": 0.14,
+    "request": 0.2,
     "affirmed": 0.06,
-    "ordinary": 0.21,
+    "ordinary": 0.18,
 }
 """How many messages of a step do what."""

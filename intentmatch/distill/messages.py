@@ -30,6 +30,16 @@ _ACT_OF: Mapping[str, Act | None] = {
     "settled": "settled",
     "tale": "tale",
 }
+_WITHOUT_DOMAIN: Mapping[str, Act | None] = {
+    "chat": "courtesy",
+    "depends": "depends",
+    "stands": None,
+    "short": None,
+    "questions": None,
+    "people": None,
+}
+# Requests with words of statements, "forgot my password again" or "call my brother": they are drawn more often.
+_LIKE_STATEMENTS = ("short", "questions", "people")
 
 
 class Message(NamedTuple):
@@ -75,6 +85,7 @@ def _of_language(language: str, part: Part) -> Iterator[Message]:
     }
     for name, lists in domains.items():
         for number, action in enumerate(lists["actions"]):
+            yield Message(action, language, None, name)
             for key in ("refuses", "request", "settled"):
                 some = frames[key] if part == "train" else frames[key][number % 3 :: 3]
                 yield from (
@@ -86,8 +97,9 @@ def _of_language(language: str, part: Part) -> Iterator[Message]:
                 Message(frame.replace("{request}", request.rstrip(".!? ")), language, "refuses", name, frame)
                 for frame in some
             )
-    for key, act in (("chat", "courtesy"), ("depends", "depends"), ("stands", None)):
-        yield from (Message(text, language, act) for text in _chosen(content[key], part, whole=aside))
+    for key, act in _WITHOUT_DOMAIN.items():
+        source = "like statements" if key in _LIKE_STATEMENTS else "messages"
+        yield from (Message(text, language, act, source=source) for text in _chosen(content[key], part, whole=aside))
 
 
 def _chosen(lines: Sequence[str], part: Part, *, whole: bool) -> list[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ from safetensors.numpy import save
 
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.types import Vectors
-from intentmatch.pieces.convolutions import Convolutions, checked
+from intentmatch.pieces.convolutions import Convolutions, blocks, checked
 from intentmatch.pieces.embedded import EMBEDDED
 from intentmatch.pieces.vectors import embedded_content
 from intentmatch.runtime.block_sizes import CONTEXT_PIECES
@@ -32,6 +31,9 @@ from intentmatch.storage.safetensors import tensors_within
 FILE = "context.safetensors"
 ALGORITHM = b"context/1"
 """Part of the fingerprint. Change it together with any code below, or in `Convolutions`, that changes vectors."""
+
+# A sum of pieces that is shorter says nothing: its text has only blanks and marks without a vector.
+_LEAST_LENGTH = 1e-6
 
 
 class Context:
@@ -64,6 +66,8 @@ class Context:
     def read(self, pieces: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the unit vector of a text, shape `(dim,)`, and the salience of each of its pieces; both read-only.
 
+        The vector is zero if no piece has one.
+
         The last text is remembered: encoder and word alignment ask for the same one.
         """
         key, last = tuple(pieces), self._last
@@ -88,8 +92,11 @@ class Context:
         context[:width] /= max(float(np.add.reduce(salience)), 1e-3)
         y *= salience[:, None]
         np.maximum.reduce(y, axis=0, out=context[width:])
+        length = float(total.dot(total)) ** 0.5
+        if length < _LEAST_LENGTH:
+            return np.zeros(self._dim, dtype=np.float32), salience
         vector = context.dot(self._residual)
-        vector += total / max(float(total.dot(total)) ** 0.5, 1e-12)
+        vector += total / length
         vector /= max(float(vector.dot(vector)) ** 0.5, 1e-12)
         return vector, salience
 
@@ -100,15 +107,11 @@ class Context:
         """
         found = np.empty((len(texts), self._dim), dtype=np.float32)
         saliences = np.empty(sum(map(len, texts)), dtype=np.float32)
-        ends = list(accumulate(map(len, texts)))
-        start = 0
-        while start < len(texts):
-            before = ends[start - 1] if start else 0
-            stop = start + 1
-            while stop < len(texts) and ends[stop] - before <= CONTEXT_PIECES:
-                stop += 1
-            found[start:stop], saliences[before : ends[stop - 1]] = self._block(texts[start:stop])
-            start = stop
+        place = 0
+        for some in blocks(texts, CONTEXT_PIECES):
+            found[some], salience = self._block(texts[some])
+            saliences[place : place + len(salience)] = salience
+            place += len(salience)
         return found, saliences
 
     def _block(self, texts: Sequence[Sequence[int]]) -> tuple[Vectors, NDArray[np.float32]]:
@@ -127,8 +130,11 @@ class Context:
         )
         own = block.vectors
         own *= salience[:, None]
-        vectors: Vectors = _unit(np.add.reduceat(own, starts, axis=0))
+        vectors: Vectors = np.add.reduceat(own, starts, axis=0)
+        lengths_of_sums = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+        vectors /= lengths_of_sums.clip(_LEAST_LENGTH)
         vectors += pooled.dot(self._residual)
+        vectors[lengths_of_sums[:, 0] < _LEAST_LENGTH] = 0.0
         return _unit(vectors), np.delete(salience, gaps)
 
     def _salience(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -13,12 +13,18 @@ from intentmatch.reading.parts import Part
 
 REFUSES, SETTLED = 0.8, 0.85
 """Probability from which a part refuses, or says that nothing is to be done."""
+_TOO_CERTAIN = 0.97
+"""Confidence from which a settled matter is a request all the same; without a confidence it always is."""
 _LINE_DENIES = 0.35
 """Probability from which an utterance of the registry does so itself."""
 _BESIDE = 0.5
 """Probability from which a part is courtesy, a tale or a settled matter, and so stands beside a request."""
-_CLEAR = 0.1
+_CLEAR = 0.3
 """A part with less is certainly no such part: only such parts are several requests."""
+_ONLY = 0.9
+"""Probability from which a part is courtesy if there is nothing but courtesy and tales."""
+_ALSO = 0.7
+"""Confidence from which a part is another request beside a message that is matched as a whole."""
 
 
 class Checked(NamedTuple):
@@ -33,6 +39,7 @@ class _Read(NamedTuple):
 
     part: Part
     decision: Decision
+    place: int
 
     @property
     def best(self) -> Candidate:
@@ -81,11 +88,13 @@ def decide_on_parts(
         return Checked(whole, None)  # one rival: it was found to refuse that intent
     if len(parts) == 1:
         return _asked_if_denied(whole, parts[0], acts_of)
-    read_parts = [_Read(part, read(part.text)) for part in parts if not _is_beside(part.acts)]
+    read_parts = [_Read(part, read(part.text), n) for n, part in enumerate(parts) if not _is_beside(part.acts)]
     found = _Readings(
         [one for one in read_parts if one.part.acts.refuses < REFUSES],
         [one for one in read_parts if one.part.acts.refuses >= REFUSES],
     )
+    if not read_parts and whole.verdict != "matched":
+        return _courtesy_alone(whole, [_Read(part, read(part.text), n) for n, part in enumerate(parts)], acts_of)
     if not found.matched:
         return _without_match(whole, found, acts_of)
     is_one_sentence = len(read_parts) == len(parts)
@@ -103,16 +112,23 @@ def _with_match(
     stands = whole.verdict == "matched" and acts_of(whole.ranked[0]).courtesy < _BESIDE
     if _intents(matched) > 1:
         clear = [one for one in matched if not _may_be_beside(one, acts_of)]
-        sure = [one for one in clear if not stands or one.certainty >= _certainty(whole)]
+        sure = [one for one in clear if not stands or one.certainty >= _ALSO]
         if _intents(sure) > 1 and not returns_several:
             return _several(whole, sure)
         matched = clear or matched
     first = max(matched, key=lambda one: one.certainty)
+    if _is_refused_by_author(whole) and first.best.intent != whole.ranked[0].intent:
+        return Checked(whole, None)
     if (taken_back := _taken_back(first, found.denying)) is not None:
         return taken_back
     if stands and (is_one_sentence or _certainty(whole) >= first.certainty):
         return Checked(whole, None)
     return Checked(first.decision, f"“{first.part.text}” asks for something")
+
+
+def _is_refused_by_author(decision: Decision) -> bool:
+    """Whether a threshold that the author wrote refuses the message: it never hands the message to another intent."""
+    return decision.verdict == "out_of_scope" and decision.cut is not None and decision.cut.on != "in_scope"
 
 
 def _intents(some: Sequence[_Read]) -> int:
@@ -122,8 +138,14 @@ def _intents(some: Sequence[_Read]) -> int:
 def _taken_back(first: _Read, denying: Sequence[_Read]) -> Checked | None:
     """Return the question about a part that asks for an intent, if another part takes that back."""
     for one in denying:
-        # "cancel my order. no wait, don't": a part that names nothing denies what was asked.
-        if one.decision.verdict == "out_of_scope" or one.best.intent == first.best.intent:
+        names_it = one.best.intent == first.best.intent
+        if one.place > first.place:
+            # "cancel my order. no wait, don't": a part that names nothing denies what was asked.
+            takes_back = names_it or one.decision.verdict == "out_of_scope"
+        else:
+            # "I never asked for this newsletter, unsubscribe me": what is asked for last counts, if it is clear.
+            takes_back = names_it and one.certainty >= first.certainty
+        if takes_back:
             return _asked(first.decision, one.part, "refuses")
     return None
 
@@ -141,6 +163,15 @@ def _without_match(whole: Decision, found: _Readings, acts_of: ActsOf) -> Checke
     return Checked(whole, None)
 
 
+def _courtesy_alone(whole: Decision, parts: Sequence[_Read], acts_of: ActsOf) -> Checked:
+    """Decide on a message of courtesy and tales alone: "thanks for your help! I am on the train" is a thank-you."""
+    matched = [one for one in parts if one.part.acts.courtesy >= _ONLY and one.decision.verdict == "matched"]
+    first = max(matched, key=lambda one: one.certainty, default=None)
+    if first is None or acts_of(first.best).courtesy < _BESIDE:
+        return Checked(whole, None)
+    return Checked(first.decision, f"“{first.part.text}” is courtesy, and nothing is asked for")
+
+
 def _certainty(decision: Decision) -> float:
     best = decision.ranked[0]
     return best.score if best.confidence is None else best.confidence
@@ -156,15 +187,20 @@ def _may_be_beside(one: _Read, acts_of: ActsOf) -> bool:
 
 
 def _asked_if_denied(decision: Decision, part: Part, acts_of: ActsOf) -> Checked:
-    acts = part.acts
-    if decision.verdict != "matched" or (acts.refuses < REFUSES and acts.settled < SETTLED):
+    refuses = part.acts.refuses >= REFUSES
+    if decision.verdict != "matched" or not (refuses or _is_settled(part.acts, decision.ranked[0])):
         return Checked(decision, None)
     line = acts_of(decision.ranked[0])
     # An utterance may deny in either way: "I no longer want it" is as good as "the order is to be cancelled".
     # Courtesy ("no thanks") can be meant with any words of refusal.
     if max(line.refuses, line.settled) >= _LINE_DENIES or line.courtesy >= _BESIDE:
         return Checked(decision, None)
-    return _asked(decision, part, "refuses" if acts.refuses >= REFUSES else "settled")
+    return _asked(decision, part, "refuses" if refuses else "settled")
+
+
+def _is_settled(acts: Acts, best: Candidate) -> bool:
+    """Whether nothing is to be done. "Forgot my password again" reads so too, but the bot is certain of it."""
+    return acts.settled >= SETTLED and best.confidence is not None and best.confidence < _TOO_CERTAIN
 
 
 def _asked(decision: Decision, part: Part, act: str) -> Checked:

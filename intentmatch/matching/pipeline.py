@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import IntentMatchError
-from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, StageName, WordMatch
+from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, WordMatch
 from intentmatch.core.types import Encoder, Reranker, Vectors
 from intentmatch.core.when_read import when_read
 from intentmatch.encoders.coverage import Coverage
@@ -30,7 +30,7 @@ from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.word_matches import word_matches
-from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, acts_of
+from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of, dialogue_acts
 from intentmatch.reading.parts import parts_of
 from intentmatch.reading.question import Question
 from intentmatch.reading.reader import Hits, Reader, Reading, checked_and_cleaned, only
@@ -56,6 +56,8 @@ class Precomputed(NamedTuple):
     """Shape `(dim,)`."""
     shortlist: SearchResult | None = None
     """Candidates among all intents; None if they are searched for when the message is matched."""
+    acts: ReadActs | None = None
+    """What `DialogueActs.read` returns for the message; None if that is found when the message is matched."""
 
 
 class Engine:
@@ -143,8 +145,8 @@ class Engine:
         if not equal:
             return reading
         names = " and of ".join(self._intents[intent].name for intent in equal)
-        stage: StageName = "free_text" if free else "values"
-        reading.stages.add(stage, f"equals an utterance of {names} but for the values of slots")
+        stages = reading.stages
+        stages.add("free_text" if free else "values", f"equals an utterance of {names} but for the values of slots")
         return reading._replace(exact=equal, refused="")
 
     def answer(self, reading: Reading, precomputed: Callable[[str], Precomputed] | None = None) -> MatchResult:
@@ -162,7 +164,7 @@ class Engine:
 
         meant, hits, allowed = reading.meant, reading.hits, question.allowed
         fuzzy = only(hits, question)
-        vector, shortlist = precomputed(meant.text) if precomputed else (self.encode_one(meant), None)
+        vector, shortlist, acts = precomputed(meant.text) if precomputed else Precomputed(self.encode_one(meant))
         stages.add("encode", self._encoded_by)
         if gap := self._coverage.gap(reading.typed.text, question.language):
             stages.add("coverage", gap)
@@ -185,7 +187,7 @@ class Engine:
         decision = self._with_free_text(decision, reading)
         decision = decision if fuzzy else self._checked_values(decision, reading, vector)
         decision = decision if fuzzy else self._checked_fragment(decision, meant, question, stages)
-        decision = self._checked_acts(decision, reading, stages)
+        decision = self._checked_acts(decision, reading, acts)
         if followed := self._followed(reading, vector, decision):
             decided_by = decided_by if followed.decision is decision else "follow_up"
             decision = followed.decision
@@ -232,7 +234,13 @@ class Engine:
             pieces = [texts[number][0].known_pieces for number in whole]
             results = self._scoring.search_many(vectors[whole], pieces) if whole else ()
         found = dict(zip(whole, results, strict=True))
-        return {text.text: Precomputed(vectors[n], found.get(n)) for n, (text, _) in enumerate(texts)}
+        read = [text.text for text, _ in texts if text.known_pieces]
+        acts = dialogue_acts().read_many([text.known_pieces for text, _ in texts if text.known_pieces])
+        by_text = dict(zip(read, acts, strict=True))
+        return {
+            text.text: Precomputed(vectors[n], found.get(n), by_text.get(text.text))
+            for n, (text, _) in enumerate(texts)
+        }
 
     def encode_one(self, text: ReadText) -> NDArray[np.float32]:
         """Return the vector of a text, shape `(dim,)`."""
@@ -347,9 +355,10 @@ class Engine:
         """Decide without the values of slots if the message has some."""
         if self._without_values is None:
             return decision
+        stages = reading.stages
         decision, says = self._without_values.check(decision, reading.typed.text, vector, reading.question)
         if says:
-            reading.stages.add("without_values", says)
+            stages.add("without_values", says)
         return decision
 
     def _checked_fragment(
@@ -398,9 +407,9 @@ class Engine:
         candidates = scoring.candidates(vector, read.known_pieces, hits, question.allowed, hidden=question.hidden)
         return decide(candidates, policy, question.language)
 
-    def _checked_acts(self, decision: Decision, reading: Reading, stages: TraceRecorder) -> Decision:
+    def _checked_acts(self, decision: Decision, reading: Reading, read: ReadActs | None) -> Decision:
         """Return the decision by what the parts of the message do."""
-        question, meant = reading.question, reading.meant
+        question, meant, stages = reading.question, reading.meant, reading.stages
         decision, negation = check_negation(
             decision, meant, reading.typed, question.language, lambda clause: self._decision_on(clause, question)
         )
@@ -408,7 +417,7 @@ class Engine:
             stages.add("negation", negation)
         decision, acts = decide_on_parts(
             decision,
-            parts_of(meant, reading.typed),
+            parts_of(meant, reading.typed, read),
             lambda part: self._decision_on_part(part, question),
             self._acts_of,
             returns_several=self.settings.several_intents,

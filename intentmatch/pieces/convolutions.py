@@ -7,7 +7,7 @@ makes of a piece does not depend on the text, so it is computed once per piece a
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -146,6 +146,18 @@ class Convolutions:
         # Last, because other threads read a place without the lock.
         self._place_of_piece[pieces] = np.arange(self._count, end)
         self._count = end
+
+
+def blocks(texts: Sequence[Sequence[int]], pieces: int) -> Iterator[slice]:
+    """Yield which texts are read together: as many as have so many pieces in all, at least one."""
+    start = count = 0
+    for number, text in enumerate(texts):
+        if number > start and count + len(text) > pieces:
+            yield slice(start, number)
+            start, count = number, 0
+        count += len(text)
+    if start < len(texts):
+        yield slice(start, len(texts))
 
 
 def checked(

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.pieces.convolutions import Convolutions, checked
+from intentmatch.pieces.convolutions import Convolutions, blocks, checked
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.pieces.vectors import embedded_content
+from intentmatch.runtime.block_sizes import CONTEXT_PIECES
 from intentmatch.storage.safetensors import tensors_within
 
 FILE = Path(__file__).with_name("dialogue_acts.safetensors")
@@ -52,6 +53,17 @@ NO_ACTS = Acts(0.0, 0.0, 0.0, 0.0, 0.0)
 """The acts of a part that does nothing but ask."""
 
 
+class ReadActs(NamedTuple):
+    """What the network makes of a text."""
+
+    hidden: NDArray[np.float32]
+    """The numbers of each piece, shape `(pieces, width)`, for `DialogueActs.acts` of a part."""
+    begins: NDArray[np.float32]
+    """For each piece the probability that a part of the message begins with it."""
+    acts: Acts
+    """What the text does as a whole."""
+
+
 class DialogueActs:
     """The network. Safe to use from many threads."""
 
@@ -68,18 +80,30 @@ class DialogueActs:
         self._acts, self._acts_bias = own["acts"], own["acts_bias"]
         self._begins, self._begins_bias = own["begins"], float(own["begins_bias"][0])
 
-    def read(self, pieces: Sequence[int]) -> NDArray[np.float32]:
-        """Return what the network makes of each piece of a text, for `begins` and `acts`; at least one piece."""
-        return self._convolutions.read(pieces)[0]
+    def read(self, pieces: Sequence[int]) -> ReadActs:
+        """Read a text, given by its pieces, of which there must be one."""
+        hidden = self._convolutions.read(pieces)[0]
+        return ReadActs(hidden, self._begin_chances(hidden), self.acts(hidden))
 
-    def begins(self, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return for each piece the probability that a part of the message begins with it."""
-        scores: NDArray[np.float32] = hidden.dot(self._begins)
-        scores += np.float32(self._begins_bias)
-        return _probabilities(scores)
+    def read_many(self, texts: Sequence[Sequence[int]]) -> list[ReadActs]:
+        """Return for each text what `read` returns, up to rounding, in less time."""
+        found: list[ReadActs] = []
+        for some in blocks(texts, CONTEXT_PIECES):
+            block = self._convolutions.read_block(texts[some])
+            hidden, starts = block.hidden, block.starts
+            begins = self._begin_chances(hidden)
+            means = np.add.reduceat(hidden, starts, axis=0) / block.lengths[:, None].astype(np.float32)
+            pooled = np.concatenate([means, np.maximum.reduceat(hidden, starts, axis=0)], axis=1)
+            acts = _probabilities(pooled.dot(self._acts) + self._acts_bias).tolist()
+            spans = map(slice, starts.tolist(), (starts + block.lengths).tolist())
+            found += [
+                ReadActs(hidden[span], begins[span], Acts(*of_whole))
+                for span, of_whole in zip(spans, acts, strict=True)
+            ]
+        return found
 
     def acts(self, hidden: NDArray[np.float32]) -> Acts:
-        """Return what a part does, given by what `read` returned for its pieces."""
+        """Return what a part does, given by the `hidden` numbers of its pieces."""
         width, count = hidden.shape[1], len(hidden)
         pooled = np.empty(2 * width, dtype=np.float32)
         np.full(count, 1 / count, dtype=np.float32).dot(hidden, out=pooled[:width])
@@ -87,6 +111,11 @@ class DialogueActs:
         scores = pooled.dot(self._acts)
         scores += self._acts_bias
         return Acts(*_probabilities(scores).tolist())
+
+    def _begin_chances(self, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
+        scores: NDArray[np.float32] = hidden.dot(self._begins)
+        scores += np.float32(self._begins_bias)
+        return _probabilities(scores)
 
 
 @lru_cache(1)
@@ -102,8 +131,7 @@ def dialogue_acts() -> DialogueActs:
 def acts_of(text: str) -> Acts:
     """Return what a cleaned text does as a whole."""
     pieces = known_pieces(text)
-    network = dialogue_acts()
-    return network.acts(network.read(pieces)) if pieces else NO_ACTS
+    return dialogue_acts().read(pieces).acts if pieces else NO_ACTS
 
 
 def _probabilities(scores: NDArray[np.float32]) -> NDArray[np.float32]:

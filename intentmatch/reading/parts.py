@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from intentmatch.pieces.embedded import embedded_tokenizer
 from intentmatch.pieces.unigram import normalized
-from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, acts_of, dialogue_acts
+from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of, dialogue_acts
 from intentmatch.reading.text import ReadText
 
 # Probability from which a part begins. More parts than these tell a story.
 _BEGINS = 0.5
 _MOST_PARTS = 8
+_MARKS = frozenset(".…!?؟।。！？")
+# Behind it a part begins in any case. An abbreviation such as "Dr." is no end, nor is the query of an address.
+_SENTENCE_END = re.compile(r"(?:(?<=\w{3})[.…]+|[!?؟।。]+)\s+(?=\w)|[!?。]+(?=[\u3040-\u9fff])")
 
 
 class Part(NamedTuple):
@@ -21,50 +29,59 @@ class Part(NamedTuple):
     acts: Acts
 
 
-def parts_of(text: ReadText, typed: ReadText | None = None) -> list[Part]:
+def parts_of(text: ReadText, typed: ReadText | None = None, read: ReadActs | None = None) -> list[Part]:
     """Return the parts of a message in order; the message alone if it has only one, or too many.
 
     `typed` is the message before its spelling was corrected: "annule pas" may become "annuler pas", which refuses
-    nothing. If either refuses, the message does.
+    nothing. If either refuses, the message does. `read` is what the network makes of `text`, if that was read together
+    with others.
     """
-    found = _parts_of(text)
+    found = _parts_of(text, read)
     if typed is None or typed is text or len(found) > 1:
         return found
     acts = acts_of(typed.text)
     return found if acts.refuses <= found[0].acts.refuses else [Part(text.text, acts)]
 
 
-def _parts_of(text: ReadText) -> list[Part]:
+def _parts_of(text: ReadText, read: ReadActs | None) -> list[Part]:
     pieces = text.known_pieces
     if not pieces:
         return [Part(text.text, NO_ACTS)]
     network = dialogue_acts()
-    hidden = network.read(pieces)
-    begins = network.begins(hidden)
-    begins[0] = 0.0
-    if begins.max() < _BEGINS:
-        return [Part(text.text, network.acts(hidden))]
-    places = _places(text, len(pieces))
-    # A part begins with a word, and so with the unit of its first piece.
-    starts = [0, *(piece for piece in sorted({*places}) if 0 < piece < len(pieces) and begins[piece] >= _BEGINS)]
-    if not 1 < len(starts) <= _MOST_PARTS:
-        return [Part(text.text, network.acts(hidden))]
-    ends = [*starts[1:], len(pieces)]
+    hidden, likely, acts = read or network.read(pieces)
+    if likely[1:].max(initial=0.0) < _BEGINS and _MARKS.isdisjoint(text.text):
+        return [Part(text.text, acts)]
     plain = normalized(text.text)
+    begins = _begins(plain, len(pieces), likely)
+    if not 0 < len(begins) < _MOST_PARTS:
+        return [Part(text.text, acts)]
     source = text.text if len(plain) == len(text.text) else plain
-    cuts = [*(places[start] for start in starts), len(source)]
-    cuts[0] = 0
+    cuts = [0, *begins.values(), len(source)]
+    places = [0, *begins, len(pieces)]
     found = [
-        Part(source[begin:end].strip(), network.acts(hidden[start:stop]))
-        for begin, end, start, stop in zip(cuts[:-1], cuts[1:], starts, ends, strict=True)
+        Part(source[cut:next_cut].strip(), network.acts(hidden[place:next_place]))
+        for (cut, next_cut), (place, next_place) in zip(pairwise(cuts), pairwise(places), strict=True)
     ]
     return [part for part in found if part.text]
 
 
-def _places(text: ReadText, count: int) -> dict[int, int]:
-    """Return by piece where in the normalised text the unit begins that starts with it; empty if they do not fit."""
+def _begins(plain: str, count: int, likely: NDArray[np.float32]) -> dict[int, int]:
+    """Return the pieces with which further parts begin, each with its place in the normalised text.
+
+    A part begins with a word, and so with the unit of its first piece.
+    """
+    after = {match.end() for match in _SENTENCE_END.finditer(plain)}
+    return {
+        piece: place
+        for piece, place in _places(plain, count).items()
+        if 0 < piece < count and (likely[piece] >= _BEGINS or place in after)
+    }
+
+
+def _places(plain: str, count: int) -> dict[int, int]:
+    """Return by piece where in a normalised text the unit begins that starts with it; empty if they do not fit."""
     found, piece = {}, 0
-    for place, pieces in embedded_tokenizer().units(normalized(text.text)):
+    for place, pieces in embedded_tokenizer().units(plain):
         if pieces:
             found[piece] = place
         piece += pieces

@@ -40,7 +40,7 @@ def test_network_learns_what_it_is_taught():
     network = DialogueActs(train_acts(MESSAGES, RECIPE), embedded_content())
 
     def refuses(text: str) -> float:
-        return network.acts(network.read(pieces_of(text))).refuses
+        return network.read(pieces_of(text)).acts.refuses
 
     assert refuses("please do not open a table") > 2 * refuses("please open a table")
 

@@ -120,7 +120,7 @@ def test_trace_says_why_nothing_is_asked(matcher):
 
 
 def test_negation_in_another_clause_is_matched(matcher):
-    result = matcher.match("don't be angry, but cancel my order")
+    result = matcher.match("do not be mad at me. cancel my order")
 
     assert result.intent == "cancel"
     assert "something other than cancel" in stages(result)["negation"]

@@ -119,6 +119,8 @@ def test_requests_of_two_intents_are_asked_about():
     parts = ("cancel my order", NO_ACTS), ("refund me", NO_ACTS)
 
     assert decide(decision("cancel", 0.7), *parts, read=read) == ("ambiguous", None, ["cancel", "refund"])
+    assert decide(decision("cancel", 0.95), *parts, read=read) == ("ambiguous", None, ["cancel", "refund"])
+    read["refund me"] = decision("refund", 0.65)
     assert decide(decision("cancel", 0.95), *parts, read=read) == ("matched", "cancel", [])
     assert decide(decision("cancel", 0.7), *parts, read=read, several=True) == ("matched", "cancel", [])
 
@@ -157,3 +159,24 @@ def test_decision_without_candidates_stays_as_it_is():
     nothing = Decision("out_of_scope", (), (), None, False, "")
 
     assert decide(nothing, ("hello", COURTESY), ("there", NO_ACTS)) == ("out_of_scope", None, [])
+
+
+def test_courtesy_with_a_tale_is_what_it_is():
+    read = {
+        "thanks for your help": decision("thanks", 0.9),
+        "I am on the train": decision("times", 0.2, "out_of_scope"),
+    }
+    parts = ("thanks for your help", COURTESY), ("I am on the train", TALE)
+
+    lines = {"thanks": COURTESY}
+    assert decide(decision("thanks", 0.4, "out_of_scope"), *parts, read=read, lines=lines) == ("matched", "thanks", [])
+    assert decide(decision("thanks", 0.4, "out_of_scope"), *parts, read=read)[0] == "out_of_scope"
+
+
+def test_request_refused_before_it_is_made_is_made():
+    """What is refused after a request is taken back; before it, the clearer one counts."""
+    read = {"I never asked for it": decision("unsubscribe", 0.6), "unsubscribe me": decision("unsubscribe", 0.9)}
+    refusal, request = ("I never asked for it", REFUSES), ("unsubscribe me", NO_ACTS)
+
+    assert decide(decision("unsubscribe", 0.8), refusal, request, read=read)[0] == "matched"
+    assert decide(decision("unsubscribe", 0.8), request, refusal, read=read)[0] == "ambiguous"

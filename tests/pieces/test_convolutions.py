@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from intentmatch.pieces.convolutions import Convolutions
+from intentmatch.pieces.convolutions import Convolutions, blocks
 
 WIDTH, DIM, PIECES = 4, 6, 3000
 RANDOM = np.random.default_rng(0)
@@ -73,3 +73,13 @@ def test_many_threads_read_many_new_pieces():
 def test_tensors_of_another_shape_are_an_error(changed):
     with pytest.raises(ValueError, match="is missing or has the wrong shape"):
         convolutions(**changed)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [([], []), ([3, 3, 4], [(0, 3)]), ([3, 3, 5], [(0, 2), (2, 3)]), ([20, 1], [(0, 1), (1, 2)])],
+)
+def test_texts_are_read_in_blocks(lengths, expected):
+    found = blocks([range(length) for length in lengths], 10)
+
+    assert [(some.start, some.stop) for some in found] == expected

@@ -9,6 +9,7 @@ from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.reading import dialogue_acts as module
 from intentmatch.reading.dialogue_acts import ACTS, NO_ACTS, acts_of, dialogue_acts
+from intentmatch.reading.text import ReadText
 
 
 @pytest.mark.parametrize(
@@ -16,12 +17,12 @@ from intentmatch.reading.dialogue_acts import ACTS, NO_ACTS, acts_of, dialogue_a
     [
         ("please don't cancel my order", "refuses"),
         ("there is no need to send me a new card", "refuses"),
-        ("ich möchte die Karte nicht sperren", "refuses"),
+        ("ihr müsst mir keine neue Karte schicken", "refuses"),
         ("ne renouvelez pas mon abonnement", "refuses"),
         ("my parcel has arrived", "settled"),
         ("hello", "courtesy"),
         ("thank you very much", "courtesy"),
-        ("my old phone broke last week", "tale"),
+        ("we moved here from Poland ten years ago", "tale"),
     ],
 )
 def test_text_does_what_it_says(text, act):
@@ -45,11 +46,10 @@ def test_text_without_pieces_does_nothing(text):
 
 def test_acts_are_probabilities_in_the_order_of_their_names():
     network = dialogue_acts()
-    hidden = network.read(known_pieces("no need to call me back"))
-    begins = network.begins(hidden)
+    hidden, begins, acts = network.read(known_pieces("no need to call me back"))
 
     assert NO_ACTS._fields == ACTS
-    assert all(0.0 <= value <= 1.0 for value in network.acts(hidden))
+    assert all(0.0 <= value <= 1.0 for value in (*acts, *network.acts(hidden)))
     assert begins.shape == (len(hidden),)
     assert np.all((begins >= 0) & (begins <= 1))
 
@@ -62,7 +62,21 @@ def test_missing_or_damaged_network_says_so(content, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "FILE", file)
     dialogue_acts.cache_clear()
     try:
-        with pytest.raises(ModelUnavailableError, match="acts.safetensors is damaged .*; reinstall intentmatch"):
+        with pytest.raises(ModelUnavailableError, match=r"acts.safetensors is damaged .*; reinstall intentmatch"):
             dialogue_acts()
     finally:
         dialogue_acts.cache_clear()
+
+
+def test_texts_read_together_are_read_as_alone():
+    texts = ["hello", "I lost my card yesterday", "don't cancel my order, please", "ok"] * 40
+    pieces = [ReadText(text).known_pieces for text in texts]
+
+    found = dialogue_acts().read_many(pieces)
+
+    for read, some in zip(found, pieces, strict=True):
+        alone = dialogue_acts().read(some)
+        assert read.hidden == pytest.approx(alone.hidden, abs=1e-4)
+        assert read.begins == pytest.approx(alone.begins, abs=1e-4)
+        assert read.acts == pytest.approx(alone.acts, abs=1e-4)
+    assert dialogue_acts().read_many([]) == []

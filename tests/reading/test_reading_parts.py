@@ -73,3 +73,15 @@ def test_refusal_that_the_spelling_correction_took_away_still_counts():
 
     assert part.text == meant.text
     assert part.acts.refuses >= parts_of(meant)[0].acts.refuses
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("what is my tax rate. I was chatting with a colleague of yours", 2),
+        ("送料はいくらですか？早く届きますか", 2),
+        ("open example.com/a?b=c for me", 1),
+    ],
+)
+def test_sentence_ends_a_part(message, expected):
+    assert len(parts_of(ReadText(message))) == expected

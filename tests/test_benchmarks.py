@@ -1081,14 +1081,14 @@ def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registr
     for table in tables.values():
         assert f"**{table['title']}.** {table['about']}" in done.stdout
         assert all(len(row) == len(table["header"]) == len(table["digits"]) for row in table["rows"])
-    assert tables["Typing mistakes"]["rows"][0][:3] == ["tiny:train", 5, 80.0]
-    assert tables["Clean text"]["rows"] == [["tiny:train", 5, 80.0, 80.0, 0.0, 0, 0]]
+    assert tables["Typing mistakes"]["rows"][0][:3] == ["tiny:train", 5, 100.0]
+    assert tables["Clean text"]["rows"] == [["tiny:train", 5, 100.0, 100.0, 0.0, 0, 0]]
     assert tables["Shorthand"]["rows"][0][1] == 3, "where, forgot, please"
     assert [row[1] for row in tables["Everyday talk"]["rows"]] == [100, 100]
     assert "\n![Typing mistakes](messages-typos.svg)\n" in done.stdout
     (typed,) = [ElementTree.fromstring(f.read_text()) for f in pictures.iterdir() if "typos" in f.name]
     titles = [title.text for title in typed.iter() if title.tag.endswith("}title")]
-    assert titles[:2] == ["Typing mistakes", "tiny:train, clean: 80.0 %"]
+    assert titles[:2] == ["Typing mistakes", "tiny:train, clean: 100.0 %"]
 
     again = run("bench_messages", *words, "--only", "everyday", "--before", out)
     assert again.returncode == 0, again.stderr

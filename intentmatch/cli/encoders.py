@@ -342,7 +342,7 @@ def distill_context(
 @click.option("--output", "-o", "target", required=True, type=OUTPUT_FILE, help="File of the network to write.")
 @quiet_option
 def distill_acts(ordinary: tuple[Path, ...], labelled: tuple[Path, ...], recipe: Path | None, target: Path) -> None:
-    """Train the network that tells what the parts of a message do.
+    """Train the network that reads what a message does.
 
     It learns from the labelled messages of this package, in many languages, and from the files: JSON lines with `text`,
     `lang` and, with --labelled, `act` (null for a request). The embedded network is in
@@ -350,7 +350,7 @@ def distill_acts(ordinary: tuple[Path, ...], labelled: tuple[Path, ...], recipe:
 
     \b
     Example:
-      intentmatch distill-acts --ordinary messages.jsonl -o dialogue_acts.safetensors
+      intentmatch distill-acts --ordinary log.jsonl -o acts.safetensors
     """
     from intentmatch.distill import ActsRecipe, read_messages, read_recipe, save_acts, train_acts
     from intentmatch.distill.acts import read_labelled, read_ordinary

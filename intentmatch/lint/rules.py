@@ -111,8 +111,10 @@ def overlaps(subject: Subject) -> list[Overlap]:
         wrong.setdefault((first, second), []).append(int(row))
     found = []
     for (first, second), rows in wrong.items():
-        lines = len(subject.rows(first)) + len(subject.rows(second))
-        if len(rows) >= max(_FEWEST_ERRORS, _OVERLAP * lines):
+        sizes = len(subject.rows(first)), len(subject.rows(second))
+        lines = sum(sizes)
+        # A single utterance has nothing of its own to be near to.
+        if min(sizes) > 1 and len(rows) >= max(_FEWEST_ERRORS, _OVERLAP * lines):
             worst = max(rows, key=lambda row: float(left_out.lead[row]))
             names = subject.registry.intents[first].name, subject.registry.intents[second].name
             lines_of_worst = subject.lines[worst], subject.lines[left_out.nearest[worst]]

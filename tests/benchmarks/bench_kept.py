@@ -94,7 +94,7 @@ def hot_paths(folder: Path) -> dict[str, Callable[[], object]]:
     messages = [text for text in (" ".join(u.split()[::-1]) for u in utterances) if text not in known]
     encoder = bot.encoder
     return {
-        "encode": lambda: [encoder.encode([message]) for message in messages],
+        "encode in context": lambda: [encoder.encode([message]) for message in messages],
         "match": lambda: [bot.match(message) for message in messages],
         "match_many": lambda: bot.match_many(messages),
         "match an utterance": lambda: [bot.match(utterance) for utterance in utterances],

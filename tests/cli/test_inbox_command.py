@@ -103,7 +103,7 @@ def test_apply_creates_the_proposed_intent(shop: Path) -> None:
 
 def test_apply_adds_messages_literally_to_the_named_intent(shop: Path) -> None:
     """Brackets are no template; the number of any message names its group; the author's lines stay."""
-    keep("is {order} [there] yet or not")
+    keep("can {dogs} [sleep] here or not")
     number = str(Inbox("inbox.sqlite").messages()[-1].id)
 
     done = run("apply", "-c", "3", "-c", number, "--intent", "cancel", "--yes")
@@ -112,7 +112,7 @@ def test_apply_adds_messages_literally_to_the_named_intent(shop: Path) -> None:
     lines = shop.read_text(encoding="utf-8").splitlines()
     assert "      - cancel my order        # the usual way" in lines
     matcher = Matcher.load("shop")
-    assert matcher.match("is {order} [there] yet or not").intent == "cancel"
+    assert matcher.match("can {dogs} [sleep] here or not").intent == "cancel"
     assert "do you ship to iceland" in [utterance.text for utterance in matcher.registry["cancel"].utterances]
     assert left() == ["quantum chromodynamics"]
 

@@ -93,6 +93,7 @@ def slowly(self, texts, **options):
         time.sleep(2)
     return encode(self, texts, **options)
 StaticEncoder.encode = slowly
+StaticEncoder.reads_pieces = False  # its texts are wanted
 from intentmatch.cli.commands import main
 main()
 """

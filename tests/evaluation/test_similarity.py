@@ -39,7 +39,7 @@ def test_embedded_encoder_agrees_with_the_shipped_pairs():
     """The values were compared with those of `scipy.stats`."""
     found = agreement(load_encoder(Settings()), read_pairs(SHIPPED))
 
-    assert found.spearman == pytest.approx(0.6126, abs=2e-3)
+    assert found.spearman == pytest.approx(0.6178, abs=2e-3)
     assert found.pearson == pytest.approx(0.7800, abs=2e-3)
 
 

@@ -75,6 +75,11 @@ def test_damaged_cache_costs_time_only(tmp_path: Path, rounds: int) -> None:
 
         again = Matcher.load(SHOP, cache=str(cache))
 
-        assert [again.match(message) for message in MESSAGES] == expected
+        for message, before in zip(MESSAGES, expected, strict=True):
+            found = again.match(message)
+            assert (found.verdict, found.intent) == (before.verdict, before.intent)
+            # Vectors that are made anew in another block differ in the last digits.
+            assert found.confidence == pytest.approx(before.confidence, rel=1e-5)
+            assert found.score == pytest.approx(before.score, rel=1e-5)
         shutil.rmtree(cache)
         shutil.copytree(tmp_path / "whole", cache)

@@ -268,7 +268,7 @@ def test_workers_follow_the_candidate_in_the_database(bot, monkeypatch):
     monkeypatch.setattr(candidate, "SECONDS_BETWEEN_LOOKS", 0.05)
     write(bot, BYE)
     options = {"authoring": True, "author_keys": ["anna=a"], "admin_keys": ["root"]}
-    author, message = {"x-api-key": "a"}, {"text": "goodbye", "conversation": "c"}
+    author, message = {"x-api-key": "a"}, {"text": "see you later", "conversation": "c"}
 
     def intent(client):
         return client.post("/match", json=message).json()["intent"]
@@ -320,10 +320,10 @@ def test_bots_of_a_database_are_added_updated_and_kept_apart(bots, monkeypatch):
         def intent(bot, text):
             return client.post(f"/bots/{bot}/match", json={"text": text}, headers=header)
 
-        assert intent("shop", "goodbye").json()["intent"] == "bye"
+        assert intent("shop", "see you later").json()["intent"] == "bye"
         assert intent("bank", "hello").status_code == 403
         write(bots.of("shop"), HELLO)
-        until(lambda: intent("shop", "goodbye").json()["intent"] is None)
+        until(lambda: intent("shop", "see you later").json()["intent"] is None)
         every = KeyStore(Database(bots)).add("ops", "match", all_bots=True)
         header["x-api-key"] = every
         until(lambda: intent("bank", "hello").status_code == 200)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -123,9 +124,9 @@ def test_renamed_intent_is_compared_with_itself(shop: Path) -> None:
 @pytest.mark.parametrize(
     ("edit", "near"),
     [
-        (AddUtterance("gift", "where is my parcel or box"), "where is"),
-        (RemoveUtterance("money back for my lamp"), "money back for"),
-        (SetField("cancel", "threshold", "99%"), "please stop"),
+        (AddUtterance("gift", "where is my parcel or box"), "^where is"),
+        (RemoveUtterance("money back for my lamp"), "^money back for|lamp$"),
+        (SetField("cancel", "threshold", "99%"), "^please stop"),
     ],
 )
 def test_likely_changes_come_first(shop: Path, monkeypatch: pytest.MonkeyPatch, edit: Edit, near: str) -> None:
@@ -136,7 +137,7 @@ def test_likely_changes_come_first(shop: Path, monkeypatch: pytest.MonkeyPatch, 
     comparison.go_on()
     first = [outcome.case.text for outcome in comparison.outcomes[0]]
     assert first
-    assert all(text.startswith(near) for text in first)
+    assert all(re.search(near, text) for text in first)
 
     # Each intent keeps most of its lines, and in the end each line counts once, with the outcome of its fold.
     finish(comparison)

@@ -74,7 +74,7 @@ def test_ambiguous_is_none(protocol_client: TestClient, answers: Callable[..., N
     assert prediction["intents"][0]["category"] == "greet"
 
 
-@pytest.mark.parametrize("text", ["", "¿?", "a\0b"])
+@pytest.mark.parametrize("text", ["", "¿?", "x\0y"])
 def test_empty_text_is_none(protocol_client: TestClient, text: str) -> None:
     assert predicted(protocol_client, text)["topIntent"] == "None"
 

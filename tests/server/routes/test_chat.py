@@ -17,7 +17,7 @@ from intentmatch.server import create_app
 from intentmatch.server.process.logs import messages_log
 
 INTENTS = """\
-settings: {threshold: 0.3, margin: 0.5}
+settings: {threshold: 0.35, margin: 0.5}
 intents:
   order_status:
     title: {en: Where is my order?, de: Wo ist meine Bestellung?}

@@ -84,7 +84,9 @@ class Page:
 @cli.command()
 @click.argument("topic", required=False, shell_complete=completion.topics)
 def guide(topic: str | None) -> None:
-    """List the pages of the guide, show the page TOPIC, or the lines of all pages with a word.
+    """List the pages of the guide, show one, or find a word.
+
+    TOPIC is the name of a page, or a word: then the lines of all pages that have it are shown.
 
     In a pipe or a file the page is plain Markdown.
 

@@ -31,7 +31,7 @@ def bilingual(few_frames: Registry, tmp_path_factory: pytest.TempPathFactory) ->
     texts = [text for pair in parallel_lines() if pair.language == "de" for text in (pair.english, pair.translation)]
     texts += [*(pair.english for pair in parallel_lines()), *anchor_texts({"de"})]
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
+        torch.manual_seed(2)
         model = _untrained([*texts, *(line.text for line in few_frames.utterances)], tmp_path_factory.mktemp("bert"))
         _train(model, pairs)
     folder = tmp_path_factory.mktemp("encoder") / "bilingual"

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
-from intentmatch.reading.dialogue_acts import ACTS, Act
+from intentmatch.reading.dialogue_acts import Act
 
 FOLDER = Path(__file__).parent / "messages"
 HELD_OUT_LANGUAGES = ("bn", "fi", "hu", "id", "ro")
@@ -106,8 +106,3 @@ def _chosen(lines: Sequence[str], part: Part, *, whole: bool) -> list[str]:
     if whole:
         return list(lines)
     return [line for n, line in enumerate(lines) if (n % _KEPT_ASIDE == _KEPT_ASIDE - 1) == (part == "measure")]
-
-
-def labels(message: Message) -> list[float]:
-    """Return 1 for what a message does and 0 for the rest, in the order of `ACTS`."""
-    return [float(act == message.act) for act in ACTS]

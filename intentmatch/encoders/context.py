@@ -20,7 +20,7 @@ from safetensors.numpy import save
 
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.types import Vectors
-from intentmatch.pieces.convolutions import Convolutions, blocks, checked
+from intentmatch.pieces.convolutions import Convolutions, blocks, checked, logistic, pooled
 from intentmatch.pieces.embedded import EMBEDDED
 from intentmatch.pieces.vectors import embedded_content
 from intentmatch.runtime.block_sizes import CONTEXT_PIECES
@@ -79,11 +79,9 @@ class Context:
 
     def _read(self, pieces: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Do what `read_many` does for one text, in less time."""
-        width, count = self._width, len(pieces)
+        width = self._width
         y, vectors = self._convolutions.read(pieces)
-        context = np.empty(2 * width, dtype=np.float32)
-        np.full(count, 1 / count, dtype=np.float32).dot(y, out=context[:width])
-        np.maximum.reduce(y, axis=0, out=context[width:])
+        context = pooled(y)
         question = context.dot(self._question)
         question += self._question_bias
         salience = self._salience(y.dot(question))
@@ -118,14 +116,13 @@ class Context:
         """Encode texts side by side, a gap after each. In a gap everything is zero."""
         block = self._convolutions.read_block(texts)
         y, starts, lengths, gaps = block.hidden, block.starts, block.lengths, block.gaps
-        means = np.add.reduceat(y, starts, axis=0) / lengths[:, None].astype(np.float32)
-        questions = np.concatenate([means, np.maximum.reduceat(y, starts, axis=0)], axis=1).dot(self._question)
+        questions = block.pooled().dot(self._question)
         questions += self._question_bias
         salience = self._salience(np.einsum("ij,ij->i", y, np.repeat(questions, lengths + 1, axis=0)))
         salience[gaps] = 0.0
         y *= salience[:, None]
         counts = np.add.reduceat(salience, starts)[:, None].clip(1e-3)
-        pooled = np.concatenate(
+        weighed = np.concatenate(
             [np.add.reduceat(y, starts, axis=0) / counts, np.maximum.reduceat(y, starts, axis=0)], 1
         )
         own = block.vectors
@@ -133,16 +130,15 @@ class Context:
         vectors: Vectors = np.add.reduceat(own, starts, axis=0)
         lengths_of_sums = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
         vectors /= lengths_of_sums.clip(_LEAST_LENGTH)
-        vectors += pooled.dot(self._residual)
+        vectors += weighed.dot(self._residual)
         vectors[lengths_of_sums[:, 0] < _LEAST_LENGTH] = 0.0
         return _unit(vectors), np.delete(salience, gaps)
 
     def _salience(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         scores += self._salience_bias
-        np.negative(scores, out=scores)
-        np.exp(scores, out=scores)
-        scores += 1.0
-        return np.divide(2.0, scores, out=scores)
+        found = logistic(scores)
+        found *= 2.0
+        return found
 
 
 @lru_cache(1)

@@ -94,7 +94,8 @@ def decide_on_parts(
         [one for one in read_parts if one.part.acts.refuses >= REFUSES],
     )
     if not read_parts and whole.verdict != "matched":
-        return _courtesy_alone(whole, [_Read(part, read(part.text), n) for n, part in enumerate(parts)], acts_of)
+        courteous = [_Read(part, read(part.text), n) for n, part in enumerate(parts) if part.acts.courtesy >= _ONLY]
+        return _courtesy_alone(whole, courteous, acts_of)
     if not found.matched:
         return _without_match(whole, found, acts_of)
     is_one_sentence = len(read_parts) == len(parts)
@@ -163,9 +164,9 @@ def _without_match(whole: Decision, found: _Readings, acts_of: ActsOf) -> Checke
     return Checked(whole, None)
 
 
-def _courtesy_alone(whole: Decision, parts: Sequence[_Read], acts_of: ActsOf) -> Checked:
+def _courtesy_alone(whole: Decision, courteous: Sequence[_Read], acts_of: ActsOf) -> Checked:
     """Decide on a message of courtesy and tales alone: "thanks for your help! I am on the train" is a thank-you."""
-    matched = [one for one in parts if one.part.acts.courtesy >= _ONLY and one.decision.verdict == "matched"]
+    matched = [one for one in courteous if one.decision.verdict == "matched"]
     first = max(matched, key=lambda one: one.certainty, default=None)
     if first is None or acts_of(first.best).courtesy < _BESIDE:
         return Checked(whole, None)

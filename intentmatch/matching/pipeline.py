@@ -20,6 +20,7 @@ from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.follow_up import Followed, follow_up
 from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.message_parts import decide_on_parts
+from intentmatch.matching.negation import Checked as CheckedNegation
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.policy import Decision, Policy, decide
@@ -234,13 +235,10 @@ class Engine:
             pieces = [texts[number][0].known_pieces for number in whole]
             results = self._scoring.search_many(vectors[whole], pieces) if whole else ()
         found = dict(zip(whole, results, strict=True))
-        read = [text.text for text, _ in texts if text.known_pieces]
-        acts = dialogue_acts().read_many([text.known_pieces for text, _ in texts if text.known_pieces])
-        by_text = dict(zip(read, acts, strict=True))
-        return {
-            text.text: Precomputed(vectors[n], found.get(n), by_text.get(text.text))
-            for n, (text, _) in enumerate(texts)
-        }
+        known = [number for number, (text, _) in enumerate(texts) if text.known_pieces]
+        read = dialogue_acts().read_many([texts[number][0].known_pieces for number in known])
+        acts = dict(zip(known, read, strict=True))
+        return {text.text: Precomputed(vectors[n], found.get(n), acts.get(n)) for n, (text, _) in enumerate(texts)}
 
     def encode_one(self, text: ReadText) -> NDArray[np.float32]:
         """Return the vector of a text, shape `(dim,)`."""
@@ -410,9 +408,7 @@ class Engine:
     def _checked_acts(self, decision: Decision, reading: Reading, read: ReadActs | None) -> Decision:
         """Return the decision by what the parts of the message do."""
         question, meant, stages = reading.question, reading.meant, reading.stages
-        decision, negation = check_negation(
-            decision, meant, reading.typed, question.language, lambda clause: self._decision_on(clause, question)
-        )
+        decision, negation = self._checked_negation(decision, meant, reading.typed, question)
         if negation:
             stages.add("negation", negation)
         decision, acts = decide_on_parts(
@@ -429,13 +425,14 @@ class Engine:
     def _decision_on_part(self, text: str, question: Question) -> Decision:
         """Decide on a part of the message as on a message of its own."""
         read = ReadText(text)
+        return self._checked_negation(self._decision_on(text, question), read, read, question).decision
+
+    def _checked_negation(
+        self, decision: Decision, meant: ReadText, typed: ReadText, question: Question
+    ) -> CheckedNegation:
         return check_negation(
-            self._decision_on(text, question),
-            read,
-            read,
-            question.language,
-            lambda clause: self._decision_on(clause, question),
-        ).decision
+            decision, meant, typed, question.language, lambda clause: self._decision_on(clause, question)
+        )
 
     def _acts_of(self, candidate: Candidate) -> Acts:
         """Return what the nearest utterance of a candidate does."""

@@ -41,6 +41,11 @@ class Block(NamedTuple):
         """Where the gaps are."""
         return self.starts + self.lengths
 
+    def pooled(self) -> NDArray[np.float32]:
+        """Return what `pooled` does for each text, shape `(texts, 2 * width)`."""
+        means = np.add.reduceat(self.hidden, self.starts, axis=0) / self.lengths[:, None].astype(np.float32)
+        return np.concatenate([means, np.maximum.reduceat(self.hidden, self.starts, axis=0)], axis=1)
+
 
 class Convolutions:
     """The convolutions with the table of their model. Safe to use from many threads."""
@@ -79,42 +84,37 @@ class Convolutions:
 
     def read(self, pieces: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return what is made of each piece of a text, shape `(pieces, width)`, and the vectors of the pieces."""
-        width, count = self.width, len(pieces)
         looked_up = self._look_up(np.array(pieces, dtype=np.intp))
-        padded = np.zeros((count + 2, width), dtype=np.float32)
-        x = padded[1:-1]
-        x += looked_up[:, width : 2 * width]
-        x[1:] += looked_up[:-1, :width]
-        x[:-1] += looked_up[1:, 2 * width : 3 * width]
-        np.maximum(x, 0.0, out=x)
-        y = _windows(padded, count).dot(self._second)
-        y += self._second_bias
-        np.maximum(y, 0.0, out=y)
-        y += x
-        return y, looked_up[:, 3 * width :]
+        return self._hidden(looked_up), looked_up[:, 3 * self.width :]
 
     def read_block(self, texts: Sequence[Sequence[int]]) -> Block:
         """Read texts side by side."""
-        width = self.width
         lengths = np.fromiter(map(len, texts), np.intp, len(texts))
         pieces = np.fromiter(
             chain.from_iterable((*text, GAP) for text in texts), np.intp, int(lengths.sum()) + len(texts)
         )
         gaps = np.cumsum(lengths + 1) - 1
         looked_up = self._look_up(pieces)
-        padded = np.zeros((len(pieces) + 2, width), dtype=np.float32)
+        return Block(self._hidden(looked_up, gaps), looked_up[:, 3 * self.width :], gaps - lengths, lengths)
+
+    def _hidden(self, looked_up: NDArray[np.float32], gaps: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
+        """Return what the convolutions make of pieces in a row; zero in `gaps`, which part texts from each other."""
+        width, count = self.width, len(looked_up)
+        padded = np.zeros((count + 2, width), dtype=np.float32)
         x = padded[1:-1]
         x += looked_up[:, width : 2 * width]
         x[1:] += looked_up[:-1, :width]
         x[:-1] += looked_up[1:, 2 * width : 3 * width]
         np.maximum(x, 0.0, out=x)
-        x[gaps] = 0.0
-        y = _windows(padded, len(pieces)).dot(self._second)
+        if gaps is not None:
+            x[gaps] = 0.0
+        y: NDArray[np.float32] = _windows(padded, count).dot(self._second)
         y += self._second_bias
         np.maximum(y, 0.0, out=y)
         y += x
-        y[gaps] = 0.0
-        return Block(y, looked_up[:, 3 * width :], gaps - lengths, lengths)
+        if gaps is not None:
+            y[gaps] = 0.0
+        return y
 
     def _look_up(self, pieces: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return what the first layer makes of each piece, and the piece's vector; a copy."""
@@ -146,6 +146,23 @@ class Convolutions:
         # Last, because other threads read a place without the lock.
         self._place_of_piece[pieces] = np.arange(self._count, end)
         self._count = end
+
+
+def pooled(hidden: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the means of the numbers of a text's pieces, followed by the largest ones, shape `(2 * width,)`."""
+    count, width = hidden.shape
+    found = np.empty(2 * width, dtype=np.float32)
+    np.full(count, 1 / count, dtype=np.float32).dot(hidden, out=found[:width])
+    np.maximum.reduce(hidden, axis=0, out=found[width:])
+    return found
+
+
+def logistic(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turn scores into probabilities, in their place."""
+    np.negative(scores, out=scores)
+    np.exp(scores, out=scores)
+    scores += 1.0
+    return np.divide(1.0, scores, out=scores)
 
 
 def blocks(texts: Sequence[Sequence[int]], pieces: int) -> Iterator[slice]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.pieces.convolutions import Convolutions, blocks, checked
+from intentmatch.pieces.convolutions import Convolutions, blocks, checked, logistic, pooled
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.pieces.vectors import embedded_content
 from intentmatch.runtime.block_sizes import CONTEXT_PIECES
@@ -90,12 +90,9 @@ class DialogueActs:
         found: list[ReadActs] = []
         for some in blocks(texts, CONTEXT_PIECES):
             block = self._convolutions.read_block(texts[some])
-            hidden, starts = block.hidden, block.starts
-            begins = self._begin_chances(hidden)
-            means = np.add.reduceat(hidden, starts, axis=0) / block.lengths[:, None].astype(np.float32)
-            pooled = np.concatenate([means, np.maximum.reduceat(hidden, starts, axis=0)], axis=1)
-            acts = _probabilities(pooled.dot(self._acts) + self._acts_bias).tolist()
-            spans = map(slice, starts.tolist(), (starts + block.lengths).tolist())
+            hidden, begins = block.hidden, self._begin_chances(block.hidden)
+            acts = logistic(block.pooled().dot(self._acts) + self._acts_bias).tolist()
+            spans = map(slice, block.starts.tolist(), block.gaps.tolist())
             found += [
                 ReadActs(hidden[span], begins[span], Acts(*of_whole))
                 for span, of_whole in zip(spans, acts, strict=True)
@@ -104,18 +101,14 @@ class DialogueActs:
 
     def acts(self, hidden: NDArray[np.float32]) -> Acts:
         """Return what a part does, given by the `hidden` numbers of its pieces."""
-        width, count = hidden.shape[1], len(hidden)
-        pooled = np.empty(2 * width, dtype=np.float32)
-        np.full(count, 1 / count, dtype=np.float32).dot(hidden, out=pooled[:width])
-        np.maximum.reduce(hidden, axis=0, out=pooled[width:])
-        scores = pooled.dot(self._acts)
+        scores = pooled(hidden).dot(self._acts)
         scores += self._acts_bias
-        return Acts(*_probabilities(scores).tolist())
+        return Acts(*logistic(scores).tolist())
 
     def _begin_chances(self, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
         scores: NDArray[np.float32] = hidden.dot(self._begins)
         scores += np.float32(self._begins_bias)
-        return _probabilities(scores)
+        return logistic(scores)
 
 
 @lru_cache(1)
@@ -132,10 +125,3 @@ def acts_of(text: str) -> Acts:
     """Return what a cleaned text does as a whole."""
     pieces = known_pieces(text)
     return dialogue_acts().read(pieces).acts if pieces else NO_ACTS
-
-
-def _probabilities(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    np.negative(scores, out=scores)
-    np.exp(scores, out=scores)
-    scores += 1.0
-    return np.divide(1.0, scores, out=scores)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from nicegui import ui
@@ -18,7 +17,7 @@ from intentmatch.inbox.proposals import times
 from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting
 from intentmatch.studio.cursor import Cursor
 from intentmatch.studio.host import BotUnavailableError
-from intentmatch.studio.parts import badge, empty, heading, later, tag, words
+from intentmatch.studio.parts import answer_buttons, answer_of, badge, empty, heading, later, tag, words
 from intentmatch.studio.places import intent_link
 from intentmatch.studio.preloading import preload
 from intentmatch.studio.proposal import propose
@@ -402,10 +401,5 @@ async def ask_for_intent(title: str, label: str, value: str, names: Sequence[str
             field = ui.input(label, value=value).props("outlined autofocus maxlength=200")
             field.on("keydown.enter", lambda: dialog.submit(field.value))
         field.classes("st-wide")
-        with tag("div", classes="st-row st-end"):
-            ui.button("Cancel", on_click=partial(dialog.submit, None)).props("flat")
-            ui.button("Choose", on_click=lambda: dialog.submit(field.value)).props("unelevated")
-    answer = await dialog
-    if not dialog.is_deleted:
-        dialog.delete()
-    return str(answer).strip() if answer else None
+        answer_buttons(dialog, field, "Choose")
+    return await answer_of(dialog)

@@ -27,7 +27,7 @@ from intentmatch.registry.editing.fields import SetField
 from intentmatch.studio.editable_line import editable_line
 from intentmatch.studio.held import Health, Held, languages_of
 from intentmatch.studio.intent_list import health_badge
-from intentmatch.studio.parts import card, tag, words
+from intentmatch.studio.parts import answer_buttons, answer_of, card, tag, words
 from intentmatch.studio.places import place
 from intentmatch.studio.proposal import explained, problem_line, propose
 from intentmatch.studio.rows import Part, Rows
@@ -382,13 +382,8 @@ async def _ask(visit: Visit, options: Sequence[str] | None, label: str, value: s
         else:
             field = ui.select(list(options), label=label, with_input=True).props("outlined autofocus")
         field.classes("st-wide")
-        with tag("div", classes="st-row st-end"):
-            ui.button("Cancel", on_click=lambda: dialog.submit(None)).props("flat")
-            ui.button("Go on", on_click=lambda: dialog.submit(field.value)).props("unelevated")
-    answer = await dialog
-    if not dialog.is_deleted:
-        dialog.delete()
-    return str(answer).strip() if answer else None
+        answer_buttons(dialog, field)
+    return await answer_of(dialog)
 
 
 def _setting_edits(intent: Intent, title: str, threshold: str, when: str, confirm: bool) -> list[Edit]:

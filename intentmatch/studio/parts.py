@@ -84,6 +84,21 @@ def empty(text: str) -> TextElement:
     return tag("p", text, "st-empty")
 
 
+def answer_buttons(dialog: ui.dialog, field: ui.input | ui.select, accept: str = "Go on") -> None:
+    """Add the buttons that close a dialog with what its field holds, or without an answer."""
+    with tag("div", classes="st-row st-end"):
+        ui.button("Cancel", on_click=lambda: dialog.submit(None)).props("flat")
+        ui.button(accept, on_click=lambda: dialog.submit(field.value)).props("unelevated")
+
+
+async def answer_of(dialog: ui.dialog) -> str | None:
+    """Return the text that a dialog is closed with, once it is; None if there is none."""
+    answer = await dialog
+    if not dialog.is_deleted:
+        dialog.delete()
+    return str(answer).strip() if answer else None
+
+
 def set_current(element: Element, *, current: bool) -> None:
     """Say whether an element of a list is the one that is open; nothing is sent if it says so already."""
     if current and "aria-current" not in element.props:

@@ -9,7 +9,7 @@ from nicegui import ui
 from intentmatch.core.types import Utterance
 from intentmatch.registry.editing.edits import AddUtterance, Edit, MoveUtterance, RemoveUtterance, RewordUtterance
 from intentmatch.studio.editable_line import editable_line
-from intentmatch.studio.parts import tag, words
+from intentmatch.studio.parts import answer_buttons, answer_of, tag, words
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 
@@ -55,16 +55,11 @@ def remedies(visit: Visit, line: Utterance, intent: str, to: str | None) -> None
             button(f"Move to {to}", "drive_file_move", [edit], f"Move a line to {to}")
 
 
-async def _asked(visit: Visit, label: str, near: str) -> str:
+async def _asked(visit: Visit, label: str, near: str) -> str | None:
     """Ask for a line."""
     with visit.client, ui.dialog() as dialog, ui.card().classes("st-dialog"):
         words(f"Like “{near}”", "st-muted", "p")
         field = ui.input(label).props('outlined autofocus dir="auto"').classes("st-wide")
         field.on("keydown.enter", lambda: dialog.submit(field.value))
-        with tag("div", classes="st-row st-end"):
-            ui.button("Cancel", on_click=lambda: dialog.submit(None)).props("flat")
-            ui.button("Go on", on_click=lambda: dialog.submit(field.value)).props("unelevated")
-    answer = await dialog
-    if not dialog.is_deleted:
-        dialog.delete()
-    return str(answer or "").strip()
+        answer_buttons(dialog, field)
+    return await answer_of(dialog)

@@ -81,7 +81,7 @@ class AddUtterance:
 
     def apply(self, folder: Folder) -> Folder:
         """Append it to the intent's lines of its language, or else start a list where the intent is first described."""
-        key = NEGATIVES if self.negative else UTTERANCES
+        key = _key(negative=self.negative)
         if not self.comment.isprintable():
             raise InputError(f"{self.comment!r} cannot be a comment: write one line without control characters")
         text, comment = _template_text(self.text, self.template), f"  # {self.comment}" if self.comment else ""
@@ -135,16 +135,14 @@ class MoveUtterance:
 
     def apply(self, folder: Folder) -> Folder:
         """Remove the line from its intent and append it to the other."""
-        key = NEGATIVES if self.negative else UTTERANCES
         folder.require(self.to)
-        if self.source is not None:
-            folder.require(self.source)
-        lines, item = folder.find(self.text, key, self.source, _canonical(self.language))
+        lines, item = _found(folder, self.text, self.source, self.language, negative=self.negative)
         if lines.entry.name.text.strip() == self.to:
             raise InputError(f"“{item.resolved.text}” is already in {self.to!r}")
         comment = lines.entry.document.comment_beside(item)
         folder = _without_line(folder, lines, item)
-        return _with_line(folder, self.to, key, lines.language, item.resolved.text, style=item.style, comment=comment)
+        key, text = _key(negative=self.negative), item.resolved.text
+        return _with_line(folder, self.to, key, lines.language, text, style=item.style, comment=comment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +158,7 @@ class RewordUtterance:
 
     def apply(self, folder: Folder) -> Folder:
         """Replace it. Brackets in the new text are template marks if the line is a template, and literal otherwise."""
-        if self.intent is not None:
-            folder.require(self.intent)
-        key = NEGATIVES if self.negative else UTTERANCES
-        lines, item = folder.find(self.text, key, self.intent, _canonical(self.language))
+        lines, item = _found(folder, self.text, self.intent, self.language, negative=self.negative)
         old = item.resolved.text
         new = _template_text(self.new, template=labelled(sentence(old)) != old)
         for other in lines.part.resolved.items:
@@ -183,10 +178,7 @@ class RemoveUtterance:
 
     def apply(self, folder: Folder) -> Folder:
         """Remove the line; comments above it remain."""
-        if self.intent is not None:
-            folder.require(self.intent)
-        key = NEGATIVES if self.negative else UTTERANCES
-        return _without_line(folder, *folder.find(self.text, key, self.intent, _canonical(self.language)))
+        return _without_line(folder, *_found(folder, self.text, self.intent, self.language, negative=self.negative))
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +329,19 @@ def _usual_language(folder: Folder, intent: str) -> str | None:
         return entries[0].language
     languages = ", ".join(sorted(filter(None, found)))
     raise InputError(f"{intent!r} has utterances in {languages}: specify the language of this one")
+
+
+def _key(*, negative: bool) -> str:
+    return NEGATIVES if negative else UTTERANCES
+
+
+def _found(
+    folder: Folder, text: str, intent: str | None, language: str | None, *, negative: bool
+) -> tuple[Listing, Part]:
+    """Find a line. Raises `InputError` if the intent does not exist, and for no line or several."""
+    if intent is not None:
+        folder.require(intent)
+    return folder.find(text, _key(negative=negative), intent, _canonical(language))
 
 
 def _without_line(folder: Folder, lines: Listing, item: Part) -> Folder:

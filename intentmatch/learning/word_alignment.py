@@ -102,10 +102,16 @@ class WordAlignment:
         _, salience = embedded_context().read(pieces)
         return self._aligned(vectors, self._rarity.take(places) * (salience + _LEAST_SALIENCE), rows)
 
-    def similarities_many(self, texts: Sequence[Sequence[int]], rows: Sequence[Sequence[int]]) -> list[list[float]]:
+    def similarities_many(
+        self,
+        texts: Sequence[Sequence[int]],
+        rows: Sequence[Sequence[int]],
+        saliences: Sequence[NDArray[np.float32]] | None = None,
+    ) -> list[list[float]]:
         """Return for each text its similarity to each of its own `rows`, as `similarities` does.
 
-        Takes half the time: only the cosines are computed text by text.
+        Takes half the time: only the cosines are computed text by text. `saliences` are those of the pieces of each
+        text, if the texts were encoded with them.
         """
 
         def similarities(some: slice) -> list[list[float]]:
@@ -114,7 +120,8 @@ class WordAlignment:
             places, unseen = self._looked_up(pieces)
             vectors = self._vectors.take(places, axis=0)
             vectors[unseen] = embedded_piece_vectors().unit(pieces[unseen])
-            weights = self._rarity.take(places) * _saliences(known)
+            salience = _saliences(known) if saliences is None else np.concatenate(saliences[some]) + _LEAST_SALIENCE
+            weights = self._rarity.take(places) * salience
             return self._aligned_many(vectors, weights, [*map(len, known)], rows[some])
 
         return [found for some in _blocks(len(texts)) for found in similarities(some)]

@@ -14,6 +14,7 @@ from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, WordMatch
 from intentmatch.core.types import Encoder, Reranker, Vectors
 from intentmatch.core.when_read import when_read
+from intentmatch.encoders.context import embedded_context
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
@@ -229,11 +230,12 @@ class Engine:
                 _, before = pending.get(meant.text, (meant, False))
                 pending[meant.text] = meant, before or together
         texts = [pending[text] for text in sorted(pending)]
-        vectors = self._encode_all([text for text, _ in texts])
+        vectors, saliences = self._encode_all([text for text, _ in texts])
         whole = [number for number, (_, together) in enumerate(texts) if together]
         with gc_paused():
             pieces = [texts[number][0].known_pieces for number in whole]
-            results = self._scoring.search_many(vectors[whole], pieces) if whole else ()
+            salience = saliences and [saliences[number] for number in whole]
+            results = self._scoring.search_many(vectors[whole], pieces, salience) if whole else ()
         found = dict(zip(whole, results, strict=True))
         known = [number for number, (text, _) in enumerate(texts) if text.known_pieces]
         read = dialogue_acts().read_many([texts[number][0].known_pieces for number in known])
@@ -247,13 +249,17 @@ class Engine:
         vector: NDArray[np.float32] = self.encoder.encode([text.text], kind="query")[0]
         return vector
 
-    def _encode_all(self, texts: Sequence[ReadText]) -> Vectors:
-        if self._vector_of is not None:
-            vectors = np.empty((len(texts), self.encoder.dim), dtype=np.float32)
-            for row, text in enumerate(texts):
-                vectors[row] = self._vector_of(text.pieces)
-            return vectors
-        return encode_all(self.encoder, [text.text for text in texts], "query")
+    def _encode_all(self, texts: Sequence[ReadText]) -> tuple[Vectors, list[NDArray[np.float32]] | None]:
+        """Return the vectors of texts, and the saliences of their known pieces if the embedded encoder finds both."""
+        if self._vector_of is None:
+            return encode_all(self.encoder, [text.text for text in texts], "query"), None
+        vectors = np.empty((len(texts), self.encoder.dim), dtype=np.float32)
+        saliences = []
+        for row, text in enumerate(texts):
+            vectors[row] = self._vector_of(text.pieces)
+            known = text.known_pieces
+            saliences.append(embedded_context().read(known)[1] if known else np.empty(0, dtype=np.float32))
+        return vectors, saliences
 
     def fill(
         self,

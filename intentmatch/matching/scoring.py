@@ -121,10 +121,16 @@ class Scoring:
             self._shortlist is not None and self._shortlist.batching_helps(messages)
         )
 
-    def search_many(self, vectors: Vectors, texts: Sequence[Sequence[int]]) -> Sequence[SearchResult | None]:
+    def search_many(
+        self,
+        vectors: Vectors,
+        texts: Sequence[Sequence[int]],
+        saliences: Sequence[NDArray[np.float32]] | None = None,
+    ) -> Sequence[SearchResult | None]:
         """Search for many messages without spelling hits, each given by its known pieces, and align their words.
 
-        None stands for each message that is better searched for alone.
+        `saliences` are those of the pieces, if the embedded encoder has found them with the vectors. None
+        stands for each message that is better searched for alone.
         """
         trained_head, head, shortlist = self._artefact.trained_head, self._head, self._shortlist
         if trained_head is None or head is None:
@@ -139,7 +145,7 @@ class Scoring:
                 for at in _slices(some, SCORING_FEATURE_ROWS)
             ]
             found = shortlist.search_many(vectors[some], np.concatenate(logits))
-            results += self._with_words_many(found, texts[some])
+            results += self._with_words_many(found, texts[some], saliences and saliences[some])
         return results
 
     def candidate(  # noqa: PLR0917 - called for each candidate of each message
@@ -226,12 +232,18 @@ class Scoring:
         similar = self._words.similarities(pieces, [one.row for one in leading])
         return [*map(_with_word_similarity, leading, similar), *rest]
 
-    def _with_words_many(self, found: list[SearchResult], texts: Sequence[Sequence[int]]) -> list[SearchResult]:
+    def _with_words_many(
+        self,
+        found: list[SearchResult],
+        texts: Sequence[Sequence[int]],
+        saliences: Sequence[NDArray[np.float32]] | None,
+    ) -> list[SearchResult]:
         """Do for many messages what `_with_words` does for one."""
         if self._words is None:
             return found
         orders = [sorted(result.scored, key=_by_evidence) for result in found]
-        similar = self._words.similarities_many(texts, [[one.row for one in order[:LEADING]] for order in orders])
+        rows = [[one.row for one in order[:LEADING]] for order in orders]
+        similar = self._words.similarities_many(texts, rows, saliences)
         return [
             result._replace(scored=[*map(_with_word_similarity, order, similarities), *order[LEADING:]])
             for result, order, similarities in zip(found, orders, similar, strict=True)

@@ -83,6 +83,19 @@ def test_many_texts_have_the_similarities_of_each(alignment, asked):
             assert one == pytest.approx(other, abs=1e-5)
 
 
+def test_saliences_that_are_known_are_not_found_again(alignment, monkeypatch):
+    texts = pieces(["cancel my order", "", "hello, where is it"])
+    rows = [[0, 1], [2], [1]]
+    expected = [alignment.similarities(text, of_text) for text, of_text in zip(texts, rows, strict=True)]
+    known = [embedded_context().read(text)[1] if text else np.empty(0, dtype=np.float32) for text in texts]
+    monkeypatch.setattr("intentmatch.learning.word_alignment.embedded_context", None)
+
+    found = alignment.similarities_many(texts, rows, known)
+
+    for one, other in zip(found, expected, strict=True):
+        assert one == pytest.approx(other, abs=1e-6)
+
+
 @given(TEXTS)
 def test_similarity_lies_between_0_and_1(alignment, text):
     assert all(

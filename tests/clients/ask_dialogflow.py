@@ -40,9 +40,9 @@ def main(url: str, key: str) -> None:
     assert [(context.name, context.lifespan_count) for context in asked.output_contexts] == [
         (f"{session}/contexts/asked", 1)
     ]
-    thanks = ask(session, "good to know", sessions).query_result
+    thanks = ask(session, "that helps me", sessions).query_result
     assert (thanks.intent.display_name, list(thanks.output_contexts)) == ("thanks", [])
-    texts = [ask(session, "good to know", sessions).query_result.fulfillment_text for _ in range(2)]
+    texts = [ask(session, "that helps me", sessions).query_result.fulfillment_text for _ in range(2)]
     assert texts == ["Sorry?", "Pardon?"], texts
     response = ask(session, "a train to Berlin please", sessions)
     result = response.query_result

@@ -314,11 +314,12 @@ class _TurnLogic:
         return not rest or self._match(rest).intent in (None, pending.intent)
 
     def _own_answer(self, result: MatchResult, pending: Confirmation, phrases: Phrases) -> bool | None:
-        """Whether the message is nearest to the registry's own intent for yes (True) or for no (False)."""
+        """Whether the message means the registry's own intent for yes (True) or for no (False): it has that word."""
         if result.intent is None or result.intent == pending.intent:
             return None
         for yes, word in ((True, phrases.yes), (False, phrases.no)):
-            if result.intent == self._match(word).intent:
+            own = self._match(word)
+            if own.trace.decided_by == "exact" and own.intent == result.intent:
                 return yes
         return None
 

@@ -7,8 +7,12 @@ from intentmatch.core.types import Registry
 from intentmatch.learning.calibration import Calibration, LearnedCut
 from intentmatch.matching.policy import Cut, Policy, author_cut, policy_cuts
 
-FALLBACK_THRESHOLD = 0.4
-"""Score threshold of registries too small to calibrate; about what the smallest calibrated registries need."""
+FALLBACK_THRESHOLD = 0.36
+"""Score threshold of registries too small to calibrate: above it, a match is right in three of four cases.
+
+Measured on 400 registries of 2 to 10 intents with 2 to 8 utterances, drawn from development sets, a fifth of the
+messages out of scope; with the embedded encoder and all-MiniLM-L6-v2.
+"""
 
 
 FALLBACK_MARGIN = 0.05

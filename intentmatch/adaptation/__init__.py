@@ -1,10 +1,10 @@
 """Train models on the utterances of a registry, and keep them only if they prove themselves. Needs the extra `[torch]`.
 
 The modules in order of use: `proof` splits the registry into folds, `batches` draws the texts of each step,
-`encoder_training` computes their loss, `training` runs the steps, `languages` looks after the languages that the
-registry lacks, `work_folder` keeps finished folds, and `card` writes the model card. `encoder_adaptation` puts them
-together. For cross-encoders, `reranker_pairs`, `reranker_training`, `reranker_proof` and `reranker_adaptation` do the
-same.
+`encoder_training` and `losses` compute their loss, `training` runs the steps, `languages` looks after the languages
+that the registry lacks, `work_folder` keeps finished folds, and `card` writes the model card. `encoder_adaptation` puts
+them together. For cross-encoders, `reranker_pairs`, `reranker_training`, `reranker_proof` and `reranker_adaptation` do
+the same.
 """
 
 from __future__ import annotations

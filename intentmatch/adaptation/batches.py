@@ -24,6 +24,8 @@ class Batch(NamedTuple):
     """One utterance per intent."""
     utterances: list[str]
     """Another utterance of the same intents, in the same order."""
+    owners: list[int]
+    """Positions of these intents in the registry."""
     negatives: list[tuple[int, str]]
     """Positions of intents in this batch, each with one of its `not:` lines."""
     anchors: list[int]
@@ -42,7 +44,7 @@ class Batches:
 
     `centres` are the mean vectors of the intents, shape `(intents, dim)`, which tell the near ones. With `titles`, the
     title or name of an intent is one more utterance. Intents that share an utterance never meet in a batch, because
-    they would pull it both ways.
+    they would pull it both ways: `apart` are for each intent the others of that kind.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class Batches:
         self._recipe, self._anchors = recipe, anchors
         self._lines = _lines_by_intent(registry, titles)
         self._negatives = [[clean(line.text) for line in intent.negatives] for intent in registry]
-        self._apart = _sharing(self._lines)
+        self.apart = _sharing(self._lines)
         self._usable = np.array([owner for owner, lines in enumerate(self._lines) if len(lines) > 1], dtype=np.int64)
         similar = centres[self._usable] @ centres[self._usable].T
         np.fill_diagonal(similar, -np.inf)
@@ -79,6 +81,7 @@ class Batches:
         return Batch(
             [first for first, _ in pairs],
             [second for _, second in pairs],
+            owners,
             [(against[one], _any(self._negatives[owners[against[one]]], random)) for one in sorted(chosen.tolist())],
             random.integers(self._anchors, size=recipe.anchors).tolist() if self._anchors else [],
         )
@@ -99,7 +102,7 @@ class Batches:
         return found
 
     def _add(self, found: list[int], owner: int) -> bool:
-        if owner in found or not self._apart[owner].isdisjoint(found):
+        if owner in found or not self.apart[owner].isdisjoint(found):
             return False
         found.append(owner)
         return True

@@ -39,8 +39,8 @@ _HEAD = {
     "tags": ["sentence-transformers", "feature-extraction", "sentence-similarity"],
 }
 _HOW = (
-    "trained by `intentmatch adapt` on {utterances:,} utterances of {intents} intents: supervised contrastive learning "
-    "(Khosla et al. 2020) with {steps} steps of AdamW."
+    "trained by `intentmatch adapt` on {utterances:,} utterances of {intents} intents: {steps} steps of AdamW with the "
+    "loss {loss}."
 )
 
 
@@ -92,7 +92,8 @@ def adapt_encoder(
             with atomic.folder_aside(output) as folder, hub.quietly():
                 model.save_pretrained(str(folder), create_model_card=False)
                 unseen_of([one.cases for one in after if one.cases is not None], registry, settings).save(folder)
-                how = _HOW.format(utterances=len(registry.utterances), intents=len(registry), steps=recipe.steps)
+                counts = {"utterances": len(registry.utterances), "intents": len(registry)}
+                how = _HOW.format(**counts, steps=recipe.steps, loss=recipe.loss)
                 write_card(
                     folder,
                     base=base.model,

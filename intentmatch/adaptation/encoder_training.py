@@ -1,8 +1,4 @@
-"""Adapt an encoder to a registry by supervised contrastive learning.
-
-Khosla et al. 2020, "Supervised Contrastive Learning", with two utterances of each intent in a batch. The losses are
-those of sentence-transformers.
-"""
+"""Adapt an encoder to a registry with two utterances of each intent in a batch, and the loss of a recipe."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intentmatch.adaptation.batches import Batches
+from intentmatch.adaptation.losses import IntentLoss
 from intentmatch.adaptation.recipe import EncoderRecipe
 from intentmatch.adaptation.training import EXTRA, WHAT, Training
 from intentmatch.core import plugins
@@ -25,9 +22,6 @@ from intentmatch.encoders.sentence_transformer import SentenceTransformerEncoder
 from intentmatch.learning.training import labels_are_meaningful
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
-
-# Each message is told apart from the utterances of all other intents, and from all other messages.
-_DIRECTIONS = ("query_to_doc", "query_to_query")
 
 
 class Base(NamedTuple):
@@ -66,9 +60,10 @@ def train_encoder(
     of steps, and returns something to report. Raises `InputError` if fewer than two intents have two utterances.
     """
     vectors = _vectors(registry, base)
+    centres = _centres(registry, vectors.utterances)
     batches = Batches(
         registry,
-        _centres(registry, vectors.utterances),
+        centres,
         recipe,
         titles=labels_are_meaningful(vectors.utterances, registry.owners, vectors.labels),
         anchors=len(anchors),
@@ -79,10 +74,11 @@ def train_encoder(
         )
     encoder = base.copy()
     targets = base.encoder.encode(list(anchors)) if anchors else None
+    between = IntentLoss(encoder.model, recipe, centres, batches.apart)
     work.mkdir(parents=True, exist_ok=True)
     training = Training(
-        encoder.model,
-        _Losses(encoder, batches, recipe, anchors, targets).at,
+        between.trained,
+        _Losses(encoder, batches, between, anchors, targets).at,
         total=recipe.steps,
         rate=recipe.learning_rate,
         seed=recipe.seed,
@@ -120,45 +116,35 @@ def _centres(registry: Registry, vectors: Vectors) -> Vectors:
 
 
 class _Losses:
-    """The loss of each step: contrast between intents, `not:` lines, and texts that stay where they are."""
+    """The loss of each step: intents that are told apart, `not:` lines, and texts that stay where they are."""
 
     def __init__(
         self,
         encoder: SentenceTransformerEncoder,
         batches: Batches,
-        recipe: EncoderRecipe,
+        between: IntentLoss,
         anchors: Sequence[str],
         targets: Vectors | None,
     ) -> None:
         losses = plugins.require("sentence_transformers.sentence_transformer.losses", what=WHAT, extra=EXTRA)
         self._torch = plugins.require("torch", what=WHAT, extra=EXTRA)
-        self._encoder, self._batches, self._recipe = encoder, batches, recipe
-        self._anchors, self._targets = anchors, targets
-        self._contrast = losses.MultipleNegativesRankingLoss(
-            encoder.model, scale=1 / recipe.temperature, directions=_DIRECTIONS
-        )
-        self._not = losses.TripletLoss(
-            encoder.model, distance_metric=losses.TripletDistanceMetric.COSINE, triplet_margin=recipe.margin
-        )
+        self._encoder, self._batches = encoder, batches
+        self._between, self._anchors, self._targets = between, anchors, targets
         self._stay = losses.MSELoss(encoder.model)
 
     def at(self, step: int) -> Any:
         """Return the loss of a step."""
         batch = self._batches.draw(step)
         messages, utterances = self._embedded(batch.messages, batch.utterances)
-        # Both halves of the batch are anchors, as in the paper.
-        total = sum(
-            self._contrast.compute_loss_from_embeddings(list(halves), None) / 2
-            for halves in ((messages, utterances), (utterances, messages))
-        )
+        total = self._between.of(messages, utterances, batch.owners)
         if batch.negatives:
             own = [position for position, _ in batch.negatives]
             (against,) = self._embedded([text for _, text in batch.negatives], kinds=("utterance",))
-            total = total + self._not.compute_loss_from_embeddings([messages[own], utterances[own], against], None)
+            total = total + self._between.against(messages[own], utterances[own], against)
         if batch.anchors and self._targets is not None:
             targets = self._torch.from_numpy(self._targets[batch.anchors]).to(messages.device)
             features = [self._features([self._prompted(self._anchors[number]) for number in batch.anchors])]
-            total = total + self._recipe.anchoring * targets.shape[1] * self._stay(features, targets)
+            total = total + self._between.recipe.anchoring * targets.shape[1] * self._stay(features, targets)
         return total
 
     def _embedded(self, *columns: list[str], kinds: Sequence[Kind] = ("query", "utterance")) -> list[Any]:

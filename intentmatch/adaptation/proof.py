@@ -36,6 +36,7 @@ _PARTS = 5
 _FEWEST_INTENTS = 2
 _ROUNDS = 5
 """The messages of a fold are answered in so many rounds, each with a calibration on those of the other rounds."""
+_FIRST, _OVERALL = "first candidate", "overall accuracy"
 # Decimals of a share that a report shows: a smaller loss is none.
 _DECIMALS = 3
 
@@ -100,14 +101,22 @@ class Proof:
     out_of_scope: int
     """Messages of intents that were left out."""
     folds: int
-    must_gain: bool = False
-    """Whether the first number must be higher than before, too."""
+    deciding: tuple[str, ...] = ()
+    """Names of the numbers of which one must be higher than before."""
 
     @property
     def kept(self) -> bool:
-        """Whether the model is good enough to be written: no number is lower than before."""
-        gained = not self.must_gain or (bool(self.rows) and self.rows[0].gained)
-        return gained and not any(row.lost for row in self.rows)
+        """Whether the model is good enough to be written: a deciding number is higher than before, and none lower."""
+        return any(row.gained for row in self.rows if row.name in self.deciding) and not any(
+            row.lost for row in self.rows
+        )
+
+    @property
+    def perhaps_chance(self) -> bool:
+        """Whether every gain of a deciding number is within its standard error."""
+        return not any(
+            row.after - row.before > (row.error or 0.0) for row in self.rows if row.name in self.deciding and row.gained
+        )
 
 
 def folds_of(registry: Registry, encoder: Encoder, settings: Settings, folds: int, seed: int) -> list[Fold]:
@@ -210,7 +219,7 @@ def proof_of(
     rows += _mean("AUROC", folds, before, after, _auroc)
     rows.append(_overall(known, before, after, share))
     rows += _mean("languages the registry lacks", folds, before, after, lambda _, measured: measured.languages)
-    return Proof(tuple(rows), sum(known), len(known) - sum(known), len(folds))
+    return Proof(tuple(rows), sum(known), len(known) - sum(known), len(folds), (_FIRST, _OVERALL))
 
 
 def _first_candidates(known: Sequence[bool], before: Sequence[Measured], after: Sequence[Measured]) -> Compared:
@@ -220,7 +229,7 @@ def _first_candidates(known: Sequence[bool], before: Sequence[Measured], after: 
     )
     # Standard error under the hypothesis of no difference.
     error = math.sqrt(float(((new - old) ** 2).sum())) / max(1, len(old))
-    return Compared("first candidate", float(old.mean()), float(new.mean()), error)
+    return Compared(_FIRST, float(old.mean()), float(new.mean()), error)
 
 
 def _overall(known: Sequence[bool], before: Sequence[Measured], after: Sequence[Measured], share: float) -> Compared:
@@ -233,7 +242,7 @@ def _overall(known: Sequence[bool], before: Sequence[Measured], after: Sequence[
         for measured in (before, after)
     )
     error = math.sqrt(float((weights * weights * (new - old) ** 2).sum()))
-    return Compared("overall accuracy", float(weights @ old), float(weights @ new), error)
+    return Compared(_OVERALL, float(weights @ old), float(weights @ new), error)
 
 
 def _mean(

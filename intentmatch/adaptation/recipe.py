@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LOSSES = ("contrastive", "multiple-negatives", "triplet", "softmax")
+"""Losses that tell intents apart, see `losses`; the first one is the default, and the only one that was measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class EncoderRecipe:
@@ -16,6 +19,8 @@ class EncoderRecipe:
 
     seed: int = 0
     steps: int = 300
+    loss: str = LOSSES[0]
+    """One of `LOSSES`."""
     intents: int = 16
     """Most intents in a batch; each adds two utterances."""
     near: float = 0.0
@@ -26,7 +31,8 @@ class EncoderRecipe:
     negatives: int = 4
     """Most `not:` lines in a step."""
     margin: float = 0.2
-    """Cosine by which an utterance shall be nearer to one of its own intent than to a `not:` line."""
+    """Cosine by which an utterance shall be nearer to one of its own intent than to a `not:` line, and with the loss
+    `triplet` than to another intent."""
     anchors: int = 8
     """Texts of other languages in a step, whose vectors shall stay where they are."""
     anchoring: float = 20.0

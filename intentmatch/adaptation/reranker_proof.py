@@ -68,7 +68,8 @@ def proof_of(folds: Sequence[Fold], found: Sequence[Doubtful]) -> Proof:
         pairs = [(one.first_before, one.first_after) for one in inside]
         rows.append(_compared(f"first candidate of {len(inside):,} of them", pairs))
     known = [expected is not None for fold in folds for expected in fold.expected]
-    return Proof(tuple(rows), sum(known), len(known) - sum(known), len(folds), must_gain=True)
+    deciding = tuple(row.name for row in rows[:1])
+    return Proof(tuple(rows), sum(known), len(known) - sum(known), len(folds), deciding)
 
 
 def _compared(name: str, pairs: Sequence[tuple[bool, bool]]) -> Compared:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,10 @@ from intentmatch.core.errors import InputError, IntentMatchError
 
 if TYPE_CHECKING:
     from intentmatch.adaptation import AdaptedEncoder, AdaptedReranker, Compared, Proof
+
+
+_LOSSES = ("contrastive", "multiple-negatives", "triplet", "softmax")
+"""`intentmatch.adaptation.recipe.LOSSES`, which takes a second to import."""
 
 
 @cli.command()
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     metavar="MODEL",
     help="Cross-encoder to start from, with --reranker; without it, from the weights of the encoder.",
 )
+@click.option("--loss", type=click.Choice(_LOSSES), help="Loss of the encoder's training.  [default: contrastive]")
 @click.option("--output", "-o", "target", required=True, type=OUTPUT_FOLDER, help="New folder for the model.")
 @click.option("--folds", type=click.IntRange(2), default=3, show_default=True, help="Trainings that prove the model.")
 @click.option("--steps", type=click.IntRange(1), help="Steps of a training.  [default: 300]")
@@ -45,6 +50,7 @@ def adapt(
     encoder: str | None,
     reranker: bool,
     base: str | None,
+    loss: str | None,
     target: Path,
     folds: int,
     steps: int | None,
@@ -56,8 +62,11 @@ def adapt(
 
     The encoder learns to put utterances of one intent close together, and away from other intents and `not:` lines.
     Then it proves itself: in each fold a model is trained without some utterances and some intents, and compared with
-    the unchanged encoder. The model is written only if it finds as many intents, tells other messages apart as well,
-    and has forgotten no language that the registry lacks.
+    the unchanged encoder. The model is written only if it answers more of them right, finds as many intents, tells
+    other messages apart as well, and has forgotten no language that the registry lacks.
+
+    --loss is what the training minimises: contrastive (supervised contrastive learning), multiple-negatives (ranking
+    with in-batch negatives), triplet (over all triplets of the batch) or softmax (over the intents).
 
     With --reranker, a cross-encoder learns which pairs of utterances are of one intent, from the pairs that the bot
     confuses most. It is written only if more messages in doubt are answered right with it than without it.
@@ -81,24 +90,31 @@ def adapt(
 
     if base is not None and not reranker:
         raise click.UsageError("--base needs --reranker.")
+    if loss is not None and reranker:
+        raise click.UsageError("--loss is for encoders: a reranker is trained on pairs with cross-entropy.")
     if not is_yaml(intents):
         raise InputError(f"{intents} is not YAML: train on the folder that the artefact was built from")
     registry = read_registry(intents)
     explicit = settings_from(settings) | ({"encoder": encoder} if encoder else {})
     resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
-    chosen: dict[str, int] = {"seed": seed} | ({} if steps is None else {"steps": steps})
+    chosen: dict[str, Any] = {"seed": seed} | ({} if steps is None else {"steps": steps})
     adapted: AdaptedEncoder | AdaptedReranker
     with progress.shown():
         if reranker:
             pair_recipe = RerankerRecipe(**chosen)
             adapted = adapt_reranker(registry, resolved, target, pair_recipe, base=base, folds=folds, work=work)
         else:
-            adapted = adapt_encoder(registry, resolved, target, EncoderRecipe(**chosen), folds=folds, work=work)
+            recipe = EncoderRecipe(**chosen, loss=loss or _LOSSES[0])
+            adapted = adapt_encoder(registry, resolved, target, recipe, folds=folds, work=work)
     _show(adapted.proof)
     if adapted.folder is None and reranker:
         raise IntentMatchError("messages in doubt are answered no better with the reranker, so nothing was written")
     if adapted.folder is None:
-        raise IntentMatchError("the model lost something that the encoder could do before, so nothing was written")
+        lost = [row.name for row in adapted.proof.rows if row.lost]
+        why = f"the model lost something that the encoder could do before ({', '.join(lost)})" if lost else None
+        raise IntentMatchError(f"{why or 'no more messages are answered right than before'}, so nothing was written")
+    if adapted.proof.perhaps_chance:
+        output.say("  The gain is within its standard error: it may be chance.")
     used = f"reranker=cross_encoder:{target}" if reranker else f"encoder=sentence_transformer:{target}"
     output.say(f"{target}: use it with the setting {used}")
 

@@ -115,9 +115,7 @@ def test_library_prints_nothing_between_the_lines_of_the_command(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """It shows progress bars while it writes a model."""
-    recipe = EncoderRecipe(steps=1, learning_rate=1e-9)
-
-    found = adapt_encoder(few_frames, settings_for(tiny_encoder), tmp_path / "model", recipe, folds=2)
+    found = adapt_encoder(few_frames, settings_for(tiny_encoder), tmp_path / "model", RECIPE, folds=2)
 
     assert found.folder is not None
     assert capfd.readouterr() == ("", "")
@@ -136,6 +134,18 @@ def test_worse_model_is_not_written(
     assert found.proof.rows[0].after < found.proof.rows[0].before
     assert not (tmp_path / "model").exists()
     assert not (tmp_path / "model.work").exists()
+
+
+def test_model_that_changes_nothing_is_not_written(
+    few_frames: Registry, tiny_encoder: Path, settings_for: Callable[..., Settings], tmp_path: Path
+) -> None:
+    """No number is lower, and none is higher: there is no reason to use it."""
+    recipe = EncoderRecipe(steps=1, learning_rate=1e-9)
+
+    found = adapt_encoder(few_frames, settings_for(tiny_encoder), tmp_path / "model", recipe, folds=2)
+
+    assert found.folder is None
+    assert not any(row.lost or row.gained for row in found.proof.rows)
 
 
 def test_interrupted_run_does_not_repeat_finished_folds(
@@ -208,12 +218,11 @@ def test_missing_extra_is_named(
 
 
 def test_folder_that_cannot_be_written_is_an_error_of_ours(
-    frames: Registry, tiny_encoder: Path, settings_for: Callable[..., Settings], tmp_path: Path
+    few_frames: Registry, tiny_encoder: Path, settings_for: Callable[..., Settings], tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
-    recipe = EncoderRecipe(steps=1, learning_rate=1e-6)
 
     with pytest.raises(IntentMatchError, match="cannot be written"):
         adapt_encoder(
-            frames, settings_for(tiny_encoder), tmp_path / "file" / "model", recipe, folds=2, work=tmp_path / "work"
+            few_frames, settings_for(tiny_encoder), tmp_path / "file" / "model", RECIPE, folds=2, work=tmp_path / "work"
         )

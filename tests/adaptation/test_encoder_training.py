@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from intentmatch.adaptation import encoder_training
+from intentmatch.adaptation.batches import Batches
 from intentmatch.adaptation.encoder_training import Base, train_encoder
-from intentmatch.adaptation.recipe import EncoderRecipe
+from intentmatch.adaptation.losses import IntentLoss
+from intentmatch.adaptation.recipe import LOSSES, EncoderRecipe
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Intent, Registry, Utterance
@@ -41,24 +43,62 @@ def contrast(found: np.ndarray, owners: tuple[int, ...]) -> float:
     return float(cosines[same].mean() - cosines[~same].mean())
 
 
+@pytest.mark.parametrize("loss", LOSSES)
 def test_utterances_of_an_intent_come_closer_together_and_the_base_stays(
-    frames: Registry, base: Base, tmp_path: Path
+    frames: Registry, base: Base, tmp_path: Path, loss: str
 ) -> None:
     texts = [line.text for line in frames.utterances]
     before = base.encoder.encode(texts)
 
-    model = train_encoder(frames, base, RECIPE, work=tmp_path / "work")
+    model = train_encoder(frames, base, replace(RECIPE, loss=loss), work=tmp_path / "work")
 
     assert contrast(vectors(model, texts), frames.owners) > contrast(before, frames.owners) + 0.2
     assert np.array_equal(base.encoder.encode(texts), before)
 
 
+def test_losses_differ(frames: Registry, base: Base, tmp_path: Path) -> None:
+    texts = ["my parcel", "cancel now"]
+    cosines = {}
+    for loss in LOSSES:
+        model = train_encoder(frames, base, replace(RECIPE, loss=loss, steps=5), work=tmp_path / loss)
+        first, second = vectors(model, texts)
+        cosines[loss] = round(float(first @ second), 4)
+
+    assert len(set(cosines.values())) == len(LOSSES), cosines
+
+
+def test_unknown_loss_is_refused(frames: Registry, base: Base, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"the loss 'hinge' is unknown: use one of contrastive, multiple-negatives"):
+        train_encoder(frames, base, replace(RECIPE, loss="hinge"), work=tmp_path / "work")
+
+
+def test_softmax_does_not_tell_intents_apart_that_share_an_utterance(base: Base, tmp_path: Path) -> None:
+    """A line of two intents has both of them for neighbours, so neither is an error of the other."""
+    shared = (Utterance("my parcel", "en"), Utterance("the parcel now", "en"))
+    named = [Intent(name, shared, when=(name,)) for name in ("paid", "sent")]
+    other = Intent("hours", (Utterance("open today", "en"), Utterance("please close", "en")))
+    recipe = replace(RECIPE, loss="softmax", learning_rate=1e-6, steps=1, near=0.0)
+    centres = np.eye(3, base.encoder.dim, dtype=np.float32)
+    batches = Batches(Registry((*named, other)), centres, recipe)
+    between = IntentLoss(base.copy().model, recipe, centres, batches.apart)
+    import torch
+
+    def of(row: int, owner: int) -> float:
+        vector = torch.from_numpy(centres[row : row + 1])
+        return float(between.of(vector, vector, [owner]).detach())
+
+    scale = 1 / recipe.temperature
+    assert of(2, 0) == pytest.approx(scale, rel=1e-3)
+    assert of(1, 0) == pytest.approx(np.log(2), rel=1e-3)  # of no rival but the third intent
+
+
+@pytest.mark.parametrize("loss", ["contrastive", "softmax"])
 def test_interrupted_training_gives_the_same_model(
-    frames: Registry, base: Base, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    frames: Registry, base: Base, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loss: str
 ) -> None:
     """With dropout, and batches that are drawn anew after the interruption."""
     monkeypatch.setattr("intentmatch.adaptation.training._STEPS_BETWEEN_SAVES", 4)
-    recipe = replace(RECIPE, steps=10)
+    recipe = replace(RECIPE, steps=10, loss=loss)
     whole = train_encoder(frames, base, recipe, work=tmp_path / "whole")
 
     def interrupt(model: Any, step: int) -> str:

@@ -16,6 +16,7 @@ from intentmatch.adaptation.proof import (
     Fold,
     Measured,
     Probe,
+    Proof,
     folds_of,
     measure,
     proof_of,
@@ -180,8 +181,27 @@ def test_model_that_lost_one_of_them_is_not_kept(after: Measured) -> None:
     assert sum(row.lost for row in proof.rows) == 1
 
 
-def test_equal_model_is_kept() -> None:
-    assert proof_of([FOLD], [GOOD], [GOOD]).kept
+def test_equal_model_is_not_kept() -> None:
+    assert not proof_of([FOLD], [GOOD], [GOOD]).kept
+
+
+def test_higher_auroc_alone_is_no_reason_to_keep_a_model() -> None:
+    """Not one more message is answered right."""
+    better = measured((True, 0.95, True), (True, 0.9, True), (False, 0.0, True), languages=0.8)
+    worse = measured((True, 0.95, True), (True, 0.1, True), (False, 0.2, True), languages=0.8)
+
+    proof = proof_of([FOLD], [worse], [better])
+
+    assert [row.name for row in proof.rows if row.gained] == ["AUROC"]
+    assert not proof.kept
+
+
+@pytest.mark.parametrize(("error", "chance"), [(0.01, True), (0.004, False)])
+def test_gain_within_its_standard_error_may_be_chance(error: float, chance: bool) -> None:
+    proof = Proof((Compared("first candidate", 0.9, 0.905, error),), 100, 0, 2, ("first candidate",))
+
+    assert proof.kept
+    assert proof.perhaps_chance is chance
 
 
 def test_number_that_was_not_measured_is_not_compared() -> None:

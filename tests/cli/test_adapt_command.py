@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 import intentmatch.adaptation
 from intentmatch.adaptation import AdaptedEncoder, AdaptedReranker, Compared, EncoderRecipe, Proof, RerankerRecipe
+from intentmatch.adaptation.recipe import LOSSES
 from intentmatch.cli.commands import cli
 
 YAML = """\
@@ -17,7 +18,8 @@ intents:
   status: {utterances: {en: [where is my order, track my parcel, has it been shipped yet]}}
   cancel: {utterances: {en: [cancel my order, I do not want it any more, call off my purchase]}}
 """
-PROOF = Proof((Compared("first candidate", 0.9, 0.925, 0.01), Compared("AUROC", 0.97, 0.96)), 1200, 300, 3)
+FIRST = Compared("first candidate", 0.9, 0.925, 0.01)
+PROOF = Proof((FIRST, Compared("AUROC", 0.97, 0.96)), 1200, 300, 3, ("first candidate",))
 
 
 @pytest.fixture
@@ -31,11 +33,11 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The arguments of the training, which `kept` answers."""
-    given: dict[str, Any] = {"kept": True}
+    given: dict[str, Any] = {"kept": True, "proof": PROOF}
 
     def adapt(registry: Any, settings: Any, output: Path, recipe: Any, **more: Any) -> AdaptedEncoder:
         given.update(intents=len(registry), encoder=settings.encoder, recipe=recipe, **more)
-        return AdaptedEncoder(PROOF, output if given["kept"] else None)
+        return AdaptedEncoder(given["proof"], output if given["kept"] else None)
 
     monkeypatch.setattr(intentmatch.adaptation, "adapt_encoder", adapt)
     return given
@@ -66,10 +68,46 @@ def test_model_that_is_not_kept_fails(registry: Path, asked: dict[str, Any]) -> 
     result = run("shop", "-o", "model", "--set", "encoder=sentence_transformer:mini", "--work", "state")
 
     assert result.exit_code == 1
-    assert "nothing was written" in result.stderr
+    assert "could do before (AUROC), so nothing was written" in result.stderr
     assert "first candidate" in result.stdout
     assert (asked["encoder"], asked["work"]) == ("sentence_transformer:mini", Path("state"))
     assert asked["recipe"] == EncoderRecipe()
+
+
+def test_model_without_a_gain_is_not_recommended(registry: Path, asked: dict[str, Any]) -> None:
+    same = Proof((FIRST._replace(after=0.9),), 1200, 300, 3, ("first candidate",))
+    asked.update(kept=same.kept, proof=same)
+
+    result = run("shop", "-o", "model", "-e", "sentence_transformer:mini")
+
+    assert result.exit_code == 1
+    assert "+0.000" in result.stdout
+    assert "no more messages are answered right than before, so nothing was written" in result.stderr
+    assert "use it" not in result.output
+
+
+def test_gain_that_may_be_chance_is_called_so(registry: Path, asked: dict[str, Any]) -> None:
+    asked["proof"] = Proof((FIRST._replace(after=0.905),), 1200, 300, 3, ("first candidate",))
+
+    result = run("shop", "-o", "model", "-e", "sentence_transformer:mini")
+
+    assert "The gain is within its standard error: it may be chance." in result.stdout
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses_have_the_names_of_the_literature(registry: Path, asked: dict[str, Any], loss: str) -> None:
+    result = run("shop", "-o", "model", "-e", "sentence_transformer:mini", "--loss", loss)
+
+    assert result.exit_code == 0, result.output
+    assert asked["recipe"] == EncoderRecipe(loss=loss)
+    assert loss in run("--help").output
+
+
+def test_loss_is_for_encoders(registry: Path) -> None:
+    result = run("shop", "--reranker", "--loss", "triplet", "-o", "model")
+
+    assert result.exit_code == 2
+    assert "--loss is for encoders" in result.stderr
 
 
 def test_embedded_encoder_is_refused(registry: Path) -> None:

@@ -91,6 +91,7 @@ def explain_thresholds(
     if messages:
         output.say(f"  {_about_messages(guessed, share)}")
     output.say(_asks(matcher))
+    output.say("refuses: nothing like your lines, below the threshold")
     output.echo()
     output.table(
         ["for", "threshold", "on", "from", "precision", "coverage", "refused", "cases"],
@@ -203,4 +204,4 @@ def _asks(matcher: Matcher) -> str:
     margin = matcher.policy.margin
     if margin is not None:
         return f"margin: {margin:.3f} of the score ({matcher.settings.origin('margin')})"
-    return f"asks: with the best {RIVALS} intents, if the first one has a confidence of at most {ASK_BELOW:.0%}"
+    return f"asks: two of your intents, or {RIVALS}, if the first one has a confidence of at most {ASK_BELOW:.0%}"

@@ -17,6 +17,7 @@ _DOUBTFUL_ERROR = 0.25
 _BAND = 0.05
 
 _MOST_EXTRA = 3  # digits
+_COUNTS = {2: "two", 3: "three"}
 
 # Under a threshold on the confidence there is nothing to ask without a second intent as likely as this.
 _LEAST_OF_SECOND = 0.1
@@ -164,7 +165,8 @@ def _failing(ranked: Sequence[Candidate], cut: Cut, total: float | None) -> str:
     best = ranked[0]
     extra = _digits_apart(best, cut, total)
     nearest = f"{best.intent} comes nearest" + (" with" if cut.on != "in_scope" else "; the message is in scope with")
-    return f"{nearest} {_compared(best, cut, total, extra)}, below the threshold {cut.named(extra)}."
+    compared = f"{_compared(best, cut, total, extra)}, below the threshold {cut.named(extra)}"
+    return f"nothing like your lines: {nearest} {compared}."
 
 
 def _measured(candidate: Candidate, cut: Cut, total: float | None) -> float:
@@ -216,11 +218,12 @@ def _scattered(best: Candidate) -> str:
 
 
 def _asks(rivals: Sequence[Candidate], policy: Policy) -> str:
+    several = f"{_COUNTS.get(len(rivals), len(rivals))} of your intents"
     if policy.margin is not None:
         names = " and ".join(f"{c.intent} ({c.score:.2f})" for c in rivals)
-        return f"the scores of {names} are within {policy.margin:.2f} of each other."
+        return f"{several}: the scores of {names} are within {policy.margin:.2f} of each other."
     names = " or ".join(f"{c.intent} ({c.confidence:.0%})" for c in rivals)
-    return f"it could be {names}, by their confidence; none of them is likely enough alone."
+    return f"{several}: it could be {names}, by their confidence; none of them is likely enough alone."
 
 
 def _doubtful(candidate: Candidate, cut: Cut, total: float | None, band: float | None, *, passes: bool) -> bool:

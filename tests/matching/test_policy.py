@@ -36,7 +36,7 @@ def verdict(scores: dict[str, float], policy: Policy) -> tuple[str, str | None]:
 )
 def test_value_just_below_its_threshold_is_shown_as_below_it(score, cut, says):
     decision = decide(candidates_of(a=score), Policy(Cut(cut, "test")))
-    assert decision.reason == f"a comes nearest with {says} (test)."
+    assert decision.reason == f"nothing like your lines: a comes nearest with {says} (test)."
 
 
 def test_probability_just_below_its_threshold_is_shown_as_below_it():
@@ -114,7 +114,7 @@ def test_intent_below_its_own_threshold_does_not_hand_the_message_to_the_next():
     assert decision.verdict == "out_of_scope"
     assert [candidate.intent for candidate in decision.ranked] == ["a", "c", "b"]
     assert decision.cut == Cut(0.95, "own")
-    assert decision.reason == "a comes nearest with a score of 0.90, below the threshold 0.95 (own)."
+    assert decision.reason == "nothing like your lines: a comes nearest with a score of 0.90, below the threshold 0.95 (own)."
 
 
 def test_intent_below_its_own_threshold_is_no_rival():
@@ -130,7 +130,7 @@ def test_rivals_lie_within_the_margin_of_the_best():
 
     assert decision.verdict == "ambiguous"
     assert [rival.intent for rival in decision.rivals] == ["a", "b", "c"]
-    assert "the scores of a (0.85) and b (0.80) and c (0.75) are within 0.12 of each other." in decision.reason
+    assert "three of your intents: the scores of a (0.85) and b (0.80) and c (0.75) are within 0.12 of each other." in decision.reason
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_reason_names_scores_threshold_and_its_origin():
         == "a has a score of 0.80, at or above the threshold 0.50 (learned)."
     )
     assert decide(candidates_of(a=0.3, b=0.2), policy).reason == (
-        "a comes nearest with a score of 0.30, below the threshold 0.50 (learned)."
+        "nothing like your lines: a comes nearest with a score of 0.30, below the threshold 0.50 (learned)."
     )
     assert decide((), policy).reason == "there is nothing to compare the message with."
 
@@ -356,7 +356,7 @@ def test_threshold_of_an_author_on_the_score_may_ask_too():
 
     assert (close.verdict, [c.intent for c in close.rivals]) == ("ambiguous", ["a", "b"])
     assert clear.verdict == "out_of_scope"
-    assert clear.reason == "a comes nearest with a score of 0.70, below the threshold 0.80 (the author's)."
+    assert clear.reason == "nothing like your lines: a comes nearest with a score of 0.70, below the threshold 0.80 (the author's)."
 
 
 @pytest.mark.parametrize(
@@ -371,12 +371,12 @@ def test_threshold_of_an_author_on_the_score_may_ask_too():
         (
             LEARNED,
             {"a": (0.4, 0.3, 1.5), "b": (0.9, 0.1, 1.3)},
-            "a comes nearest; the message is in scope with a probability of 40%, below the threshold 50% (learned).",
+            "nothing like your lines: a comes nearest; the message is in scope with a probability of 40%, below the threshold 50% (learned).",
         ),
         (
             LEARNED,
             {"a": (0.4, 0.45, 1.5), "b": (0.9, 0.4, 1.3)},
-            "it could be a (45%) or b (40%), by their confidence; none of them is likely enough alone.",
+            "two of your intents: it could be a (45%) or b (40%), by their confidence; none of them is likely enough alone.",
         ),
         (
             SURE,
@@ -386,7 +386,7 @@ def test_threshold_of_an_author_on_the_score_may_ask_too():
         (
             SURE,
             {"a": (0.4, 0.85, 1.5)},
-            "a comes nearest with a confidence of 85%, below the threshold 90% (bot.yaml:3).",
+            "nothing like your lines: a comes nearest with a confidence of 85%, below the threshold 90% (bot.yaml:3).",
         ),
     ],
 )

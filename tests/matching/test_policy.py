@@ -114,7 +114,7 @@ def test_intent_below_its_own_threshold_does_not_hand_the_message_to_the_next():
     assert decision.verdict == "out_of_scope"
     assert [candidate.intent for candidate in decision.ranked] == ["a", "c", "b"]
     assert decision.cut == Cut(0.95, "own")
-    assert decision.reason == "nothing like your lines: a comes nearest with a score of 0.90, below the threshold 0.95 (own)."
+    assert decision.reason.endswith("a comes nearest with a score of 0.90, below the threshold 0.95 (own).")
 
 
 def test_intent_below_its_own_threshold_is_no_rival():
@@ -130,7 +130,8 @@ def test_rivals_lie_within_the_margin_of_the_best():
 
     assert decision.verdict == "ambiguous"
     assert [rival.intent for rival in decision.rivals] == ["a", "b", "c"]
-    assert "three of your intents: the scores of a (0.85) and b (0.80) and c (0.75) are within 0.12 of each other." in decision.reason
+    of_all = "three of your intents: the scores of a (0.85) and b (0.80) and c (0.75)"
+    assert decision.reason == f"{of_all} are within 0.12 of each other."
 
 
 @pytest.mark.parametrize(
@@ -356,7 +357,7 @@ def test_threshold_of_an_author_on_the_score_may_ask_too():
 
     assert (close.verdict, [c.intent for c in close.rivals]) == ("ambiguous", ["a", "b"])
     assert clear.verdict == "out_of_scope"
-    assert clear.reason == "nothing like your lines: a comes nearest with a score of 0.70, below the threshold 0.80 (the author's)."
+    assert clear.reason.endswith("a comes nearest with a score of 0.70, below the threshold 0.80 (the author's).")
 
 
 @pytest.mark.parametrize(
@@ -371,12 +372,14 @@ def test_threshold_of_an_author_on_the_score_may_ask_too():
         (
             LEARNED,
             {"a": (0.4, 0.3, 1.5), "b": (0.9, 0.1, 1.3)},
-            "nothing like your lines: a comes nearest; the message is in scope with a probability of 40%, below the threshold 50% (learned).",
+            "nothing like your lines: a comes nearest; the message is in scope with a probability of 40%, below the"
+            " threshold 50% (learned).",
         ),
         (
             LEARNED,
             {"a": (0.4, 0.45, 1.5), "b": (0.9, 0.4, 1.3)},
-            "two of your intents: it could be a (45%) or b (40%), by their confidence; none of them is likely enough alone.",
+            "two of your intents: it could be a (45%) or b (40%), by their confidence; none of them is likely enough"
+            " alone.",
         ),
         (
             SURE,

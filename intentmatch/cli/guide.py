@@ -40,7 +40,15 @@ GROUPS = {
         "ray",
         "protocols",
     ),
-    "Encoders and size": ("encoders", "gpu-and-onnx", "distil", "adapt", "large-registries"),
+    "Encoders and size": (
+        "encoders",
+        "sentence-transformers",
+        "reranker",
+        "gpu-and-onnx",
+        "distil",
+        "adapt",
+        "large-registries",
+    ),
     "Come from elsewhere": (
         "import-export",
         "coming-from-rasa",

@@ -6,6 +6,7 @@ import dataclasses
 import re
 from pathlib import Path
 
+import cli_page
 import click
 import pytest
 import yaml
@@ -108,28 +109,13 @@ def test_every_block_says_how_it_is_executed(document: Document) -> None:
     check_notes(document)
 
 
-def test_every_command_and_option_is_documented() -> None:
-    """In the section of cli.md with the command's name, or in the table of shared options; and no option more."""
-    text = "\n" + (GUIDE / "cli.md").read_text(encoding="utf-8")
-    sections = {part.partition("\n")[0]: part for part in re.split(r"\n#{2,3} ", text)[1:]}
-    shared = words_of_options(sections["Options of several commands"])
-    context = click.Context(cli)
+def test_the_page_of_commands_is_made_from_their_help() -> None:
+    """Every command has a section, and its text and options are those of `--help`."""
+    page = cli_page.PAGE.read_text(encoding="utf-8")
 
-    for name in cli.list_commands(context):
-        command = cli.get_command(context, name)
-        assert f"`intentmatch {name}" in sections["Commands"], name
-        commands = [command, *command.commands.values()] if isinstance(command, click.Group) else [command]
-        real = {word for one in commands for option in one.params if option.param_type_name == "option"
-                for word in (*option.opts, *option.secondary_opts)}  # fmt: skip
-        told = words_of_options(sections[name])
-        assert real - shared <= told, (name, sorted(real - shared - told))
-        assert told <= real | shared, (name, sorted(told - real))
-
-
-def words_of_options(section: str) -> set[str]:
-    """The options in the first column of tables."""
-    cells = [row.split(" | ")[0] for row in re.findall(r"^\| (`-.*)", section, re.MULTILINE)]
-    return {word for cell in cells for word in re.findall(r"`(--?[\w-]+)", cell)}
+    assert page == cli_page.made(page), "run `python tests/cli_page.py`"
+    assert len(re.findall(r"^### ", page, re.MULTILINE)) == len(cli.list_commands(click.Context(cli)))
+    assert "| `--why` | Explain the answer, stage by stage. |" in page
 
 
 def test_every_exit_code_is_documented() -> None:

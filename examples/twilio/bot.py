@@ -10,12 +10,14 @@ from twilio.twiml.messaging_response import MessagingResponse
 
 from intentmatch import Dialogue, Matcher, Turn
 from intentmatch.integrations.credentials import credential
+from intentmatch.integrations.deliveries import Answers
 
 # The URL configured in Twilio, which its signature covers; a server behind a proxy sees another URL.
 WEBHOOK = credential("TWILIO_WEBHOOK", "take the URL of this bot as Twilio reaches it, such as that of ngrok")
 signatures = RequestValidator(credential("TWILIO_AUTH_TOKEN", "see Account Info at https://console.twilio.com"))
 
 dialogue = Dialogue(Matcher.load(Path(__file__).with_name("bot.yaml")))
+answers: Answers[Turn] = Answers()
 app = FastAPI(title="A bot for SMS and WhatsApp")
 
 
@@ -32,7 +34,9 @@ async def signed(request: Request) -> dict[str, str]:
 async def message(sent: Annotated[dict[str, str], Depends(signed)]) -> Response:
     """Answer one message."""
     # `From` is "whatsapp:+49..." or "+49...", so it identifies the user and the channel.
-    turn = await dialogue.atake(sent.get("Body"), f"twilio:{sent.get('To')}:{sent.get('From')}")
+    conversation = f"twilio:{sent.get('To')}:{sent.get('From')}"
+    # Twilio sends a message again if the response did not reach it, and then needs the same answer.
+    turn = await answers.once(sent.get("MessageSid"), lambda: dialogue.atake(sent.get("Body"), conversation))
     answer = MessagingResponse()
     if (text := reply_to(turn)) is not None:
         answer.message(text)

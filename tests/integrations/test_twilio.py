@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ import uvicorn
 from contracts.order_bot import load_example
 from twilio.request_validator import RequestValidator
 
+_numbers = itertools.count(1)
 WEBHOOK, TOKEN = "https://bot.example/message", "token"
 
 
@@ -30,7 +32,14 @@ class Chat:
     def send(self, text: str | None, *, user: str = "whatsapp:+491", token: str = TOKEN, **fields: str) -> list[str]:
         """The replies to a message."""
         content = {} if text is None else {"Body": text}
-        form = {"MessageSid": "SM1", "From": user, "To": "whatsapp:+490", "NumMedia": "0", **content, **fields}
+        form = {
+            "MessageSid": f"SM{next(_numbers)}",
+            "From": user,
+            "To": "whatsapp:+490",
+            "NumMedia": "0",
+            **content,
+            **fields,
+        }
         return self.post(urlencode(form), RequestValidator(token).compute_signature(WEBHOOK, form))
 
     def post(self, body: str, signature: str) -> list[str]:
@@ -63,6 +72,17 @@ def test_example_holds_its_conversation(chat):
     assert chat.send("4711") == ["Order 4711 is on its way."]
     assert chat.send("storniere meine Bestellung") == ["Ich habe sie storniert."]
     assert chat.send("tell me a joke") == ["Sorry, I did not understand that."]
+
+
+def test_message_that_is_sent_again_gets_the_same_answer(chat):
+    """Twilio did not get the response. The second delivery is no answer to the question of the first."""
+    first, second = (chat.send("my order", MessageSid="SMagain") for _ in range(2))
+
+    assert first == second
+    assert first[0].startswith("Did you mean:")
+    assert chat.send("1", MessageSid="SMnext") == ["What is your order number?"]
+    assert chat.send("1", MessageSid="SMnext") == ["What is your order number?"]
+    assert chat.send("4711") == ["Order 4711 is on its way."]
 
 
 def test_words_choose(chat):

@@ -18,14 +18,17 @@ pytest.importorskip("rasa.engine", reason="needs the extra `rasa`")
 
 import rasa.model_training
 from contracts.order_bot import EXAMPLES, GatedEncoder, order_dialogue
+from programs import serving
 from rasa.core.agent import Agent
 from rasa.core.channels.channel import UserMessage
+from rasa.core.http_interpreter import RasaNLUHttpInterpreter
 from rasa.engine.constants import PLACEHOLDER_MESSAGE, PLACEHOLDER_TRACKER
 from rasa.engine.graph import ExecutionContext
 from rasa.engine.recipes.default_recipe import DefaultV1Recipe
 from rasa.engine.runner.dask import DaskGraphRunner
 from rasa.engine.storage.local_model_storage import LocalModelStorage
 from rasa.shared.nlu.training_data.message import Message
+from rasa.utils.endpoints import EndpointConfig
 
 from intentmatch.integrations.rasa import IntentMatchClassifier
 
@@ -222,3 +225,67 @@ def test_example_is_trained_and_holds_its_conversation(tmp_path, monkeypatch):
         "Paris": ["It is sunny in Paris."],
         "la la": ["Sorry, I can help with orders and the weather."],
     }
+
+
+BUTTONS = {
+    "domain.yml": [
+        ("intents: [greet,", "intents: [affirm, greet,"),
+        (
+            'utter_cancel_order: [{text: "Your order is cancelled."}]',
+            'utter_cancel_order: [{text: "Your order is cancelled.", buttons: [{title: OK, payload: /affirm}]}]\n'
+            '  utter_affirm: [{text: "You are welcome."}]',
+        ),
+    ],
+    "data/rules.yml": [("rules:\n", "rules:\n- rule: ok\n  steps: [{intent: affirm}, {action: utter_affirm}]\n")],
+}
+"""What the bot of the example gets: a button with the payload of an intent without utterances."""
+
+
+def test_payloads_and_fallback_go_through_rasas_http_interpreter(tmp_path, monkeypatch):
+    """`nlu:` of endpoints.yml: Rasa sends every text to the server, payloads of buttons and of the fallback included."""
+    monkeypatch.setenv("INTENTMATCH_CACHE", "off")
+    monkeypatch.setenv("INTENTMATCH_KEYS", "a-key-of-the-test")
+    shutil.copytree(EXAMPLES / "rasa", tmp_path / "bot")
+    monkeypatch.chdir(tmp_path / "bot")
+    for name, changes in BUTTONS.items():
+        text = Path(name).read_text(encoding="utf-8")
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        Path(name).write_text(text, encoding="utf-8")
+
+    async def main(url: str) -> tuple[list[list[dict[str, Any]]], dict[str, Any]]:
+        trained = await rasa.model_training.train("domain.yml", "config.yml", ["data"])
+        interpreter = RasaNLUHttpInterpreter(EndpointConfig(url, token="a-key-of-the-test"))
+        try:
+            agent = Agent.load(trained.model, http_interpreter=interpreter)
+            texts = [
+                "storniere meine Bestellung",
+                "/affirm",
+                "my order",
+                "/order_status",
+                "sing a song",
+                "/out_of_scope",
+                "la la",
+                "/out_of_scope",
+                '/weather{"city": "Paris"}',
+            ]
+            said = [await agent.handle_text(text) for text in texts]
+            return said, await interpreter.parse(UserMessage('/weather{"city": "Paris"}'))
+        finally:
+            await interpreter.session.close()
+
+    with serving(EXAMPLES / "rasa" / "bot.yaml", "--protocol", "rasa") as url:
+        said, parsed = asyncio.run(main(url))
+
+    cancelled, affirmed, asked, status, _, rephrase, again, unknown, weather = said
+    assert cancelled[0]["buttons"] == [{"title": "OK", "payload": "/affirm"}]
+    assert [reply["text"] for reply in affirmed] == ["You are welcome."]
+    assert [button["payload"] for button in asked[0]["buttons"]] == ["/order_status", "/out_of_scope"]
+    assert [reply["text"] for reply in status] == ["Your order is on its way."]
+    assert [reply["text"] for reply in rephrase] == ["Could you say it in other words?"]
+    assert again[0]["buttons"][1]["payload"] == "/out_of_scope"
+    assert [reply["text"] for reply in unknown] == ["Sorry, I can help with orders and the weather."]
+    assert [reply["text"] for reply in weather] == ["It is sunny in Paris."]
+    assert parsed["intent"] == {"name": "weather", "confidence": 1.0}
+    assert [(one["entity"], one["value"]) for one in parsed["entities"]] == [("city", "Paris")]

@@ -242,7 +242,7 @@ BUTTONS = {
 
 
 def test_payloads_and_fallback_go_through_rasas_http_interpreter(tmp_path, monkeypatch):
-    """`nlu:` of endpoints.yml: Rasa sends every text to the server, payloads of buttons and of the fallback included."""
+    """`nlu:` of endpoints.yml: Rasa sends every text to the server, payloads of buttons and the fallback included."""
     monkeypatch.setenv("INTENTMATCH_CACHE", "off")
     monkeypatch.setenv("INTENTMATCH_KEYS", "a-key-of-the-test")
     shutil.copytree(EXAMPLES / "rasa", tmp_path / "bot")

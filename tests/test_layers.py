@@ -15,7 +15,7 @@ PACKAGE = Path(intentmatch.__file__).parent
 FLOORS: tuple[frozenset[str], ...] = tuple(
     frozenset(floor.split())
     for floor in (
-        "runtime",
+        "languages runtime",
         "text",
         "core",
         "slots storage",

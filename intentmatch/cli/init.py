@@ -102,10 +102,10 @@ def _asked(question: str, default: str, read: Callable[[str], _T], *, asking: bo
 def _codes(languages: str) -> list[str]:
     """Return the codes of languages such as `en, german`, each once. Raises `InputError`."""
     from intentmatch.core.types import checked_language_code
-    from intentmatch.registry.reading.country_codes import LANGUAGE_NAMED
+    from intentmatch.registry.reading.country_codes import language_named
 
     words = [word for word in re.split(r"[\s,]+", languages.strip()) if word]
-    codes = [LANGUAGE_NAMED.get(word.lower()) or checked_language_code(word) for word in words]
+    codes = [language_named(word) or checked_language_code(word) for word in words]
     if not codes:
         raise InputError("name at least one language, such as en or en,de")
     return list(dict.fromkeys(codes))

@@ -6,56 +6,18 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from intentmatch.core.result import Entity
+from intentmatch.languages.tables import Table
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.neighbours import bare_words
 from intentmatch.text.normalize import bare, base_language
 
-_OR = {
-    "ar": "أو او أم ام",
-    "bg": "или",
-    "ca": "o",
-    "cs": "nebo anebo či",
-    "da": "eller",
-    "de": "oder bzw beziehungsweise",
-    "el": "ή",
-    "en": "or",
-    "es": "o u",
-    "et": "või",
-    "fa": "یا",
-    "fi": "tai vai",
-    "fr": "ou",
-    "he": "או",
-    "hi": "या",
-    "hr": "ili",
-    "hu": "vagy",
-    "id": "atau",
-    "it": "o oppure",
-    "ja": "か または もしくは それとも",
-    "ko": "아니면 또는 혹은",
-    "lt": "arba ar",
-    "lv": "vai",
-    "nl": "of",
-    "no": "eller",
-    "pl": "lub albo czy",
-    "pt": "ou",
-    "ro": "sau ori",
-    "ru": "или либо",
-    "sk": "alebo či",
-    "sl": "ali",
-    "sr": "ili или",
-    "sv": "eller",
-    "th": "หรือ",
-    "tr": "veya ya yoksa yahut",
-    "uk": "або чи",
-    "vi": "hoặc hay",
-    "zh": "或 或者 还是 還是 或是",
-}
+_OR = Table[str]("or_words")
 """Words for "or" by language."""
 _LONGEST_LINK = 24
 """Characters between two alternatives: the word for "or", and a few function words."""
 _LONGEST_QUESTION = 200
 """Characters of a question that repeats the user's words."""
-_QUESTION_MARKS = {"ar": "؟", "fa": "؟", "el": ";", "ja": "？", "zh": "？"}
+_QUESTION_MARKS = Table[str]("question_mark")
 
 
 def joined_by_or(text: str, start: int, end: int, language: str | None) -> bool:

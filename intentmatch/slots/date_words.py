@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from intentmatch.languages.tables import Table
 from intentmatch.slots.day_parts import WEEKDAY_PARTS, days_of_parts
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.lists import ListFinder, Name
@@ -29,33 +30,11 @@ _WEEKDAYS = [name.lower() for name in calendar.day_name]
 _UNITS = ("day", "week", "month", "year")
 _NEVER = "(?!)"
 # Words that CLDR lacks, with their distance from today in days.
-_MORE_DAYS = {
-    "en": {"tmrw": 1, "tmr": 1},
-    "ar": {"بعد غد": 2, "بعد الغد": 2},
-    "es": {"pasado mañana": 2},
-    "fa": {"پس فردا": 2},
-    "it": {"dopodomani": 2},
-    "ko": {"모레": 2},
-    "pt": {"depois de amanhã": 2},
-    "tr": {"öbür gün": 2},
-    "zh": {"大后天": 3, "大後天": 3},
-}
+_MORE_DAYS = Table[Mapping[str, int]]("days")
 # Forms of Monday to Sunday that CLDR lacks: "from Friday to Sunday", "by Thursday".
-_MORE_WEEKDAYS = {
-    "en": ["monday tues weds thurs friday saturday sunday"],
-    "pl": ["poniedziałku wtorku środy czwartku piątku soboty niedzieli"],
-    "ru": [
-        "понедельника вторника среды четверга пятницы субботы воскресенья",
-        "понедельнику вторнику среде четвергу пятнице субботе воскресенью",
-        "понедельником вторником средой четвергом пятницей субботой воскресеньем",
-    ],
-    "tr": ["pazartesiden salıdan çarşambadan perşembeden cumadan cumartesiden pazardan"],
-}
+_MORE_WEEKDAYS = Table[tuple[str, ...]]("weekdays")
 # Cases of January to December that CLDR lacks: "in December".
-_MORE_MONTHS = {
-    "pl": "styczniu lutym marcu kwietniu maju czerwcu lipcu sierpniu wrześniu październiku listopadzie grudniu",
-    "ru": "январе феврале марте апреле мае июне июле августе сентябре октябре ноябре декабре",
-}
+_MORE_MONTHS = Table[str]("months")
 _MONTH_FIRST = frozenset(["en", "en-US", "en-PH", "fil"])
 """Languages that write the month before the day (11/22), besides those that put the year first."""
 _SHORTEST_WEEKDAY = 4

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from intentmatch.core import plugins
+from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import MOMENT_WORDS
 from intentmatch.slots.relative_days import days_later
@@ -22,79 +23,10 @@ from intentmatch.text.normalize import base_language
 PARTS = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 22), "night": (22, 24)}
 """Hours of the parts of a day; the night ends with the day."""
 
-DAY_PARTS = {
-    "ar": {"الليلة": "0 evening", "هذا المساء": "0 evening", "هذا الصباح": "0 morning"},
-    "de": {"heut abend": "0 evening", "heut früh": "0 morning"},
-    "en": {
-        **dict.fromkeys(["tonight", "this evening", "this night"], "0 evening"),
-        "this morning": "0 morning",
-        "this afternoon": "0 afternoon",
-        "last night": "-1 evening",
-    },
-    "es": {
-        **dict.fromkeys(["esta noche", "esta tarde noche"], "0 evening"),
-        "esta mañana": "0 morning",
-        "esta tarde": "0 afternoon",
-        "anoche": "-1 evening",
-    },
-    "fa": {"امشب": "0 evening", "دیشب": "-1 evening"},
-    "fr": {
-        "ce soir": "0 evening",
-        "cette nuit": "0 evening",
-        "ce matin": "0 morning",
-        "cet après-midi": "0 afternoon",
-        "cet aprem": "0 afternoon",
-        "hier soir": "-1 evening",
-    },
-    "it": {
-        **dict.fromkeys(["stasera", "questa sera", "stanotte"], "0 evening"),
-        **dict.fromkeys(["stamattina", "stamani", "questa mattina"], "0 morning"),
-        "questo pomeriggio": "0 afternoon",
-        "domattina": "1 morning",
-        "ieri sera": "-1 evening",
-    },
-    "ja": {
-        **dict.fromkeys(["今夜", "今晩"], "0 evening"),
-        "今朝": "0 morning",
-        "明朝": "1 morning",
-        "明晩": "1 evening",
-    },
-    "nl": {
-        **dict.fromkeys(["vanavond", "vannacht"], "0 evening"),
-        **dict.fromkeys(["vanochtend", "vanmorgen"], "0 morning"),
-        "vanmiddag": "0 afternoon",
-        "morgenochtend": "1 morning",
-        "morgenmiddag": "1 afternoon",
-        "morgenavond": "1 evening",
-    },
-    "pt": {"esta noite": "0 evening", "esta tarde": "0 afternoon", "esta manhã": "0 morning"},
-    "ru": {},
-    "tr": {
-        **dict.fromkeys(["bu akşam", "bu gece"], "0 evening"),
-        "bu sabah": "0 morning",
-        "bu öğleden sonra": "0 afternoon",
-        "dün akşam": "-1 evening",
-    },
-    "zh": {
-        **dict.fromkeys(["今晚", "今夜"], "0 evening"),
-        **dict.fromkeys(["今早", "今晨"], "0 morning"),
-        **dict.fromkeys(["明晚", "明夜"], "1 evening"),
-        **dict.fromkeys(["明早", "明晨"], "1 morning"),
-        "后晚": "2 evening",
-        "昨晚": "-1 evening",
-    },
-}
+DAY_PARTS: Mapping[str, Mapping[str, str]] = Table("day_parts")
 """Words for a part of a day near today that need no word for the day, with the days from today and the part."""
 
-WEEKDAY_PARTS = {
-    "de": {
-        **dict.fromkeys(["morgen", "früh", "vormittag"], "morning"),
-        "nachmittag": "afternoon",
-        "abend": "evening",
-        "nacht": "night",
-    },
-    "nl": {"ochtend": "morning", "morgen": "morning", "middag": "afternoon", "avond": "evening", "nacht": "night"},
-}
+WEEKDAY_PARTS: Mapping[str, Mapping[str, str]] = Table("weekday_parts")
 """Parts of the day that are written together with a weekday: "Freitagabend"."""
 _LONGEST_BEFORE = 40
 """Characters before a time that are searched for a part of the day."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.numbers import added_behind, numbers
 from intentmatch.slots.word_patterns import any_of
@@ -33,8 +34,8 @@ _SMALLER["minute"] = ("second", 60)
 class _Phrases(NamedTuple):
     """Words of a language; bars separate alternatives."""
 
-    units: str
-    """Words for year, month, week, day, hour, minute and second, separated by semicolons."""
+    units: Mapping[str, str]
+    """Words for each of `UNITS`."""
     articles: str = ""
     """Words for one before a unit."""
     halves: str = ""
@@ -47,127 +48,12 @@ class _Phrases(NamedTuple):
     """Words with their whole meaning."""
 
 
-_PHRASES = {
-    "ar": _Phrases(
-        "سنة|سنوات|عام|أعوام;شهر|أشهر|شهور;أسبوع|أسابيع;يوم|أيام;ساعة|ساعات;دقيقة|دقائق;ثانية|ثواني|ثوان",
-        halves="نصف",
-        more={"ربع": 0.25},
-        joints="و",
-        whole={"ساعة": "PT1H", "دقيقة": "PT1M", "يوم": "P1D", "أسبوع": "P1W", "شهر": "P1M", "سنة": "P1Y",
-               "ساعتين": "PT2H", "ساعتان": "PT2H", "دقيقتين": "PT2M", "يومين": "P2D", "أسبوعين": "P2W", "شهرين": "P2M",
-               "سنتين": "P2Y", "ثانيتين": "PT2S"},
-    ),
-    "de": _Phrases(
-        "jahr|jahre|jahren;monat|monate|monaten;woche|wochen;tag|tage|tagen;stunde|stunden|std|h;minute|minuten|min;"
-        "sekunde|sekunden|sek|s",
-        "ein|eine|einen|einem|einer",
-        "halbe|halben|halbes|halber|eine halbe|einer halben|ein halbes|einem halben|einen halben",
-        {"dreiviertel": 0.75, "eine dreiviertel": 0.75, "einer dreiviertel": 0.75},
-        joints="und",
-        whole={"viertelstunde": "PT15M", "eine viertelstunde": "PT15M", "einer viertelstunde": "PT15M",
-               "dreiviertelstunde": "PT45M", "eine dreiviertelstunde": "PT45M",
-               "einer dreiviertelstunde": "PT45M", "halbstunde": "PT30M"},
-    ),
-    "en": _Phrases(
-        "year|years|yr|yrs;month|months;week|weeks|wk|wks;day|days;hour|hours|hr|hrs|h;minute|minutes|min|mins;"
-        "second|seconds|sec|secs|s",
-        "a|an|one",
-        "half a|half an|a half|half",
-        {"quarter of an": 0.25, "a quarter of an": 0.25, "three quarters of an": 0.75, "a couple of": 2, "a few": 3},
-        "and",
-        {"fortnight": "P2W", "a fortnight": "P2W"},
-    ),
-    "es": _Phrases(
-        "año|años;mes|meses;semana|semanas;día|días;hora|horas|h|hs;minuto|minutos|min;segundo|segundos|seg|s",
-        "un|una",
-        "media|medio",
-        {"un cuarto de": 0.25, "tres cuartos de": 0.75},
-        "y",
-        {"hora y media": "PT1H30M", "hora y cuarto": "PT1H15M", "quincena": "P15D", "una quincena": "P15D"},
-    ),
-    "fa": _Phrases(
-        "سال;ماه;هفته;روز;ساعت;دقیقه;ثانیه",
-        "یک|یه",
-        "نیم",
-        {"یک ربع": 0.25},
-        "و",
-    ),
-    "fr": _Phrases(
-        "an|ans|année|années;mois;semaine|semaines;jour|jours|j;heure|heures|h;minute|minutes|min|mn;"
-        "seconde|secondes|sec|s",
-        "un|une",
-        "une demi|demi|une demie|demie",
-        {"un quart d'": 0.25, "trois quarts d'": 0.75},
-        "et",
-        {"une quinzaine de jours": "P15D", "huit jours": "P1W", "quinze jours": "P2W"},
-    ),
-    "it": _Phrases(
-        "anno|anni;mese|mesi;settimana|settimane;giorno|giorni|gg;ora|ore|h;minuto|minuti|min;secondo|secondi|sec|s",
-        "un|una|un'",
-        "mezza|mezzo|mezz'",
-        {"un quarto d'": 0.25, "tre quarti d'": 0.75},
-        "e",
-        {"ora e mezza": "PT1H30M", "ora e un quarto": "PT1H15M"},
-    ),
-    "ja": _Phrases(
-        "年|年間;ヶ月|か月|カ月|ヶ月間|か月間;週間;日間;時間;分|分間;秒|秒間",
-        whole={"半時間": "PT30M", "半日": "PT12H", "半年": "P6M"},
-    ),
-    "nl": _Phrases(
-        "jaar|jaren;maand|maanden;week|weken;dag|dagen;uur|uren|u;minuut|minuten|min;seconde|seconden|sec|s",
-        "een",
-        "half|een half|halve|een halve",
-        joints="en",
-        whole={"kwartier": "PT15M", "een kwartier": "PT15M", "drie kwartier": "PT45M"},
-    ),
-    "pl": _Phrases(
-        "rok|roku|lata|lat;miesiąc|miesiące|miesięcy;tydzień|tygodnie|tygodni;dzień|dni;godzina|godziny|godzin|godzinę|"
-        "godz|h;minuta|minuty|minut|minutę|min;sekunda|sekundy|sekund|sekundę|sek|s",
-        "jeden|jedną|jedna",
-        "pół",
-        {},
-        "i",
-        {"godzinę": "PT1H", "godzina": "PT1H", "minutę": "PT1M", "tydzień": "P1W",
-         "kwadrans": "PT15M", "miesiąc": "P1M"},
-    ),
-    "pt": _Phrases(
-        "ano|anos;mês|meses;semana|semanas;dia|dias;hora|horas|h|hs;minuto|minutos|min;segundo|segundos|seg|s",
-        "um|uma",
-        "meia|meio",
-        {"um quarto de": 0.25, "três quartos de": 0.75},
-        "e",
-        {"hora e meia": "PT1H30M", "hora e um quarto": "PT1H15M"},
-    ),
-    "ru": _Phrases(
-        "год|года|лет;месяц|месяца|месяцев;неделя|недели|недель|неделю;день|дня|дней|сутки|суток;час|часа|часов|ч;"
-        "минута|минуты|минут|минуту|мин;секунда|секунды|секунд|секунду|сек",
-        "один|одну|одна",
-        "пол",
-        {},
-        "и",
-        {"полчаса": "PT30M", "полгода": "P6M", "час": "PT1H", "минуту": "PT1M", "неделю": "P1W", "месяц": "P1M",
-         "год": "P1Y", "сутки": "P1D", "четверть часа": "PT15M", "секунду": "PT1S"},
-    ),
-    "tr": _Phrases(
-        "yıl|sene;ay;hafta;gün;saat|saatlik|sa;dakika|dakikalık|dk;saniye|saniyelik|sn",
-        "bir",
-        "yarım",
-        {"çeyrek": 0.25},
-        joints="ve",
-    ),
-    "zh": _Phrases(
-        "年;个月|個月;周|星期|个星期|個星期|礼拜|个礼拜|週;天;小时|个小时|小時|個小時|钟头|个钟头|個鐘頭;"
-        "分钟|分鐘|分;秒|秒钟|秒鐘",
-        halves="半|半个",
-        more={"一个半": 1.5, "一個半": 1.5, "两个半": 2.5, "兩個半": 2.5},
-        whole={"一刻钟": "PT15M", "一刻鐘": "PT15M", "三刻钟": "PT45M", "半天": "PT12H", "半年": "P6M"},
-    ),
-}  # fmt: skip
+_PHRASES = Table[_Phrases]("durations", lambda words: _Phrases(**words))
 _ABSURD = 1e9
 """More units than anyone means."""
 _LONGEST_COMPACT = 9
 """Characters of the hours in "2 heures 15": elsewhere a number behind a length counts something else."""
-_NONE = _Phrases("years;months;weeks;days;h;min;s")
+_NONE = _Phrases(dict(zip(UNITS, ("years", "months", "weeks", "days", "h", "min", "s"), strict=True)))
 
 
 class Length(NamedTuple):
@@ -260,11 +146,7 @@ class _Words(NamedTuple):
 @lru_cache(maxsize=64)
 def _words(language: str) -> _Words:
     phrases = _PHRASES.get(language, _NONE)
-    units = {
-        plain(word): unit
-        for unit, words in zip(UNITS, phrases.units.split(";"), strict=True)
-        for word in words.split("|")
-    }
+    units = {plain(word): unit for unit in UNITS for word in phrases.units.get(unit, "").split("|") if word}
     counts = {
         **dict.fromkeys(map(plain, filter(None, phrases.articles.split("|"))), 1.0),
         **dict.fromkeys(map(plain, filter(None, phrases.halves.split("|"))), 0.5),

@@ -18,7 +18,7 @@ _ENDING_FROM = {"tr": "(?<=[dt][ae]n )"}
 """What stands before the second end of a range where the first one has an ending for "from" ("cumadan pazara")."""
 _ARTICLES = ("the", "dem", "den", "zum", "el", "le", "il", "o", "de", "dia", "del", "al")
 """Words between the two ends of a range, behind "to"."""
-_NONE = MomentWords(*[""] * len(MomentWords._fields))
+_NONE = MomentWords()
 
 
 class Patterns(NamedTuple):

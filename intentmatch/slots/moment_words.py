@@ -1,372 +1,51 @@
-"""Words around days and times: "next", "week", "evening", "from ... to", "in ... hours", in fourteen languages."""
+"""Words around days and times: "next", "week", "evening", "from ... to", "in ... hours"."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from intentmatch.languages.tables import Table
 
 
 class MomentWords(NamedTuple):
     """Words of a language; bars separate alternatives."""
 
-    next: str
+    next: str = ""
     """"Next" before or behind a weekday, week, month or year."""
-    this: str
-    last: str
-    after_next: str
+    this: str = ""
+    last: str = ""
+    after_next: str = ""
     """The one behind the next: "the week [after next]"."""
-    week: str
-    month: str
-    year: str
-    weekend: str
-    morning: str
+    week: str = ""
+    month: str = ""
+    year: str = ""
+    weekend: str = ""
+    morning: str = ""
     """Parts of the day, as they stand beside a day ("tomorrow [morning]")."""
-    afternoon: str
-    evening: str
-    night: str
-    at: str
+    afternoon: str = ""
+    evening: str = ""
+    night: str = ""
+    at: str = ""
     """Words between a day and a time, in either order."""
-    around: str
+    around: str = ""
     """Words before an hour that are enough beside a day: "tomorrow [around] 9"."""
-    to: str
+    to: str = ""
     """Words between the ends of a range."""
-    between: str
+    between: str = ""
     """Words before a range whose ends `both` joins, or behind it with `~`."""
-    both: str
-    later: str
+    both: str = ""
+    later: str = ""
     """Words before a length that count it from now on; `~` stands for the length where they stand behind it."""
-    ago: str
-    in_month: str
+    ago: str = ""
+    in_month: str = ""
     """Words before a month that stands for all its days, behind it with `~`: "[in] December"."""
-    day_of_month: str
+    day_of_month: str = ""
     """Regular expression of a day of the month without its month, in plain form; the group n is the day."""
 
 
-MOMENT_WORDS = {
-    "ar": MomentWords(
-        next="القادم|القادمة|المقبل|المقبلة|التالي",
-        this="هذا|هذه",
-        last="الماضي|الماضية",
-        after_next="",
-        week="الأسبوع|أسبوع",
-        month="الشهر|شهر",
-        year="السنة|العام",
-        weekend="نهاية الأسبوع|عطلة نهاية الأسبوع",
-        morning="صباحا|صباح|في الصباح",
-        afternoon="بعد الظهر|عصرا",
-        evening="مساء|في المساء",
-        night="ليلا",
-        at="في|الساعة|عند|على الساعة",
-        around="حوالي|بعد|قبل|من",
-        to="إلى|حتى|الى",
-        between="بين",
-        both="و",
-        later="بعد|خلال",
-        ago="قبل|منذ",
-        in_month="في|في شهر|شهر",
-        day_of_month=r"يوم (?P<n>[0-9]{1,2})",
-    ),
-    "de": MomentWords(
-        next="nächste|nächster|nächsten|nächstes|nächstem|kommende|kommenden|kommendes|kommender",
-        this="diese|dieser|diesen|dieses|diesem",
-        last="letzte|letzten|letztes|letzter|vergangene|vergangenen",
-        after_next="übernächste|übernächsten|übernächster|übernächstes",
-        week="woche",
-        month="monat|monats",
-        year="jahr|jahres",
-        weekend="wochenende",
-        morning="früh|morgen|vormittag|am morgen|am vormittag|vormittags|morgens",
-        afternoon="nachmittag|am nachmittag|nachmittags",
-        evening="abend|am abend|abends",
-        night="nacht|in der nacht|nachts",
-        at="um|gegen|ab|von|vom|am",
-        around="gegen|ab|bis|vor|nach|um",
-        to="bis|bis zum|bis am|bis um",
-        between="zwischen",
-        both="und",
-        later="in|innerhalb von",
-        ago="vor",
-        in_month="im|im monat|den ganzen",
-        day_of_month=r"(?P<n>[0-9]{1,2})\.(?![0-9])",
-    ),
-    "en": MomentWords(
-        next="next|coming|following",
-        this="this|the current",
-        last="last|past|previous",
-        after_next="after next",
-        week="week|wk",
-        month="month|mo",
-        year="year",
-        weekend="weekend",
-        morning="morning|in the morning",
-        afternoon="afternoon|in the afternoon",
-        evening="evening|in the evening",
-        night="night|at night",
-        at="at|from|by|around|between|on",
-        around="around|at|by|from|until|till|after|before",
-        to="to|until|till|til|through|thru",
-        between="between",
-        both="and",
-        later="in|within|~from now|~from today|~later",
-        ago="~ago|~earlier",
-        in_month="in|during|throughout|the whole of",
-        day_of_month=r"(?:the )?(?P<n>[0-9]{1,2})(?:st|nd|rd|th)",
-    ),
-    "es": MomentWords(
-        next="próximo|próxima|siguiente|que viene|entrante",
-        this="este|esta",
-        last="pasado|pasada|último|última",
-        after_next="",
-        week="semana",
-        month="mes",
-        year="año",
-        weekend="fin de semana|finde",
-        morning="por la mañana|de la mañana|a la mañana",
-        afternoon="por la tarde|de la tarde|a la tarde",
-        evening="por la noche|de la noche|a la noche",
-        night="de madrugada",
-        at="a las|a la|a|al|de|desde las|desde|entre las|entre|sobre las",
-        around="sobre las|hacia las|a eso de las|desde las|antes de las|después de las|a partir de las|para las",
-        to="a|al|hasta|hasta el|a las|hasta las|y el",
-        between="entre|entre las|entre la|entre el",
-        both="y|y las|y la|y el",
-        later="en|dentro de",
-        ago="hace",
-        in_month="en|durante|para|en el mes de",
-        day_of_month=r"(?:el|dia|del) (?P<n>[0-9]{1,2})",
-    ),
-    "fa": MomentWords(
-        next="آینده|بعد|بعدی",
-        this="این",
-        last="گذشته|پیش|قبل",
-        after_next="",
-        week="هفته",
-        month="ماه",
-        year="سال",
-        weekend="آخر هفته",
-        morning="صبح",
-        afternoon="بعد از ظهر|عصر",
-        evening="شب|غروب",
-        night="نیمه شب",
-        at="ساعت|در|از ساعت|از",
-        around="حدود|بعد از|قبل از|تا",
-        to="تا|تا ساعت",
-        between="بین",
-        both="و",
-        later="تا|~دیگر|~بعد",
-        ago="~پیش|~قبل",
-        in_month="در",
-        day_of_month=r"(?P<n>[0-9]{1,2}) ?ام",
-    ),
-    "fr": MomentWords(
-        next="prochain|prochaine|suivant|suivante",
-        this="ce|cet|cette",
-        last="dernier|dernière|passé|passée",
-        after_next="",
-        week="semaine",
-        month="mois",
-        year="année|an",
-        weekend="week-end|weekend|week end",
-        morning="matin|au matin|le matin",
-        afternoon="après-midi|l'après-midi",
-        evening="soir|au soir|le soir",
-        night="nuit|dans la nuit",
-        at="à|de|dès|vers|entre|a partir de",
-        around="vers|dès|avant|après|jusqu'à|à",
-        to="à|au|jusqu'à|jusqu'au",
-        between="entre",
-        both="et",
-        later="dans|d'ici",
-        ago="il y a",
-        in_month="en|au mois de|pour|pendant",
-        day_of_month=r"le (?P<n>[0-9]{1,2})(?:er)?",
-    ),
-    "it": MomentWords(
-        next="prossimo|prossima|che viene|seguente",
-        this="questo|questa",
-        last="scorso|scorsa|passato|passata",
-        after_next="",
-        week="settimana",
-        month="mese",
-        year="anno",
-        weekend="fine settimana|weekend|week-end",
-        morning="mattina|di mattina|al mattino|in mattinata",
-        afternoon="pomeriggio|di pomeriggio",
-        evening="sera|di sera",
-        night="notte|di notte",
-        at="a|alle|alle ore|dalle|dalle ore|all'|verso le|da",
-        around="verso le|dalle|dopo le|prima delle|entro le|intorno alle|per le",
-        to="a|al|alle|fino al|fino alle|fino a",
-        between="tra|fra|tra le|fra le",
-        both="e|e le",
-        later="tra|fra|entro",
-        ago="~fa",
-        in_month="a|in|ad|per|nel mese di",
-        day_of_month=r"(?:il|l'|al|dal)? ?(?<=[l'] )(?P<n>[0-9]{1,2})",
-    ),
-    "ja": MomentWords(
-        next="来|翌|次の",
-        this="今|この|本",
-        last="先|前の",
-        after_next="再来",
-        week="週",
-        month="月",
-        year="年",
-        weekend="週末",
-        morning="朝|の朝|午前|の午前",
-        afternoon="午後|の午後|昼",
-        evening="夜|の夜|晩|の晩|夕方",
-        night="深夜",
-        at="の|に|、",
-        around="",
-        to="から|～|〜",
-        between="~の間",
-        both="と",
-        later="~後に|~後|~以内",
-        ago="~前",
-        in_month="",
-        day_of_month=r"(?P<n>[0-9]{1,2})日(?![間後前])",
-    ),
-    "nl": MomentWords(
-        next="volgende|komende|aanstaande",
-        this="deze|dit",
-        last="vorige|afgelopen|laatste",
-        after_next="",
-        week="week",
-        month="maand",
-        year="jaar",
-        weekend="weekend",
-        morning="ochtend|'s ochtends|in de ochtend|morgen",
-        afternoon="middag|'s middags|in de middag",
-        evening="avond|'s avonds|in de avond",
-        night="nacht|'s nachts",
-        at="om|vanaf|rond|van|tussen",
-        around="rond|vanaf|voor|na|tegen",
-        to="tot|tot en met|t/m",
-        between="tussen",
-        both="en",
-        later="over|binnen",
-        ago="~geleden",
-        in_month="in",
-        day_of_month=r"de (?P<n>[0-9]{1,2})(?:e|de|ste)",
-    ),
-    "pl": MomentWords(
-        next="następny|następna|następnego|następną|następnym|przyszły|przyszła|przyszłego|przyszłym|najbliższy|"
-        "najbliższą",
-        this="ten|ta|tym|tego|tę|w ten",
-        last="zeszły|zeszła|zeszłego|zeszłym|ostatni|ubiegły|ubiegłym",
-        after_next="",
-        week="tydzień|tygodniu|tygodnia",
-        month="miesiąc|miesiącu|miesiąca",
-        year="rok|roku",
-        weekend="weekend|weekendu",
-        morning="rano",
-        afternoon="po południu",
-        evening="wieczorem|wieczór",
-        night="w nocy",
-        at="o|od|około|w|na|między",
-        around="około|po|przed|od|do",
-        to="do|po",
-        between="między|pomiędzy",
-        both="a|i",
-        later="za|w ciągu",
-        ago="~temu",
-        in_month="w",
-        day_of_month=r"(?P<n>[0-9]{1,2})(?:-go|\. dnia|ego)",
-    ),
-    "pt": MomentWords(
-        next="próximo|próxima|que vem|seguinte",
-        this="este|esta|neste|nesta",
-        last="passado|passada|último|última",
-        after_next="",
-        week="semana",
-        month="mês",
-        year="ano",
-        weekend="fim de semana",
-        morning="de manhã|pela manhã|da manhã",
-        afternoon="à tarde|de tarde|da tarde",
-        evening="à noite|de noite|da noite",
-        night="de madrugada",
-        at="às|as|à|das|a partir das|entre as|de",
-        around="por volta das|depois das|antes das|a partir das|lá pelas|até as",
-        to="a|até|até as|ao|às",
-        between="entre|entre as",
-        both="e|e as",
-        later="em|daqui a|dentro de",
-        ago="há|~atrás",
-        in_month="em|no mês de|durante",
-        day_of_month=r"(?:dia|no dia|ao dia) (?P<n>[0-9]{1,2})",
-    ),
-    "ru": MomentWords(
-        next="следующий|следующая|следующее|следующую|следующей|следующем|следующего|следующие|следующих|будущий|будущей|будущую",
-        this="этот|эта|это|эту|этой|этом|эти|этих",
-        last="прошлый|прошлая|прошлую|прошлой|прошлом|прошлое|прошлые|прошлых",
-        after_next="",
-        week="неделя|неделе|неделю|недели",
-        month="месяц|месяце|месяца",
-        year="год|году|года",
-        weekend="выходные|выходных",
-        morning="утром|утро|утра",
-        afternoon="днем|днём|после обеда",
-        evening="вечером|вечер",
-        night="ночью",
-        at="в|к|с|на|около|во|между",
-        around="около|после|до|к|с|часов в",
-        to="до|по",
-        between="между",
-        both="и",
-        later="через|в течение|~спустя",
-        ago="~назад|~тому назад",
-        in_month="в|во|на|за",
-        day_of_month=r"(?P<n>[0-9]{1,2})(?:-?го|-?е)?(?: числа)|(?P<n2>[0-9]{1,2})-?го",
-    ),
-    "tr": MomentWords(
-        next="gelecek|önümüzdeki|haftaya|sonraki",
-        this="bu",
-        last="geçen|önceki",
-        after_next="",
-        week="hafta",
-        month="ay|ayın",
-        year="yıl|sene",
-        weekend="hafta sonu|haftasonu",
-        morning="sabah|sabahı",
-        afternoon="öğleden sonra",
-        evening="akşam|akşamı|akşama",
-        night="gece",
-        at="saat|günü|saati|günü saat",
-        around="",
-        to="ile|den|dan|ten|tan|'den|'dan|'ten|'tan|ila",
-        between="",
-        both="",
-        later="~sonra|~içinde",
-        ago="~önce",
-        in_month="~ayında|~ayı|~ayının|~boyunca",
-        day_of_month=r"ayin (?P<n>[0-9]{1,2})(?:'?[a-z]{1,4})?",
-    ),
-    "zh": MomentWords(
-        next="下|下个|下個",
-        this="这|这个|這|這個|本",
-        last="上|上个|上個",
-        after_next="下下|下下个|下下個",
-        week="周|星期|礼拜|週|禮拜",
-        month="月",
-        year="年",
-        weekend="周末|週末",
-        morning="早上|上午|早晨|一早",
-        afternoon="下午",
-        evening="晚上|傍晚",
-        night="半夜|深夜|凌晨",
-        at="的|，|、|在",
-        around="大约|大概",
-        to="到|至|～",
-        between="~之间|~之間",
-        both="和|与|跟",
-        later="~后|~後|~之后|~以后|~之後|~以內|~内",
-        ago="~前|~之前|~以前",
-        in_month="",
-        day_of_month=r"(?P<n>[0-9]{1,2})[号號日](?![楼樓线線])",
-    ),
-}
+MOMENT_WORDS: Mapping[str, MomentWords] = Table("moments", lambda words: MomentWords(**words))
 """Words by language."""
 
-LATER_WEEKDAYS = {"fr": {"en huit": 7, "en quinze": 14}, "en": {"after next": 7}}
+LATER_WEEKDAYS: Mapping[str, Mapping[str, int]] = Table("weekday_moves")
 """Words behind a weekday that move it by days."""

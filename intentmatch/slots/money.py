@@ -7,9 +7,10 @@ usual one: "$" is USD, "peso" is MXN, "¥" is CNY in Chinese and JPY elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from functools import lru_cache
 
+from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.quantities import Quantity, Units
@@ -63,43 +64,7 @@ _SIGNS = {
     "BTC": "btc ₿",
 }
 """Signs and codes of currencies, which may stand before and after the amount."""
-_NAMES = {
-    "ar": "دولار=USD دولارات=USD دولارا=USD يورو=EUR جنيه=EGP جنيهات=EGP ريال=SAR ريالات=SAR درهم=AED دراهم=AED "
-    "دينار=KWD ليرة=TRY ين=JPY روبل=RUB",
-    "de": "euro=EUR euros=EUR dollar=USD dollars=USD pfund=GBP franken=CHF yen=JPY rubel=RUB lira=TRY zloty=PLN "
-    "kronen=SEK yuan=CNY rupien=INR",
-    "en": "dollar=USD dollars=USD buck=USD bucks=USD euro=EUR euros=EUR pound=GBP pounds=GBP quid=GBP yen=JPY "
-    "yuan=CNY renminbi=CNY franc=CHF francs=CHF rouble=RUB roubles=RUB ruble=RUB rubles=RUB lira=TRY "
-    "liras=TRY rupee=INR rupees=INR peso=MXN pesos=MXN real=BRL reais=BRL won=KRW zloty=PLN zlotys=PLN "
-    "krona=SEK kronor=SEK krone=NOK kroner=NOK shekel=ILS shekels=ILS dirham=AED dirhams=AED riyal=SAR "
-    "riyals=SAR baht=THB rand=ZAR naira=NGN forint=HUF bitcoin=BTC bitcoins=BTC",
-    "es": "euro=EUR euros=EUR dólar=USD dólares=USD peso=MXN pesos=MXN libra=GBP libras=GBP yen=JPY yenes=JPY "
-    "franco=CHF francos=CHF rublo=RUB rublos=RUB sol=PEN soles=PEN real=BRL reales=BRL yuan=CNY yuanes=CNY "
-    "lira=TRY liras=TRY pavos=EUR",
-    "fa": "دلار=USD یورو=EUR تومان=IRT تومن=IRT ریال=IRR پوند=GBP لیر=TRY ین=JPY درهم=AED",
-    "fr": "euro=EUR euros=EUR dollar=USD dollars=USD livre=GBP livres=GBP yen=JPY yens=JPY francs suisses=CHF franc "
-    "suisse=CHF francs=CHF franc=CHF rouble=RUB roubles=RUB yuan=CNY yuans=CNY dirham=MAD dirhams=MAD "
-    "lire=TRY lires=TRY balles=EUR",
-    "it": "euro=EUR dollaro=USD dollari=USD sterlina=GBP sterline=GBP yen=JPY franco=CHF franchi=CHF rublo=RUB "
-    "rubli=RUB yuan=CNY lira=TRY lire=TRY",
-    "ja": "円=JPY ドル=USD ユーロ=EUR ポンド=GBP 元=CNY ウォン=KRW フラン=CHF ルーブル=RUB",
-    "he": "שקל=ILS שקלים=ILS דולר=USD יורו=EUR",
-    "ko": "원=KRW 달러=USD 유로=EUR 엔=JPY",
-    "nl": "euro=EUR euro's=EUR dollar=USD dollars=USD pond=GBP ponden=GBP yen=JPY frank=CHF franken=CHF roebel=RUB "
-    "kroon=SEK kronen=SEK",
-    "pl": "zł=PLN złoty=PLN złote=PLN złotych=PLN euro=EUR dolar=USD dolary=USD dolarów=USD funt=GBP funty=GBP "
-    "funtów=GBP jen=JPY jenów=JPY frank=CHF franki=CHF franków=CHF rubel=RUB ruble=RUB rubli=RUB",
-    "pt": "euro=EUR euros=EUR real=BRL reais=BRL dólar=USD dólares=USD libra=GBP libras=GBP iene=JPY ienes=JPY "
-    "franco=CHF francos=CHF rublo=RUB rublos=RUB peso=MXN pesos=MXN iuane=CNY",
-    "ru": "рубль=RUB рубля=RUB рублей=RUB рублю=RUB руб=RUB р=RUB доллар=USD доллара=USD долларов=USD баксов=USD "
-    "евро=EUR фунт=GBP фунта=GBP фунтов=GBP иена=JPY иены=JPY иен=JPY йен=JPY юань=CNY юаня=CNY юаней=CNY "
-    "франк=CHF франка=CHF франков=CHF лира=TRY лиры=TRY лир=TRY гривна=UAH гривны=UAH гривен=UAH тенге=KZT "
-    "злотых=PLN",
-    "tr": "lira=TRY lirayı=TRY liraya=TRY tl=TRY dolar=USD doları=USD euro=EUR avro=EUR sterlin=GBP pound=GBP "
-    "yen=JPY frank=CHF ruble=RUB",
-    "zh": "元=CNY 块=CNY 块钱=CNY 塊=CNY 人民币=CNY 元人民币=CNY 美元=USD 美金=USD 欧元=EUR 歐元=EUR "
-    "英镑=GBP 英鎊=GBP 日元=JPY 日圆=JPY 港币=HKD 港元=HKD 新台币=TWD 台币=TWD 韩元=KRW 卢布=RUB 瑞士法郎=CHF 卢比=INR",
-}
+_NAMES = Table[Mapping[str, str]]("currencies")
 """Names of currencies by language; English ones are read in every language."""
 _REGIONS = {
     "$": {"AU": "AUD", "CA": "CAD", "NZ": "NZD", "HK": "HKD", "TW": "TWD", "SG": "SGD", "MX": "MXN", "AR": "ARS",
@@ -115,7 +80,8 @@ _CENTS = (
     "grosze=PLN groszy=PLN центов=EUR центы=EUR rappen=CHF"
 )
 """Hundredths with the currency that they are of if no amount stands before them."""
-_CENTS_OF = {"en": {"cent": "USD", "cents": "USD"}, "pt": {"centavo": "BRL", "centavos": "BRL"}}
+_CENTS_OF = Table[Mapping[str, str]]("cents")
+_SIGNS_OF = Table[Mapping[str, str]]("currency_signs")
 _CENT = "cent "
 """What the unit of cents begins with, before its currency."""
 _REST = re.compile(r" ?(?:(?:and|und|et|y|con|e|i|en) )?")
@@ -174,11 +140,8 @@ def _units(language: str | None) -> Units:
     first = base_language(language) if language else "en"
     region = (language or "").rpartition("-")[2]
     signs = {sign: code for code, texts in _SIGNS.items() for sign in texts.split()}
-    if first == "zh":
-        signs |= {"¥": "CNY", "￥": "CNY"}
-    signs |= {"sv": {"kr": "SEK"}, "no": {"kr": "NOK"}, "da": {"kr": "DKK"}}.get(first, {})
-    names = dict(_names("en"))
-    names.update(_names(first))
+    signs |= _SIGNS_OF.get(first, {})
+    names = {**_NAMES["en"], **_NAMES.get(first, {})}
     for start, currencies in _REGIONS.items():
         if region in currencies:
             names |= {name: currencies[region] for name in names if name.startswith(start)}
@@ -186,13 +149,3 @@ def _units(language: str | None) -> Units:
     cents = {word: _CENT + code for word, _, code in (part.partition("=") for part in _CENTS.split())}
     cents |= {word: _CENT + code for word, code in _CENTS_OF.get(first, {}).items()}
     return Units({**cents, **{sign: code for sign, code in signs.items() if sign not in _WORDS_TOO}, **names}, signs)
-
-
-def _names(language: str) -> Iterator[tuple[str, str]]:
-    name = ""
-    for part in _NAMES.get(language, "").split():
-        word, has_code, code = part.partition("=")
-        name = f"{name} {word}".strip()
-        if has_code:
-            yield name, code
-            name = ""

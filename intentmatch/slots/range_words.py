@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from intentmatch.languages.tables import Table
 from intentmatch.slots.alternatives import joined_by_or
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message, plain
@@ -101,19 +103,4 @@ class Anchors(NamedTuple):
     before: str = ""
 
 
-ANCHORS = {
-    "ar": Anchors("بعد|من", "قبل"),
-    "de": Anchors("nach|nach dem|nach der|ab|von", "vor|vor dem|vor der"),
-    "en": Anchors("from|after|past|on", "before|prior to"),
-    "es": Anchors("después de|después del|a partir de|desde", "antes de|antes del"),
-    "fa": Anchors("بعد از|پس از", "قبل از|پیش از"),
-    "fr": Anchors("après|après le|à partir de|à compter de", "avant|avant le"),
-    "it": Anchors("dopo|dopo il|a partire da", "prima di|prima del"),
-    "ja": Anchors("の|から", "の"),
-    "nl": Anchors("na|vanaf", "voor"),
-    "pl": Anchors("po|od", "przed"),
-    "pt": Anchors("depois de|depois do|após|a partir de", "antes de|antes do"),
-    "ru": Anchors("после|от|с", "до|перед"),
-    "tr": Anchors("~'den|~'dan|~den|~dan", "~'den|~'dan|~den|~dan"),
-    "zh": Anchors("之后|后", "之前|前"),
-}
+ANCHORS: Mapping[str, Anchors] = Table("anchors", lambda words: Anchors(**words))

@@ -7,30 +7,15 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.numbers import below_zero, ends_below_zero, numbers
 from intentmatch.slots.quantities import Units
 from intentmatch.slots.word_patterns import any_of
 from intentmatch.text.normalize import base_language
 
-_DEGREES = {
-    # The language "" stands for all.
-    "": "° º",
-    "ar": "درجة درجات",
-    "de": "grad",
-    "en": "degree degrees deg",
-    "es": "grado grados",
-    "fa": "درجه",
-    "fr": "degré degrés",
-    "it": "grado gradi",
-    "ja": "度",
-    "nl": "graad graden",
-    "pl": "stopień stopnie stopni",
-    "pt": "grau graus",
-    "ru": "градус градуса градусов градусах гр",
-    "tr": "derece dereceye derecede",
-    "zh": "度",
-}
+_DEGREES = Table[str]("degrees")
+_DEGREE_SIGNS = ("°", "º")
 _SCALES = {
     "C": "celsius centigrade centígrados centigrados centigradi ℃ цельсия سيليزية مئوية سلسیوس سانتیگراد "
     "santigrat celsjusza 摄氏度 摄氏 摂氏",
@@ -90,7 +75,8 @@ class _Words(NamedTuple):
 @lru_cache(maxsize=64)
 def _words(language: str) -> _Words:
     scales = {plain(word): unit for unit, words in _SCALES.items() for word in words.split()}
-    degrees = {word: "degree" for code in ("", "en", language) for word in _DEGREES.get(code, "").split()}
+    said = (word for code in ("en", language) for word in _DEGREES.get(code, "").split())
+    degrees = dict.fromkeys((*_DEGREE_SIGNS, *said), "degree")
     after = {**scales, **dict.fromkeys(_LETTERS, "letter"), **degrees}
     by_word = {**scales, **_LETTERS}
     return _Words(

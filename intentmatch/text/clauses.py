@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
+from intentmatch.languages.tables import Table
 from intentmatch.text.normalize import language_range
 
-JOINING_WORDS = {
-    "ar": "و ثم أيضا وأيضا كذلك",
-    "de": "und dann außerdem danach sowie",
-    "en": "and then also plus",
-    "es": "y e luego después además también",
-    "fa": "و سپس بعد همچنین",
-    "fr": "et puis ensuite aussi également",
-    "hi": "और फिर",
-    "id": "dan lalu kemudian juga",
-    "it": "e poi inoltre anche",
-    "ja": "そして それから あと",
-    "ko": "그리고 그다음에 또",
-    "nl": "en dan daarna ook",
-    "pl": "i oraz potem także",
-    "pt": "e depois também além",
-    "ru": "и потом затем также",
-    "sv": "och sedan också",
-    "tr": "ve sonra ayrıca",
-    "uk": "і та потім також",
-    "vi": "và rồi",
-    "zh": "然后 还有 并且 以及 另外",
-}
+JOINING_WORDS: Mapping[str, str] = Table("joining_words")
 """Words that join requests, by language."""
 _WITHOUT_SPACES = frozenset({"ja", "zh"})
 _PUNCTUATION = r"[,.;:!?…\n。，、；：！？؛،؟।]"

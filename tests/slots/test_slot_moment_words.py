@@ -6,12 +6,12 @@ import re
 
 import pytest
 
+from intentmatch.languages.tables import Table
 from intentmatch.slots.moment_words import MOMENT_WORDS
-from intentmatch.slots.number_words import _WORDS as NUMBER_WORDS
 
 
 def test_moments_know_the_languages_of_number_words():
-    assert set(MOMENT_WORDS) == {*NUMBER_WORDS, "ja", "zh"}
+    assert set(MOMENT_WORDS) == {*Table[object]("cardinals"), "ja", "zh"}
 
 
 @pytest.mark.parametrize("language", MOMENT_WORDS)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from intentmatch.languages.tables import Table
+
 LANGUAGE_OF: Mapping[str, str] = {
     "al": "sq",
     "at": "de",
@@ -36,39 +38,9 @@ Country codes that are the code of another large language are left out, such as 
 languages: `se` is Northern Sami and `kr` is Kanuri.
 """
 
-_NAMES = {
-    "ar": "arabic العربية",
-    "bn": "bengali",
-    "cs": "czech čeština",
-    "da": "danish dansk",
-    "de": "german deutsch",
-    "el": "greek ελληνικά",
-    "en": "english",
-    "es": "spanish español",
-    "fa": "persian farsi فارسی",
-    "fi": "finnish suomi",
-    "fr": "french français",
-    "he": "hebrew עברית",
-    "hi": "hindi हिन्दी",
-    "hu": "hungarian magyar",
-    "id": "indonesian",
-    "it": "italian italiano",
-    "ja": "japanese 日本語",
-    "ko": "korean 한국어",
-    "nl": "dutch nederlands",
-    "no": "norwegian norsk",
-    "pl": "polish polski",
-    "pt": "portuguese português",
-    "ro": "romanian română",
-    "ru": "russian русский",
-    "sv": "swedish svenska",
-    "ta": "tamil",
-    "th": "thai ไทย",
-    "tr": "turkish türkçe",
-    "uk": "ukrainian українська",
-    "ur": "urdu",
-    "vi": "vietnamese",
-    "zh": "chinese 中文 mandarin",
-}
-LANGUAGE_NAMED: Mapping[str, str] = {name: code for code, names in _NAMES.items() for name in names.split()}
-"""Name of a language, in English or in itself, in lower case, to its code."""
+_NAMES = Table[str]("names")
+
+
+def language_named(name: str) -> str | None:
+    """Return the code of a language that is named in English or in itself; None for other words."""
+    return next((code for code, names in _NAMES.items() if name.casefold() in names.split()), None)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from intentmatch.core.errors import Location, Problem, suggest
 from intentmatch.registry.reading.comments import split_lines
-from intentmatch.registry.reading.country_codes import LANGUAGE_NAMED, LANGUAGE_OF
+from intentmatch.registry.reading.country_codes import LANGUAGE_OF, language_named
 from intentmatch.registry.reading.lost_text import Lost, lost_text
 from intentmatch.registry.reading.nodes import Mapping, Node, NodeError, Scalar
 from intentmatch.registry.reading.nodes import Sequence as ListNode
@@ -223,7 +223,7 @@ class Page:
         code = language_code(node.text)
         if code is None or "_" in node.text:
             hint = f"write {code}" if code else "use a BCP-47 code such as en, pt-BR or zh-Hant"
-            if (named := LANGUAGE_NAMED.get(node.text.casefold())) is not None:
+            if (named := language_named(node.text)) is not None:
                 hint = f"did you mean `{named}`?"
             self.error(node.location, "language-code", f"{node.text!r} is not a language code", hint)
             return None

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import cycle, zip_longest
 
 from intentmatch.core.types import Slot, Utterance
+from intentmatch.languages.tables import Table
 from intentmatch.text.normalize import fold, in_words, language_range
 
 NUMBERS = ("2", "5", "10", "25", "100")
@@ -26,70 +27,8 @@ EVERYWHERE: Mapping[str, tuple[str, ...]] = {
     "url": ("www.example.com", "https://example.org"),
 }
 """Texts of kinds that are written alike in all languages."""
-DURATIONS: Mapping[str, tuple[str, ...]] = {
-    "ar": ("10 دقائق", "ساعة", "3 أيام"),
-    "de": ("10 Minuten", "eine Stunde", "3 Tage"),
-    "en": ("10 minutes", "an hour", "3 days"),
-    "es": ("10 minutos", "una hora", "3 días"),
-    "fa": ("۱۰ دقیقه", "یک ساعت", "۳ روز"),
-    "fr": ("10 minutes", "une heure", "3 jours"),
-    "it": ("10 minuti", "un'ora", "3 giorni"),
-    "ja": ("10分", "1時間", "3日間"),
-    "nl": ("10 minuten", "een uur", "3 dagen"),
-    "pl": ("10 minut", "godzinę", "3 dni"),
-    "pt": ("10 minutos", "uma hora", "3 dias"),
-    "ru": ("10 минут", "час", "3 дня"),
-    "tr": ("10 dakika", "bir saat", "3 gün"),
-    "zh": ("10分钟", "一小时", "3天"),
-}
-ORDINALS: Mapping[str, tuple[str, ...]] = {
-    "ar": ("الأول", "الثاني", "الأخير"),
-    "de": ("erste", "zweite", "letzte"),
-    "en": ("first", "second", "last"),
-    "es": ("primero", "segundo", "último"),
-    "fa": ("اول", "دوم", "آخر"),
-    "fr": ("premier", "deuxième", "dernier"),
-    "it": ("primo", "secondo", "ultimo"),
-    "ja": ("最初", "二番目", "最後"),
-    "nl": ("eerste", "tweede", "laatste"),
-    "pl": ("pierwszy", "drugi", "ostatni"),
-    "pt": ("primeiro", "segundo", "último"),
-    "ru": ("первый", "второй", "последний"),
-    "tr": ("birinci", "ikinci", "son"),
-    "zh": ("第一", "第二", "最后一"),
-}
-DATES: Mapping[str, tuple[str, ...]] = {
-    "ar": ("اليوم", "غدا", "الاثنين"),
-    "cs": ("dnes", "zítra", "pondělí"),
-    "da": ("i dag", "i morgen", "mandag"),
-    "de": ("heute", "morgen", "Montag"),
-    "el": ("σήμερα", "αύριο", "Δευτέρα"),
-    "en": ("today", "tomorrow", "Monday"),
-    "es": ("hoy", "mañana", "lunes"),
-    "fa": ("امروز", "فردا", "دوشنبه"),
-    "fi": ("tänään", "huomenna", "maanantaina"),
-    "fr": ("aujourd'hui", "demain", "lundi"),
-    "he": ("היום", "מחר", "יום שני"),
-    "hi": ("आज", "कल", "सोमवार"),
-    "id": ("hari ini", "besok", "Senin"),
-    "it": ("oggi", "domani", "lunedì"),
-    "ja": ("今日", "明日", "月曜日"),
-    "ko": ("오늘", "내일", "월요일"),
-    "nl": ("vandaag", "morgen", "maandag"),
-    "no": ("i dag", "i morgen", "mandag"),
-    "pl": ("dzisiaj", "jutro", "poniedziałek"),
-    "pt": ("hoje", "amanhã", "segunda-feira"),
-    "ro": ("azi", "mâine", "luni"),
-    "ru": ("сегодня", "завтра", "понедельник"),
-    "sv": ("idag", "imorgon", "måndag"),
-    "th": ("วันนี้", "พรุ่งนี้", "วันจันทร์"),
-    "tr": ("bugün", "yarın", "pazartesi"),
-    "uk": ("сьогодні", "завтра", "понеділок"),
-    "vi": ("hôm nay", "ngày mai", "thứ Hai"),
-    "zh": ("今天", "明天", "星期一"),
-}
-"""Today, tomorrow and Monday in each language."""
-_BY_LANGUAGE = {"date": DATES, "datetime": DATES, "duration": DURATIONS, "ordinal": ORDINALS}
+_SAMPLES = Table[Mapping[str, tuple[str, ...]]]("samples")
+_SAMPLE_OF = {"date": "date", "datetime": "date", "duration": "duration", "ordinal": "ordinal"}
 
 
 class Fillers:
@@ -117,15 +56,20 @@ def fillers(slot: Slot, language: str | None) -> list[str]:
         ways = [_in_language(value.synonyms, language, value.value) for value in slot.values]
         # Each value once, then the synonyms.
         texts = [text for turn in zip_longest(*ways) for text in turn if text is not None]
-    elif slot.kind in _BY_LANGUAGE:
-        by_language = _BY_LANGUAGE[slot.kind]
-        texts = list(next((by_language[code] for code in language_range(language or "") if code in by_language), ()))
+    elif slot.kind in _SAMPLE_OF:
+        texts = list(samples(_SAMPLE_OF[slot.kind], language or ""))
     else:
         texts = list(EVERYWHERE.get(slot.kind, ()))
     unique: dict[str, str] = {}
     for text in texts or [in_words(slot.name)]:
         unique.setdefault(fold(text), text)
     return list(unique.values())
+
+
+def samples(kind: str, language: str) -> tuple[str, ...]:
+    """Return texts of a kind ("date", "duration" or "ordinal") in a language or in its fallbacks."""
+    by_kind = (_SAMPLES.get(code, {}) for code in language_range(language))
+    return next((texts[kind] for texts in by_kind if kind in texts), ())
 
 
 def _in_language(lines: Iterable[Utterance], language: str | None, *neutral: str) -> list[str]:

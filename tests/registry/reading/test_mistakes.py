@@ -10,8 +10,9 @@ from registry_files import in_file
 
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import Problem
+from intentmatch.languages.tables import Table
 from intentmatch.registry import examine
-from intentmatch.registry.reading.country_codes import LANGUAGE_NAMED, LANGUAGE_OF
+from intentmatch.registry.reading.country_codes import LANGUAGE_OF, language_named
 from intentmatch.text.normalize import language_code
 
 MISTAKES = sorted((Path(__file__).parents[1] / "mistakes").glob("*.yaml"))
@@ -67,8 +68,12 @@ def test_country_codes_are_well_formed_and_no_other_country_names_their_language
 
 
 def test_names_of_languages_are_no_codes_and_name_one():
-    assert all(language_code(code) == code for code in LANGUAGE_NAMED.values())
-    assert not set(LANGUAGE_NAMED) & set(LANGUAGE_NAMED.values())
+    names = Table[str]("names")
+    named = [(name, code) for code, known in names.items() for name in known.split()]
+
+    assert all(language_code(code) == code for code in names)
+    assert {name: language_named(name.title()) for name, _ in named} == dict(named)
+    assert not {name for name, _ in named} & set(names)
 
 
 def test_slot_that_resembles_one_of_the_file_gets_its_name(tmp_path: Path):

@@ -1,0 +1,1 @@
+"""What is particular to a language: one YAML file each, with the same sections in each."""

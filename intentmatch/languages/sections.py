@@ -1,0 +1,114 @@
+"""The sections of a language's file, with the shape of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from intentmatch.languages.shapes import Shape, flag, list_of, map_of, number, pattern, phrases, record, text, words
+
+_NUMBERS = map_of(number)
+_WORDS_BY_NUMBER = map_of(words, keys=number)
+
+SECTIONS: Mapping[str, Shape] = {
+    # The language itself, for authors who write its name where its code belongs.
+    "names": words,
+    # Words of a message.
+    "stop_words": words,
+    "function_words": words,
+    "polite_phrases": phrases,
+    "leading_words": words,
+    "elisions": map_of(words),
+    "joining_words": words,
+    "or_words": words,
+    "question_mark": text,
+    "shorthand": map_of(text),
+    # Numbers.
+    "cardinals": record(
+        {
+            "words": _WORDS_BY_NUMBER,
+            "and": words,
+            "articles": words,
+            "inside": _WORDS_BY_NUMBER,
+            "compounding": list_of(text),
+        }
+    ),
+    "number_forms": record(
+        {
+            "minus": phrases,
+            "point": phrases,
+            "more": _NUMBERS,
+            "parts": _NUMBERS,
+            "fixed": _NUMBERS,
+            "scales": _NUMBERS,
+        }
+    ),
+    "ordinals": record(
+        {
+            "words": _WORDS_BY_NUMBER,
+            "endings": phrases,
+            "suffix": pattern,
+            "instead": list_of(lambda node: str(node.value)),
+            "figures": pattern,
+            "counted": pattern,
+            "fixed": _NUMBERS,
+            "tens_first": flag,
+        }
+    ),
+    # Units.
+    "currencies": map_of(text),
+    "cents": map_of(text),
+    "currency_signs": map_of(text),
+    "degrees": words,
+    "durations": record(
+        {
+            "units": record(dict.fromkeys(("year", "month", "week", "day", "hour", "minute", "second"), phrases)),
+            "articles": phrases,
+            "halves": phrases,
+            "more": _NUMBERS,
+            "joints": phrases,
+            "whole": map_of(text),
+        }
+    ),
+    # Days and times.
+    "days": _NUMBERS,
+    "weekdays": list_of(words),
+    "months": words,
+    "weekday_moves": _NUMBERS,
+    "day_parts": map_of(text),
+    "weekday_parts": map_of(text),
+    "anchors": record({"after": phrases, "before": phrases}),
+    "moments": record(
+        {
+            **dict.fromkeys(
+                (
+                    *("next", "this", "last", "after_next", "week", "month", "year", "weekend"),
+                    *("morning", "afternoon", "evening", "night"),
+                    *("at", "around", "to", "between", "both", "later", "ago", "in_month"),
+                ),
+                phrases,
+            ),
+            "day_of_month": pattern,
+        }
+    ),
+    "clock": record(
+        {
+            **dict.fromkeys(("before", "after", "morning", "afternoon", "night"), phrases),
+            **dict.fromkeys(
+                (
+                    *("minutes_before", "minutes_after", "hours", "halves"),
+                    *("past", "past_words", "plus", "behind", "spoken"),
+                ),
+                _NUMBERS,
+            ),
+            "named": map_of(text),
+            "elided": list_of(text),
+            "endings": pattern,
+            "parts_first": flag,
+        }
+    ),
+    # Values that fill slots of templates.
+    "samples": map_of(list_of(text)),
+    # Messages with the value that a slot finds in them; `-` stands for none.
+    "examples": map_of(map_of(text)),
+}
+"""Shape of a section by its name."""

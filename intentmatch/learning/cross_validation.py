@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
 from intentmatch.learning.fold_plan import Round, plan_rounds
-from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
+from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_head
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
 from intentmatch.learning.shared_cases import SharedCases
@@ -214,7 +214,7 @@ class _WordComparison(NamedTuple):
         others = [near[those].tolist() for near, those in zip(nearest, present, strict=True)]
         similar = self.words.similarities_of_rows(held_out.rows, others)
         for place, (columns, those, similarities) in enumerate(zip(leading, present, similar, strict=True)):
-            evidence[place, columns[those]] += WORD_WEIGHT * np.array(similarities)
+            evidence[place, columns[those]] += self.words.weight * np.array(similarities)
 
     def _nearest(self, columns: NDArray[np.int64], held_out: _Similarities) -> NDArray[np.int64]:
         """Return the row of the nearest utterance of each intent, given by column, that is not the same line."""

@@ -17,7 +17,7 @@ from intentmatch.core.shared_lines import SharedLines, rank
 from intentmatch.core.types import Case, Registry, Vectors
 from intentmatch.index import ExactIndex
 from intentmatch.learning.cross_validation import RANKED, HeldOut, first_ranked
-from intentmatch.learning.fusion import WORD_WEIGHT, Apart, fused_score
+from intentmatch.learning.fusion import Apart, fused_score
 from intentmatch.learning.head import TrainedHead
 from intentmatch.learning.labelled_share import LabelledShare
 from intentmatch.learning.word_alignment import LEADING
@@ -150,7 +150,7 @@ def _evidence(
         ]
         similar = trained_head.words.similarities_many(pieces, near)
         for row, (columns, similarities) in enumerate(zip(leading, similar, strict=True)):
-            evidence[row, columns] += WORD_WEIGHT * np.array(similarities)
+            evidence[row, columns] += trained_head.words.weight * np.array(similarities)
     return evidence
 
 

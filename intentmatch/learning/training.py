@@ -26,7 +26,7 @@ from intentmatch.learning.shared_cases import SharedCases, apart
 from intentmatch.learning.subsampling import beyond_a_head, sample
 from intentmatch.learning.token_features import TokenVectorizer
 from intentmatch.learning.unseen_cases import with_unseen
-from intentmatch.learning.word_alignment import WordAlignment
+from intentmatch.learning.word_alignment import WORD_WEIGHT, WordAlignment
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.runtime import steps
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
@@ -55,6 +55,8 @@ class TrainingData(NamedTuple):
     """Messages that the confidence curve is learned from too, or that a promised precision is tested on."""
     unseen: UnseenMessages | None = None
     """Messages that the encoder was not trained on, if it was trained on utterances of the registry."""
+    word_weight: float = WORD_WEIGHT
+    """Weight of word similarity, that of the encoder."""
 
 
 class Trained(NamedTuple):
@@ -236,7 +238,7 @@ def _provisional_head(data: TrainingData, before: PreviousTraining) -> TrainedHe
     if before.keeps_head and same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
         if before.trained_head.words is None:
             return before.trained_head
-        return replace(before.trained_head, words=WordAlignment.fit(_pieces(registry)))
+        return replace(before.trained_head, words=WordAlignment.fit(_pieces(registry), data.word_weight))
     features = _features(data)
     return features and _fit(features, _columns(before.trained_head.head.weights, intents, registry))
 
@@ -257,7 +259,7 @@ def _features(data: TrainingData) -> Features | None:
     chosen = sample(registry)
     rows = vectorizer.dense([pieces[row] for row in chosen.tolist()])
     fitting = _prepared(data, vectorizer, chosen, rows)
-    return Features(chosen, vectorizer, fitting, WordAlignment.fit(pieces))
+    return Features(chosen, vectorizer, fitting, WordAlignment.fit(pieces, data.word_weight))
 
 
 def _pieces(registry: Registry) -> list[Sequence[int]]:

@@ -18,7 +18,7 @@ from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex, load_index
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.cross_validation import RANKED
-from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
+from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.token_features import NO_WORDS
 from intentmatch.learning.word_alignment import LEADING
 from intentmatch.matching.policy import Policy
@@ -105,7 +105,9 @@ class Scoring:
         scored, least = found
         if len(self._negatives.owners):
             scored = self._pushed(scored, vector, least)
-        scored = [_raised(one, hits[one.intent]) if one.intent in hits else one for one in scored] if hits else scored
+        if hits:
+            weight = self._words.weight if self._words else 0.0
+            scored = [_raised(one, hits[one.intent], weight) if one.intent in hits else one for one in scored]
         scored = sorted(scored, key=_by_evidence)
         kept = scored if len(scored) <= RANKED else [*scored[:RANKED], *filter(self._could_pass, scored[RANKED:])]
         confidences = self._calibration.confidences([one.evidence for one in kept]) or repeat(None)
@@ -230,7 +232,7 @@ class Scoring:
                 leading += [one for one in rest if one.intent in needed]
                 rest = [one for one in rest if one.intent not in needed]
         similar = self._words.similarities(pieces, [one.row for one in leading])
-        return [*map(_with_word_similarity, leading, similar), *rest]
+        return [*map(_with_word_similarity, leading, similar, repeat(self._words.weight)), *rest]
 
     def _with_words_many(
         self,
@@ -243,9 +245,9 @@ class Scoring:
             return found
         orders = [sorted(result.scored, key=_by_evidence) for result in found]
         rows = [[one.row for one in order[:LEADING]] for order in orders]
-        similar = self._words.similarities_many(texts, rows, saliences)
+        weight, similar = self._words.weight, self._words.similarities_many(texts, rows, saliences)
         return [
-            result._replace(scored=[*map(_with_word_similarity, order, similarities), *order[LEADING:]])
+            result._replace(scored=[*map(_with_word_similarity, order, similarities, repeat(weight)), *order[LEADING:]])
             for result, order, similarities in zip(found, orders, similar, strict=True)
         ]
 
@@ -282,11 +284,11 @@ def _by_evidence(one: Scored) -> tuple[float, int]:
     return -one.evidence, one.intent
 
 
-def _with_word_similarity(one: Scored, similarity: float) -> Scored:
-    return Scored(one.intent, one.score, one.evidence + WORD_WEIGHT * similarity, one.row, similarity)
+def _with_word_similarity(one: Scored, similarity: float, weight: float) -> Scored:
+    return Scored(one.intent, one.score, one.evidence + weight * similarity, one.row, similarity)
 
 
-def _raised(one: Scored, hit: SpellingHit) -> Scored:
+def _raised(one: Scored, hit: SpellingHit, weight: float) -> Scored:
     """Raise score and word similarity to the similarity of a spelling hit, and the evidence accordingly."""
     more = hit.similarity - one.score
     if more < 0.0:
@@ -294,7 +296,7 @@ def _raised(one: Scored, hit: SpellingHit) -> Scored:
     raised = one._replace(score=hit.similarity, evidence=one.evidence + more, row=hit.row)
     if one.words is None or one.words > hit.similarity:
         return raised
-    evidence = raised.evidence + WORD_WEIGHT * (hit.similarity - one.words)
+    evidence = raised.evidence + weight * (hit.similarity - one.words)
     return raised._replace(evidence=evidence, words=hit.similarity)
 
 

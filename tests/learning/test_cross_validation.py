@@ -18,10 +18,10 @@ from intentmatch.learning import cross_validation as cross_validation_module
 from intentmatch.learning import fold_plan, head, lbfgs
 from intentmatch.learning.cross_validation import RANKED, HeldOut, cross_validate
 from intentmatch.learning.fold_plan import assign_folds, scattered_keys
-from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
+from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare
 from intentmatch.learning.token_features import DIM
-from intentmatch.learning.word_alignment import WordAlignment
+from intentmatch.learning.word_alignment import WORD_WEIGHT, WordAlignment
 from intentmatch.pieces.embedded import known_pieces
 
 AGGREGATIONS = ["mean2", "max"]

@@ -12,7 +12,7 @@ from hypothesis import settings as run
 from hypothesis import strategies as st
 
 from intentmatch.encoders.context import embedded_context
-from intentmatch.learning.word_alignment import WordAlignment
+from intentmatch.learning.word_alignment import WORD_WEIGHT, WordAlignment, word_weight
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.pieces.vectors import embedded_piece_vectors
 
@@ -158,3 +158,12 @@ def test_registry_without_known_words_has_similarity_0() -> None:
     assert empty.similarities_of_rows(np.array([0]), [[1, 1]]) == [[0.0, 0.0]]
     assert empty.similarities_many(pieces(["cancel"]), [[0, 1]]) == [[0.0, 0.0]]
     assert empty.similarities(known_pieces("cancel"), []) == []
+
+
+def test_words_weigh_less_beside_the_vectors_of_a_transformer():
+    weight = word_weight("onnx:models/minilm")
+    assert weight == word_weight("sentence_transformer:all-MiniLM-L6-v2") < word_weight("static:potion") == WORD_WEIGHT
+
+    again = WordAlignment.from_tensors(WordAlignment.fit([[5, 6], [7]], weight).to_tensors())
+
+    assert again is not None and again.weight == weight

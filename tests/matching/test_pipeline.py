@@ -17,8 +17,8 @@ from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.core.result import Candidate, MatchResult
 from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.index import ExactIndex
-from intentmatch.learning.fusion import WORD_WEIGHT, fused_score
-from intentmatch.learning.word_alignment import LEADING
+from intentmatch.learning.fusion import fused_score
+from intentmatch.learning.word_alignment import LEADING, WORD_WEIGHT
 from intentmatch.matching.matcher import Matcher
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.reading.correction import Corrector

@@ -11,9 +11,9 @@ from fakes import WordHashEncoder
 from intentmatch import Intent, Registry, Settings, Utterance
 from intentmatch.artefact.build import build
 from intentmatch.core.result import Candidate
-from intentmatch.learning.fusion import WORD_WEIGHT, head_term
+from intentmatch.learning.fusion import head_term
 from intentmatch.learning.token_features import NO_WORDS
-from intentmatch.learning.word_alignment import LEADING
+from intentmatch.learning.word_alignment import LEADING, WORD_WEIGHT
 from intentmatch.matching.scoring import RANKED, Scoring
 from intentmatch.matching.shortlist import Scored, SearchResult
 from intentmatch.matching.thresholds import policy_of

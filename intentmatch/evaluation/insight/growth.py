@@ -24,6 +24,7 @@ from intentmatch.core.types import Registry
 from intentmatch.evaluation.folds import keeping
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 from intentmatch.learning.training import TrainingData, cross_validate_registry
+from intentmatch.learning.word_alignment import word_weight
 from intentmatch.runtime import steps
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
@@ -153,7 +154,9 @@ def _thinned(artefact: Artefact, order: NDArray[np.int64], share: float) -> Held
     chosen = sorted(rows)
     thinned = replace(keeping(registry, rows), tests=())
     vectors = artefact.wide_vectors[chosen]
-    validated = cross_validate_registry(TrainingData(thinned, vectors, artefact.label_vectors, artefact.settings))
+    weight = word_weight(artefact.encoder_name)
+    data = TrainingData(thinned, vectors, artefact.label_vectors, artefact.settings, word_weight=weight)
+    validated = cross_validate_registry(data)
     return HeldOutCases(replace(artefact, registry=thinned, vectors=vectors), validated.held_out)
 
 

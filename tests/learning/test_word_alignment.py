@@ -166,4 +166,5 @@ def test_words_weigh_less_beside_the_vectors_of_a_transformer():
 
     again = WordAlignment.from_tensors(WordAlignment.fit([[5, 6], [7]], weight).to_tensors())
 
-    assert again is not None and again.weight == weight
+    assert again is not None
+    assert again.weight == weight

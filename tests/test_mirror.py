@@ -22,6 +22,7 @@ TESTED_IN: dict[str, str] = {
     "server/candidates/places.py": "server/routes/authoring/test_candidate.py",
     "server/erasing.py": "cli/test_inbox_erase.py",
     "text/personal_numbers.py": "text/test_redact.py",
+    "adaptation/losses.py": "adaptation/test_encoder_training.py",
     "adaptation/recipe.py": "cli/test_adapt_command.py",
     # The network of a static encoder is trained as a whole.
     "distill/context_network.py": "distill/test_distill_context.py",
@@ -164,6 +165,8 @@ TESTED_IN: dict[str, str] = {
     "studio/try_page.py": "studio/test_studio_screens.py",
     "studio/visit.py": "studio/test_studio_app.py",
     "studio/yaml_editor.py": "studio/test_studio_screens.py",
+    # A frozen program is tested as a whole, with PyInstaller.
+    "deploy/frozen/hook-intentmatch.py": "integrations/test_pyinstaller.py",
     # A cluster is tested as a whole, with Ray.
     "deploy/ray/application.py": "integrations/test_ray.py",
     "deploy/ray/engine.py": "integrations/test_ray.py",

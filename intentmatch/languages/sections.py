@@ -6,6 +6,17 @@ from collections.abc import Mapping
 
 from intentmatch.languages.shapes import Shape, flag, list_of, map_of, number, pattern, phrases, record, text, words
 
+WITH_EXAMPLES = (
+    "cardinals",
+    "number_forms",
+    "ordinals",
+    "currencies",
+    "degrees",
+    "durations",
+    "clock",
+    "moments",
+)
+"""Sections of patterns: each needs an example that it finds, and one that it leaves alone."""
 _NUMBERS = map_of(number)
 _WORDS_BY_NUMBER = map_of(words, keys=number)
 
@@ -108,7 +119,7 @@ SECTIONS: Mapping[str, Shape] = {
     ),
     # Values that fill slots of templates.
     "samples": map_of(list_of(text)),
-    # Messages with the value that a slot finds in them; `-` stands for none.
-    "examples": map_of(map_of(text)),
+    # Messages for each of `WITH_EXAMPLES`: with the value that the section finds, and those that it leaves alone.
+    "examples": record(dict.fromkeys(WITH_EXAMPLES, record({"finds": map_of(text), "leaves": list_of(text)}))),
 }
 """Shape of a section by its name."""

@@ -1,0 +1,73 @@
+"""The examples in the languages' files: each section of patterns finds one and leaves one alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from intentmatch.languages.sections import WITH_EXAMPLES
+from intentmatch.languages.tables import codes, read_section, sections_of
+from intentmatch.slots.clock import TimeFinder
+from intentmatch.slots.durations import DurationFinder
+from intentmatch.slots.message import Finder, Message
+from intentmatch.slots.moments import MomentFinder
+from intentmatch.slots.money import MoneyFinder
+from intentmatch.slots.numbers import NumberFinder
+from intentmatch.slots.ordinals import OrdinalFinder
+from intentmatch.slots.temperatures import TemperatureFinder
+
+NOW = datetime(2026, 11, 21, 10)
+"""A Saturday."""
+FINDERS: Mapping[str, Callable[[], Finder]] = {
+    "cardinals": NumberFinder,
+    "number_forms": NumberFinder,
+    "ordinals": OrdinalFinder,
+    "currencies": MoneyFinder,
+    "degrees": TemperatureFinder,
+    "durations": DurationFinder,
+    "clock": TimeFinder,
+    "moments": MomentFinder,
+}
+
+
+def value_of(finder: Finder, text: str, language: str) -> str | None:
+    """Return the value with the longest span, as the files write it: `20 EUR`, `2026-11-23 2026-11-29`."""
+    hits = finder.find(Message(text, language, NOW))
+    return shown(max(hits, key=lambda hit: hit.end - hit.start).value) if hits else None
+
+
+def shown(value: Any) -> str:
+    return " ".join(str(part) for part in value.values() if part is not None) if isinstance(value, dict) else str(value)
+
+
+@pytest.mark.parametrize("code", codes())
+def test_each_section_of_patterns_has_its_examples(code):
+    examples = read_section(code, "examples") or {}
+
+    assert list(examples) == [name for name in WITH_EXAMPLES if name in sections_of(code)]
+    assert all(section["finds"] and section["leaves"] for section in examples.values())
+
+
+@pytest.mark.parametrize("code", [code for code in codes() if "examples" in sections_of(code)])
+def test_examples_are_found_and_left_alone(code):
+    for section, examples in read_section(code, "examples").items():
+        finder = FINDERS[section]()
+        assert {text: value_of(finder, text, code) for text in examples["finds"]} == examples["finds"], section
+        assert {text: value_of(finder, text, code) for text in examples["leaves"]} == dict.fromkeys(
+            examples["leaves"]
+        ), section
+
+
+@pytest.mark.parametrize("section", [name for name in WITH_EXAMPLES if name not in ("degrees", "currencies")])
+def test_an_example_needs_the_section_of_its_language(section):
+    """Read as a language without words, few of the messages have a value: the files make the difference."""
+    found = [
+        value_of(FINDERS[section](), text, "tlh") == value
+        for code in codes()
+        for text, value in (read_section(code, "examples") or {}).get(section, {"finds": {}})["finds"].items()
+    ]
+
+    assert sum(found) <= len(found) / 4

@@ -132,6 +132,9 @@ TESTED_IN: dict[str, str] = {
     "server/process/workers.py": "cli/test_serve_workers.py",
     "server/protocols/host.py": "server/protocols/test_protocols.py",
     "server/protocols/load.py": "server/protocols/test_protocols.py",
+    "server/protocols/systemone.py": "server/protocols/test_typed_decisions.py",
+    "server/protocols/decisions.py": "server/protocols/test_typed_decisions.py",
+    "server/protocols/model_list.py": "server/protocols/test_typed_decisions.py",
     # Routes are tested through the application; the pages without JSON together.
     "server/routes/authoring/common.py": "server/routes/authoring/test_authoring_edits.py",
     "server/stores.py": "cli/test_serve_command.py",

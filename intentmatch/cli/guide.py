@@ -39,6 +39,7 @@ GROUPS = {
         "cluster",
         "ray",
         "protocols",
+        "decisions",
     ),
     "Encoders and size": (
         "encoders",

@@ -68,7 +68,13 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 @_option("--max-together", type=_COUNT, help="Messages encoded in one call.")
 @_option("--max-queue", type=_COUNT, help="Messages that may wait; more are answered with 503.")
 @_option("--max-wait", type=click.FloatRange(0.1), help="Seconds that a message may wait.")
-@_option("--protocol", "protocols", multiple=True, metavar="NAME", help="Also speak rasa, clu, dialogflow or openai.")
+@_option(
+    "--protocol",
+    "protocols",
+    multiple=True,
+    metavar="NAME",
+    help="Also speak rasa, clu, dialogflow, openai, systemone or decisions.",
+)
 @_option("--fulfillment", metavar="URL", help="Dialogflow webhook for intents with `metadata: {webhook: true}`.")
 @click.option("--keys-file", type=FILE, help="API keys, one per line. Default: $INTENTMATCH_KEYS.")
 @click.option(

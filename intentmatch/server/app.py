@@ -103,7 +103,8 @@ def create_app(
         what = "the studio" if interfaces.studio else "authoring"
         raise InputError(f"{what} needs keys: set author keys (INTENTMATCH_AUTHOR_KEYS) or admin keys")
     store = store or MemoryStore()
-    host = Host(served.bot_named, limits.max_text, limits.max_batch, interfaces.fulfillment, store)
+    names = served.allowed_names if isinstance(served, BotPool) else None
+    host = Host(served.bot_named, limits.max_text, limits.max_batch, interfaces.fulfillment, store, names)
     protocols = load_protocols(interfaces.protocols, host)
     calls = JsonCalls(_find_bot(served), config.limits, _BOT if several else "")
     match.add_calls(calls)

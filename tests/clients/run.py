@@ -27,11 +27,17 @@ import uvicorn
 
 from intentmatch import Matcher
 from intentmatch.server import create_app
+from intentmatch.server.protocols.load import PROTOCOLS
 
 HERE = Path(__file__).parent
 KEY = "a-key-of-the-clients"
-ENVIRONMENTS = {"sdks": ["clu", "dialogflow", "openai"], "opsdroid": ["rasa"]}
-"""The file of requirements, and the protocols whose clients it is for."""
+ENVIRONMENTS = {
+    "sdks": ["clu", "dialogflow", "openai", "decisions"],
+    "opsdroid": ["rasa"],
+    "systemone": ["systemone"],
+    "litellm": ["systemone_by_litellm"],
+}
+"""The file of requirements, and the scripts that ask with them: `ask_PROTOCOL.py` or `ask_PROTOCOL_by_CLIENT.py`."""
 
 
 class Timetable(BaseHTTPRequestHandler):
@@ -55,7 +61,7 @@ def serving() -> Iterator[str]:
     threading.Thread(target=timetable.serve_forever, daemon=True).start()
     app = create_app(
         Matcher.load(HERE / "bot.yaml", cache="off"),
-        protocols=[protocol for protocols in ENVIRONMENTS.values() for protocol in protocols],
+        protocols=list(PROTOCOLS),
         keys=[KEY],
         fulfillment=f"http://127.0.0.1:{timetable.server_port}/",
     )
@@ -122,19 +128,19 @@ def run(folder: Path) -> int:
     unreadable, line = parse_lu(folder)
     said, failed = [line], int(unreadable)
     with serving() as url:
-        for name, protocols in ENVIRONMENTS.items():
+        for name, clients in ENVIRONMENTS.items():
             python, why_not = installed(name, folder)
-            for protocol in protocols:
+            for asked in clients:
                 if why_not:
-                    said.append(f"skipped  {protocol}: {why_not}")
+                    said.append(f"skipped  {asked}: {why_not}")
                     continue
-                script = HERE / f"ask_{protocol}.py"
+                script = HERE / f"ask_{asked}.py"
                 command = [python, "-I", script, url, KEY]
                 # A home of its own: bots keep things there.
                 home = {**os.environ, "HOME": str(folder)}
                 done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=home)
                 failed += done.returncode != 0
-                said.append(f"passed   {done.stdout.strip()}" if not done.returncode else f"FAILED   {protocol}")
+                said.append(f"passed   {done.stdout.strip()}" if not done.returncode else f"FAILED   {asked}")
                 if done.returncode:
                     print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
     print(*said, sep="\n")

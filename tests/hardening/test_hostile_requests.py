@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from intentmatch.server.protocols.load import PROTOCOLS
+
 SEED = 21
 KEY = "the-right-key"
 PATIENCE = 60.0
@@ -50,7 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
     words = ["serve", folder / "bot.yaml", "--port", str(port), "--keys-file", folder / "keys.txt"]
-    words += [part for name in ("rasa", "clu", "dialogflow", "openai") for part in ("--protocol", name)]
+    words += [part for name in PROTOCOLS for part in ("--protocol", name)]
     log = folder / "log.txt"
     with log.open("w") as out:
         process = subprocess.Popen([sys.executable, "-m", "intentmatch", *words], stdout=out, stderr=out)

@@ -240,6 +240,10 @@ class BotPool:
         found = sorted(self._entries.values(), key=lambda entry: entry.name)
         return [BotInfo(name=entry.name, state=entry.state) for entry in found if allowed(request, entry.name)]
 
+    def allowed_names(self, request: Request) -> list[str]:
+        """Return the names of the bots that a caller may call."""
+        return [info.name for info in self.infos(request)]
+
     async def ready(self) -> BotsReady:
         """Count the bots by state.
 

@@ -46,6 +46,10 @@ class Host:
     """URL of the fulfillment webhook of Dialogflow."""
     store: Store = field(default_factory=MemoryStore)
     """Keeps conversations."""
+    names_of_bots: Callable[[Request], list[str]] | None = None
+    """Names of the bots that a caller may call; None if there is only one bot, which has any name."""
+    protocols: frozenset[str] = frozenset()
+    """Names of all protocols of the server."""
 
     async def bot(self, request: Request, name: str | None = None) -> Bot:
         """Return the bot of this name. Raises `ProblemError`: 404 for an unknown one, 403 without a key for it."""

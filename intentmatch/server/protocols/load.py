@@ -6,9 +6,10 @@ Their routes are not in the OpenAPI document: their vendors describe them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from intentmatch.core.errors import InputError, UnknownNameError
-from intentmatch.server.protocols import clu, dialogflow, openai, rasa
+from intentmatch.server.protocols import clu, decisions, dialogflow, openai, rasa, systemone
 from intentmatch.server.protocols.host import Host, Protocol
 
 PROTOCOLS: Mapping[str, Callable[[Host], Protocol]] = {
@@ -16,6 +17,8 @@ PROTOCOLS: Mapping[str, Callable[[Host], Protocol]] = {
     "clu": clu.protocol,
     "dialogflow": dialogflow.protocol,
     "openai": openai.protocol,
+    "systemone": systemone.protocol,
+    "decisions": decisions.protocol,
 }
 
 
@@ -30,4 +33,5 @@ def load_protocols(names: Iterable[str], host: Host) -> list[Protocol]:
             raise UnknownNameError("protocol", name, list(PROTOCOLS))
     if host.fulfillment is not None and "dialogflow" not in wanted:
         raise InputError("fulfillment goes with the protocol dialogflow")
+    host = replace(host, protocols=frozenset(wanted))
     return [PROTOCOLS[name](host) for name in wanted]

@@ -20,6 +20,7 @@ from intentmatch.core.types import Encoder, Vectors
 from intentmatch.server.auth.api_keys import authorised, bearer
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.protocols.host import Host, Protocol, read, refused
+from intentmatch.server.protocols.model_list import encoder_model, model_list
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
 
@@ -39,7 +40,13 @@ def protocol(host: Host) -> Protocol:
     @router.get("/v1/models")
     async def models(request: Request) -> Response:
         _authorise(request)
-        return JSONResponse({"object": "list", "data": [_model((await host.bot(request)).matcher.encoder)]})
+        return JSONResponse(
+            {
+                **await model_list(host, request),
+                "object": "list",
+                "data": [encoder_model((await host.bot(request)).matcher.encoder)],
+            }
+        )
 
     @router.get("/v1/models/{name:path}")
     async def model(request: Request, name: str) -> Response:
@@ -47,7 +54,7 @@ def protocol(host: Host) -> Protocol:
         encoder = (await host.bot(request)).matcher.encoder
         if name != encoder.name:
             raise refused(404, f"The model {name!r} does not exist; the encoder in use is {encoder.name!r}.")
-        return JSONResponse(_model(encoder))
+        return JSONResponse(encoder_model(encoder))
 
     @router.post("/v1/embeddings")
     async def embeddings(request: Request) -> Response:
@@ -66,17 +73,12 @@ def protocol(host: Host) -> Protocol:
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return JSONResponse({"object": "list", "data": data, "model": body.model, "usage": usage})
 
-    return Protocol(router, re.compile(r"/v1/.*"), _shape)
+    return Protocol(router, re.compile(r"/v1/(?!(systemone|decisions)(/|$)).*"), error_response)
 
 
 def _authorise(request: Request) -> None:
     if not authorised(request, bearer(request)):
         raise refused(401, "Incorrect API key provided.")
-
-
-def _model(encoder: Encoder) -> dict[str, Any]:
-    # OpenAI's clients need the time when a model was made, which an encoder does not know.
-    return {"id": encoder.name, "object": "model", "created": 0, "owned_by": "intentmatch"}
 
 
 def _texts(given: str | list[Any], host: Host) -> list[str]:
@@ -122,7 +124,8 @@ def _wrong(parameter: str, message: str) -> ProblemError:
     return ProblemError(ProblemDetails.for_status(400, message, [ErrorItem(location=parameter, message=message)]))
 
 
-def _shape(details: ProblemDetails) -> Response:
+def error_response(details: ProblemDetails) -> Response:
+    """Return an error in OpenAI's shape."""
     status = 400 if details.status == 422 else details.status
     kind = {429: "rate_limit_error"}.get(status, "invalid_request_error" if status < 500 else "server_error")
     error = {

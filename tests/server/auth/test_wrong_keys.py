@@ -29,6 +29,16 @@ CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
         "x-goog-api-key",
     ),
     "openai": ("/v1/embeddings", {"model": "m", "input": "hello"}, "authorization"),
+    "systemone": (
+        "/v1/systemone",
+        {"model": "m", "state": "hello", "questions": {"q": {"type": "noul", "instructions": "a greeting"}}},
+        "authorization",
+    ),
+    "decisions": (
+        "/v1/decisions",
+        {"model": "m", "input": "hello", "questions": [{"type": "predicate", "instructions": "a greeting"}]},
+        "authorization",
+    ),
 }
 
 

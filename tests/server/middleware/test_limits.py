@@ -24,6 +24,7 @@ from intentmatch.server import create_app
 from intentmatch.server.middleware.limits import BodyLimit
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.process.connections import ConnectionLimits, LimitedProtocol
+from intentmatch.server.protocols.load import PROTOCOLS
 
 ORIGIN = "https://shop.example"
 
@@ -166,8 +167,13 @@ def test_request_without_key_is_refused_before_its_body(matcher: Matcher) -> Non
 
 def test_every_call_asks_for_a_key_before_its_body(matcher: Matcher) -> None:
     paths = ["/match", "/match/batch", "/chat", "/fill", "/feedback", "/reload", "/model/parse", "/v1/embeddings"]
-    paths += ["/language/:analyze-conversations", "/v2/projects/p/agent/sessions/s:detectIntent"]
-    options = {"keys": ["one"], "admin_keys": ["boss"], "protocols": ["rasa", "clu", "dialogflow", "openai"]}
+    paths += [
+        "/v1/systemone",
+        "/v1/decisions",
+        "/language/:analyze-conversations",
+        "/v2/projects/p/agent/sessions/s:detectIntent",
+    ]
+    options = {"keys": ["one"], "admin_keys": ["boss"], "protocols": list(PROTOCOLS)}
     with served(matcher, body_seconds=600.0, **options) as send:
         framings = ("Content-Length: 900000", "Transfer-Encoding: chunked")
         heads = [

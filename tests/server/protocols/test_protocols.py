@@ -36,6 +36,8 @@ class Dialect:
     code: Callable[[Any], Any]
     """The code in an error; fails where the error has another shape."""
     keys: tuple[str, ...]
+    invalid: int = 400
+    """Status of a request that is not valid."""
 
 
 def _rasa_code(error: Any) -> int:
@@ -60,6 +62,15 @@ def _dialogflow_code(error: Any) -> int:
 
 def _openai_code(error: Any) -> int | None:
     assert error["error"].keys() == {"message", "type", "param", "code"}
+    return None
+
+
+def _systemone_code(error: Any) -> int | None:
+    detail = error["detail"]
+    if isinstance(detail, list):
+        assert all(each["loc"][0] == "body" and each["msg"] and each["type"] for each in detail)
+        return 422
+    assert detail.keys() == {"error_type", "message"}
     return None
 
 
@@ -93,6 +104,21 @@ DIALECTS = {
         _openai_code,
         ("model", "input", "dimensions", "encoding_format"),
     ),
+    "systemone": Dialect(
+        "/v1/systemone",
+        lambda text: {"model": "m", "state": text, "questions": {"q": {"type": "choice", "criteria": {"a": None}}}},
+        ("authorization", "Bearer "),
+        _systemone_code,
+        ("model", "state", "questions", "q", "type", "instructions", "criteria", "true", "false"),
+        invalid=422,
+    ),
+    "decisions": Dialect(
+        "/v1/decisions",
+        lambda text: {"model": "m", "input": text, "questions": [{"type": "choice", "instructions": ""}]},
+        ("authorization", "Bearer "),
+        _openai_code,
+        ("model", "input", "questions", "name", "type", "instructions", "choices", "value", "levels", "label"),
+    ),
 }
 every = pytest.mark.parametrize("name", DIALECTS)
 
@@ -115,16 +141,17 @@ UNREADABLE = {
 
 def refused(name: str, answer: Any, *statuses: int) -> None:
     """Assert that the response is an error in the protocol's shape, with one of these statuses."""
-    assert answer.status_code in (statuses or (400,))
+    assert answer.status_code in (statuses or (DIALECTS[name].invalid,))
     assert answer.headers["content-type"] == "application/json"
-    assert DIALECTS[name].code(answer.json()) in (answer.status_code, 400, None)
+    assert DIALECTS[name].code(answer.json()) in (answer.status_code, DIALECTS[name].invalid, None)
     assert len(answer.content) < 20_000
 
 
 def test_every_protocol_has_a_dialect_and_a_real_client() -> None:
     assert DIALECTS.keys() == PROTOCOLS.keys()
     clients = Path(__file__).parents[2] / "clients"
-    assert {file.stem for file in clients.glob("ask_*.py")} == {f"ask_{name}" for name in PROTOCOLS}
+    asked = {file.stem.partition("_by_")[0] for file in clients.glob("ask_*.py")}
+    assert asked == {f"ask_{name}" for name in PROTOCOLS}
 
 
 @every

@@ -1,0 +1,202 @@
+"""Typed decisions: what becomes of options, yes/no questions and scores, in System One and in OpenAI's decisions."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from speaking import REGISTRY, client
+from starlette.testclient import TestClient
+
+from intentmatch import Matcher
+from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.server import BotFolder, create_app
+
+UNIFORM = 1 / 3
+
+
+def one(client: TestClient, question: dict[str, Any], state: Any = "goodbye", model: str = "jev-latest") -> Any:
+    """The answer to one question of System One."""
+    body = {"model": model, "state": state, "questions": {"q": question}}
+    answer = client.post("/v1/systemone", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["answers"]["q"]
+
+
+def chosen(client: TestClient, *options: str, state: Any = "goodbye") -> Any:
+    return one(client, {"type": "choice", "criteria": dict.fromkeys(options)}, state)
+
+
+def decided(client: TestClient, question: dict[str, Any], given: Any = "goodbye") -> Any:
+    """The answer to one question of decisions."""
+    answer = client.post("/v1/decisions", json={"model": "gpt-6-luna", "input": given, "questions": [question]})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["answers"][0]
+
+
+def test_option_with_the_name_of_an_intent_has_its_confidence(protocol_client: TestClient) -> None:
+    answer = chosen(protocol_client, "greet", "Bye", "none")
+    assert (answer["choice"], answer["x_decided_by"]) == ("Bye", "intents")
+    assert answer["probabilities"]["Bye"] == pytest.approx(1.0)
+    assert answer["confidence"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("state", ["xqz wvk", ""])
+def test_no_intent_is_the_option_none(protocol_client: TestClient, state: str) -> None:
+    assert chosen(protocol_client, "greet", "bye", "none", state=state)["choice"] == "none"
+
+
+def test_options_of_intents_are_equally_likely_for_a_message_of_none(protocol_client: TestClient) -> None:
+    answer = chosen(protocol_client, "greet", "bye", "ride", state="xqz wvk")
+    assert list(answer["probabilities"].values()) == pytest.approx([UNIFORM] * 3)
+    assert answer["confidence"] == pytest.approx(0.0)
+
+
+def test_option_that_is_no_intent_is_decided_by_its_text(protocol_client: TestClient) -> None:
+    criteria = {"greet": None, "billing": "invoices and payments", "weather": "rain and sunshine"}
+    question = {"type": "choice", "criteria": criteria}
+    answer = one(protocol_client, question, "will there be rain or sunshine tomorrow")
+    assert answer["choice"] == "weather"
+    assert answer["probabilities"]["weather"] > 0.5
+    assert math.isclose(sum(answer["probabilities"].values()), 1)
+
+
+def test_question_without_options_is_about_the_intents(protocol_client: TestClient) -> None:
+    answer = one(protocol_client, {"type": "choice", "instructions": "Which?"})
+    assert answer["choice"] == "bye"
+    assert set(answer["probabilities"]) == {"greet", "bye", "ride", "pay", "none"}
+    same = decided(protocol_client, {"type": "choice", "instructions": "Which?"})
+    assert {each["value"]: each["probability"] for each in same["probabilities"]} == answer["probabilities"]
+
+
+def test_yes_or_no_about_an_intent_is_its_confidence(protocol_client: TestClient) -> None:
+    assert one(protocol_client, {"type": "noul", "instructions": "Bye"})["noul"] == pytest.approx(1.0)
+    assert one(protocol_client, {"type": "noul", "instructions": "greet"})["noul"] < 0.1
+    assert decided(protocol_client, {"type": "predicate", "instructions": "bye"})["probability"] == pytest.approx(1.0)
+
+
+def test_yes_or_no_about_nothing_known_is_compared_by_text(protocol_client: TestClient) -> None:
+    question = {"type": "noul", "instructions": "It is about rain.", "criteria": {"false": "It is about money."}}
+    assert one(protocol_client, question, "will it rain again")["noul"] > 0.5
+    assert one(protocol_client, question, "I need money")["noul"] < 0.5
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"type": "predicate", "instructions": "The customer is angry."},
+        {"type": "score", "instructions": "How angry?", "levels": [{"label": "calm"}, {"label": "furious"}]},
+    ],
+)
+def test_decisions_refuse_what_the_registry_does_not_know(protocol_client: TestClient, question: dict) -> None:
+    assert decided(protocol_client, {**question, "name": "mood"}) == {"type": "refusal", "name": "mood"}
+
+
+def test_levels_that_are_intents_are_scored(protocol_client: TestClient) -> None:
+    question = {"type": "score", "instructions": "", "levels": [{"label": "greet"}, {"label": "bye"}]}
+    assert decided(protocol_client, question)["score"] == pytest.approx(1.0)
+    assert one(protocol_client, {"type": "score", "criteria": ["greet", "bye"]})["score"] == pytest.approx(1.0)
+
+
+def test_choices_of_decisions_keep_their_type(protocol_client: TestClient) -> None:
+    question = {"type": "choice", "instructions": "", "choices": [{"value": True}, {"value": "true"}]}
+    assert [each["value"] for each in decided(protocol_client, question)["probabilities"]] == [True, "true"]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        [{"role": "user", "content": "hello"}, {"role": "user", "content": "goodbye"}],
+        [{"role": "user", "content": "goodbye"}, {"role": "assistant", "content": "hello"}],
+        [{"role": "user", "content": [{"type": "input_text", "text": "goodbye"}]}],
+        {"message": "goodbye"},
+        ["goodbye"],
+    ],
+)
+def test_message_is_what_the_user_said_last(protocol_client: TestClient, state: Any) -> None:
+    assert chosen(protocol_client, "greet", "bye", "none", state=state)["choice"] == "bye"
+
+
+def test_refused_intent_is_not_likely() -> None:
+    lines = {"cancel": ["cancel my order", "I want to cancel the order"], "track": ["where is my parcel"]}
+    registry = Registry(tuple(Intent(n, tuple(Utterance(t, "en") for t in ts)) for n, ts in lines.items()))
+    caller = client(Matcher.load(registry, cache="off"))
+    assert chosen(caller, "cancel", "track", "none", state="cancel my order")["confidence"] > 0.5
+    refused = chosen(caller, "cancel", "track", "none", state="please don't cancel my order")
+    assert refused["probabilities"]["cancel"] <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ({"type": "box", "instructions": "the mug"}, ["body", "questions", "q"]),
+        ({"type": "choice", "criteria": {}}, ["body", "questions", "q", "choice", "criteria"]),
+        ({"type": "score", "criteria": {"0": "calm"}}, ["body", "questions", "q", "score", "criteria"]),
+        ({"type": "noul"}, ["body", "questions", "q", "noul"]),
+    ],
+)
+def test_mistakes_are_listed_with_their_place(protocol_client: TestClient, question: dict, place: list) -> None:
+    body = {"model": "m", "state": "hello", "questions": {"q": question}}
+    answer = protocol_client.post("/v1/systemone", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"] == place
+
+
+def test_levels_that_are_no_json_are_refused(protocol_client: TestClient) -> None:
+    body = '{"model": "m", "state": "a", "questions": {"q": {"type": "score", "criteria": [{"a": NaN}, "b"]}}}'
+    assert protocol_client.post("/v1/systemone", content=body).status_code == 422
+
+
+@pytest.mark.parametrize("choices", [[{"value": "a"}], [{"value": "a"}, {"value": "a"}]])
+def test_choices_of_decisions_are_two_or_more_and_unique(protocol_client: TestClient, choices: list) -> None:
+    question = {"type": "choice", "instructions": "", "choices": choices}
+    answer = protocol_client.post("/v1/decisions", json={"model": "m", "input": "a", "questions": [question]})
+    assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error")
+
+
+def test_models_are_the_encoder_and_the_bot(bot: Matcher) -> None:
+    """Each protocol lists its own, and both theirs at once."""
+    answers = {
+        protocols: client(bot, protocols=protocols).get("/v1/models").json()
+        for protocols in (("openai",), ("systemone",), ("openai", "systemone"), ("systemone", "openai"))
+    }
+    assert answers["openai",].keys() == {"object", "data"}
+    assert [model["name"] for model in answers["systemone",]["models"]] == ["intentmatch", "jev-latest"]
+    both = answers["openai", "systemone"]
+    assert both == answers["systemone", "openai"] == {**answers["openai",], **answers["systemone",]}
+
+
+def test_model_names_the_bot_of_several(tmp_path: Path) -> None:
+    for name in ("bank", "shop"):
+        (tmp_path / name).mkdir()
+        text = f"settings: {{cache: off}}\nintents: {{{name}: {{utterances: [hello, hi there]}}}}\n"
+        (tmp_path / name / "bot.yaml").write_text(text, encoding="utf-8")
+    keys = ["shop:one", "*:all"]
+    with TestClient(create_app(BotFolder(tmp_path), protocols=["systemone", "decisions"], keys=keys)) as caller:
+        caller.headers["authorization"] = "Bearer all"
+        question = {"type": "choice", "criteria": {"bank": None, "shop": None, "none": None}}
+        assert [one(caller, question, "hello", model=name)["choice"] for name in ("bank", "shop")] == ["bank", "shop"]
+        assert [model["name"] for model in caller.get("/v1/models").json()["models"]] == ["bank", "shop"]
+        body = {"model": "jev-latest", "state": "hello", "questions": {"q": question}}
+        unknown = caller.post("/v1/systemone", json=body)
+        assert (unknown.status_code, unknown.json()["detail"]["error_type"]) == (404, "not_found")
+        caller.headers["authorization"] = "Bearer one"
+        foreign = caller.post("/v1/systemone", json={**body, "model": "bank"})
+        assert (foreign.status_code, foreign.json()["detail"]["error_type"]) == (403, "permission_error")
+        assert [model["name"] for model in caller.get("/v1/models").json()["models"]] == ["shop"]
+
+
+def test_vectors_of_options_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Routers send the same options with every message."""
+    matcher = Matcher.load(REGISTRY, cache="off")
+    encoded: list[str] = []
+    encode = matcher.encoder.encode
+    monkeypatch.setattr(
+        type(matcher.encoder), "encode", lambda _, texts, **options: encoded.extend(texts) or encode(texts, **options)
+    )
+    caller = client(matcher)
+    for _ in range(2):
+        one(caller, {"type": "choice", "criteria": {"weather": "rain and sunshine", "sport": None}}, "hello")
+    assert encoded.count("weather: rain and sunshine") == 1

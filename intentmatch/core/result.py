@@ -157,6 +157,9 @@ class Part:
     missing: tuple[Missing, ...]
 
 
+_LEAST_SALIENCE = 0.5
+
+
 @dataclass(frozen=True, slots=True)
 class WordMatch:
     """A word of a message and the word of an utterance that it met, made by `Matcher.word_matches`."""
@@ -168,7 +171,15 @@ class WordMatch:
     similarity: float
     """Cosine similarity of the two in [0, 1]."""
     weight: float
-    """Share of the word in the message in [0, 1]: words that few utterances have weigh more."""
+    """Share of the word in the message in [0, 1]: words that few utterances have, and salient ones, weigh more."""
+    salience: float = 1.0
+    """How much the word counts in the message, 1 on the mean; a greeting beside a request has far less. Added in
+    0.3.0."""
+
+    @property
+    def is_ignored(self) -> bool:
+        """Whether the word hardly counts. Added in 0.3.0."""
+        return self.salience < _LEAST_SALIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,10 +287,12 @@ _HEADLINES: Mapping[Verdict, str] = {"matched": "Matched", "ambiguous": "Ambiguo
 
 def _words(matches: Sequence[WordMatch]) -> list[str]:
     """Return sentences on the words that met a word of the utterance, and on the others, in the message's order."""
-    shown = sorted(sorted(matches, key=lambda one: -one.weight)[:_SHOWN_WORDS], key=matches.index)
+    heaviest = sorted((one for one in matches if not one.is_ignored), key=lambda one: -one.weight)
+    shown = sorted(heaviest[:_SHOWN_WORDS], key=matches.index)
+    ignored = [one.word for one in matches if one.is_ignored][:_SHOWN_WORDS]
     met = [f"{one.word} ~ {one.met} {one.similarity:.2f}" for one in shown if one.similarity >= _MET]
     alone = [f"{one.word} {one.similarity:.2f}" for one in shown if one.similarity < _MET]
-    sentences = (("Words that match", met), ("Words without a match", alone))
+    sentences = (("Words that match", met), ("Words without a match", alone), ("Ignored", ignored))
     return [f"{what}: {', '.join(listed)}." for what, listed in sentences if listed]
 
 

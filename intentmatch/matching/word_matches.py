@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from intentmatch.core.result import WordMatch
+from intentmatch.encoders.context import embedded_context
 from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.pieces.embedded import embedded_tokenizer, known_pieces
 from intentmatch.pieces.vectors import embedded_piece_vectors
@@ -15,6 +16,7 @@ from intentmatch.text.scripts import kind
 
 # Scripts without spaces between words: there each piece is shown as a word.
 _UNSPACED = frozenset({"unspaced", "ideograph", "katakana"})
+_LEAST = 1e-3
 
 
 class _Words(NamedTuple):
@@ -25,6 +27,8 @@ class _Words(NamedTuple):
     pieces: list[int]
     word_of_piece: list[int]
     """The number of each piece's word."""
+    salience: list[float]
+    """How much each piece counts in the text."""
 
 
 def word_matches(alignment: WordAlignment, text: str, utterance: str) -> tuple[WordMatch, ...]:
@@ -38,17 +42,26 @@ def word_matches(alignment: WordAlignment, text: str, utterance: str) -> tuple[W
         return ()
     vectors, others = (embedded_piece_vectors().unit(np.array(words.pieces)) for words in (message, line))
     cosines = np.maximum(vectors @ others.T, 0.0)
-    weights = alignment.rarity(np.array(message.pieces, dtype=np.int32))
+    weights = alignment.rarity(np.array(message.pieces, dtype=np.int32)) * np.maximum(message.salience, _LEAST)
     nearest, found = cosines.argmax(axis=1), weights * cosines.max(axis=1)
     met = np.zeros((len(message.texts), len(line.texts)))
     np.add.at(met, (message.word_of_piece, np.array(line.word_of_piece)[nearest]), found)
     weight = np.bincount(message.word_of_piece, weights, len(message.texts))
     similarity, best = met.sum(axis=1) / weight, met.argmax(axis=1)
-    share = weight / weight.sum()
+    rows = zip(message.texts, best.tolist(), similarity, weight / weight.sum(), _of_words(message), strict=True)
     return tuple(
-        WordMatch(word, line.texts[other], round(float(near), 4), round(float(part), 4))
-        for word, other, near, part in zip(message.texts, best.tolist(), similarity, share, strict=True)
+        WordMatch(word, line.texts[other], *(round(float(number), 4) for number in numbers))
+        for word, other, *numbers in rows
     )
+
+
+def _of_words(words: _Words) -> list[float]:
+    """Return the salience of each word, 1 on the mean."""
+    if not words.texts:
+        return []
+    means = np.bincount(words.word_of_piece, words.salience) / np.bincount(words.word_of_piece)
+    relative: list[float] = (means / max(float(means.mean()), _LEAST)).tolist()
+    return relative
 
 
 def _words(text: str) -> _Words:
@@ -59,12 +72,15 @@ def _words(text: str) -> _Words:
         if not words or spelled.startswith(SPACE) or kind(spelled[0]) in _UNSPACED:
             words.append([])
         words[-1].append((piece, spelled))
-    found = _Words([], [], [])
+    saliences = iter(embedded_context().read(pieces)[1].tolist() if pieces else ())
+    found = _Words([], [], [], [])
     for word in words:
-        counted = [piece for piece, spelled in word if any(map(_is_part_of_a_word, spelled))]
+        read = [(piece, spelled, next(saliences)) for piece, spelled in word]
+        counted = [(piece, salience) for piece, spelled, salience in read if any(map(_is_part_of_a_word, spelled))]
         if counted:
             spelled = "".join(part for _, part in word).lstrip(SPACE)
-            found.pieces.extend(counted)
+            found.pieces.extend(piece for piece, _ in counted)
+            found.salience.extend(salience for _, salience in counted)
             found.word_of_piece.extend([len(found.texts)] * len(counted))
             found.texts.append(_without_marks(spelled))
     return found

@@ -84,7 +84,8 @@ def test_matcher_shows_the_words_of_the_first_candidate(shipped: Matcher) -> Non
 
     found = shipped.word_matches(result)
 
-    assert WordMatch("cancel", "cancel", pytest.approx(1.0, abs=1e-3), pytest.approx(0.25, abs=0.2)) in found
+    near = [pytest.approx(1.0, abs=1e-3), pytest.approx(0.25, abs=0.2), pytest.approx(1.0, abs=0.3)]
+    assert WordMatch("cancel", "cancel", *near) in found
     assert json.loads(json.dumps([dataclasses.asdict(one) for one in found]))[0]["word"] == "cancel"
     explained = shipped.explain(result)
     assert "Words that match: cancel ~ cancel 1.00" in explained
@@ -113,3 +114,10 @@ def test_nothing_is_shown_without_candidates_or_words(shipped: Matcher) -> None:
     result = small.match("hello there")
     assert small.word_matches(result) == ()
     assert small.explain(result) == result.explain()
+
+
+def test_words_around_a_request_are_ignored(shipped: Matcher) -> None:
+    result = shipped.match("hello where is my order 99999999")
+
+    assert [one.word for one in shipped.word_matches(result) if one.is_ignored] == ["hello", "99999999"]
+    assert "Ignored: hello, 99999999." in shipped.explain(result).splitlines()

@@ -64,6 +64,7 @@ class WordInfo(ResponseModel):
     met: Text
     similarity: float
     weight: float
+    salience: float = Field(description="How much the word counts in the message, 1 on the mean.")
 
 
 class TryResponse(ResponseModel):

@@ -42,7 +42,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 
 @cli.command(cls=ConfigurableCommand, context_settings={"auto_envvar_prefix": "INTENTMATCH_SERVE"})
 @takes_intents(live=True)
-@_option("--host", help="Address to listen on.")
+@_option("--host", help="Address to listen on; 0.0.0.0 or :: is every one.")
 @_option("-p", "--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.")
 @_option("--workers", type=_COUNT, help="Number of processes.")
 @_option("--max-connections", type=_COUNT, help="Open connections of a process; more are answered with 503.")
@@ -197,6 +197,7 @@ def _app(
 def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
     import uvicorn
 
+    from intentmatch.server.addresses import without_brackets
     from intentmatch.server.process.connections import (
         BACKLOG,
         ConnectionLimits,
@@ -219,7 +220,7 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
         ws="auto" if config.interfaces.studio else "none",
         ws_max_size=config.limits.max_body,
         backlog=BACKLOG,
-        host=listener.host,
+        host=without_brackets(listener.host),
         port=listener.port,
         proxy_headers=bool(listener.trusted_proxies),
         forwarded_allow_ips=list(listener.trusted_proxies),

@@ -69,9 +69,11 @@ def _kept(found: re.Match[str]) -> str:
 @lru_cache(maxsize=256)
 def _pattern(inner: tuple[str, ...]) -> re.Pattern[str]:
     served = [form for folder in map(Path, inner) for form in (folder, folder.resolve())]
-    process = [Path.cwd(), Path.home()]
-    with suppress(FileNotFoundError):  # where nothing is writable
-        process.append(Path(tempfile.gettempdir()))
+    process = []
+    # There may be no home (no HOME and no entry in passwd), no place that is writable, and a folder that was removed.
+    for folder_of in (Path.cwd, Path.home, tempfile.gettempdir):
+        with suppress(FileNotFoundError, RuntimeError):
+            process.append(Path(folder_of()))
     known = {str(folder) for folder in (*served, *(folder.parent for folder in served), *process) if folder.name}
     # The longest first: of two folders, the inner one is left out.
     listed = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))

@@ -17,6 +17,11 @@ def parsed(address: str) -> Address | None:
     return (found.ipv4_mapped or found) if isinstance(found, ipaddress.IPv6Address) else found
 
 
+def without_brackets(host: str) -> str:
+    """Return a host, an address of IPv6 without the brackets that it has in a URL."""
+    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
+
 def source_of(address: str) -> str:
     """Return what counts as one address: all of a /64 network of IPv6, because one customer gets that many."""
     found = parsed(address)

@@ -272,3 +272,41 @@ def test_missing_extra_for_redis_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     done = CliRunner().invoke(cli, ["serve", os.fspath(tmp_path), "--store", "redis://localhost"])
 
     assert (done.exit_code, 'pip install "intentmatch[redis]"' in done.stderr) == (5, True)
+
+
+def listens_to_ipv6() -> bool:
+    """Whether this machine has IPv6."""
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not listens_to_ipv6(), reason="this machine has no IPv6")
+@pytest.mark.parametrize(
+    ("host", "reached"),
+    [("::1", ["[::1]"]), ("[::1]", ["[::1]"]), ("::", ["[::1]", "127.0.0.1"])],
+    ids=["address", "brackets", "every address"],
+)
+def test_host_may_be_of_ipv6(tmp_path: Path, host: str, reached: list[str]) -> None:
+    """As itself or as in a URL; `::` is every address, those of IPv4 included."""
+    (tmp_path / "bot.yaml").write_text(GOOD, encoding="utf-8")
+    port = free_port()
+    words = ["serve", str(tmp_path), "--host", host, "--port", str(port)]
+
+    def answers(address: str) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://{address}:{port}/healthz", timeout=PATIENCE) as answer:
+                return answer.status == 200
+        except urllib.error.URLError:
+            return False
+
+    server = subprocess.Popen([sys.executable, "-m", "intentmatch", *words], stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: answers(reached[0]) or server.poll() is not None)
+        assert [address for address in reached if answers(address)] == reached
+    finally:
+        server.terminate()
+        assert server.wait(timeout=PATIENCE) in {0, -signal.SIGTERM}

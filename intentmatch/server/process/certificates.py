@@ -58,7 +58,8 @@ def serve_alone(app: Any, **options: Any) -> None:
     """Serve with one process until told to stop. `options` are those of `CertificateConfig`."""
     server = _Server(CertificateConfig(app, **options))
     with suppress(KeyboardInterrupt):
-        server.run()
+        # At `::`, asyncio listens to IPv6 alone, and a socket of ours to IPv4 too, as several workers do.
+        server.run(sockets=[server.config.bind_socket()] if server.config.host == "::" else None)
     if not server.started:
         sys.exit(_EXIT_OF_A_FAILED_START)
 

@@ -164,3 +164,22 @@ def test_folders_are_left_out_of_texts(text: str, shown: str) -> None:
 
 def test_text_outside_of_a_server_stays() -> None:
     assert relative(f"{Path.cwd()}/a.yaml") == f"{Path.cwd()}/a.yaml"
+
+
+def test_folders_of_the_process_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user without HOME and without an entry in passwd, in a folder that was removed, where nothing is writable."""
+
+    def missing(kind: type[Exception]) -> Any:
+        def raising(*_: object) -> None:
+            raise kind
+
+        return raising
+
+    monkeypatch.setattr(Path, "home", missing(RuntimeError))
+    monkeypatch.setattr(Path, "cwd", missing(FileNotFoundError))
+    monkeypatch.setattr("tempfile.gettempdir", missing(FileNotFoundError))
+    token = folders.set(lambda: ["/srv/bots/of_nobody"])
+    try:
+        assert relative("/srv/bots/of_nobody/bot.yaml:3: wrong") == "bot.yaml:3: wrong"
+    finally:
+        folders.reset(token)

@@ -57,6 +57,7 @@ TESTED_IN: dict[str, str] = {
     "evaluation/reports/svg_plots.py": "evaluation/reports/test_evaluation_documents.py",
     "evaluation/runner.py": "evaluation/test_evaluation_run.py",
     "slots/digits.py": "slots/test_slot_numbers.py",
+    "languages/files.py": "languages/test_language_tables.py",
     "languages/sections.py": "languages/test_language_tables.py",
     "languages/shapes.py": "languages/test_language_tables.py",
     "slots/number_forms.py": "slots/test_slot_numbers.py",

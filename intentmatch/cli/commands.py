@@ -38,6 +38,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "pull": "database",
         "log": "database",
         "schema": "check",
+        "languages": "languages",
         "guide": "guide",
     },
     "Measure": {

@@ -1,38 +1,18 @@
-"""Read sections of the languages' files, each when it is first needed.
-
-A file is cut at the keys of its first level, and only the section that somebody asks for is parsed: parsing all files
-takes a hundred times longer than the words of one language for one kind of slot.
-"""
+"""Tables of one section in all languages, each language read when it is first needed."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-import yaml
-
-from intentmatch.languages.sections import SECTIONS
-from intentmatch.languages.shapes import ShapeError
+from intentmatch.languages import files
+from intentmatch.languages.packages import packaged_languages
 
 FOLDER = Path(__file__).parent
-_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-_KEY = re.compile(r"^([^\s#:][^:\n]*):", re.MULTILINE)
 
 Value = TypeVar("Value")
-
-
-class LanguageFileError(ValueError):
-    """A language's file is invalid; the message begins with file and line."""
-
-
-class _Text(NamedTuple):
-    """The text of a section, with the line of its file where it begins, from 1."""
-
-    line: int
-    text: str
 
 
 class Table(Mapping[str, Value]):
@@ -46,14 +26,14 @@ class Table(Mapping[str, Value]):
 
     def __getitem__(self, code: str) -> Value:
         if code not in self._values:
-            found = read_section(code, self._section)
-            if found is None:
+            if code not in self:
                 raise KeyError(code)
+            found = read_section(code, self._section)
             self._values[code] = self._make(found) if self._make else cast("Value", found)
         return self._values[code]
 
     def __iter__(self) -> Iterator[str]:
-        return (code for code in codes() if self._section in sections_of(code))
+        return (code for code in codes() if code in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -62,50 +42,29 @@ class Table(Mapping[str, Value]):
         return isinstance(code, str) and self._section in sections_of(code)
 
 
-@cache
 def codes() -> tuple[str, ...]:
-    """Return the codes of the languages that have a file."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+    """Return the codes of the languages that have a file, here or in another package."""
+    return tuple(sorted({*_own(), *packaged_languages()}))
 
 
 def sections_of(code: str) -> tuple[str, ...]:
     """Return the names of the sections of a language's file, in its order; none if it has no file."""
-    return tuple(_texts(FOLDER / f"{code}.yaml")) if code in codes() else ()
+    file = _file(code)
+    return tuple(files.section_texts(file)) if file else ()
 
 
 def read_section(code: str, section: str) -> Any:
-    """Return what a section of a language holds, in the shape of `SECTIONS`; None if the language lacks it.
-
-    Raises `LanguageFileError` if it has another shape.
-    """
-    return read_file_section(FOLDER / f"{code}.yaml", section) if section in sections_of(code) else None
+    """Return what a section of a language holds, in its shape of `SECTIONS`; None if the language lacks it."""
+    file = _file(code)
+    return files.read_section(file, section) if file and section in files.section_texts(file) else None
 
 
-def read_file_section(path: Path, section: str) -> Any:
-    """Return what a section of a file holds. Raises `LanguageFileError` if it is invalid."""
-    first, text = _texts(path)[section]
-    try:
-        root: Any = yaml.compose(text, Loader=_LOADER)
-        return SECTIONS[section](root.value[0][1])
-    except ShapeError as error:
-        raise LanguageFileError(f"{path}:{first + error.line}: {section}: {error.why}") from None
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line if error.problem_mark else 0
-        raise LanguageFileError(f"{path}:{first + line}: {section}: {error.problem}") from None
+def _file(code: str) -> Path | None:
+    if code in _own():
+        return _own()[code]
+    return None if "-" in code else packaged_languages().get(code)  # packages bring languages, no regions of ours
 
 
 @cache
-def _texts(path: Path) -> Mapping[str, _Text]:
-    """Return the texts of the sections of a file. Raises `LanguageFileError` for unknown and repeated ones."""
-    whole = path.read_text(encoding="utf-8")
-    found: dict[str, _Text] = {}
-    starts = list(_KEY.finditer(whole))
-    for start, end in zip(starts, [*(one.start() for one in starts[1:]), len(whole)], strict=True):
-        line = whole.count("\n", 0, start.start()) + 1
-        name = start[1]
-        if name not in SECTIONS:
-            raise LanguageFileError(f"{path}:{line}: unknown section {name!r}: known are {', '.join(SECTIONS)}")
-        if name in found:
-            raise LanguageFileError(f"{path}:{line}: the section {name!r} stands here twice")
-        found[name] = _Text(line, whole[start.start() : end])
-    return found
+def _own() -> Mapping[str, Path]:
+    return {path.stem: path for path in FOLDER.glob("*.yaml")}

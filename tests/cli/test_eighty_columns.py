@@ -108,6 +108,8 @@ ELSEWHERE = [
     ["lint", "--rules"],
     ["encoders"],
     ["formats"],
+    ["languages"],
+    ["languages", "pl"],
     ["guide"],
     ["guide", "cli"],
     ["init", "new/intents", "--name", "new", "--languages", "en,de", "--start", "shop"],

@@ -66,6 +66,7 @@ NO_REGISTRY = {
     "import",
     "formats",
     "guide",
+    "languages",
     "push",
     "pull",
     "log",

@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from intentmatch.languages import tables
+from intentmatch.languages import files
+from intentmatch.languages.files import LanguageFileError
 from intentmatch.languages.sections import SECTIONS
-from intentmatch.languages.tables import LanguageFileError, Table, codes, read_file_section, read_section, sections_of
+from intentmatch.languages.tables import Table, codes, read_section, sections_of
 from intentmatch.text.normalize import language_code
 
 
@@ -61,7 +62,7 @@ def test_an_invalid_file_is_reported_with_file_and_line(tmp_path, text, section,
     file.write_text(text, encoding="utf-8")
 
     with pytest.raises(LanguageFileError) as error:
-        read_file_section(file, section)
+        files.read_section(file, section)
 
     assert str(error.value).startswith(f"{file}:{why}")
 
@@ -71,8 +72,8 @@ def test_texts_keep_what_yaml_would_convert(tmp_path):
     file = tmp_path / "xx.yaml"
     file.write_text("shorthand: {no: nei, y: 12:00, o7: 010}\nnumber_forms: {fixed: {a: 2/3, b: -1_000, c: 0.5}}\n")
 
-    assert read_file_section(file, "shorthand") == {"no": "nei", "y": "12:00", "o7": "010"}
-    assert read_file_section(file, "number_forms") == {"fixed": {"a": 2 / 3, "b": -1000, "c": 0.5}}
+    assert files.read_section(file, "shorthand") == {"no": "nei", "y": "12:00", "o7": "010"}
+    assert files.read_section(file, "number_forms") == {"fixed": {"a": 2 / 3, "b": -1000, "c": 0.5}}
 
 
 def test_importing_the_package_reads_no_language():
@@ -80,8 +81,8 @@ def test_importing_the_package_reads_no_language():
     program = (
         "from intentmatch import Matcher, slots\n"
         "from intentmatch.slots import money, moments, ordinals, numbers\n"
-        "from intentmatch.languages import tables\n"
-        "print(tables._texts.cache_info().currsize)\n"
+        "from intentmatch.languages import files\n"
+        "print(files.section_texts.cache_info().currsize)\n"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
@@ -90,7 +91,8 @@ def test_importing_the_package_reads_no_language():
 
 def test_one_language_is_read_without_the_others(monkeypatch):
     read = []
-    monkeypatch.setattr(tables, "_texts", lambda path, known=tables._texts: read.append(path.stem) or known(path))
+    known = files.section_texts
+    monkeypatch.setattr(files, "section_texts", lambda path: read.append(path.stem) or known(path))
 
     assert Table[str]("degrees")["pl"]
 

@@ -12,6 +12,7 @@ from intentmatch.cli.commands import cli
 from intentmatch.cli.options import FILE, json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output
 from intentmatch.cli.render.progress import quiet_option
+from intentmatch.core.errors import counted
 from intentmatch.core.setting_values import FROM_TESTS
 from intentmatch.learning.calibration import ASK_BELOW, RIVALS
 from intentmatch.storage.postgres.address import Address
@@ -92,6 +93,8 @@ def explain_thresholds(
         output.say(f"  {_about_messages(guessed, share)}")
     output.say(_asks(matcher))
     output.say("refuses: nothing like your lines, below the threshold")
+    if matcher.policy.default.on == "score" and not matcher.settings.threshold:
+        output.say(_untrusted(matcher))
     output.echo()
     output.table(
         ["for", "threshold", "on", "from", "precision", "coverage", "refused", "cases"],
@@ -197,6 +200,15 @@ def _margin(matcher: Matcher) -> dict[str, Any]:
         "on": "confidence" if matcher.policy.margin is None else "score",
         "origin": matcher.settings.origin("margin"),
     }
+
+
+def _untrusted(matcher: Matcher) -> str:
+    """Warn that refusals rest on a default, and say what to add."""
+    count = counted(len(matcher.registry.utterances), "utterance")
+    return (
+        f"warning: refusals cannot be trusted yet, because {count} are too few to learn a threshold from\n"
+        "  hint: most bots learn one from five intents with eight utterances each; `tests:` show what it refuses"
+    )
 
 
 def _asks(matcher: Matcher) -> str:

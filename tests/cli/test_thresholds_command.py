@@ -234,3 +234,13 @@ def test_promise_without_enough_tests_says_how_many_are_missing(promised: str) -
     assert "  everything else: a precision of 95% with a confidence of 90% cannot be promised yet: 4 labelled" in shown
     assert "the usual share: `tests:` that a precision is promised by shape nothing else" in shown
     assert json.loads(run(*words, "--json").stdout)["promise"]["more"] > 40
+
+
+def test_a_bot_too_small_to_learn_is_warned_that_refusals_cannot_be_trusted(tmp_path: Path):
+    (tmp_path / "bot.yaml").write_text("intents: {hi: {utterances: [hello]}, bye: {utterances: [good bye]}}\n")
+
+    shown = run(str(tmp_path)).stdout
+
+    assert "warning: refusals cannot be trusted yet, because 2 utterances are too few" in shown
+    assert "eight utterances each" in shown
+    assert "cannot be trusted" not in run(str(INTENTS / "orders.yaml")).stdout

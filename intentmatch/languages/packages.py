@@ -1,7 +1,7 @@
 """Languages that other installed packages bring.
 
 The entry-point group is `intentmatch.languages`. An entry has the code of a language as its name and a package as its
-value, which holds the language's file: `sw = "my_package"` is `my_package/sw.yaml`. The package is not imported.
+value, which holds the language's file: `tl = "my_package"` is `my_package/tl.yaml`. The package is not imported.
 """
 
 from __future__ import annotations

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from intentmatch.languages.shapes import Shape, flag, list_of, map_of, number, pattern, phrases, record, text, words
+from intentmatch.languages.shapes import (
+    Shape,
+    flag,
+    list_of,
+    map_of,
+    number,
+    one_of,
+    pattern,
+    phrases,
+    record,
+    text,
+    words,
+)
 
 WITH_EXAMPLES = (
     "cardinals",
@@ -17,6 +29,15 @@ WITH_EXAMPLES = (
     "moments",
 )
 """Sections of patterns: each needs an example that it finds, and one that it leaves alone."""
+COMPOUNDING = {
+    "one_word": "compound numbers are written as one word (einundzwanzig)",
+    "units_first": "the units come before the tens (one and twenty)",
+    "vigesimal": "four twenties are eighty, and sixty ten is seventy",
+    "ten_behind_units": "three ten is thirteen",
+    "ten_and_units": "ten and three is thirteen",
+    "scales_first": "hundred two is two hundred",
+}
+"""Ways to join numbers, by name."""
 _NUMBERS = map_of(number)
 _WORDS_BY_NUMBER = map_of(words, keys=number)
 
@@ -40,7 +61,9 @@ SECTIONS: Mapping[str, Shape] = {
             "and": words,
             "articles": words,
             "inside": _WORDS_BY_NUMBER,
-            "compounding": list_of(text),
+            "times_ten": words,
+            "plus_ten": words,
+            "compounding": list_of(one_of(COMPOUNDING)),
         }
     ),
     "number_forms": record(

@@ -7,7 +7,7 @@ A shape is a function that takes a YAML node and returns its value. Every scalar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import yaml
@@ -63,6 +63,17 @@ def flag(node: yaml.Node) -> bool:
     if (found := text(node)) not in ("true", "false"):
         raise ShapeError(f"expected true or false, found {found!r}", node)
     return found == "true"
+
+
+def one_of(names: Collection[str]) -> Shape:
+    """Return the shape of one of some names."""
+
+    def read(node: yaml.Node) -> str:
+        if (found := text(node)) not in names:
+            raise ShapeError(f"unknown name {found!r}: known are {', '.join(names)}", node)
+        return found
+
+    return read
 
 
 def list_of(shape: Shape) -> Shape:

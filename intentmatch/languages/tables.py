@@ -16,7 +16,10 @@ Value = TypeVar("Value")
 
 
 class Table(Mapping[str, Value]):
-    """A section of all languages that have it, by language code."""
+    """A section of all languages that have it, by language code.
+
+    Iterating gives the languages of this package alone: reading what others install takes longer than a message.
+    """
 
     def __init__(self, section: str, make: Callable[[Any], Value] | None = None) -> None:
         """`make` turns what the section holds, which has the shape in `SECTIONS`, into the value of a language."""
@@ -33,7 +36,7 @@ class Table(Mapping[str, Value]):
         return self._values[code]
 
     def __iter__(self) -> Iterator[str]:
-        return (code for code in codes() if code in self)
+        return (code for code in sorted(_own()) if code in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

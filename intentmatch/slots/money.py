@@ -72,6 +72,7 @@ _REGIONS = {
     "peso": {"AR": "ARS", "CL": "CLP", "CO": "COP", "UY": "UYU", "DO": "DOP", "PH": "PHP"},
     "dollar": {"AU": "AUD", "CA": "CAD", "NZ": "NZD", "HK": "HKD", "SG": "SGD"},
     "pound": {"EG": "EGP"},
+    "shilingi": {"KE": "KES", "UG": "UGX"},
 }  # fmt: skip
 """Signs and beginnings of names whose currency depends on the region of the language."""
 _CENTS = (

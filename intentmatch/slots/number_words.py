@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from intentmatch.languages.tables import Table
+from intentmatch.slots.compounding import AND, MULTIPLIERS, PLUS_TEN, TIMES_TEN, Sum, plus
 from intentmatch.slots.message import Message, NumberAt
 from intentmatch.text.normalize import bare, base_language
 
@@ -21,23 +22,16 @@ class _Cardinals(NamedTuple):
     """Words that are articles if they are alone ("un")."""
     inside: Mapping[int, str] = {}
     """Parts that occur only inside longer words."""
+    times_ten: str = ""
+    """Words behind units that make tens of them ("dua puluh")."""
+    plus_ten: str = ""
+    """Words behind units that add ten to them ("dua belas")."""
     compounding: Collection[str] = ()
-    """How the language joins numbers, each one of `COMPOUNDING`."""
+    """How the language joins numbers, each one of `languages.sections.COMPOUNDING`."""
 
-
-COMPOUNDING = {
-    "one_word": "compound numbers are written as one word (einundzwanzig)",
-    "units_first": "the units come before the tens (one and twenty)",
-    "vigesimal": "four twenties are eighty, and sixty ten is seventy",
-    "ten_behind_units": "three ten is thirteen",
-}
-"""Ways to join numbers, by name."""
 
 _CARDINALS = Table[_Cardinals]("cardinals", lambda own: _cardinals(**own))
-_MULTIPLIERS = (1000, 1_000_000, 1_000_000_000)
-_AND = -1
 _LONGEST_WORD = 60
-_MOST_DIGITS = 18
 _HYPHENS = " \t\u00a0\u202f-\u2010\u2011\u200c"
 
 
@@ -49,21 +43,10 @@ class _Table(NamedTuple):
     articles: frozenset[str]
 
 
-class _Sum(NamedTuple):
-    """A partly read number."""
-
-    total: int
-    """Completed thousands and above."""
-    group: int
-    """The current group below a thousand, which a multiplier may follow."""
-    joined: bool = False
-    """Whether the last word was an "and"."""
-
-
 class _Run(NamedTuple):
     """Consecutive words that form one number."""
 
-    sum: _Sum
+    sum: Sum
     start: int
     end: int
     """End of the last word that is not an "and"."""
@@ -100,7 +83,7 @@ def _runs(message: Message, language: str, table: _Table) -> Iterator[_Run]:
         if run:
             yield run
         first = _added(table, None, parts) if parts else None
-        scale = parts[0] if parts and parts[0] in _MULTIPLIERS else 1
+        scale = parts[0] if parts and parts[0] in MULTIPLIERS else 1
         run = _Run(first, start, end, end, 1, scale) if first else None
     if run:
         yield run
@@ -111,44 +94,12 @@ def _adjacent(message: Message, end: int, start: int) -> bool:
     return between is not None and not between.strip(_HYPHENS)
 
 
-def _added(table: _Table, so_far: _Sum | None, parts: tuple[int, ...]) -> _Sum | None:
-    for part in parts[1:] if so_far is None and parts[0] == _AND else parts:
-        so_far = _plus(table.compounding, so_far, part)
+def _added(table: _Table, so_far: Sum | None, parts: tuple[int, ...]) -> Sum | None:
+    for part in parts[1:] if so_far is None and parts[0] == AND else parts:
+        so_far = plus(table.compounding, so_far, part)
         if so_far is None:
             return None
     return so_far
-
-
-def _plus(compounding: Collection[str], so_far: _Sum | None, part: int) -> _Sum | None:
-    """Extend a number by one part; return None if the part cannot follow."""
-    if so_far is None:
-        return None if part == _AND else _Sum(part, 0) if part >= 1000 else _Sum(0, part)
-    total, group, _ = so_far
-    if part == _AND:
-        return _Sum(total, group, joined=True)
-    if part in _MULTIPLIERS and group > 0 and total % (part * 1000) == 0:
-        return _Sum(total + group * part, 0)
-    if part == 100 and 0 < group < 100:
-        return _Sum(total, group * 100)
-    if "vigesimal" in compounding and part == 20 and group % 100 == 4:
-        return _Sum(total, group - 4 + 80)
-    return _Sum(total, group + part) if _fits(compounding, so_far, part) else None
-
-
-def _fits(compounding: Collection[str], so_far: _Sum, part: int) -> bool:
-    """Return whether a part below a thousand can follow a partly read number."""
-    tens = so_far.group % 100
-    if part == 0 or part >= 1000 or so_far == (0, 0, so_far.joined):
-        return False
-    if part >= 100:
-        return so_far.group == 0
-    if "ten_behind_units" in compounding and part == 10:
-        return tens < 10
-    if "units_first" in compounding and 0 < tens < 10:
-        return part >= 20 and so_far.joined
-    if "vigesimal" in compounding and tens in (60, 80):
-        return part < 20
-    return tens == 0 or (tens >= 20 and tens % 10 == 0 and part < 10)
 
 
 @lru_cache(maxsize=4096)
@@ -161,7 +112,7 @@ def _parts(language: str, word: str) -> tuple[int, ...] | None:
         return (table.values[word],)
     is_long = "one_word" in table.compounding and len(word) <= _LONGEST_WORD
     split = _split(table.parts, word) if is_long else None
-    return split if split and split != (_AND,) else None
+    return split if split and split != (AND,) else None
 
 
 def _split(parts: dict[str, int], word: str) -> tuple[int, ...] | None:
@@ -180,7 +131,9 @@ def _table(language: str) -> _Table | None:
     if language not in _CARDINALS:
         return None
     own = _CARDINALS[language]
-    values = _by_word(own.words) | {bare(word): _AND for word in own.joint.split()}
+    values = _by_word(own.words)
+    for words, part in ((own.joint, AND), (own.times_ten, TIMES_TEN), (own.plus_ten, PLUS_TEN)):
+        values |= dict.fromkeys(map(bare, words.split()), part)
     articles = frozenset(map(bare, own.articles.split()))
     return _Table(own.compounding, values, values | _by_word(own.inside), articles)
 
@@ -199,13 +152,13 @@ def with_cardinals(language: str, before: Iterable[str], last: int) -> int | Non
     "Twenty" and 1 are 21; a word may be a part of a longer one ("einund" and 20).
     """
     table = _table(language)
-    so_far: _Sum | None = None
+    so_far: Sum | None = None
     for word in before:
         parts = _parts(language, word)
         so_far = _added(table, so_far, parts) if table and parts else None
         if so_far is None:
             return None
-    total = _plus(table.compounding, so_far, last) if table else None
+    total = plus(table.compounding, so_far, last) if table else None
     return None if total is None else total.total + total.group
 
 

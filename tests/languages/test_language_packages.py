@@ -73,3 +73,4 @@ def test_languages_of_ours_ask_no_package(monkeypatch):
 
     assert "pl" in Table[str]("degrees")
     assert "pt-BR" not in Table[str]("degrees")
+    assert "pl" in set(Table[str]("degrees"))

@@ -49,6 +49,7 @@ def test_a_language_without_a_file_has_no_section():
         ("clock: {before: [a|b]}\n", "clock", "1: clock: a phrase may not contain a bar"),
         ("clock: {endings: 'a['}\n", "clock", "1: clock: invalid regular expression"),
         ("clock: {parts_first: maybe}\n", "clock", "1: clock: expected true or false, found 'maybe'"),
+        ("cardinals: {compounding: [vigesima]}\n", "cardinals", "1: cardinals: unknown name 'vigesima': known are one"),
         ("days: heute\n", "days", "1: days: expected a map"),
         ("ordinals: [a]\n", "ordinals", "1: ordinals: expected a map with some of words,"),
         ("weekdays: a\n", "weekdays", "1: weekdays: expected a list"),

@@ -48,7 +48,7 @@ def test_examples_take_precedence():
     assert fillers(slot, "fr") == ["Ulm", "Bath"]
 
 
-@pytest.mark.parametrize(("kind", "language"), [("pattern", "en"), ("any", None), ("date", "sw"), ("date", None)])
+@pytest.mark.parametrize(("kind", "language"), [("pattern", "en"), ("any", None), ("date", "tl"), ("date", None)])
 def test_slot_without_texts_is_filled_with_its_name(kind, language):
     assert fillers(Slot("order_number", kind), language) == ["order number"]
 

@@ -60,6 +60,7 @@ TESTED_IN: dict[str, str] = {
     "slots/digits.py": "slots/test_slot_numbers.py",
     "languages/files.py": "languages/test_language_tables.py",
     "languages/sections.py": "languages/test_language_tables.py",
+    "languages/structure.py": "languages/test_language_tables.py",
     "languages/shapes.py": "languages/test_language_tables.py",
     "slots/number_forms.py": "slots/test_slot_numbers.py",
     "slots/numerals.py": "slots/test_slot_numbers.py",

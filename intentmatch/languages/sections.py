@@ -29,6 +29,16 @@ WITH_EXAMPLES = (
     "moments",
 )
 """Sections of patterns: each needs an example that it finds, and one that it leaves alone."""
+STRUCTURE = {
+    "unspaced": "words have no spaces between them",
+    "month_first": "the month stands before the day in digits (11/22)",
+    "number_behind_weekday": "the bare number of the day stands behind the weekday (domingo 29)",
+    "next_means_next_week": '"next" before a weekday is that of the next week',
+    "part_of_day_before_hour": "the part of the day stands before the hour alone",
+    "tenths_behind_amount": "a bare digit behind an amount of money is tenths",
+    "last_unit_unsaid": "the last unit of a number in numerals may be left out",
+}
+"""Structure that languages share, by name."""
 COMPOUNDING = {
     "one_word": "compound numbers are written as one word (einundzwanzig)",
     "units_first": "the units come before the tens (one and twenty)",
@@ -44,6 +54,7 @@ _WORDS_BY_NUMBER = map_of(words, keys=number)
 SECTIONS: Mapping[str, Shape] = {
     # The language itself, for authors who write its name where its code belongs.
     "names": words,
+    "structure": list_of(one_of(STRUCTURE)),
     # Words of a message.
     "stop_words": words,
     "function_words": words,
@@ -122,6 +133,7 @@ SECTIONS: Mapping[str, Shape] = {
                 phrases,
             ),
             "day_of_month": pattern,
+            "ending_from": pattern,
         }
     ),
     "clock": record(

@@ -13,6 +13,7 @@ from datetime import time
 from functools import lru_cache
 from typing import NamedTuple
 
+from intentmatch.languages.structure import structure_of
 from intentmatch.slots.clock_words import CLOCK_WORDS, ClockWords
 from intentmatch.slots.day_parts import hours_of_parts, in_part, part_beside
 from intentmatch.slots.digits import ascii_digits
@@ -27,7 +28,6 @@ _NOT_IN_A_NUMBER = (
     "(?:(?<![0-9][.,:/-])|(?<=:[0-9][0-9]-)|(?<=[^0-9.,:/-][0-9]-)|(?<=[^0-9.,:/-][0-9][0-9]-)"
     "|(?<=^[0-9]-)|(?<=^[0-9][0-9]-))"
 )
-_PART_BEFORE = frozenset(["ja", "ko", "zh"])
 """Languages where the part of the day never follows the hour: in "星期五晚上七点", 五 is no hour."""
 _ANYWHERE = ClockWords(morning="am|a.m.", afternoon="pm|p.m.")
 _DAY = 24 * 60
@@ -125,7 +125,7 @@ def _words(language: str) -> _Words:
     halves, spoken = _bare_keys(phrases.halves), _bare_keys(phrases.spoken)
     past, plus, behind = _bare_keys(phrases.past), _bare_keys(phrases.plus), _bare_keys(phrases.behind)
     part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of([*hours, *halves], endings)}"
-    part_after = _NEVER if language in _PART_BEFORE else part
+    part_after = _NEVER if "part_of_day_before_hour" in structure_of(language) else part
     in_words = _any_of(word for word, number in numbers.items() if number % 5 == 0)
     few = f"(?:[1-5]?[05]|{in_words})(?![:.h0-9])"
     to = f"{_any_of(past)}|(?<=[^0-9] )(?:{_any_of(phrases.past_words)})"

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from intentmatch.languages.structure import structure_of
 from intentmatch.languages.tables import Table
 from intentmatch.slots.day_parts import WEEKDAY_PARTS, days_of_parts
 from intentmatch.slots.function_words import function_words
@@ -35,8 +36,8 @@ _MORE_DAYS = Table[Mapping[str, int]]("days")
 _MORE_WEEKDAYS = Table[tuple[str, ...]]("weekdays")
 # Cases of January to December that CLDR lacks: "in December".
 _MORE_MONTHS = Table[str]("months")
-_MONTH_FIRST = frozenset(["en", "en-US", "en-PH", "fil"])
-"""Languages that write the month before the day (11/22), besides those that put the year first."""
+_MONTH_FIRST = frozenset(["en-US", "en-PH", "fil"])
+"""Regions, and languages without a file, that write the month before the day (11/22)."""
 _SHORTEST_WEEKDAY = 4
 """In letters; shorter names of weekdays are also other words ("so", "sun", "mit")."""
 
@@ -108,7 +109,7 @@ def short_weekday_names(language: str) -> tuple[re.Pattern[str], Mapping[str, in
 
 def order_of_dates(language: str | None) -> str:
     """Return the order of day, month and year in digits: "DMY", "MDY" or one that puts the year first."""
-    if language is None or language in _MONTH_FIRST:
+    if language is None or language in _MONTH_FIRST or "month_first" in structure_of(language):
         return "MDY"
     info = _info(language)
     order = str(info.get("date_order", "DMY")) if info else "DMY"

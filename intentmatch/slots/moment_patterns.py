@@ -14,8 +14,6 @@ from intentmatch.text.normalize import base_language
 
 LONGEST_GAP = 24
 """Characters between a day and its time, and between the ends of a range."""
-_ENDING_FROM = {"tr": "(?<=[dt][ae]n )"}
-"""What stands before the second end of a range where the first one has an ending for "from" ("cumadan pazara")."""
 _ARTICLES = ("the", "dem", "den", "zum", "el", "le", "il", "o", "de", "dia", "del", "al")
 """Words between the two ends of a range, behind "to"."""
 _NONE = MomentWords()
@@ -68,13 +66,14 @@ def _patterns(language: str) -> Patterns:
     between, ended = _beside(own.between)
     each = f"(?P<which>{any_of(which)}) ?(?P<unit>{any_of(units)})"
     behind = f"(?P<unit_before>{any_of(units)}) (?P<which_behind>{any_of(which)})"
-    joint = f"-|{_ENDING_FROM.get(language, '(?!)')}|{any_of(map(plain, _split(own.to)))}"
+    ending_from = f"(?<={own.ending_from})" if own.ending_from else "(?!)"
+    joint = f"-|{ending_from}|{any_of(map(plain, _split(own.to)))}"
     to = f" ?(?:{joint}) ?(?:{any_of(_ARTICLES)})? ?"
     number = r"(?<![0-9.,:/-])(?P<n>[0-9]{1,2})(?:\.|st|nd|rd|th|er|º|°|h)?"
     second = r"(?P<n2>[0-9]{1,2})(?![0-9.,:/-]*[0-9])"
     both = f" ?(?:{any_of(map(plain, _split(own.both)))}) ?(?:{any_of(_ARTICLES)})? ?"
     opened = f"(?:{between}) ?(?:{at})? ?(?:{any_of(_ARTICLES)})? ?"
-    before_hours = "" if language in _ENDING_FROM else f"(?:{at}) "
+    before_hours = "" if own.ending_from else f"(?:{at}) "
     hours = rf"(?:{before_hours}{number}{to}|(?:{opened}){number.replace('<n>', '<n3>')}{both}){second}"
     before, after = _sides(own.in_month)
     number_behind = r"(?P<n>[0-9]{1,2})(?:\.(?= |$)|st|nd|rd|th|º|°)?(?![0-9.,:/-]*[0-9]|[^\W\d_])"

@@ -42,6 +42,8 @@ class MomentWords(NamedTuple):
     """Words before a month that stands for all its days, behind it with `~`: "[in] December"."""
     day_of_month: str = ""
     """Regular expression of a day of the month without its month, in plain form; the group n is the day."""
+    ending_from: str = ""
+    """Regular expression of three letters at most that end the first of two days for "from" ("cumadan pazara")."""
 
 
 MOMENT_WORDS: Mapping[str, MomentWords] = Table("moments", lambda words: MomentWords(**words))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from intentmatch.languages.structure import structure_of
 from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.numbers import numbers
@@ -88,8 +89,6 @@ _CENT = "cent "
 _REST = re.compile(r" ?(?:(?:and|und|et|y|con|e|i|en) )?")
 """What stands between an amount and its cents: "3€50", "twelve euros fifty"."""
 _LEAST_REST, _MOST_REST = 10, 99
-_TENTHS = frozenset(["zh"])
-"""Languages where the rest is tenths: "三块五"."""
 _WORDS_TOO = frozenset(["try", "mad", "ron", "sar", "cop", "rub"])
 """Codes that are words too: they are read before the amount only."""
 
@@ -125,7 +124,8 @@ def _with_rest(message: Message, amount: Quantity) -> tuple[int, int, float, str
         return plain_amount
     if not ends_a_part(message, rest.end):
         return plain_amount
-    tenths = base_language(message.language or "en") in _TENTHS and rest.value < _LEAST_REST
+    says_tenths = "tenths_behind_amount" in structure_of(base_language(message.language or "en"))
+    tenths = says_tenths and rest.value < _LEAST_REST
     if not (tenths or _LEAST_REST <= rest.value <= _MOST_REST):
         return plain_amount
     return amount.start, rest.end, amount.value + rest.value / (10 if tenths else 100), amount.unit

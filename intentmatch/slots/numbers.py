@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from intentmatch.languages.structure import structure_of
 from intentmatch.slots.digits import numbers_in_digits
 from intentmatch.slots.message import Message, NumberAt, SlotHit, plain
 from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, SCALES, NumberForms
@@ -22,7 +23,6 @@ _COMPACT = re.compile(r"(?<![0-9a-z.,])[0-9]{1,9}(?:[.,][0-9]{1,4})?(?=[a-z])")
 _MEGA = re.compile("(?<=[0-9])M(?![A-Za-z])")
 """A letter that is a scale as a capital only: "1.5M"."""
 _BESIDE = re.compile("[ \u00a0-]?")
-_UNSPACED = frozenset(["ja", "zh"])
 _LEAST_SCALE = 1000
 _TOO_LARGE = 10**18  # numbers in digits have as many at most
 _LONGEST_BEFORE = 28
@@ -227,7 +227,7 @@ def _words(language: str) -> _Words:
     added, factors = _plain_keys(own.more), _plain_keys(own.parts)
     values, scales = _plain_keys(own.fixed), {**_plain_keys(SCALES), **_plain_keys(own.scales), "M": 1e6}
     gap = "[ \u00a0-]?"
-    around_point = "" if language in _UNSPACED else gap
+    around_point = "" if "unspaced" in structure_of(language) else gap
     return _Words(
         re.compile(f"{NOT_MINUS}(?:{any_of(word for word in words if not word.startswith('~'))}){gap}$"),
         re.compile(f"{gap}(?:{any_of(word[1:] for word in words if word.startswith('~'))})"),

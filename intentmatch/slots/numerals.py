@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from intentmatch.languages.structure import structure_of
 from intentmatch.slots.message import Message, NumberAt
 from intentmatch.text.normalize import base_language
 
@@ -28,7 +29,7 @@ _COUNTERS = frozenset("个個张張人位名份杯点點天日次件块塊元円
 def numbers_in_numerals(message: Message) -> Iterator[NumberAt]:
     """Yield Chinese and Japanese numbers, also with digits; a lone numeral that no counter follows is a loose one."""
     text = message.plain
-    colloquial = message.language is not None and base_language(message.language) == "zh"
+    colloquial = message.language is not None and "last_unit_unsaid" in structure_of(base_language(message.language))
     for found in _NUMERAL_RUN.finditer(text):
         run, after = found[0], text[found.end() : found.end() + 1]
         certain = len(run) > 1 and (run[0] in _NUMERALS or run[0] == "十" or not _NUMERAL_SET.isdisjoint(run))

@@ -13,14 +13,13 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
+from intentmatch.languages.structure import structure_of
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import LATER_WEEKDAYS, MOMENT_WORDS
 from intentmatch.slots.word_patterns import any_of
 from intentmatch.text.normalize import base_language
 
 _LONGEST_MODIFIER = 24
-_BY_WEEK = frozenset(["zh", "ja"])
-"""Languages whose "next" before a weekday means the next week."""
 
 
 class _Words(NamedTuple):
@@ -50,7 +49,7 @@ def modified_weekday(message: Message, start: int, end: int, weekday: int) -> tu
         return None
     today = message.now.date()
     week = found["week"] or found["week_behind"]
-    if week or language in _BY_WEEK:
+    if week or "next_means_next_week" in structure_of(language):
         which = words.which[week or found["which"]]
         day = days_later(today, 7 * which - today.weekday() + weekday)
     else:
@@ -119,5 +118,7 @@ def _words(language: str) -> _Words:
         re.compile(f" (?:(?:of |of the |de la |della |da |der |в )?{of_week}|(?P<which>{adjective}))"),
         which,
         later,
-        re.compile(day_of_month if language in _BY_WEEK else rf"(?<![\w.,:/-])(?:{day_of_month})(?![^\W_])"),
+        re.compile(
+            day_of_month if "unspaced" in structure_of(language) else rf"(?<![\w.,:/-])(?:{day_of_month})(?![^\W_])"
+        ),
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from intentmatch.languages.structure import structure_of
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_patterns import patterns
@@ -15,8 +16,6 @@ from intentmatch.text.normalize import base_language
 
 _BETWEEN = re.compile(r" ?[,.]? ?(?:(?:the|den|der|dem|le|el|il|o|de|dia|dnia) )?")
 """What stands between a weekday and its date."""
-_WITH_A_NUMBER = frozenset(["es", "fr", "it", "pt", "nl"])
-"""Languages that put the bare number of the day behind the weekday."""
 _NUMBER = re.compile(r" (?P<n>[0-9]{1,2})(?![0-9.,:/%-]*[0-9%]|[^\W_])")
 _NEXT_WORD = re.compile(r" ?(?P<word>[^\W\d_]+)")
 _MONTHS_AHEAD = 12
@@ -76,7 +75,8 @@ def _before(message: Message, weekday: Weekday, until: Mapping[int, Day]) -> Day
 def _number_behind(message: Message, weekday: Weekday) -> re.Match[str] | None:
     """Return the number behind a weekday that ends the message or stands before a function word or a pause."""
     language = base_language(message.language) if message.language else "en"
-    number = _NUMBER.match(message.plain, weekday.end) if language in _WITH_A_NUMBER else None
+    has_number = "number_behind_weekday" in structure_of(language)
+    number = _NUMBER.match(message.plain, weekday.end) if has_number else None
     word = _NEXT_WORD.match(message.plain, number.end()) if number else None
     if number is None or word is None or word["word"] in function_words(language):
         return number

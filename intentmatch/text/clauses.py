@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
+from intentmatch.languages.structure import structure_of
 from intentmatch.languages.tables import Table
 from intentmatch.text.normalize import language_range
 
 JOINING_WORDS: Mapping[str, str] = Table("joining_words")
 """Words that join requests, by language."""
-_WITHOUT_SPACES = frozenset({"ja", "zh"})
 _PUNCTUATION = r"[,.;:!?…\n。，、；：！？؛،؟।]"
 
 
@@ -41,5 +41,5 @@ def _ends(language: str | None) -> re.Pattern[str]:
     """Return the pattern of clause ends in a language; languages without a list use the English one."""
     known = next((code for code in language_range(language or "en") if code in JOINING_WORDS), "en")
     words = "|".join(re.escape(word) for word in JOINING_WORDS[known].split())
-    joining = words if known in _WITHOUT_SPACES else rf"(?<!\w)(?:{words})(?!\w)"
+    joining = words if "unspaced" in structure_of(known) else rf"(?<!\w)(?:{words})(?!\w)"
     return re.compile(f"{_PUNCTUATION}|{joining}", re.IGNORECASE)

@@ -9,7 +9,8 @@ import pytest
 
 from intentmatch.languages import files
 from intentmatch.languages.files import LanguageFileError
-from intentmatch.languages.sections import SECTIONS
+from intentmatch.languages.sections import SECTIONS, STRUCTURE
+from intentmatch.languages.structure import structure_of
 from intentmatch.languages.tables import Table, codes, read_section, sections_of
 from intentmatch.text.normalize import language_code
 
@@ -30,6 +31,12 @@ def test_a_table_has_the_languages_that_have_its_section():
     assert "en" not in table
     assert set(table) == {code for code in codes() if "question_mark" in sections_of(code)}
     assert len(table) == len(list(table))
+
+
+def test_a_language_picks_its_structure_by_name():
+    assert structure_of("ja") > {"unspaced"}
+    assert structure_of("pl") == frozenset()
+    assert {name for code in codes() for name in structure_of(code)} == set(STRUCTURE)
 
 
 def test_a_language_without_a_file_has_no_section():

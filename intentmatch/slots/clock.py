@@ -20,7 +20,7 @@ from intentmatch.slots.digits import ascii_digits
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.number_words import small_numbers
 from intentmatch.slots.numerals import NUMERALS, numeral
-from intentmatch.text.normalize import bare, base_language
+from intentmatch.text.normalize import bare
 from intentmatch.text.scripts import kind
 
 # Not behind "12." or "2026-", but behind "9:00-" and "14-".
@@ -64,20 +64,20 @@ def times(message: Message) -> list[TimeAt]:
     """Return the times of day in digits and in words, including overlapping ones."""
     if times in message.memo:
         return message.memo[times]
-    words = _words(base_language(message.language) if message.language else "en")
+    patterns = _patterns(message.base_language)
     text = _with_signs(message)
     found = []
-    for name in words.names.finditer(text):
+    for name in patterns.names.finditer(text):
         if span := _span(message, *name.span()):
-            found.append(TimeAt(*span, words.named[name[0]], is_exact=True, has_half=True))
+            found.append(TimeAt(*span, patterns.named[name[0]], is_exact=True, has_half=True))
     found += (TimeAt(*hour, is_exact=True, has_half=False) for hour in hours_of_parts(message))
-    for match in words.clock.finditer(text):
-        minutes = _minutes(match, words)
+    for match in patterns.clock.finditer(text):
+        minutes = _minutes(match, patterns)
         if minutes is None:
             continue
         start = min(match.start(group) for group in ("part", "by", "shift", "hour") if match[group])
-        start += next((len(word) for word in words.elided if match["hour"].startswith(word)), 0)
-        if span := _span(message, start, match.end(), words.endings):
+        start += next((len(word) for word in patterns.elided if match["hour"].startswith(word)), 0)
+        if span := _span(message, start, match.end(), patterns.endings):
             clock = time(*divmod(minutes, 60))
             has_half = (match["part"] or match["part_after"]) is not None
             is_exact = has_half or clock.hour > 12 or clock.hour == 0 or match["hour"][0] == "0"
@@ -87,7 +87,7 @@ def times(message: Message) -> list[TimeAt]:
     return found
 
 
-class _Words(NamedTuple):
+class _HourPatterns(NamedTuple):
     """Patterns and words of a language, in bare form."""
 
     clock: re.Pattern[str]
@@ -105,7 +105,7 @@ class _Words(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _words(language: str) -> _Words:
+def _patterns(language: str) -> _HourPatterns:
     phrases = CLOCK_WORDS.get(language, _ANYWHERE)
     parts = {
         bare(word): part
@@ -146,7 +146,7 @@ def _words(language: str) -> _Words:
     shifts = {**shifts_before, **shifts_after}
     signs = {**past, **_bare_keys(phrases.past_words), **plus, **behind}
     names, elided = re.compile(_any_of(named)), tuple(map(bare, phrases.elided))
-    return _Words(clock, parts, shifts, hours, elided, endings, halves, signs, spoken, numbers, names, named)
+    return _HourPatterns(clock, parts, shifts, hours, elided, endings, halves, signs, spoken, numbers, names, named)
 
 
 def _bare_keys(words: Mapping[str, int]) -> dict[str, int]:
@@ -177,35 +177,35 @@ def _with_signs(message: Message) -> str:
     return "".join(letters)
 
 
-def _minutes(match: re.Match[str], words: _Words) -> int | None:
+def _minutes(match: re.Match[str], patterns: _HourPatterns) -> int | None:
     """Return the minutes since midnight, or None if the match is not a time."""
     written = match["hour"]
-    hour = words.halves.get(written) or _number(written, words.hours)
+    hour = patterns.halves.get(written) or _number(written, patterns.hours)
     groups = ("before", "part", "shift", "past", "after", "shifted", "behind", "part_after")
     around = [match[group] for group in groups if match[group]]
     around += [match["spoken"]] if match["spoken"] and not written.isdecimal() else []
     # "12.30" alone is a number, and "一点" is "a little".
     fits = match["mark"] == ":" or len(around) > (written == "一")
-    fits = fits or written in words.halves or written.startswith(words.elided or "-")
-    part = words.parts.get(match["part"] or match["part_after"])
+    fits = fits or written in patterns.halves or written.startswith(patterns.elided or "-")
+    part = patterns.parts.get(match["part"] or match["part_after"])
     hour = _on_the_clock(hour, part) if fits and hour is not None else None
     if hour is None:
         return None
     minute = match["marked"] or match["minute"]
-    minutes = _number(minute, words.numbers) if minute else words.spoken.get(match["spoken"], 0)
-    return None if minutes is None or minutes > 59 else (hour * 60 + minutes + _shift(match, words)) % _DAY
+    minutes = _number(minute, patterns.numbers) if minute else patterns.spoken.get(match["spoken"], 0)
+    return None if minutes is None or minutes > 59 else (hour * 60 + minutes + _shift(match, patterns)) % _DAY
 
 
-def _shift(match: re.Match[str], words: _Words) -> int:
+def _shift(match: re.Match[str], patterns: _HourPatterns) -> int:
     """Return the minutes that words around the hour add to it."""
-    if match["hour"] in words.halves:
+    if match["hour"] in patterns.halves:
         return -30
-    shift = words.shifts.get(match["shift"] or match["shifted"], 0)
+    shift = patterns.shifts.get(match["shift"] or match["shifted"], 0)
     number, sign = match["by"] or match["more"] or match["much"], match["past"] or match["plus"] or match["behind"]
     if not sign:
         return shift
-    minutes = 15 if number == _QUARTER else _number(number, words.numbers) or 0
-    return shift + words.signs[sign] * minutes
+    minutes = 15 if number == _QUARTER else _number(number, patterns.numbers) or 0
+    return shift + patterns.signs[sign] * minutes
 
 
 def _number(written: str, words: Mapping[str, int]) -> int | None:

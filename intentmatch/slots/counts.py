@@ -14,7 +14,6 @@ from intentmatch.slots.addresses import house_numbers
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.neighbours import Neighbours
-from intentmatch.text.normalize import base_language
 
 _TIMES = TimeFinder()
 _BEFORE_PRONOUN = frozenset(["the", "this", "that", "which", "another", "other"])
@@ -22,7 +21,7 @@ _BEFORE_PRONOUN = frozenset(["the", "this", "that", "which", "another", "other"]
 
 def is_pronoun(number: Entity, before: Entity | None, message: Message) -> bool:
     """Return whether "one" stands for a thing and is no number: in "the large one", `before` is "large"."""
-    if number.text.casefold() != "one" or base_language(message.language or "en") != "en":
+    if number.text.casefold() != "one" or message.base_language != "en":
         return False
     if before is not None and not message.text[before.end : number.start].strip():
         return True

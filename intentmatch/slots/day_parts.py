@@ -18,7 +18,6 @@ from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import MOMENT_WORDS
 from intentmatch.slots.relative_days import days_later
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.normalize import base_language
 
 PARTS = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 22), "night": (22, 24)}
 """Hours of the parts of a day; the night ends with the day."""
@@ -36,7 +35,7 @@ _DAYTIME = 6
 """First hour that "at night" moves: "at 2 at night" stays 2:00."""
 
 
-class _Words(NamedTuple):
+class _DayPartPatterns(NamedTuple):
     """Patterns of a language, in plain form."""
 
     parts: re.Pattern[str]
@@ -64,10 +63,10 @@ class DayPart(NamedTuple):
 
 def day_parts(message: Message) -> list[DayPart]:
     """Return the parts of the day in a message, including overlapping ones."""
-    words = _words(base_language(message.language) if message.language else "en")
-    found = [DayPart(*match.span(), words.part_of[match[0]]) for match in words.parts.finditer(message.plain)]
-    for match in words.near_today.finditer(message.plain):
-        days, part = words.near[match[0]]
+    patterns = _patterns(message.base_language)
+    found = [DayPart(*match.span(), patterns.part_of[match[0]]) for match in patterns.parts.finditer(message.plain)]
+    for match in patterns.near_today.finditer(message.plain):
+        days, part = patterns.near[match[0]]
         day = days_later(message.now.date(), days)
         if day is not None:
             found.append(DayPart(*match.span(), part, day))
@@ -81,35 +80,35 @@ def days_of_parts(language: str) -> Mapping[str, int]:
 
 def part_of_weekday(message: Message, end: int) -> str | None:
     """Return the part of the day that a word ending at `end` of the message ends with: "Freitagabend"."""
-    words = _words(base_language(message.language) if message.language else "en")
-    found = words.of_weekday.search(message.plain, max(end - _LONGEST_BEFORE, 0), end)
-    return found and words.part_of[found[0]]
+    patterns = _patterns(message.base_language)
+    found = patterns.of_weekday.search(message.plain, max(end - _LONGEST_BEFORE, 0), end)
+    return found and patterns.part_of[found[0]]
 
 
 def part_beside(message: Message, start: int, end: int) -> str | None:
     """Return the part of the day before or behind a time: "tonight at [8]", "[8] tomorrow evening"; None if none."""
-    words = _words(base_language(message.language) if message.language else "en")
-    before = words.before.search(message.plain, max(start - _LONGEST_BEFORE, 0), start)
+    patterns = _patterns(message.base_language)
+    before = patterns.before.search(message.plain, max(start - _LONGEST_BEFORE, 0), start)
     if before:
-        return words.part_of.get(before["part"]) or words.near[before["part"]][1]
-    behind = words.behind.match(message.plain, end)
+        return patterns.part_of.get(before["part"]) or patterns.near[before["part"]][1]
+    behind = patterns.behind.match(message.plain, end)
     if behind is None:
-        behind = words.behind.match(message.plain, _end_of_day(message, words, end))
-    return None if behind is None else words.part_of.get(behind["part"]) or words.near[behind["part"]][1]
+        behind = patterns.behind.match(message.plain, _end_of_day(message, patterns, end))
+    return None if behind is None else patterns.part_of.get(behind["part"]) or patterns.near[behind["part"]][1]
 
 
 def hours_of_parts(message: Message) -> Iterator[tuple[int, int, time]]:
     """Yield the hours behind a part of the day that need a word between them: "this evening around [9]"."""
-    words = _words(base_language(message.language) if message.language else "en")
-    for found in words.hour.finditer(message.plain):
-        part = words.part_of.get(found["part"]) or words.near[found["part"]][1]
+    patterns = _patterns(message.base_language)
+    for found in patterns.hour.finditer(message.plain):
+        part = patterns.part_of.get(found["part"]) or patterns.near[found["part"]][1]
         if int(found["n"]) <= _NOON:
             yield *found.span("n"), in_part(time(int(found["n"])), part)
 
 
-def _end_of_day(message: Message, words: _Words, end: int) -> int:
+def _end_of_day(message: Message, patterns: _DayPartPatterns, end: int) -> int:
     """Return the end of the day that stands between a time and a part of the day, `end` if there is none."""
-    if not words.parts.search(message.plain, end, end + _LONGEST_BEHIND) or not plugins.installed("dateparser"):
+    if not patterns.parts.search(message.plain, end, end + _LONGEST_BEHIND) or not plugins.installed("dateparser"):
         return end
     from intentmatch.slots.days import DateFinder
 
@@ -127,7 +126,7 @@ def in_part(clock: time, part: str) -> time:
 
 
 @lru_cache(maxsize=64)
-def _words(language: str) -> _Words:
+def _patterns(language: str) -> _DayPartPatterns:
     own = MOMENT_WORDS.get(language)
     part_of = {plain(word): part for part in PARTS for word in (getattr(own, part).split("|") if own else ()) if word}
     near = {}
@@ -140,7 +139,7 @@ def _words(language: str) -> _Words:
     of_weekday = rf"(?:(?<=tag)|(?<=dag)|(?<=woch))(?:{inside})(?![^\W\d_])"
     said = f"(?P<part>{any_of([*part_of, *near])}|{of_weekday})"
     at = any_of(plain(word) for words in (own.at, own.around) for word in words.split("|")) if own else "(?!)"
-    return _Words(
+    return _DayPartPatterns(
         re.compile(any_of(part_of)),
         part_of,
         re.compile(f"(?:{of_weekday})$"),

@@ -15,7 +15,6 @@ from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.numbers import added_behind, numbers
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.normalize import base_language
 
 CALENDAR_UNITS = ("year", "month", "week", "day")
 CLOCK_UNITS = ("hour", "minute", "second")
@@ -80,8 +79,8 @@ class DurationFinder:
 @lru_cache(maxsize=64)
 def unit_words(language: str, among: tuple[str, ...]) -> frozenset[str]:
     """Return the words for some of `UNITS` in a language and in English, in plain form, without single letters."""
-    units = {**_words("en").units, **_words(language).units}
-    wholes = {word: next(iter(_from_iso(iso))) for word, iso in _words(language).meanings.items()}
+    units = {**_patterns("en").units, **_patterns(language).units}
+    wholes = {word: next(iter(_from_iso(iso))) for word, iso in _patterns(language).meanings.items()}
     return frozenset(
         word for word, unit in (units | wholes).items() if unit in among and (len(word) > 1 or not word.isascii())
     )
@@ -91,18 +90,18 @@ def lengths(message: Message) -> list[Length]:
     """Return the lengths of time of a message, without overlaps, in order."""
     if (known := message.memo.get(lengths)) is not None:
         return known
-    words = _words(base_language(message.language) if message.language else "en")
+    patterns = _patterns(message.base_language)
     text = message.plain
     found: list[Length] = []
-    for one in sorted(_parts(message, words), key=lambda part: (part.start, -part.end)):
+    for one in sorted(_parts(message, patterns), key=lambda part: (part.start, -part.end)):
         last = found[-1] if found else None
         if last and one.start < last.end:
             continue
-        if last and words.joint.fullmatch(text, last.end, one.start) and _follows(last, one):
+        if last and patterns.joint.fullmatch(text, last.end, one.start) and _follows(last, one):
             found[-1] = Length(last.start, one.end, {**last.parts, **one.parts})
         else:
             found.append(one)
-    message.memo[lengths] = [_with_last_minutes(one, text, words) for one in found]
+    message.memo[lengths] = [_with_last_minutes(one, text, patterns) for one in found]
     return message.memo[lengths]
 
 
@@ -126,7 +125,7 @@ def to_iso(parts: Mapping[str, float]) -> str | None:
     return f"P{days}" + (f"T{clock}" if clock else "")
 
 
-class _Words(NamedTuple):
+class _LengthPatterns(NamedTuple):
     """Patterns of a language, in plain form."""
 
     unit: re.Pattern[str]
@@ -144,7 +143,7 @@ class _Words(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _words(language: str) -> _Words:
+def _patterns(language: str) -> _LengthPatterns:
     phrases = _PHRASES.get(language, _NONE)
     units = {plain(word): unit for unit in UNITS for word in phrases.units.get(unit, "").split("|") if word}
     counts = {
@@ -154,7 +153,7 @@ def _words(language: str) -> _Words:
     }
     meanings = {plain(word): iso for word, iso in phrases.whole.items()}
     unit = rf"[ -]?(?P<unit>{any_of(units)})"
-    return _Words(
+    return _LengthPatterns(
         re.compile(unit),
         units,
         re.compile(rf"(?P<count>{any_of(counts)}){unit}"),
@@ -166,17 +165,17 @@ def _words(language: str) -> _Words:
     )
 
 
-def _parts(message: Message, words: _Words) -> Iterator[Length]:
+def _parts(message: Message, patterns: _LengthPatterns) -> Iterator[Length]:
     text = message.plain
     for number in numbers(message):
-        if (match := words.unit.match(text, number.end)) and number.value >= 0:
+        if (match := patterns.unit.match(text, number.end)) and number.value >= 0:
             more, end = added_behind(message, match.end())
-            yield Length(number.start, end, {words.units[match["unit"]]: number.value + more})
-    for match in words.phrase.finditer(text):
+            yield Length(number.start, end, {patterns.units[match["unit"]]: number.value + more})
+    for match in patterns.phrase.finditer(text):
         more, end = added_behind(message, match.end())
-        yield Length(match.start(), end, {words.units[match["unit"]]: words.counts[match["count"]] + more})
-    for match in words.whole.finditer(text):
-        parts = _from_iso(words.meanings[match[0]])
+        yield Length(match.start(), end, {patterns.units[match["unit"]]: patterns.counts[match["count"]] + more})
+    for match in patterns.whole.finditer(text):
+        parts = _from_iso(patterns.meanings[match[0]])
         more, end = added_behind(message, match.end()) if len(parts) == 1 else (0, match.end())
         yield Length(match.start(), end, {unit: amount + more for unit, amount in parts.items()})
 
@@ -196,12 +195,12 @@ def _follows(before: Length, after: Length) -> bool:
     return UNITS.index(list(before.parts)[-1]) < UNITS.index(next(iter(after.parts)))
 
 
-def _with_last_minutes(one: Length, text: str, words: _Words) -> Length:
+def _with_last_minutes(one: Length, text: str, patterns: _LengthPatterns) -> Length:
     """Add "15" in "2 h 15" to the length."""
     last = list(one.parts)[-1]
     if last not in ("hour", "minute") or not text[one.end - 1].isalpha():
         return one
-    match = words.minutes.match(text, one.end)
+    match = patterns.minutes.match(text, one.end)
     if match is None or (last == "hour" and len(text[one.start : one.end]) > _LONGEST_COMPACT):
         return one
     return Length(one.start, match.end(), {**one.parts, _SMALLER[last][0]: float(match["n"])})

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from intentmatch.core.types import Value
 from intentmatch.text.alignment import Alignment
+from intentmatch.text.normalize import base_language
 from intentmatch.text.scripts import is_boundary, kind, tokens, words
 
 AS_DECLARED, BUT_FOR_ACCENTS, WITH_AN_ENDING, MISTYPED = range(4)
@@ -104,6 +105,11 @@ class Message:
         self.memo: dict[Any, list[Any]] = {}
         """What functions have found in the message, so that several slots share it."""
         self._runs: dict[int, list[Run]] = {}
+
+    @property
+    def base_language(self) -> str:
+        """The language whose words are read, without region and script; English if the message has none."""
+        return base_language(self.language) if self.language else "en"
 
     @cached_property
     def aligned(self) -> Alignment:

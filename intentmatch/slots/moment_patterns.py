@@ -10,7 +10,6 @@ from typing import NamedTuple
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import MOMENT_WORDS, MomentWords
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.normalize import base_language
 
 LONGEST_GAP = 24
 """Characters between a day and its time, and between the ends of a range."""
@@ -53,7 +52,7 @@ class Patterns(NamedTuple):
 
 def patterns(message: Message) -> Patterns:
     """Return the patterns of the language of a message; those of English without a language."""
-    return _patterns(base_language(message.language) if message.language else "en")
+    return _patterns(message.base_language)
 
 
 @lru_cache(maxsize=64)

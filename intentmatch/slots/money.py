@@ -124,7 +124,7 @@ def _with_rest(message: Message, amount: Quantity) -> tuple[int, int, float, str
         return plain_amount
     if not ends_a_part(message, rest.end):
         return plain_amount
-    says_tenths = "tenths_behind_amount" in structure_of(base_language(message.language or "en"))
+    says_tenths = "tenths_behind_amount" in structure_of(message.base_language)
     tenths = says_tenths and rest.value < _LEAST_REST
     if not (tenths or _LEAST_REST <= rest.value <= _MOST_REST):
         return plain_amount

@@ -21,7 +21,6 @@ from intentmatch.slots.numbers import numbers
 from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.range_words import ends_a_part, joined, joined_as_range, relation_words
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.normalize import base_language
 
 _ARITHMETIC = frozenset(["number", "sign"])
 _CALENDAR = frozenset(["number", "ordinal", "month", "day"])
@@ -196,7 +195,7 @@ class NeighbourLaw:
 
 def _classes(message: Message) -> Iterable[tuple[str, list[tuple[int, int]]]]:
     """Yield the classes with the spans of their words."""
-    language = base_language(message.language) if message.language else "en"
+    language = message.base_language
     text = message.plain
     counted = (one for one in numbers(message) if not one.is_loose and text[one.start : one.end] != "one")
     yield "number", [one[:2] for one in counted]  # "one" is a pronoun in "the third one"

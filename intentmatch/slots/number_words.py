@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from intentmatch.languages.tables import Table
 from intentmatch.slots.compounding import AND, MULTIPLIERS, PLUS_TEN, TIMES_TEN, Sum, plus
 from intentmatch.slots.message import Message, NumberAt
-from intentmatch.text.normalize import bare, base_language
+from intentmatch.text.normalize import bare
 
 
 class _Cardinals(NamedTuple):
@@ -60,7 +60,7 @@ class _Run(NamedTuple):
 
 def spoken_numbers(message: Message) -> Iterator[NumberAt]:
     """Yield the numbers of a message in words of its language; an article is a loose one."""
-    language = base_language(message.language) if message.language else "en"
+    language = message.base_language
     table = _table(language)
     if table is None:
         return

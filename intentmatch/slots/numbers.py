@@ -17,7 +17,6 @@ from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, SCALES, Numb
 from intentmatch.slots.number_words import spoken_numbers
 from intentmatch.slots.numerals import numbers_in_numerals
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.normalize import base_language
 
 _COMPACT = re.compile(r"(?<![0-9a-z.,])[0-9]{1,9}(?:[.,][0-9]{1,4})?(?=[a-z])")
 _MEGA = re.compile("(?<=[0-9])M(?![A-Za-z])")
@@ -45,12 +44,12 @@ def numbers(message: Message) -> list[NumberAt]:
     """Return the numbers of a message without overlaps, by position."""
     if (known := message.memo.get(numbers)) is not None:
         return known
-    words = _words_of(message)
+    patterns = _patterns_of(message)
     letters = list(message.plain)
     for mega in _MEGA.finditer(message.text):
         letters[mega.start()] = "M"
-    reading = _Reading("".join(letters), words)
-    for number in _without_overlaps(_single(message, words)):
+    reading = _Reading("".join(letters), patterns)
+    for number in _without_overlaps(_single(message, patterns)):
         reading.add(number)
     message.memo[numbers] = reading.numbers()
     return message.memo[numbers]
@@ -58,28 +57,28 @@ def numbers(message: Message) -> list[NumberAt]:
 
 def added_behind(message: Message, place: int) -> tuple[float, int]:
     """Return what "and a half" at a place of the message adds to the unit before it, and its end; 0 for other words."""
-    words = _words_of(message)
-    more = words.more.match(message.plain, place)
-    return (words.added[more["more"]], more.end()) if more else (0, place)
+    patterns = _patterns_of(message)
+    more = patterns.more.match(message.plain, place)
+    return (patterns.added[more["more"]], more.end()) if more else (0, place)
 
 
 def below_zero(message: Message, place: int) -> int:
     """Return the end of "below zero" at a place of the message; the place itself for other words."""
-    below = _words_of(message).below.match(message.plain, place)
+    below = _patterns_of(message).below.match(message.plain, place)
     return below.end() if below else place
 
 
 def ends_below_zero(message: Message, number: NumberAt) -> bool:
     """Return whether the span of a number ends with "below zero"."""
-    below = _words_of(message).below
+    below = _patterns_of(message).below
     return any(found.end() == number.end for found in below.finditer(message.plain, number.start, number.end))
 
 
-def _words_of(message: Message) -> _Words:
-    return _words(base_language(message.language) if message.language else "en")
+def _patterns_of(message: Message) -> _NumberPatterns:
+    return _patterns(message.base_language)
 
 
-class _Words(NamedTuple):
+class _NumberPatterns(NamedTuple):
     """Patterns of a language, in plain form."""
 
     minus: re.Pattern[str]
@@ -96,16 +95,16 @@ class _Words(NamedTuple):
     scales: Mapping[str, float]
 
 
-def _single(message: Message, words: _Words) -> Iterator[NumberAt]:
+def _single(message: Message, patterns: _NumberPatterns) -> Iterator[NumberAt]:
     yield from numbers_in_digits(message)
     yield from spoken_numbers(message)
     yield from numbers_in_numerals(message)
     text = message.plain
     for match in _COMPACT.finditer(text):
         yield NumberAt(*match.span(), _tidy(float(match[0].replace(",", "."))), is_loose=True)
-    added = {match.end() for match in words.more.finditer(text)}
-    for match in (one for one in words.fixed.finditer(text) if one.end() not in added):
-        yield NumberAt(*match.span(), words.values[match[0]])
+    added = {match.end() for match in patterns.more.finditer(text)}
+    for match in (one for one in patterns.fixed.finditer(text) if one.end() not in added):
+        yield NumberAt(*match.span(), patterns.values[match[0]])
 
 
 def _without_overlaps(found: Iterable[NumberAt]) -> list[NumberAt]:
@@ -120,9 +119,9 @@ def _without_overlaps(found: Iterable[NumberAt]) -> list[NumberAt]:
 class _Reading:
     """Joins the numbers of a text, from the left, with the words beside them."""
 
-    def __init__(self, text: str, words: _Words) -> None:
+    def __init__(self, text: str, patterns: _NumberPatterns) -> None:
         self._text = text
-        self._words = words
+        self._patterns = patterns
         self._done: list[NumberAt] = []
         self._decimals = ""
         """Decimals that were said so far of the last number, if it has a decimal mark."""
@@ -153,7 +152,7 @@ class _Reading:
                 return self._with_decimals(before, number)
             return self._multiplied(before, number)
         is_whole = isinstance(before.value, int) and not self._decimals and self._is_decimals(number)
-        if not (is_whole and self._words.point.fullmatch(self._text, before.end, number.start)):
+        if not (is_whole and self._patterns.point.fullmatch(self._text, before.end, number.start)):
             return None
         self._whole = before.value
         return self._with_decimals(before, number)
@@ -179,18 +178,18 @@ class _Reading:
         if number.scale < _LEAST_SCALE:
             return number
         place = max(number.start - _LONGEST_BEFORE, 0)
-        if part := self._words.parts.search(self._text, place, number.start):
-            value = number.value * self._words.factors[part["part"]]
+        if part := self._patterns.parts.search(self._text, place, number.start):
+            value = number.value * self._patterns.factors[part["part"]]
             return NumberAt(part.start(), number.end, _tidy(value))
         return number
 
     def _scaled(self, number: NumberAt) -> NumberAt:
         """Return a number with "and a half" and with the scales behind it."""
         for _ in range(3):
-            if more := self._words.more.match(self._text, number.end):
-                value = number.value + self._words.added[more["more"]] * self._last_scale(number)
-            elif more := self._words.scale.match(self._text, number.end):
-                value = number.value * self._words.scales[more["scale"]]
+            if more := self._patterns.more.match(self._text, number.end):
+                value = number.value + self._patterns.added[more["more"]] * self._last_scale(number)
+            elif more := self._patterns.scale.match(self._text, number.end):
+                value = number.value * self._patterns.scales[more["scale"]]
             else:
                 return number
             if value >= _TOO_LARGE:
@@ -208,9 +207,9 @@ class _Reading:
 
     def _signed(self, number: NumberAt) -> NumberAt:
         place = max(number.start - _LONGEST_BEFORE, 0)
-        if minus := self._words.minus.search(self._text, place, number.start):
+        if minus := self._patterns.minus.search(self._text, place, number.start):
             return number._replace(start=minus.start(), value=-abs(number.value), is_loose=False)
-        if below := self._words.below.match(self._text, number.end):
+        if below := self._patterns.below.match(self._text, number.end):
             return number._replace(end=below.end(), value=-abs(number.value), is_loose=False)
         return number
 
@@ -221,14 +220,14 @@ def _tidy(value: int | float) -> int | float:
 
 
 @lru_cache(maxsize=64)
-def _words(language: str) -> _Words:
+def _patterns(language: str) -> _NumberPatterns:
     own = NUMBER_FORMS.get(language, NumberForms())
     words = [plain(word) for word in own.minus.split("|") if word]
     added, factors = _plain_keys(own.more), _plain_keys(own.parts)
     values, scales = _plain_keys(own.fixed), {**_plain_keys(SCALES), **_plain_keys(own.scales), "M": 1e6}
     gap = "[ \u00a0-]?"
     around_point = "" if "unspaced" in structure_of(language) else gap
-    return _Words(
+    return _NumberPatterns(
         re.compile(f"{NOT_MINUS}(?:{any_of(word for word in words if not word.startswith('~'))}){gap}$"),
         re.compile(f"{gap}(?:{any_of(word[1:] for word in words if word.startswith('~'))})"),
         re.compile(f"{around_point}(?:{any_of(map(plain, own.point.split('|')))}){around_point}"),

@@ -57,7 +57,7 @@ class OrdinalFinder:
     def find(self, message: Message) -> list[SlotHit]:
         """Return ordinals in figures and in words, including overlapping ones."""
         if OrdinalFinder not in message.memo:
-            language = base_language(message.language) if message.language else "en"
+            language = message.base_language
             if language not in _ORDINALS:
                 language = "en"
             found = [*_in_figures(message, language), *_in_phrases(message, language), *_in_words(message, language)]

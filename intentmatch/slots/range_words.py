@@ -13,7 +13,6 @@ from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import MOMENT_WORDS
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.normalize import base_language
 
 _LONGEST = 12
 _MARKS = ",.;!?"
@@ -31,7 +30,7 @@ def joined(message: Message, first: tuple[int, int], start: int) -> bool:
         return True
     if not end < start <= end + _LONGEST:
         return False
-    opening, both = _bounds(base_language(message.language) if message.language else "en")
+    opening, both = _bounds(message.base_language)
     is_opened = opening.search(message.plain, max(first[0] - _LONGEST, 0), first[0])
     return is_opened is not None and both.fullmatch(message.plain, end, start) is not None
 
@@ -43,7 +42,7 @@ def ends_a_part(message: Message, place: int) -> bool:
 
 
 def _between(message: Message) -> re.Pattern[str]:
-    return _pattern(base_language(message.language) if message.language else "en")
+    return _pattern(message.base_language)
 
 
 @lru_cache(maxsize=64)
@@ -70,7 +69,7 @@ class RelationWords(NamedTuple):
 
 def relation_words(message: Message) -> RelationWords:
     """Return the patterns of the language of a message."""
-    return _relations(base_language(message.language) if message.language else "en")
+    return _relations(message.base_language)
 
 
 @lru_cache(maxsize=64)
@@ -84,7 +83,7 @@ def _relations(language: str) -> RelationWords:
 
 def anchors(message: Message) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return patterns for the words behind a length that count it on and back from the day behind them."""
-    return _anchors(base_language(message.language) if message.language else "en")
+    return _anchors(message.base_language)
 
 
 @lru_cache(maxsize=64)

@@ -17,12 +17,11 @@ from intentmatch.languages.structure import structure_of
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import LATER_WEEKDAYS, MOMENT_WORDS
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.normalize import base_language
 
 _LONGEST_MODIFIER = 24
 
 
-class _Words(NamedTuple):
+class _WeekdayPatterns(NamedTuple):
     """Patterns of a language, in plain form."""
 
     before: re.Pattern[str]
@@ -36,26 +35,26 @@ class _Words(NamedTuple):
 
 def modified_weekday(message: Message, start: int, end: int, weekday: int) -> tuple[int, int, date] | None:
     """Return a weekday with the words that say of which week it is, and its date; None without such words."""
-    language = base_language(message.language) if message.language else "en"
-    words = _words(language)
+    language = message.base_language
+    patterns = _patterns(language)
     place = max(start - _LONGEST_MODIFIER, 0)
-    found = words.before.search(message.plain[place:start])
+    found = patterns.before.search(message.plain[place:start])
     if found:
         start = place + found.start()
     else:
-        found = words.behind.match(message.plain, end)
+        found = patterns.behind.match(message.plain, end)
         end = found.end() if found else end
     if found is None:
         return None
     today = message.now.date()
     week = found["week"] or found["week_behind"]
     if week or "next_means_next_week" in structure_of(language):
-        which = words.which[week or found["which"]]
+        which = patterns.which[week or found["which"]]
         day = days_later(today, 7 * which - today.weekday() + weekday)
     else:
         ahead = (weekday - today.weekday() - 1) % 7 + 1
-        which = words.which[found["which"]]
-        ahead += words.days_more.get(found["which"], 7 * max(which - 1, 0))
+        which = patterns.which[found["which"]]
+        ahead += patterns.days_more.get(found["which"], 7 * max(which - 1, 0))
         day = days_later(today, ahead if which >= 0 else ahead - (7 if ahead < 7 else 14))
         if which == 0 and weekday == today.weekday():
             day = today
@@ -64,8 +63,8 @@ def modified_weekday(message: Message, start: int, end: int, weekday: int) -> tu
 
 def days_of_month(message: Message) -> Iterator[tuple[int, int, date]]:
     """Yield days of the month without their month: the next such day, today included."""
-    words = _words(base_language(message.language) if message.language else "en")
-    for found in words.day_of_month.finditer(message.plain):
+    patterns = _patterns(message.base_language)
+    for found in patterns.day_of_month.finditer(message.plain):
         groups = found.groupdict()
         group = "n" if groups["n"] else "n2"
         day = _next_day(message.now.date(), int(groups[group]))
@@ -94,11 +93,11 @@ def days_later(day: date, days: int) -> date | None:
 
 
 @lru_cache(maxsize=64)
-def _words(language: str) -> _Words:
+def _patterns(language: str) -> _WeekdayPatterns:
     own = MOMENT_WORDS.get(language)
     if own is None:
         never = re.compile("(?!)(?P<which>)(?P<week>)(?P<week_behind>)(?P<n>)")
-        return _Words(never, never, {}, {}, never)
+        return _WeekdayPatterns(never, never, {}, {}, never)
     which = {
         plain(word): number
         for words, number in ((own.next, 1), (own.this, 0), (own.last, -1), (own.after_next, 2))
@@ -113,7 +112,7 @@ def _words(language: str) -> _Words:
     of_week = f"(?:(?P<week>{adjective}) ?(?:{weeks})|(?:{weeks}) (?P<week_behind>{adjective}))"
     day_of_month = rf"(?:{own.day_of_month})(?![.,:/-][0-9])"
     gap = "の?" if language == "ja" else " ?,? ?(?:(?:el|le|am|il|on) )?"
-    return _Words(
+    return _WeekdayPatterns(
         re.compile(f"(?:{of_week}{gap}|(?P<which>{ahead}) ?)$"),
         re.compile(f" (?:(?:of |of the |de la |della |da |der |в )?{of_week}|(?P<which>{adjective}))"),
         which,

@@ -12,7 +12,6 @@ from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.numbers import below_zero, ends_below_zero, numbers
 from intentmatch.slots.quantities import Units
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.normalize import base_language
 
 _DEGREES = Table[str]("degrees")
 _DEGREE_SIGNS = ("°", "º")
@@ -33,23 +32,23 @@ class TemperatureFinder:
 
     def find(self, message: Message) -> list[SlotHit]:
         """Return numbers with degrees or a scale."""
-        words = _words(base_language(message.language) if message.language else "en")
+        patterns = _patterns(message.base_language)
         text = message.plain
         hits = []
-        for one in words.units.find(message):
+        for one in patterns.units.find(message):
             unit, end = one.unit, one.end
             if unit == "letter":
                 if not text[end - 2].isdigit():
                     continue
                 unit = _LETTERS[text[end - 1]]
             elif unit == "degree":
-                scale = words.scales.match(text, end)
-                unit, end = (words.units_by_word[scale["scale"]], scale.end()) if scale else ("", end)
+                scale = patterns.scales.match(text, end)
+                unit, end = (patterns.units_by_word[scale["scale"]], scale.end()) if scale else ("", end)
             start, value = one.start, one.value
             if (below := below_zero(message, end)) > end:
                 value, end = -abs(value), below
             place = max(start - _LONGEST_SCALE, 0)
-            if not unit and (before := words.before.search(text[place:start])):
+            if not unit and (before := patterns.before.search(text[place:start])):
                 start, unit = place + before.start(), _BEFORE[before["scale"]]
             hits.append(SlotHit(*message.aligned.widened(start, end), {"amount": value, "unit": unit or None}))
         for number in numbers(message):
@@ -61,7 +60,7 @@ class TemperatureFinder:
 _LONGEST_SCALE = 4
 
 
-class _Words(NamedTuple):
+class _DegreePatterns(NamedTuple):
     """Patterns of a language, in plain form."""
 
     units: Units
@@ -73,13 +72,13 @@ class _Words(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _words(language: str) -> _Words:
+def _patterns(language: str) -> _DegreePatterns:
     scales = {plain(word): unit for unit, words in _SCALES.items() for word in words.split()}
     said = (word for code in ("en", language) for word in _DEGREES.get(code, "").split())
     degrees = dict.fromkeys((*_DEGREE_SIGNS, *said), "degree")
     after = {**scales, **dict.fromkeys(_LETTERS, "letter"), **degrees}
     by_word = {**scales, **_LETTERS}
-    return _Words(
+    return _DegreePatterns(
         Units(after),
         re.compile(rf" ?(?P<scale>{any_of(by_word)})"),
         by_word,

@@ -12,7 +12,6 @@ from intentmatch.languages.structure import structure_of
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_patterns import patterns
-from intentmatch.text.normalize import base_language
 
 _BETWEEN = re.compile(r" ?[,.]? ?(?:(?:the|den|der|dem|le|el|il|o|de|dia|dnia) )?")
 """What stands between a weekday and its date."""
@@ -74,7 +73,7 @@ def _before(message: Message, weekday: Weekday, until: Mapping[int, Day]) -> Day
 
 def _number_behind(message: Message, weekday: Weekday) -> re.Match[str] | None:
     """Return the number behind a weekday that ends the message or stands before a function word or a pause."""
-    language = base_language(message.language) if message.language else "en"
+    language = message.base_language
     has_number = "number_behind_weekday" in structure_of(language)
     number = _NUMBER.match(message.plain, weekday.end) if has_number else None
     word = _NEXT_WORD.match(message.plain, number.end()) if number else None

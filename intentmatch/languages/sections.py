@@ -23,10 +23,17 @@ WITH_EXAMPLES = (
     "number_forms",
     "ordinals",
     "currencies",
+    "cents",
     "degrees",
     "durations",
-    "clock",
+    "days",
+    "weekdays",
+    "months",
+    "weekday_moves",
+    "day_parts",
+    "weekday_parts",
     "moments",
+    "clock",
 )
 """Sections of patterns: each needs an example that it finds, and one that it leaves alone."""
 STRUCTURE = {

@@ -26,10 +26,13 @@ FINDERS: Mapping[str, Callable[[], Finder]] = {
     "number_forms": NumberFinder,
     "ordinals": OrdinalFinder,
     "currencies": MoneyFinder,
+    "cents": MoneyFinder,
     "degrees": TemperatureFinder,
     "durations": DurationFinder,
     "clock": TimeFinder,
-    "moments": MomentFinder,
+    **dict.fromkeys(
+        ("days", "weekdays", "months", "weekday_moves", "day_parts", "weekday_parts", "moments"), MomentFinder
+    ),
 }
 
 
@@ -61,7 +64,7 @@ def test_examples_are_found_and_left_alone(code):
         ), section
 
 
-@pytest.mark.parametrize("section", [name for name in WITH_EXAMPLES if name not in ("degrees", "currencies")])
+@pytest.mark.parametrize("section", [name for name in WITH_EXAMPLES if name not in ("degrees", "currencies", "cents")])
 def test_an_example_needs_the_section_of_its_language(section):
     """Read as a language without words, few of the messages have a value: the files make the difference."""
     found = [

@@ -1,4 +1,4 @@
-"""Each extra installs all that its adapter imports.
+"""Each extra installs all that is imported for it.
 
 An environment of a framework holds more than the extra, such as a web server for the tests. Here the adapter is
 imported as if nothing else were installed.
@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from documents import extras_known
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from supply.extras import USES
 
 ADAPTERS = {
     "agents365": "agents365",
@@ -35,18 +36,28 @@ ADAPTERS = {
     "telegram": "telegram",
 }
 
+HEAVY = {
+    "torch": ["sentence_transformers", "intentmatch.adaptation"],
+    "onnx-export": ["torch", "onnx", "onnxscript", "onnxruntime", "intentmatch.encoders.onnx_export"],
+    "distill": ["torch", "tokenizers", "intentmatch.distill.run"],
+}
+"""Extras that take minutes to install, and what they are for. `tests/supply/extras.py` installs the other ones."""
+
 IMPORT = """
 import json, sys
 
 hidden = set(json.loads(sys.argv[2]))
 
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in hidden:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+class WithoutHidden:
+    def __init__(self, finder):
+        self.finder, self.find_distributions = finder, getattr(finder, "find_distributions", lambda *_: [])
 
-sys.meta_path.insert(0, Hidden())
-__import__(sys.argv[1])
+    def find_spec(self, name, path=None, target=None):
+        return None if name.partition(".")[0] in hidden else self.finder.find_spec(name, path, target)
+
+sys.meta_path[:] = map(WithoutHidden, sys.meta_path)
+for module in sys.argv[1].split():
+    __import__(module)
 """
 
 
@@ -86,8 +97,10 @@ def _is_wanted(requirement: Requirement, extras: list[str]) -> bool:
     return marker is None or any(marker.evaluate({"extra": extra}) for extra in extras)
 
 
-@pytest.mark.parametrize("extra", sorted(ADAPTERS))
-def test_adapter_is_imported_with_its_extra_alone(extra):
+@pytest.mark.parametrize(
+    "extra", [*sorted(ADAPTERS), *(pytest.param(name, marks=pytest.mark.end_to_end) for name in HEAVY)]
+)
+def test_extra_installs_what_is_imported(extra):
     try:
         wanted = installed_by(extra) | {"intentmatch"}
     except PackageNotFoundError as missing:
@@ -96,9 +109,9 @@ def test_adapter_is_imported_with_its_extra_alone(extra):
         module for module, names in packages_distributions().items() if not wanted & set(map(canonicalize_name, names))
     ]
 
-    module = f"intentmatch.integrations.{ADAPTERS[extra]}"
+    modules = HEAVY.get(extra) or [f"intentmatch.integrations.{ADAPTERS[extra]}"]
     done = subprocess.run(
-        [sys.executable, "-c", IMPORT, module, json.dumps(hidden)],
+        [sys.executable, "-c", IMPORT, " ".join(modules), json.dumps(hidden)],
         capture_output=True,
         text=True,
         timeout=120,
@@ -106,3 +119,11 @@ def test_adapter_is_imported_with_its_extra_alone(extra):
     )
 
     assert done.returncode == 0, done.stderr
+
+
+def test_every_extra_is_installed_alone_somewhere():
+    """Here, in an environment of its own, or by `tests/supply/extras.py`."""
+    together = {"all", "dev"}
+    of_a_cluster = {"ray"}  # tests/integrations/test_ray.py, which has nothing but this extra
+
+    assert set(extras_known()) == {*ADAPTERS, *HEAVY, *USES, *together, *of_a_cluster}

@@ -81,13 +81,14 @@ def _both(first: Atom, second: Atom, text: str, words: Patterns, today: date) ->
         return None
     if words.of.fullmatch(text, first.end, second.start) and (whole := _of_month(first, second)):
         return whole
-    if words.at.fullmatch(text, first.end, second.start) is None:
+    is_from = second.delta is not None and words.from_day.fullmatch(text, first.end, second.start) is not None
+    if not (is_from or words.at.fullmatch(text, first.end, second.start)):
         return None
-    counted = _counted_on(first, second, today)
+    counted = _counted_on(first, second, today, is_from)
     if counted:
         return counted
     opened = words.between.search(text, first.end, second.start) is not None
-    both = _day_and_time(first, second)
+    both = None if is_from else _day_and_time(first, second)
     return both and both._replace(opened=first.opened or opened)
 
 
@@ -101,14 +102,14 @@ def _of_month(first: Atom, second: Atom) -> Atom | None:
     return Atom(first.start, second.end, day=month.day.replace(day=number.of_month))
 
 
-def _counted_on(first: Atom, second: Atom, today: date) -> Atom | None:
-    """Return the day of "heute in einer Woche" and of "a week from Friday"."""
+def _counted_on(first: Atom, second: Atom, today: date, is_from: bool) -> Atom | None:
+    """Return the day of "heute in einer Woche" and of "a week from Friday"; if `is_from`, of "cumadan iki gün önce"."""
     day, length = (second, first) if first.delta and not second.delta else (first, second)
     if not (day.day and length.delta) or day.delta or day.last_day or day.clock:
         return None
-    if length.alone and length.delta.days % 7 and day.day != today:
+    if length.alone and length.delta.days % 7 and day.day != today and not is_from:
         return None
-    counted = today if length.alone and (day.day - today).days == _WEEK else day.day
+    counted = today if length.alone and not is_from and (day.day - today).days == _WEEK else day.day
     try:
         return Atom(first.start, second.end, day=counted + length.delta)
     except OverflowError:

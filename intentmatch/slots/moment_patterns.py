@@ -36,6 +36,9 @@ class Patterns(NamedTuple):
     of: re.Pattern[str]
     """What stands between a day of the month and its month."""
     to: re.Pattern[str]
+    from_day: re.Pattern[str]
+    """What ends a day, or stands behind it, that a length behind it counts from, in languages that end it alike for
+    the start of a range: "cumadan iki gün önce"."""
     both: re.Pattern[str]
     between: re.Pattern[str]
     ended: re.Pattern[str]
@@ -87,6 +90,7 @@ def _patterns(language: str) -> Patterns:
         re.compile(rf"(?:{around}) (?P<n>[0-9]{{1,2}})(?![0-9.,:/%-]*[0-9%]|[^\W\d_])"),
         re.compile(r" ?,? ?(?:of|of the|in|del|de|du|dell[ao']|di|el|の|的)? ?"),
         re.compile(f"{to}(?:{at})? ?"),
+        re.compile(f" ?(?:{joint}) ?" if own.ending_from else "(?!)"),
         re.compile(both),
         re.compile(f"{opened}$"),
         re.compile(f" ?{ended}"),

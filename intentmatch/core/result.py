@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from intentmatch.core.result_html import result_html
 from intentmatch.core.types import Utterance, Value
 from intentmatch.core.when_read import made_when_read
 
@@ -247,6 +248,10 @@ class MatchResult:
         if others:
             lines.append(f"Next: {', '.join(others)}.")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Show the result in a notebook: verdict, reason, entities and the best candidates."""
+        return result_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain JSON values, as the command line prints with `--json` and the webhook returns."""

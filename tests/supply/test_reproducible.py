@@ -14,6 +14,7 @@ pytestmark = pytest.mark.end_to_end
 
 BUILD = "import hatchling.build as b, sys; print(b.build_wheel(sys.argv[1])); print(b.build_sdist(sys.argv[1]))"
 PARTS = (
+    ".ci",
     "intentmatch",
     "intents",
     "pyproject.toml",
@@ -21,6 +22,7 @@ PARTS = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "CITATION.cff",
     "LICENSE",
 )
 

@@ -1,0 +1,139 @@
+"""What is there for publishing: the page of the index, workflows, forms, the action and the hooks."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from email import message_from_string
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+from documents import ROOT
+from hatchling.builders.wheel import WheelBuilder
+
+from intentmatch.cli.commands import cli
+
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+ACTION = GITHUB / "actions" / "check"
+RELATIVE = re.compile(r"\]\((?!https?://|#)[^)]*\)")
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def metadata() -> Any:
+    """The metadata that a build writes."""
+    core = WheelBuilder(str(ROOT)).metadata
+    core.core.readme  # noqa: B018 - the hook has run
+    from hatchling.metadata.spec import construct_metadata_file_2_4
+
+    return message_from_string(construct_metadata_file_2_4(core))
+
+
+def test_links_on_the_page_of_the_index_are_absolute_and_exist(metadata: Any) -> None:
+    page, version = metadata.get_payload(), metadata["Version"]
+    assert RELATIVE.findall(page) == []
+    base = f"https://github.com/intentmatch/intentmatch/blob/v{version}/"
+    linked = re.findall(rf"\]\({re.escape(base)}([^)#]+)", page)
+    assert linked
+    assert [path for path in linked if not (ROOT / path).exists()] == []
+
+
+def test_metadata_names_where_the_project_is(metadata: Any) -> None:
+    urls = dict(url.split(", ", 1) for url in metadata.get_all("Project-URL"))
+    assert urls.keys() == {"Documentation", "Source", "Issues", "Changelog"}
+    assert all(url.startswith(urls["Source"]) for url in urls.values())
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflow_has_least_permissions_and_ends(path: Path) -> None:
+    workflow = read(path)
+    assert workflow["permissions"] == {"contents": "read"}
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"] <= 120
+        assert all(re.search(r"@(v\d+|release/v\d+)$", step["uses"]) for step in job["steps"] if "uses" in step)
+
+
+def test_files_that_workflows_call_exist() -> None:
+    for path in WORKFLOWS:
+        for job in read(path)["jobs"].values():
+            for step in job["steps"]:
+                called = re.findall(r"(?<![\w/])((?:\.ci|tests)/[\w./]+)", step.get("run", ""))
+                assert [name for name in called if not (ROOT / name).exists()] == []
+
+
+def test_matrix_is_what_the_classifiers_say() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    matrix = read(GITHUB / "workflows" / "check.yml")["jobs"]["versions"]["strategy"]["matrix"]
+    assert matrix["python"] == re.findall(r"Python :: (3\.\d+)", project)
+    assert {name.partition("-")[0] for name in matrix["system"]} == {"ubuntu", "macos", "windows"}
+
+
+def test_publishing_needs_no_token() -> None:
+    jobs = read(GITHUB / "workflows" / "release.yml")["jobs"]
+    assert jobs["publish"]["permissions"] == {"id-token": "write", "contents": "read"}
+    assert [name for name, job in jobs.items() if "id-token" in job.get("permissions", {})] == ["publish"]
+    text = (GITHUB / "workflows" / "release.yml").read_text(encoding="utf-8")
+    assert "secrets." not in text
+
+
+@pytest.mark.parametrize("path", sorted((GITHUB / "ISSUE_TEMPLATE").glob("*-*.yml")), ids=lambda path: path.stem)
+def test_form_asks_for_what_is_required(path: Path) -> None:
+    form = read(path)
+    assert form.keys() == {"name", "description", "labels", "body"}
+    assert any(field.get("validations", {}).get("required") for field in form["body"])
+
+
+@pytest.mark.parametrize("hook", read(ROOT / ".pre-commit-hooks.yaml"), ids=lambda hook: hook["id"])
+def test_hook_runs_a_command_of_ours(hook: dict[str, Any]) -> None:
+    program, name, *_ = shlex.split(hook["entry"])
+    assert program == "intentmatch"
+    assert cli.get_command(click.Context(cli), name) is not None
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("text", "environment", "code"),
+    [
+        ("intents: {a: {utterances: [hello, hi there, good day]}}", {}, 0),
+        ("intents: {a: {utterances: [hello]}}", {"STRICT": "true"}, 1),
+        ("intents: {a: {}}", {}, 2),
+        (
+            "intents: {a: {utterances: [hello]}}\ntests: [{text: what is the capital of Peru, intent: a}]",
+            {"MIN_ACCURACY": "90"},
+            1,
+        ),
+    ],
+)
+def test_action_passes_and_fails_as_its_gates_say(tmp_path: Path, text: str, environment: dict, code: int) -> None:
+    (tmp_path / "bot.yaml").write_text(f"settings: {{cache: off}}\n{text}\n", encoding="utf-8")
+    program = tmp_path / "intentmatch"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m intentmatch "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    inputs = {"INTENTS": str(tmp_path / "bot.yaml"), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", ACTION / "check.sh"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **inputs, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+
+
+def test_inputs_of_the_action_reach_its_script() -> None:
+    action, script = read(ACTION / "action.yml"), (ACTION / "check.sh").read_text(encoding="utf-8")
+    step = action["runs"]["steps"][-1]
+    assert all(name in script for name in step["env"])
+    assert set(re.findall(r"inputs\.([\w-]+)", str(action["runs"]))) == action["inputs"].keys()

@@ -77,7 +77,7 @@ def _file(folder: Path, data: TrainingData, *, there: bool) -> Path | None:
     registry, settings, labelled = data.registry, data.settings, data.labelled
     parts = [
         [TRAINING_VERSION, TEXT_VERSION, TOKEN_FEATURES_VERSION, settings.scorer, settings.aggregation],
-        [dict(settings.target), settings.out_of_scope_share],
+        [dict(settings.target), settings.out_of_scope_share, data.word_weight],
         [[intent.name, intent.label] for intent in registry],
         [utterance.text for utterance in registry.utterances],
         [utterance.language for utterance in registry.utterances],

@@ -234,6 +234,13 @@ def test_file_of_another_registry_in_the_cache_is_noticed(
     assert f"it is a copy of {other.name}" in caplog.text
 
 
+def test_what_another_weight_of_words_trained_is_not_read_from_the_cache(data: TrainingData, tmp_path: Path) -> None:
+    weights = (data.word_weight, data.word_weight / 2)
+    trained = [load_or_train(data._replace(word_weight=weight), tmp_path) for weight in weights]
+
+    assert [found.trained_head.words.weight for found in trained] == [*weights]
+
+
 def test_cache_folder_that_cannot_be_written_is_a_warning(
     data: TrainingData, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -50,6 +50,24 @@ def test_one_text_and_many_give_what_the_definition_gives(pieces):
     assert not block.vectors[block.gaps].any()
 
 
+def test_what_is_remembered_of_a_piece_does_not_depend_on_the_pieces_read_with_it():
+    """BLAS rounds a row otherwise alone than among others; a process must not answer by what it has read before."""
+    width, dim, pieces = 128, 256, [*range(100)]
+    rows = RANDOM.standard_normal((len(pieces), dim)).astype(np.float32)
+    shapes = {"first": (dim + 1, 3 * width), "first_bias": width, "second": (3 * width, width), "second_bias": width}
+    tensors = {name: RANDOM.standard_normal(shape) for name, shape in shapes.items()}
+    at_once, one_by_one, by_threes = (Convolutions(tensors, rows, None, None, keeps_vectors=True) for _ in range(3))
+    for piece in pieces:
+        one_by_one.read([piece])
+    for start in reversed(range(0, len(pieces), 3)):
+        by_threes.read(pieces[start : start + 3])
+
+    expected = at_once.read(pieces)[0].tobytes()
+
+    assert one_by_one.read(pieces)[0].tobytes() == expected
+    assert by_threes.read(pieces)[0].tobytes() == expected
+
+
 def test_many_threads_read_many_new_pieces():
     read = convolutions()
     texts = [[int(piece) for piece in RANDOM.integers(PIECES, size=12)] for _ in range(400)]

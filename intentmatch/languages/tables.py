@@ -42,7 +42,7 @@ class Table(Mapping[str, Value]):
         return sum(1 for _ in self)
 
     def __contains__(self, code: object) -> bool:
-        return isinstance(code, str) and self._section in sections_of(code)
+        return code in self._values or (isinstance(code, str) and self._section in sections_of(code))
 
 
 def codes() -> tuple[str, ...]:

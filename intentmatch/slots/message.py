@@ -106,7 +106,7 @@ class Message:
         """What functions have found in the message, so that several slots share it."""
         self._runs: dict[int, list[Run]] = {}
 
-    @property
+    @cached_property
     def base_language(self) -> str:
         """The language whose words are read, without region and script; English if the message has none."""
         return base_language(self.language) if self.language else "en"

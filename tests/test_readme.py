@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from documents import README, ROOT, Document, Runner, check_output, skip_if_separate
+from documents import GUIDE, README, ROOT, Document, Runner, check_output, skip_if_separate
 
 TEXT = README.read_text(encoding="utf-8")
 COMMANDS = [block for block in Document(README).blocks if block.language == "sh"]
@@ -81,3 +82,42 @@ def test_any_day_is_shown_in_place_of_today() -> None:
     check_output("judged on 2026-11-02\n", f"judged on {today}\n", "README.md:1")
     with pytest.raises(AssertionError, match="not printed"):
         check_output("judged on 2026-11-02\n", f"judged on {today + timedelta(days=2)}\n", "README.md:1")
+
+
+def test_tables_of_peers_are_those_of_the_benchmarks() -> None:
+    """The README and the guide page encoders show the printed table of one run; of times, the least of all sets."""
+    text = (ROOT / "tests/benchmarks/README.md").read_text(encoding="utf-8")
+    printed = text.split("### Results of `bench_peers.py`")[1].split("```text\n")[1].split("```")[0]
+    rows = [re.split(r"  +", line) for line in printed.splitlines()[1:]]
+    measured = {(row[0], row[1]): row[2:] for row in rows}
+    encoders = (GUIDE / "encoders.md").read_text(encoding="utf-8")
+    shown = (README.read_text(encoding="utf-8") + encoders).replace("*", "")
+
+    for first, peer in SHOWN_PEERS.items():
+        ten, banking = measured["clinc150:train_10", peer], measured["banking77:train_10", peer]
+        speed, again = (min(float(row[place]) for one, row in measured.items() if one[1] == peer) for place in (4, 8))
+        cells = [
+            first,
+            ten[0],
+            ten[2],
+            banking[0],
+            f"{speed:.2f} ms" if speed < 1 else f"{speed:.1f} ms",
+            f"{again:.1f} s",
+            f"{ten[10]} MB",
+        ]
+        assert f"| {' | '.join(cells)} |" in shown, cells
+
+
+SHOWN_PEERS = {
+    "intentmatch": "intentmatch",
+    "intentmatch, MiniLM in 8 bits": "intentmatch, MiniLM int8",
+    "intentmatch, MiniLM": "intentmatch, MiniLM",
+    "semantic-router 1.1.1, MiniLM": "semantic-router, MiniLM",
+    "model2vec of MiniLM, nearest example": "model2vec of MiniLM, nearest",
+    "TF-IDF and logistic regression": "scikit-learn TF-IDF + LR",
+    "NLP.js 4.27": "NLP.js",
+    "`static`": "intentmatch",
+    "`onnx`, all-MiniLM-L6-v2 in int8": "intentmatch, MiniLM int8",
+    "`sentence_transformer`, all-MiniLM-L6-v2": "intentmatch, MiniLM",
+}
+"""First cell of a row in the README or in encoders.md, and the peer of `bench_peers.py`."""

@@ -197,7 +197,7 @@ def _app(
 def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
     import uvicorn
 
-    from intentmatch.server.addresses import without_brackets
+    from intentmatch.server.addresses import checked_proxies, without_brackets
     from intentmatch.server.process.connections import (
         BACKLOG,
         ConnectionLimits,
@@ -208,8 +208,9 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
     from intentmatch.server.process.request_heads import PARSER_BYTES
 
     listener = config.listener
+    proxies = checked_proxies(listener.trusted_proxies)
     limits = ConnectionLimits(
-        possible_connections(listener.max_connections), listener.max_connections_per_address, listener.trusted_proxies
+        possible_connections(listener.max_connections), listener.max_connections_per_address, proxies
     )
     return dict(
         http=partial(LimitedProtocol, head_seconds=config.limits.body_seconds, limits=limits),
@@ -222,8 +223,8 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
         backlog=BACKLOG,
         host=without_brackets(listener.host),
         port=listener.port,
-        proxy_headers=bool(listener.trusted_proxies),
-        forwarded_allow_ips=list(listener.trusted_proxies),
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies,
         server_header=False,
         # The log of one person's own pages would bury the lines that matter to that person.
         access_log=not config.interfaces.open_studio,

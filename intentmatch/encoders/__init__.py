@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from intentmatch.core import plugins
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder
 
-__all__ = ["encoder_key", "load_encoder"]
+__all__ = ["check_kind", "encoder_key", "load_encoder"]
 
 _SETTINGS_OF_AN_ENCODER = ("encoder", "device", "precision", "threads", "remote_seconds", "prompts")
 
@@ -16,10 +18,21 @@ def load_encoder(settings: Settings) -> Encoder:
 
     Raises `UnknownNameError`, `MissingExtraError`, `ModelUnavailableError` or `SettingsError`.
     """
-    kind, _, model = settings.encoder.partition(":")
-    hint = f"For a sentence-transformers model write sentence_transformer:{settings.encoder}"
-    encoder: Encoder = plugins.factory("encoders", kind, hint=hint)(model, settings)
+    encoder: Encoder = _factory(settings)(settings.encoder.partition(":")[2], settings)
     return encoder
+
+
+def check_kind(settings: Settings) -> None:
+    """Raise `UnknownNameError` or `MissingExtraError` unless encoders of this kind are installed; loads no model."""
+    _factory(settings)
+
+
+def _factory(settings: Settings) -> Callable[[str, Settings], Encoder]:
+    hint = f"For a sentence-transformers model write sentence_transformer:{settings.encoder}"
+    found: Callable[[str, Settings], Encoder] = plugins.factory(
+        "encoders", settings.encoder.partition(":")[0], hint=hint
+    )
+    return found
 
 
 def encoder_key(settings: Settings) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Collection
 
+from intentmatch.core.errors import InputError
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -28,6 +30,22 @@ def source_of(address: str) -> str:
     if found is None:
         return address
     return str(found) if found.version == 4 else str(ipaddress.ip_network((found, 64), strict=False))
+
+
+def checked_proxies(texts: Collection[str]) -> list[str]:
+    """Return addresses and networks of proxies as a list. Raises `InputError` for any other text but `*`.
+
+    Uvicorn takes it for the name of a socket, and then believes no proxy.
+    """
+    for text in texts:
+        try:
+            _ = text == "*" or ipaddress.ip_network(text)
+        except ValueError as error:
+            raise InputError(
+                f"a trusted proxy must be an address such as 10.0.0.5, a network such as 10.0.0.0/8, or *; not {text!r}"
+                f" ({error})"
+            ) from None
+    return list(texts)
 
 
 class Networks:

@@ -27,7 +27,14 @@ from intentmatch.server.bots.pool import BotPool
 from intentmatch.server.bots.reloads import ReloadCounter
 from intentmatch.server.config import ServerConfig, ServerOptions, app_config
 from intentmatch.server.middleware import problems
-from intentmatch.server.middleware.limits import AllowedHosts, BodyLimit, OneReading, SecurityHeaders, checked_origins
+from intentmatch.server.middleware.limits import (
+    AllowedHosts,
+    BodyLimit,
+    OneReading,
+    SecurityHeaders,
+    checked_hosts,
+    checked_origins,
+)
 from intentmatch.server.middleware.relative_paths import RelativePaths
 from intentmatch.server.middleware.request_log import RequestLog
 from intentmatch.server.process.metrics import Metrics
@@ -277,8 +284,8 @@ def _add_middleware(app: FastAPI, config: ServerConfig) -> None:
         if config.interfaces.authoring or config.interfaces.studio:
             headers, methods = [*headers, "If-Match"], [*methods, "DELETE"]
         app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=methods, allow_headers=headers)
-    if auth.allowed_hosts:
-        app.add_middleware(AllowedHosts, hosts=auth.allowed_hosts)
+    if hosts := checked_hosts(auth.allowed_hosts):
+        app.add_middleware(AllowedHosts, hosts=hosts)
     if config.process.telemetry:
         app.add_middleware(TraceContext)
     app.add_middleware(OneReading)

@@ -41,6 +41,34 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--allow", "FILE.sqlite"], "no server (https://HOST), no model (KIND:MODEL) and no folder"),
+        (["--set", "threshold=abc"], "threshold"),
+        (["--set", "nosuch=1"], "nosuch"),
+        (["--set", "inbox=database"], "`inbox: database` needs a bot in PostgreSQL"),
+        (["--set", "encoder=nonsense"], "unknown encoder 'nonsense'"),
+        (["--allowed-host", "http://bot.example/x"], "an allowed host must be a name such as shop.example"),
+        (["--trusted-proxy", "nonsense"], "a trusted proxy must be an address such as 10.0.0.5"),
+        (["--trusted-proxy", "10.0.0.5/8"], "has host bits set"),
+    ],
+)
+def test_value_under_which_no_bot_could_answer_is_an_error_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
+    """Also where bots are loaded with their first message."""
+    monkeypatch.setattr(
+        "intentmatch.server.process.certificates.serve_alone", lambda *_, **__: pytest.fail("it serves")
+    )
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "bot.yaml").write_text(GOOD, encoding="utf-8")
+
+    result = CliRunner().invoke(cli, ["serve", str(tmp_path), "--bots", *words])
+
+    assert (result.exit_code, said in result.output) == (2, True), result.output
+
+
 def ask(port: int, text: str, path: str = "/match") -> dict:
     """The response to a message; empty while there is no server."""
     request = urllib.request.Request(

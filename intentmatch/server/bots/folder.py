@@ -15,7 +15,8 @@ from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import InputError, Location, Problem, RegistryError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder
-from intentmatch.inbox.inbox import IN_DATABASE
+from intentmatch.encoders import check_kind
+from intentmatch.inbox.inbox import IN_DATABASE, NEEDS_DATABASE
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.reader import SUFFIXES, own_files
 from intentmatch.storage.postgres.address import Address, is_address
@@ -82,6 +83,14 @@ class BotFolder:
         """
         inbox = resolve(self.settings).inbox
         return self.settings if inbox in _SEPARATE else {**self.settings, "inbox": _inbox_of(inbox, name)}
+
+    def check_settings(self) -> None:
+        """Raise `InputError` for settings under which no bot could be loaded: when the server starts, and not later."""
+        settings = resolve(self.settings)
+        if settings.inbox == IN_DATABASE and not isinstance(self.path, Address):
+            raise InputError(NEEDS_DATABASE)
+        if self.load_encoder is None:
+            check_kind(settings)
 
     def named_on_disk(self) -> Mapping[str, list[str]]:
         """Return what the YAML of each bot names, see `authoring.read_limits`. Raises as `bots`."""

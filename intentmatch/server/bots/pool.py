@@ -125,6 +125,7 @@ class BotPool:
         self._folder, self._watch, self._spans, self._reloads = folder, watch, spans, reloads
         self._candidates = candidates
         # Least recently used first.
+        folder.check_settings()
         self._entries = {name: _Entry(name, path) for name, path in folder.bots().items()}
         self._named_on_disk = folder.named_on_disk()
         self._preloaded = folder.preloaded(list(self._entries))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Collection
 from contextvars import ContextVar
@@ -11,6 +12,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from intentmatch.core.errors import InputError
+from intentmatch.server.addresses import parsed
 from intentmatch.server.middleware.problems import ProblemError, response
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
@@ -26,6 +28,7 @@ _HEADERS = (
     # A page that needs more, such as its own style, sends a policy of its own.
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
+_HOST_NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _FRAMINGS = {b"content-length", b"transfer-encoding"}
 _ONE_YEAR_OF_HTTPS = (b"strict-transport-security", b"max-age=31536000")
 
@@ -170,6 +173,16 @@ def checked_origins(origins: Collection[str]) -> list[str]:
                 f"a CORS origin must look like https://shop.example, without a path, or be *; not {origin!r}"
             )
     return list(origins)
+
+
+def checked_hosts(hosts: Collection[str]) -> list[str]:
+    """Return the hosts as a list. Raises `InputError` for one that no request could have."""
+    for host in hosts:
+        if not _HOST_NAME.fullmatch(host) and parsed(host.strip("[]")) is None:
+            raise InputError(
+                f"an allowed host must be a name such as shop.example, without scheme, port and path; not {host!r}"
+            )
+    return list(hosts)
 
 
 def _announced(scope: Scope) -> int:

@@ -49,6 +49,12 @@ def test_https_responses_have_hsts(matcher: Matcher) -> None:
         assert "max-age" in client.get("/healthz").headers["strict-transport-security"]
 
 
+@pytest.mark.parametrize("host", ["", "*", "http://bot.example", "bot.example:8080", "bot.example/x", "a b", "\u2013"])
+def test_host_that_no_request_can_have_is_an_error(matcher: Matcher, host: str) -> None:
+    with pytest.raises(InputError, match="an allowed host must be a name"):
+        create_app(matcher, allowed_hosts=["bot.example", host])
+
+
 @pytest.mark.parametrize(
     ("host", "status"),
     [("bot.example", 200), ("BOT.example:8080", 200), ("[::1]:8080", 200), ("[::2]", 200),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from collections.abc import Mapping
 from configparser import ConfigParser
@@ -139,3 +141,20 @@ def test_readme_names_every_file() -> None:
     guide = (DEPLOY / "README.md").read_text(encoding="utf-8")
     for file in DEPLOY.iterdir():
         assert file.name == "README.md" or file.name in guide, file
+
+
+def test_image_is_not_of_root_and_asks_a_route_for_its_health(client: TestClient) -> None:
+    """Its command has options that `serve` has."""
+    text = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line.partition(" ") for line in text.splitlines() if line and line[0] not in "# "]
+    last = {name: rest for name, _, rest in lines}
+    user, _, group = last["USER"].partition(":")
+    assert int(user) > 0 < int(group)
+    (port,) = last["EXPOSE"].split()
+    (path,) = re.findall(rf"127\.0\.0\.1:{port}(/\w+)", last["HEALTHCHECK"])
+    assert client.get(path).status_code == 200
+    program, command, bot, *options = json.loads(last["ENTRYPOINT"])
+    assert (program, command) == ("intentmatch", "serve")
+    assert f"COPY --from=build {bot} {bot}" in text
+    with SERVE.make_context("serve", [bot, *options], resilient_parsing=False) as context:
+        assert str(context.params["port"]) == port

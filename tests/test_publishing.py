@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shlex
@@ -87,11 +88,21 @@ def test_publishing_needs_no_token() -> None:
     assert "secrets." not in text
 
 
-@pytest.mark.parametrize("path", sorted((GITHUB / "ISSUE_TEMPLATE").glob("*-*.yml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    sorted({*(GITHUB / "ISSUE_TEMPLATE").glob("*.yml")} - {GITHUB / "ISSUE_TEMPLATE" / "config.yml"}),
+    ids=lambda path: path.stem,
+)
 def test_form_asks_for_what_is_required(path: Path) -> None:
     form = read(path)
     assert form.keys() == {"name", "description", "labels", "body"}
     assert any(field.get("validations", {}).get("required") for field in form["body"])
+    for words in re.findall(r"`intentmatch ([^`]+)`", path.read_text(encoding="utf-8")):
+        name, *options = shlex.split(words)
+        command = cli if name.startswith("-") else cli.get_command(click.Context(cli), name)
+        assert command is not None
+        given = {option for option in (name, *options) if option.startswith("-")}
+        assert given <= {"--version", *(option for each in command.params for option in each.opts)}
 
 
 @pytest.mark.parametrize("hook", read(ROOT / ".pre-commit-hooks.yaml"), ids=lambda hook: hook["id"])
@@ -137,3 +148,24 @@ def test_inputs_of_the_action_reach_its_script() -> None:
     step = action["runs"]["steps"][-1]
     assert all(name in script for name in step["env"])
     assert set(re.findall(r"inputs\.([\w-]+)", str(action["runs"]))) == action["inputs"].keys()
+
+
+def test_links_of_the_site_lead_to_pages_and_files() -> None:
+    """`mkdocs build --strict` checks those between pages, and their anchors."""
+    spec = importlib.util.spec_from_file_location("site_pages", GITHUB / "site_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    guide = ROOT / "intentmatch" / "guide"
+    documents = [(file, pages.GUIDE) for file in guide.glob("*.md")] + [(ROOT / "README.md", ".")]
+    outside = set()
+    for file, folder in documents:
+        text = pages.linked(file.read_text(encoding="utf-8"), folder, "https://REPOSITORY")
+        outside |= set(re.findall(r"\]\(https://REPOSITORY/blob/main/([^)#]+)", text))
+        without_code = re.sub(r"^```.*?^```$|`[^`\n]+`", "", text, flags=re.DOTALL | re.MULTILINE)
+        inside = re.findall(r"\]\((?!https?://|mailto:|#)([^)\s#]+)", without_code)
+        assert [name for name in inside if not (guide / name).exists()] == [], file
+    assert outside
+    assert [name for name in outside if not (ROOT / name).exists()] == []
+    assert {topic for topics in pages.GROUPS.values() for topic in topics} == {file.stem for file in guide.glob("*.md")}

@@ -10,6 +10,7 @@ from intentmatch.core.errors import NOWHERE, Location, Problem, suggest
 from intentmatch.core.shared_lines import may_share
 from intentmatch.core.threshold import parse_threshold
 from intentmatch.core.types import Case, Intent, Registry, Utterance
+from intentmatch.registry.descriptions import is_description
 from intentmatch.text.normalize import fold
 
 Rule = Callable[[Registry], Iterator[Problem]]
@@ -56,6 +57,15 @@ def no_utterances(registry: Registry) -> Iterator[Problem]:
             message = f"intent {intent.name!r} has no utterances"
             hint = "list example messages below `utterances:`"
             yield Problem(_place(intent), "error", "no-utterances", message, hint)
+
+
+def description_only(registry: Registry) -> Iterator[Problem]:
+    """Report intents that have a description in place of utterances: a few lines are worth much more."""
+    for intent in registry:
+        if intent.utterances and all(is_description(utterance, intent) for utterance in intent.utterances):
+            message = f"intent {intent.name!r} has no utterances, only its description"
+            hint = "list example messages below `utterances:`; three of them say more than any description"
+            yield Problem(_place(intent), "warning", "description-only", message, hint)
 
 
 def empty_utterance(registry: Registry) -> Iterator[Problem]:
@@ -158,6 +168,7 @@ RULES: tuple[Rule, ...] = (
     intent_redefined,
     threshold,
     no_utterances,
+    description_only,
     empty_utterance,
     duplicate_utterance,
     conflicting_utterance,

@@ -16,6 +16,7 @@ from intentmatch.core.settings import resolve
 from intentmatch.core.types import Case, Registry
 from intentmatch.registry import checks as rules
 from intentmatch.registry.confinement import ReadLimits, outside
+from intentmatch.registry.descriptions import described
 from intentmatch.registry.reading import nodes, syntax_causes
 from intentmatch.registry.reading.comments import Comment, comments
 from intentmatch.registry.reading.file_content import FileContent
@@ -88,6 +89,7 @@ def examine(
     problems += found
     problems += outside(unexpanded.settings, unexpanded.setting_locations, limits)
     registry, found = expanded(unexpanded)
+    registry = described(registry)
     problems += found
     # In a registry that is empty because of errors, the checks would only repeat them.
     if registry.intents or all(problem.severity != "error" for problem in problems):

@@ -6,6 +6,7 @@ API allows for each question by itself: a predicate that names no intent, a scor
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Annotated, Any, Literal
 
@@ -117,11 +118,15 @@ def protocol(host: Host) -> Protocol:
         bot = await host.bot(request, body.model)
         options = [question.options for question in body.questions if not isinstance(question, _PredicateQuestion)]
         found = await deciders.about(bot, message, options)
-        offered = intent_options(bot.matcher.registry)
-        answers = [{**_answer(found, question, offered), "name": question.name} for question in body.questions]
-        texts = [message, *(option.text for offer in options for option in offer)]
-        tokens = sum(len(text.split()) for text in texts)
-        return JSONResponse({"model": model_name(bot), "answers": answers, "usage": _usage(tokens, len(answers))})
+
+        def respond() -> Response:
+            offered = intent_options(bot.matcher.registry)
+            answers = [{**_answer(found, question, offered), "name": question.name} for question in body.questions]
+            texts = [message, *(option.text for offer in options for option in offer)]
+            tokens = sum(len(text.split()) for text in texts)
+            return JSONResponse({"model": model_name(bot), "answers": answers, "usage": _usage(tokens, len(answers))})
+
+        return await asyncio.to_thread(respond)
 
     return Protocol(router, re.compile(r"/v1/decisions(/.*)?"), error_response, names_bots=True)
 

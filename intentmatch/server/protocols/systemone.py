@@ -6,6 +6,7 @@ The registry is the model: see `typed_decisions`. Every valid question is answer
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Sequence
@@ -137,12 +138,16 @@ def protocol(host: Host) -> Protocol:
         options = [question.options for question in body.questions.values() if not isinstance(question, _Noul)]
         texts = [text for question in body.questions.values() if isinstance(question, _Noul) for text in question.all]
         found = await deciders.about(bot, message, options, texts)
-        offered = intent_options(bot.matcher.registry)
-        answers = {name: _answer(found, question, offered) for name, question in body.questions.items()}
-        words = [message, *texts, *(option.text for offer in options for option in offer)]
-        usage = {"input_tokens": sum(len(text.split()) for text in words), "output_tokens": len(answers)}
-        said = {"model": model_name(bot), "answers": answers, "usage": usage}
-        return JSONResponse({**said, "x_verdict": found.result.verdict, "x_intent": found.result.intent})
+
+        def respond() -> Response:
+            offered = intent_options(bot.matcher.registry)
+            answers = {name: _answer(found, question, offered) for name, question in body.questions.items()}
+            words = [message, *texts, *(option.text for offer in options for option in offer)]
+            usage = {"input_tokens": sum(len(text.split()) for text in words), "output_tokens": len(answers)}
+            said = {"model": model_name(bot), "answers": answers, "usage": usage}
+            return JSONResponse({**said, "x_verdict": found.result.verdict, "x_intent": found.result.intent})
+
+        return await asyncio.to_thread(respond)
 
     @router.get("/v1/models")
     async def models(request: Request) -> Response:

@@ -7,6 +7,7 @@ similarity of their text, or in equal parts to all options.
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,13 +61,25 @@ class Decider:
         self._named = named
         self._vectors = vectors
         self._confidences = _confidences(result)
+        # Many questions may have the same options: all intents, if they have none of their own.
+        self._intents: dict[tuple[Option, ...], list[str | None]] = {}
+        self._probabilities: dict[tuple[Option, ...], Probabilities] = {}
 
     def intents(self, options: Sequence[Option]) -> list[str | None]:
         """Return the intent of each option; None if it is no intent, or if an option before it has this intent."""
-        return intents_of(self._named, options)
+        key = tuple(options)
+        if key not in self._intents:
+            self._intents[key] = intents_of(self._named, options)
+        return self._intents[key]
 
     def probabilities(self, options: Sequence[Option]) -> Probabilities:
         """Return the probability of each option, in [0, 1] and adding up to 1."""
+        key = tuple(options)
+        if key not in self._probabilities:
+            self._probabilities[key] = self._shared_out(options)
+        return self._probabilities[key]
+
+    def _shared_out(self, options: Sequence[Option]) -> Probabilities:
         intents = self.intents(options)
         known = np.array([0.0 if name is None else self._confidences.get(name, 0.0) for name in intents])
         known /= max(1.0, float(known.sum()))
@@ -123,13 +136,21 @@ class Deciders:
         registry = bot.matcher.registry
         result = await self._host.match(bot, message, MatchOptions(top_k=max(1, len(registry))))
         named = _names(registry)
+        # A hundred thousand options take seconds, in which the event loop has other callers.
+        unknown = await asyncio.to_thread(self._unknown, named, options, texts)
+        return Decider(named, result, await self._vectors(bot, message, unknown))
+
+    def _unknown(
+        self, named: Mapping[str, str], options: Iterable[Sequence[Option]], texts: Iterable[str]
+    ) -> list[str]:
+        """Return the texts that no intent has."""
         unknown = [clean(text) for text in texts if fold(text) not in named]
         for offered in options:
             intents = intents_of(named, offered)
             unknown += [option.text for option, intent in zip(offered, intents, strict=True) if intent is None]
         for text in unknown:
             self._host.check_length(text)
-        return Decider(named, result, await self._vectors(bot, message, unknown))
+        return unknown
 
     async def _vectors(self, bot: Bot, message: str, texts: Sequence[str]) -> Mapping[str, Vectors]:
         """Return the vector of the message, at the key "", and of each text."""

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from intentmatch import Matcher
 from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.server import BotFolder, create_app
+from intentmatch.server.protocols import typed_decisions
 
 UNIFORM = 1 / 3
 
@@ -126,6 +127,28 @@ def test_refused_intent_is_not_likely() -> None:
     assert chosen(caller, "cancel", "track", "none", state="cancel my order")["confidence"] > 0.5
     refused = chosen(caller, "cancel", "track", "none", state="please don't cancel my order")
     assert refused["probabilities"]["cancel"] <= 0.5
+
+
+def test_questions_without_options_compare_all_intents_once(
+    protocol_client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A short request of 400 questions about 1,000 intents kept all other callers waiting for 26 seconds."""
+    compared: list[int] = []
+    intents_of = typed_decisions.intents_of
+
+    def counted(named: Any, options: Any) -> list[str | None]:
+        compared.extend([len(options)] if options else [])
+        return intents_of(named, options)
+
+    monkeypatch.setattr(typed_decisions, "intents_of", counted)
+    question = {"type": "choice", "instructions": "What is meant?"}
+    body = {"model": "m", "state": "goodbye", "questions": {str(number): question for number in range(40)}}
+    given = {"model": "m", "input": "goodbye", "questions": [question] * 40}
+
+    assert len(protocol_client.post("/v1/systemone", json=body).json()["answers"]) == 40
+    assert len(compared) == 1
+    assert len(protocol_client.post("/v1/decisions", json=given).json()["answers"]) == 40
+    assert len(compared) == 2
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.encode import encode_all
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.bots.bot import Bot
-from intentmatch.server.protocols.host import Host, confidence
+from intentmatch.server.protocols.host import Host, confidence, refused
 from intentmatch.text.normalize import clean, fold, in_words
 
 MAX_QUESTIONS = 400
@@ -131,7 +131,7 @@ class Deciders:
     ) -> Decider:
         """Match a message, and compare it with the options that are no intents and with other texts.
 
-        Raises `ProblemError`: 400 if a text is too long, 503 as `Bot.match` does.
+        Raises `ProblemError`: 400 if a text is too long or there are too many, 503 as `Bot.match` does.
         """
         registry = bot.matcher.registry
         result = await self._host.match(bot, message, MatchOptions(top_k=max(1, len(registry))))
@@ -150,6 +150,10 @@ class Deciders:
             unknown += [option.text for option, intent in zip(offered, intents, strict=True) if intent is None]
         for text in unknown:
             self._host.check_length(text)
+        if (count := len({*unknown})) > _KEPT_TEXTS:
+            raise refused(
+                400, f"{count} different options are no intents; at most {_KEPT_TEXTS} may be in one request."
+            )
         return unknown
 
     async def _vectors(self, bot: Bot, message: str, texts: Sequence[str]) -> Mapping[str, Vectors]:

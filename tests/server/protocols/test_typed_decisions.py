@@ -151,6 +151,16 @@ def test_questions_without_options_compare_all_intents_once(
     assert len(compared) == 2
 
 
+def test_more_different_options_than_are_kept_are_refused(protocol_client: TestClient) -> None:
+    """They would fill the queue of messages for seconds, and other callers would get 503."""
+    criteria = [dict.fromkeys(f"option {first + number}" for number in range(255)) for first in range(0, 17 * 255, 255)]
+    questions = {str(number): {"type": "choice", "criteria": names} for number, names in enumerate(criteria)}
+
+    answer = protocol_client.post("/v1/systemone", json={"model": "m", "state": "goodbye", "questions": questions})
+
+    assert (answer.status_code, "4335 different options are no intents" in answer.text) == (422, True)
+
+
 @pytest.mark.parametrize(
     ("question", "place"),
     [

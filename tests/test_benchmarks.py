@@ -1065,6 +1065,20 @@ def test_follow_ups_are_counted_with_and_without_the_turn_before(run, tmp_path, 
     assert "kept, follow: " in done.stdout
 
 
+def test_nothing_that_the_inbox_is_sure_of_does_harm(run, tmp_path):
+    out = tmp_path / "out.json"
+
+    done = run("bench_inbox", "--json", out)
+
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(out.read_text(encoding="utf-8"))
+    assert len(rows) == 14
+    assert sum(row["sure"] for row in rows) >= 100
+    assert [row["name"] for row in rows if row["harmful"]] == []
+    asks = [row for row in rows if row["name"].endswith(", asks")]
+    assert sum(row["offered"] for row in asks) >= 0.8 * sum(row["messages"] for row in asks)
+
+
 def test_messages_tables_and_pictures(run, tmp_path, messages_data, yaml_registry):
     out, pictures = tmp_path / "out.json", tmp_path / "pictures"
     words = ["--data", messages_data, "--set", "tiny:train", "--registry", yaml_registry, "--noise", 3, "--edits", 2]

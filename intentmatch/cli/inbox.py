@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from intentmatch.registry.editing.plan import Changes
     from intentmatch.server.erasing import Erased
 
-_Reply = Literal["ignore", "skip", "stop"]
+_Reply = Literal["test", "ignore", "skip", "stop"]
 _REPLIES: Mapping[str, _Reply] = {reply: reply for reply in get_args(_Reply)}
 
 inbox_file_argument = click.argument("file", required=False, type=OUTPUT_FILE)
@@ -55,7 +55,7 @@ def inbox() -> None:
     \b
     Examples:
       intentmatch inbox misses.sqlite --intents shop/
-      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 17
+      intentmatch inbox apply misses.sqlite --intents shop/ --cluster 17 --ignore
     """
 
 
@@ -99,6 +99,7 @@ def show_(file: Path | None, intents: str | Address, as_json: bool, settings: tu
     help="Add the messages to this intent instead of the proposed one.",
 )
 @click.option("--new", metavar="NAME", help="Create this intent from the messages.")
+@click.option("--not", "negative", metavar="NAME", help="Add the messages to `not:` of this intent, which they refuse.")
 @click.option("--ignore", is_flag=True, help="Remove the messages from the inbox for good.")
 @click.option("--as-tests", is_flag=True, help="Add the messages to `tests:` instead of to the intents.")
 @language_option
@@ -113,6 +114,7 @@ def apply(
     numbers: tuple[int, ...],
     intent: str | None,
     new: str | None,
+    negative: str | None,
     ignore: bool,
     as_tests: bool,
     language: str | None,
@@ -123,7 +125,8 @@ def apply(
 ) -> None:
     """Add groups to intents, as proposed or as you choose.
 
-    Without --cluster you are asked about each group. The change of the YAML is shown first, then its effect on the
+    Without --cluster you are asked about each group. A group whose proposal is a question ("?") needs your answer:
+    --intent, --new, --not or --ignore. The change of the YAML is shown first, then its effect on the
     answers, as in `diff`. Handled messages leave the inbox and do not come back. --lang is for messages whose language
     is unknown.
 
@@ -133,20 +136,23 @@ def apply(
     \b
     Examples:
       intentmatch inbox apply misses.sqlite --intents shop/
-      intentmatch inbox apply misses.sqlite -i shop/ -c 17 -c 4
+      intentmatch inbox apply misses.sqlite -i shop/ -c 17 -c 4 --ignore
       intentmatch inbox apply misses.sqlite -i shop/ -c 17 --intent refund_status
       intentmatch inbox apply misses.sqlite -i shop/ -c 4 --new gift_cards
+      intentmatch inbox apply misses.sqlite -i shop/ -c 9 --not order_cancel
       intentmatch inbox apply misses.sqlite -i shop/ -c 4 --ignore --as-tests
     """
     from intentmatch.authoring.summary import summary
     from intentmatch.inbox import additions_to_tests, edits_of
     from intentmatch.registry import is_yaml
 
-    action = _requested_action(intent, new, ignore=ignore)
+    action = _requested_action(intent, new, negative, ignore=ignore)
     if action and not numbers:
-        raise click.UsageError("--intent, --new and --ignore need --cluster.")
+        raise click.UsageError("--intent, --new, --not and --ignore need --cluster.")
     if as_tests and new is not None:
         raise click.UsageError("Tests expect intents that exist: --as-tests and --new do not go together.")
+    if as_tests and negative is not None:
+        raise click.UsageError("What is refused is out of scope: write --ignore --as-tests, not --not.")
     if not is_yaml(intents):
         raise InputError(f"{intents} is not YAML: edit the folder that the artefact was built from")
     matcher = load(intents, settings)
@@ -290,19 +296,22 @@ def open_inbox(matcher: Matcher, file: Path | None) -> Inbox:
     return found
 
 
-def _requested_action(intent: str | None, new: str | None, *, ignore: bool) -> tuple[Action, str | None] | None:
+def _requested_action(
+    intent: str | None, new: str | None, negative: str | None, *, ignore: bool
+) -> tuple[Action, str | None] | None:
     """Return the action that the options ask for, with its intent; None for the proposed action."""
     actions: list[tuple[Action, str | None]] = []
     actions += [("add", intent)] if intent is not None else []
     actions += [("new", new)] if new is not None else []
+    actions += [("not", negative)] if negative is not None else []
     actions += [("ignore", None)] if ignore else []
     if len(actions) > 1:
-        raise click.UsageError("Choose one of --intent, --new and --ignore.")
+        raise click.UsageError("Choose one of --intent, --new, --not and --ignore.")
     return actions[0] if actions else None
 
 
 def _decide(found: Review, numbers: Sequence[int], requested: tuple[Action, str | None] | None) -> list[Decision]:
-    """Return a decision for each group of --cluster. InputError for an unknown number."""
+    """Return a decision for each group of --cluster. InputError for an unknown number, and for an open question."""
     from intentmatch.inbox import Decision
 
     clusters = {message.id: cluster for cluster in found.clusters for message in cluster.messages}
@@ -312,9 +321,20 @@ def _decide(found: Review, numbers: Sequence[int], requested: tuple[Action, str 
             known = ", ".join(str(cluster.number) for cluster in found.clusters) or "none"
             raise InputError(f"the inbox has no cluster {number}; its clusters are {known}")
         cluster = clusters[number]
-        action, intent = requested or cluster.proposal[:2]
+        action, intent = requested or _proposed(cluster)
         decisions[cluster.number] = Decision(cluster, action, intent)
     return list(decisions.values())
+
+
+def _proposed(cluster: Cluster) -> tuple[Action, str | None]:
+    """Return the proposal. InputError if it is a question."""
+    proposal = cluster.proposal
+    if proposal.accepted is not None:
+        return proposal.accepted
+    likely = f"--not {proposal.intent}" if proposal.action == "not" else f"--intent {(*proposal.nearest, 'NAME')[0]}"
+    raise InputError(
+        f"cluster {cluster.number} is a question ({proposal.because}): answer it by {likely}, --new NAME or --ignore"
+    )
 
 
 def _ask(found: Review, matcher: Matcher) -> Iterator[Decision]:
@@ -337,15 +357,21 @@ def _ask(found: Review, matcher: Matcher) -> Iterator[Decision]:
 def _reply(cluster: Cluster, names: Sequence[str]) -> tuple[Action | Literal["skip", "stop"], str | None]:
     """Ask the user what to do with a group, until the reply is valid; return the action and its intent."""
     proposal = cluster.proposal
+    enter = "Enter to accept" if proposal.sure else "Enter to skip"
     while True:
-        text = click.prompt("Enter to accept, or: new, ignore, skip, stop, an intent", default="", show_default=False)
+        text = click.prompt(f"{enter}, or: an intent, new, not, test, ignore, skip, stop", "", show_default=False)
         if not text:
-            return proposal.action, proposal.intent
+            return proposal.accepted or ("skip", None)
         if text in _REPLIES:
             return _REPLIES[text], None
         if text == "new":
             return "new", click.prompt("Name", default=proposal.intent if proposal.action == "new" else None)
-        if text in names:
+        if text == "not":
+            refused = click.prompt("Intent", default=proposal.intent if proposal.action == "not" else None)
+            if refused in names:
+                return "not", refused
+            text = refused
+        elif text in names:
             return "add", text
         nearest = suggest(text, names)
         output.say(f"There is no intent {text!r}." + (f" Did you mean {nearest!r}?" if nearest else ""), err=True)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from intentmatch.inbox.proposals import Action, Cluster
+from intentmatch.inbox.groups import Cluster
+from intentmatch.inbox.proposals import Action
 from intentmatch.registry.editing.edits import AddIntent, AddTest, AddUtterance, Edit
 
 
@@ -17,24 +18,27 @@ class Decision:
     cluster: Cluster
     action: Action
     intent: str | None = None
-    """The intent that gets the messages, or the name of the new intent; None to ignore them."""
+    """The intent that gets the messages, or the name of the new intent; None for tests, and to ignore them."""
 
 
 def edits_of(decisions: Sequence[Decision], *, language: str | None = None, file: Path | None = None) -> list[Edit]:
-    """Return an edit for each message that becomes an utterance, the most central message of a cluster first.
+    """Return an edit for each message that becomes a line of an intent or a test, the most central message first.
 
     Brackets in a message are plain text. `language` replaces the language of every message; `file` is the YAML file for
-    new intents.
+    new intents and for tests.
     """
     edits: list[Edit] = []
     for decision in decisions:
+        if decision.action == "test":
+            edits += additions_to_tests([decision], language=language, file=file)
         if decision.intent is None:
             continue
         lines = [(message.text or "", language or message.language) for message in decision.cluster.messages]
         if decision.action == "new":
             (text, code), *lines = lines
             edits.append(AddIntent(decision.intent, text, code, file))
-        edits += [AddUtterance(decision.intent, text, code) for text, code in lines]
+        is_negative = decision.action == "not"
+        edits += [AddUtterance(decision.intent, text, code, is_negative) for text, code in lines]
     return edits
 
 

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.core.errors import InputError, IntentMatchError, counted, public_text
 from intentmatch.core.relative_paths import relative
-from intentmatch.inbox import Action, Cluster, Decision, Inbox, Missed, Review, edits_of, review
-from intentmatch.inbox.proposals import times
-from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting
+from intentmatch.inbox import Action, Cluster, Decision, Inbox, Kind, Review, review
+from intentmatch.registry.editing.settings_edit import Setting
 from intentmatch.studio.cursor import Cursor
 from intentmatch.studio.host import BotUnavailableError
-from intentmatch.studio.parts import answer_buttons, answer_of, badge, empty, heading, later, tag, words
-from intentmatch.studio.places import intent_link
+from intentmatch.studio.inbox_card import SECTIONS, Handlers, draw_group, offered, says
+from intentmatch.studio.inbox_decisions import ask_for_intent, edits_for
+from intentmatch.studio.parts import empty, heading, later, tag
 from intentmatch.studio.preloading import preload
 from intentmatch.studio.proposal import propose
+from intentmatch.studio.switches import FILE, turn_on
 from intentmatch.studio.visit import Visit
 
 _AT_ONCE = 10
-_SHOWN_MESSAGES = 5
-FILE = "misses.sqlite"
-"""Where messages are kept if an author turns the inbox on."""
+_OFFERED = 3
+_PURPOSES: Mapping[Action, str] = {
+    "add": "to add",
+    "new": "for new intents",
+    "not": "not to match",
+    "test": "as tests",
+    "ignore": "to ignore",
+}
 
 
 async def show(visit: Visit) -> None:
@@ -48,16 +53,20 @@ class _InboxPage:
         self._drawn = 0
         self._cursor: Cursor[int] = Cursor(visit, "group", self._show_more)
         self._language: str | None = None
-        for keys, says, handler in (
+        self._lists: dict[Kind, TextElement] = {}
+        for place in range(_OFFERED):
+            visit.shortcut(str(place + 1), f"Add to intent {place + 1} of those offered", partial(self._offer, place))
+        for keys, explained, handler in (
             ("a", "Accept the proposal", self._accept),
             ("n", "Make a new intent of the group", self._new_intent),
             ("m", "Add the group to another intent", self._other_intent),
-            ("i", "Ignore the group", self._ignore),
+            ("t", "Keep the group as a test that it is no intent", partial(self._decide_current, "test")),
+            ("i", "Ignore the group", partial(self._decide_current, "ignore")),
             ("u", "Undo the decision", self._undo),
             ("w", "Write the decisions, after a look at their effect", self._write),
             ("r", "Read the inbox again", self._reload),
         ):
-            visit.shortcut(keys, says, handler)
+            visit.shortcut(keys, explained, handler)
 
     async def load(self) -> None:
         """Read the inbox and draw it in the present place."""
@@ -86,7 +95,8 @@ class _InboxPage:
             self._button("Read again", "refresh", self._reload)
             return
         self._summary(found)
-        self._list = tag("div", classes="st-stack st-gap", role="list")
+        self._lists.clear()
+        self._groups = tag("div", classes="st-stack st-gap")
         self._more = ui.button("Show more", on_click=self._show_more).props("flat")
         self._dock = tag("div", classes="st-dock st-row", role="group", aria_label="Decisions")
         self._show_more()
@@ -107,7 +117,7 @@ class _InboxPage:
                     select.props("outlined dense options-dense").classes("st-pick")
                     select.on_value_change(lambda event: setattr(self, "_language", event.value))
                 if self._visit.may("author"):
-                    sure = sum(cluster.proposal.sure for cluster in found.clusters)
+                    sure = sum(cluster.proposal.accepted is not None for cluster in found.clusters)
                     if sure:
                         self._button(f"Accept the {sure} that are sure", "done_all", self._accept_all)
                 self._button("Read again", "refresh", self._reload)
@@ -117,8 +127,8 @@ class _InboxPage:
 
     def _show_more(self) -> bool:
         some = self._clusters[self._drawn : self._drawn + _AT_ONCE]
-        with self._list:
-            for cluster in some:
+        for cluster in some:
+            with self._list_of(cluster.kind):
                 card = tag("article", classes="st-card", role="listitem", aria_label=f"“{cluster.name}”")
                 self._cards[cluster.number] = card
                 self._cursor.add(cluster.number, card)
@@ -127,59 +137,28 @@ class _InboxPage:
         self._more.set_visibility(self._drawn < len(self._clusters))
         return bool(some)
 
+    def _list_of(self, kind: Kind) -> TextElement:
+        """Return the list of the groups whose messages do the same, with a heading."""
+        if kind not in self._lists:
+            with self._groups:
+                tag("h2", SECTIONS[kind], "st-h2")
+                self._lists[kind] = tag("div", classes="st-stack st-gap", role="list", aria_label=SECTIONS[kind])
+        return self._lists[kind]
+
     def _draw_card(self, cluster: Cluster) -> None:
         card = self._cards[cluster.number]
         decision = self._decisions.get(cluster.number)
         card.clear()
-        card.classes(remove="add new ignore", add=decision.action if decision else "")
+        card.classes(remove="add new not test ignore", add=decision.action if decision else "")
+        handlers = Handlers(
+            choose=partial(self._cursor.choose, cluster.number),
+            decide=partial(self._decide, cluster),
+            other_intent=self._other_intent,
+            new_intent=self._new_intent,
+            undo=self._undo,
+        )
         with card:
-            with tag("div", classes="st-row"):
-                words(f"“{cluster.name}”", "st-h2", "h2")
-                with tag("span", classes="st-row st-push st-small st-muted"):
-                    tag("span", f"received {times(cluster.count)}, last {cluster.last:%Y-%m-%d}")
-                    for code in cluster.languages:
-                        badge(code)
-            _messages(cluster.messages[1:])
-            with tag("div", classes="st-row"):
-                if decision is None:
-                    tag("span", "Proposal:" if cluster.proposal.sure else "Is this right?", "st-muted")
-                    self._says(cluster.proposal.action, cluster.proposal.intent)
-                    tag("span", cluster.proposal.because, "st-muted st-small")
-                else:
-                    self._says(decision.action, decision.intent)
-                    tag("span", "not written yet", "st-muted st-small")
-            if self._visit.may("author"):
-                with tag("div", classes="st-row"):
-                    self._actions(cluster, decided=decision is not None)
-
-    def _actions(self, cluster: Cluster, *, decided: bool) -> None:
-        def act(text: str, icon: str, handler: object, main: bool = False) -> None:
-            async def run() -> None:
-                self._cursor.choose(cluster.number)
-                done = handler()  # type: ignore[operator]
-                if asyncio.iscoroutine(done):
-                    await done
-
-            button = ui.button(text, icon=icon, on_click=run).props(f"no-caps dense {'unelevated' if main else 'flat'}")
-            button.props["aria-label"] = f"{text}: “{cluster.name}”"
-
-        if decided:
-            act("Undo", "undo", self._undo)
-            return
-        act("Accept" if cluster.proposal.sure else "Yes", "check", self._accept, main=cluster.proposal.sure)
-        act("Another intent", "input", self._other_intent)
-        act("New intent", "add", self._new_intent)
-        act("Ignore", "close", self._ignore)
-
-    def _says(self, action: Action, intent: str | None) -> None:
-        if action == "ignore":
-            badge("ignore")
-            return
-        badge("new intent" if action == "new" else "add to", "primary" if action == "new" else "good")
-        if action == "add" and intent is not None:
-            intent_link(self._visit, intent)
-        else:
-            tag("span", intent or "", "st-mono", dir="auto")
+            draw_group(self._visit, cluster, decision, handlers)
 
     @property
     def _current(self) -> Cluster | None:
@@ -196,29 +175,37 @@ class _InboxPage:
         self._decisions[cluster.number] = Decision(cluster, action, intent)
         self._draw_card(cluster)
         self._draw_dock()
-        what = {"add": f"add to {intent}", "new": f"new intent {intent}", "ignore": "ignore"}[action]
-        self._visit.announce(f"{cluster.name}: {what}")
+        self._visit.announce(f"{cluster.name}: {says(action, intent)}")
         self._cursor.choose(cluster.number)
         self._cursor.step(1)
 
     def _accept(self) -> None:
         cluster = self._chosen()
-        if cluster is not None:
-            self._decide(cluster, cluster.proposal.action, cluster.proposal.intent)
+        if cluster is None:
+            return
+        if cluster.proposal.accepted is None:
+            self._visit.tell("This is a question: choose what it means.")
+            return
+        self._decide(cluster, *cluster.proposal.accepted)
 
     def _accept_all(self) -> None:
         for cluster in self._clusters:
-            if cluster.proposal.sure and cluster.number not in self._decisions:
-                action, intent, *_ = cluster.proposal
-                self._decisions[cluster.number] = Decision(cluster, action, intent)
+            if cluster.proposal.accepted is not None and cluster.number not in self._decisions:
+                self._decisions[cluster.number] = Decision(cluster, *cluster.proposal.accepted)
                 if cluster.number in self._cards:
                     self._draw_card(cluster)
         self._draw_dock()
 
-    def _ignore(self) -> None:
+    def _offer(self, place: int) -> None:
+        """Add the current group to one of the intents that its question offers."""
+        cluster = self._chosen()
+        if cluster is not None and place < len(offered(cluster)):
+            self._decide(cluster, "add", offered(cluster)[place])
+
+    def _decide_current(self, action: Action) -> None:
         cluster = self._chosen()
         if cluster is not None:
-            self._decide(cluster, "ignore", None)
+            self._decide(cluster, action, None)
 
     def _undo(self) -> None:
         cluster = self._chosen()
@@ -256,10 +243,10 @@ class _InboxPage:
         made = list(self._decisions.values())
         self._dock.set_visibility(bool(made))
         with self._dock:
-            for action, says in (("add", "to add"), ("new", "for new intents"), ("ignore", "to ignore")):
+            for action, purpose in _PURPOSES.items():
                 count = sum(len(decision.cluster.messages) for decision in made if decision.action == action)
                 if count:
-                    tag("span", f"{counted(count, 'message')} {says}", "st-strong")
+                    tag("span", f"{counted(count, 'message')} {purpose}", "st-strong")
             with tag("div", classes="st-row st-push"):
                 ui.button("Undo all", on_click=self._undo_all).props("flat no-caps")
                 ui.button("Write …", icon="save", on_click=self._write).props("unelevated no-caps")
@@ -282,8 +269,8 @@ class _InboxPage:
         try:
             self._visit.require("author")
             if added:
-                edits = [edit for one in added for edit in edits_of([self._spoken(one)], file=self._file(one))]
-                groups = ", ".join(dict.fromkeys(str(decision.intent) for decision in added))
+                edits = edits_for(self._visit, added, self._language)
+                groups = ", ".join(dict.fromkeys(decision.intent or "tests" for decision in added))
                 title = f"Add {counted(sum(len(one.cluster.messages) for one in added), 'message')} of the inbox"
                 if await propose(self._visit, edits, title=title, note=f"Inbox: {groups}"[:200]) is None:
                     return
@@ -303,28 +290,6 @@ class _InboxPage:
         self._visit.tell(f"{counted(done, 'message')} left the inbox", "positive")
         self._decisions.clear()
         await self._reload()
-
-    def _spoken(self, decision: Decision) -> Decision:
-        """Return a decision whose messages all have a language, if the registry has several."""
-        if self._language is None:
-            return decision
-        messages = tuple(
-            message if message.language else replace(message, language=self._language)
-            for message in decision.cluster.messages
-        )
-        return replace(decision, cluster=replace(decision.cluster, messages=messages))
-
-    def _file(self, decision: Decision) -> Path | None:
-        """Return the file for a new intent: that of the nearest intent, or the first one."""
-        if decision.action != "new":
-            return None
-        registry = self._visit.bot.matcher.registry
-        near = [name for message in decision.cluster.messages for name in message.intents if name in registry]
-        found = next((registry[name].location for name in near if registry[name].location is not None), None)
-        if found is not None:
-            return Path(found.path)
-        names = sorted(self._visit.bot.workspace.files())
-        return self._visit.bot.workspace.place(names[0]) if names else None
 
     async def _reload(self) -> None:
         self._place.clear()
@@ -352,54 +317,3 @@ def _note(visit: Visit, what: str) -> None:
     except BotUnavailableError:
         return
     workspace.note(visit.author, what)
-
-
-def _messages(some: Sequence[Missed]) -> None:
-    if not some:
-        return
-    with tag("ul", classes="st-lines st-muted"):
-        for message in some[:_SHOWN_MESSAGES]:
-            with tag("li", classes="st-row"):
-                words(message.text or "", "st-grow")
-                if message.count > 1:
-                    tag("span", f"{message.count} ×", "st-small st-push")
-        if len(some) > _SHOWN_MESSAGES:
-            tag("li", f"… and {len(some) - _SHOWN_MESSAGES} more", "st-small")
-
-
-def turn_on(visit: Visit, values: Mapping[str, Setting], title: str, done: Callable[[], Awaitable[None]]) -> None:
-    """Draw a switch that sets settings of the inbox in the files, for an author."""
-    if not visit.may("author"):
-        tag("p", "An author can turn it on.", "st-muted")
-        return
-
-    async def switch() -> None:
-        try:
-            names = await asyncio.to_thread(lambda: sorted(visit.bot.workspace.files()))
-            places = visit.bot.matcher.registry.setting_locations
-            file = Path(next(iter(places.values())).path) if places else visit.bot.workspace.place(names[0])
-        except (IntentMatchError, IndexError) as error:
-            visit.tell(public_text(error), "negative")
-            return
-        note = f"Set {', '.join(values)}"
-        if await propose(visit, [ChangeSettings(file, values)], title=title, note=note) is not None:
-            await done()
-
-    ui.button(title, icon="toggle_on", on_click=switch).props("unelevated no-caps").classes("st-centred")
-
-
-async def ask_for_intent(title: str, label: str, value: str, names: Sequence[str]) -> str | None:
-    """Ask for the name of an intent: a new one, or one of `names`. Returns None if the author gives none."""
-    with ui.dialog() as dialog, ui.card().classes("st-dialog"):
-        words(title, "st-h2", "h2")
-        if names:
-            field: ui.select | ui.input = ui.select(
-                list(names), value=value if value in names else None, label=label, with_input=True
-            )
-            field.props("outlined autofocus options-dense")
-        else:
-            field = ui.input(label, value=value).props("outlined autofocus maxlength=200")
-            field.on("keydown.enter", lambda: dialog.submit(field.value))
-        field.classes("st-wide")
-        answer_buttons(dialog, field, "Choose")
-    return await answer_of(dialog)

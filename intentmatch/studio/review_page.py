@@ -12,9 +12,10 @@ from intentmatch.inbox.proposals import times
 from intentmatch.inbox.sample import Judged
 from intentmatch.registry.editing.settings_edit import Setting
 from intentmatch.review import Quality, Question, Questions, Row, quality_of, questions_of
-from intentmatch.studio.inbox_page import FILE, ask_for_intent, turn_on
+from intentmatch.studio.inbox_decisions import ask_for_intent
 from intentmatch.studio.parts import badge, card, empty, heading, later, tag, words
 from intentmatch.studio.places import intent_link
+from intentmatch.studio.switches import FILE, turn_on
 from intentmatch.studio.visit import Visit
 
 _OFF = "No answers are kept for a review yet."

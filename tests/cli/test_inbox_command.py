@@ -66,11 +66,11 @@ def test_show_prints_groups_with_proposals(shop: Path, words: tuple[str, ...]) -
 
     assert done.exit_code == 0
     assert done.stdout.startswith(
-        "4 messages, received 4 times, in 2 groups\n\n#1  “do you ship to norway”  received 3 times, 20"
+        "4 messages, received 4 times, in 2 groups\n\nRequests\n\n#1  “do you ship to norway”  received 3 times, 20"
     )
-    assert "  → new intent do_you_ship_to_norway: received 3 times; " in done.stdout
+    assert "  ? new intent do_you_ship_to_norway? received 3 times; " in done.stdout
     assert "       1  can you ship it to norway\n" in done.stdout
-    assert "  → ignore: received once; " in done.stdout
+    assert ", or none of these? received once; " in done.stdout
     assert shop.read_text(encoding="utf-8") == YAML
     assert left() == list(MISSED)
 
@@ -83,9 +83,31 @@ def test_json_prints_one_line_per_group(shop: Path) -> None:
     assert [message["text"] for message in second["messages"]] == ["quantum chromodynamics"]
 
 
+def test_question_is_not_applied_without_an_answer(shop: Path) -> None:
+    done = run("apply", "--cluster", "1", "--yes")
+
+    assert done.exit_code == 2
+    assert "cluster 1 is a question (received 3 times; " in done.stderr
+    assert "answer it by --intent " in done.stderr
+    assert shop.read_text(encoding="utf-8") == YAML
+    assert left() == list(MISSED)
+
+
+def test_refusal_is_what_the_intent_must_not_match(shop: Path) -> None:
+    keep("please never cancel my order")
+    number = str(Inbox("inbox.sqlite").messages()[-1].id)
+
+    assert "Refusals: " in run().stdout
+    done = run("apply", "--cluster", number, "--not", "cancel", "--yes")
+
+    assert done.exit_code == 0, done.output
+    assert [line.text for line in read_registry(shop)["cancel"].negatives] == ["please never cancel my order"]
+    assert left() == list(MISSED)
+
+
 def test_apply_creates_the_proposed_intent(shop: Path) -> None:
     """The messages are shown, compared and written; then they match, leave the inbox and do not come back."""
-    done = run("apply", "--cluster", "1", "--yes")
+    done = run("apply", "--cluster", "1", "--new", "do_you_ship_to_norway", "--yes")
 
     assert (done.exit_code, done.stderr) == (0, "")
     assert "+++ shop/shop.yaml" in done.stdout
@@ -142,22 +164,15 @@ def test_groups_become_tests(shop: Path) -> None:
     assert "1 message added and removed from the inbox." in ignored.stdout
 
 
-def test_group_proposed_as_a_new_intent_is_out_of_scope_as_a_test(shop: Path) -> None:
-    done = run("apply", "--cluster", "1", "--as-tests", "--yes")
-
-    assert done.exit_code == 0, done.output
-    assert {case.expected for case in read_registry(shop).tests} == {None}
-    assert len(read_registry(shop)) == 2
-
-
 def test_corrections_of_users_become_the_proposal(shop: Path) -> None:
     inbox = Inbox("inbox.sqlite")
     inbox.correct("any news of the thing I bought", "status")
     inbox.flush()
 
-    assert "→ add to status: 1 of 1 corrections say so" in run().stdout
+    assert "? add to status? 1 of 1 corrections say so" in run().stdout
     assert "any news of the thing I bought   corrected: 1× status" in run().stdout
-    assert run("apply", "-c", "5", "--yes").exit_code == 0
+    assert run("apply", "-c", "5", "--yes").exit_code == 2
+    assert run("apply", "-c", "5", "--intent", "status", "--yes").exit_code == 0
     assert Matcher.load("shop").match("any news of the thing I bought").intent == "status"
 
 
@@ -173,16 +188,18 @@ def test_dry_run_changes_neither_yaml_nor_inbox(shop: Path) -> None:
     ("words", "code", "message"),
     [
         (("apply", "--cluster", "99"), 2, "the inbox has no cluster 99; its clusters are 1, 4"),
-        (("apply", "--cluster", "1"), 2, "add --yes to write"),
+        (("apply", "--cluster", "1", "--new", "shipping"), 2, "add --yes to write"),
         (("apply",), 2, "standard input is no terminal to ask"),
         (("apply", "--new", "a"), 2, "need --cluster"),
         (("apply", "-c", "1", "--new", "a", "--ignore"), 2, "Choose one of"),
         (("apply", "-c", "1", "--new", "a", "--as-tests"), 2, "--as-tests and --new do not go together"),
         (("apply", "-c", "1", "--intent", "cancl", "--as-tests", "--yes"), 2, "Did you mean 'cancel'?"),
-        (("apply", "-c", "1", "--as-tests", "--file", "other.txt", "--yes"), 2, "is not part of the registry"),
+        (("apply", "-c", "1", "--not", "cancl", "--yes"), 2, "Did you mean 'cancel'?"),
+        (("apply", "-c", "1", "--not", "cancel", "--as-tests"), 2, "write --ignore --as-tests, not --not"),
+        (("apply", "-c", "1", "--ignore", "--as-tests", "--file", "a.txt", "--yes"), 2, "is not part of the registry"),
         (("apply", "-c", "1", "--intent", "cancl", "--yes"), 2, "Did you mean 'cancel'?"),
         (("apply", "-c", "1", "--new", "cancel", "--yes"), 2, "the intent 'cancel' already exists"),
-        (("apply", "-c", "1", "--lang", "no code", "--yes"), 2, "is not a language code"),
+        (("apply", "-c", "1", "--new", "a", "--lang", "no code", "--yes"), 2, "is not a language code"),
         (("none.sqlite",), 2, "there is no inbox at none.sqlite"),
         (("shop/shop.yaml",), 2, "is no inbox, or it is damaged"),
         (("--set", "inbox=off"), 2, "there is no inbox to open: name its file, or set `inbox`"),
@@ -205,7 +222,7 @@ def test_edit_that_breaks_the_registry_is_refused(shop: Path) -> None:
     inbox.correct("cancel my order", "status")
     inbox.flush()
 
-    done = run("apply", "--cluster", "5", "--yes")
+    done = run("apply", "--cluster", "5", "--intent", "status", "--yes")
 
     assert (done.exit_code, "conflicting-utterance" in done.stderr) == (2, True)
     assert shop.read_text(encoding="utf-8") == YAML
@@ -254,9 +271,23 @@ def test_terminal_can_stop_before_anything_is_written(shop: Path, answers: bytes
     assert left() == list(MISSED)
 
 
-def test_enter_accepts_the_proposal_and_a_name_chooses_an_intent(shop: Path) -> None:
+def test_enter_skips_a_question_and_a_name_chooses_an_intent(shop: Path) -> None:
     code, shown = in_a_terminal("inbox", "apply", typed=b"status\n\ny\n")
 
     assert code == 0, shown.decode()
-    assert left() == []
+    assert left() == ["quantum chromodynamics"]
     assert "do you ship to norway" in [u.text for u in Matcher.load("shop").registry["status"].utterances]
+
+
+def test_enter_accepts_what_is_sure(shop: Path) -> None:
+    """Two users said what the message means."""
+    inbox = Inbox("inbox.sqlite")
+    for _ in range(2):
+        inbox.correct("any news of the thing I bought", "status")
+    inbox.flush()
+
+    code, shown = in_a_terminal("inbox", "apply", typed=b"\nstop\ny\n")
+
+    assert code == 0, shown.decode()
+    assert left() == list(MISSED)
+    assert "any news of the thing I bought" in [u.text for u in Matcher.load("shop").registry["status"].utterances]

@@ -12,7 +12,7 @@ import pytest
 
 from intentmatch import Matcher, Registry, read_registry
 from intentmatch.inbox import Decision, Missed, edits_of, review
-from intentmatch.registry.editing.edits import AddIntent, AddUtterance
+from intentmatch.registry.editing.edits import AddIntent, AddTest, AddUtterance
 
 NOW = datetime(2025, 3, 1, tzinfo=timezone.utc)
 SHIPPED = Path(__file__).parents[2] / "intents"
@@ -69,34 +69,52 @@ def test_messages_of_one_meaning_become_a_cluster(matcher: Matcher) -> None:
     assert first.languages == ["en"]
 
 
-def test_unlikely_messages_become_an_intent_or_are_ignored(matcher: Matcher) -> None:
-    """The number of messages decides."""
+def test_unlikely_messages_are_asked_about_and_frequent_ones_may_be_an_intent(matcher: Matcher) -> None:
+    """No proposal is sure: each is a question, which offers the nearest intents."""
     found = review(matcher, [*GIFTS, *OTHERS])
 
     assert [(c.proposal.action, c.proposal.intent) for c in found.clusters] == [
-        ("new", "wrap_it_as_a_present"), ("ignore", None), ("ignore", None),
+        ("new", "wrap_it_as_a_present"), ("ask", None), ("ask", None),
     ]  # fmt: skip
     assert found.clusters[0].proposal.because.startswith("received 3 times; ")
     assert found.clusters[1].proposal.because.startswith("received once; ")
-    assert "nearest, with a mean confidence of 0." in found.clusters[1].proposal.because
+    assert "is nearest, with a mean confidence of 0." in found.clusters[1].proposal.because
+    assert [len(cluster.proposal.nearest) for cluster in found.clusters] == [3, 3, 3]
+    assert [cluster.proposal.accepted for cluster in found.clusters] == [None, None, None]
 
 
-def test_refusals_are_a_group_of_their_own_and_never_added(matcher: Matcher) -> None:
+def test_refusals_are_a_group_of_their_own_that_the_intent_must_not_match(matcher: Matcher) -> None:
     found = review(
         matcher, [missed(1, "I never asked you to cancel my order"), missed(2, "please don't cancel my order")]
     )
 
     (cluster,) = found.clusters
-    assert cluster.proposal[:2] == ("ignore", None)
+    assert (cluster.kind, cluster.proposal[:2]) == ("refuses", ("not", "order_cancel"))
     assert cluster.proposal.because.startswith("it refuses order_cancel")
-    assert not cluster.proposal.sure
+    assert cluster.proposal.accepted == ("not", "order_cancel")
 
 
-def test_fragment_is_not_added(matcher: Matcher) -> None:
-    (cluster,) = review(matcher, [missed(1, "my order")]).clusters
+@pytest.mark.parametrize(
+    ("message", "kind", "action"),
+    [
+        ("my order", "depends", "ignore"),
+        ("yes but the blue one", "depends", "ignore"),
+        ("my parcel arrived, everything fine", "settled", "test"),
+        ("asdf zxcv", "noise", "ignore"),
+    ],
+)
+def test_messages_that_ask_for_nothing_are_never_added(matcher: Matcher, message: str, kind: str, action: str) -> None:
+    (cluster,) = review(matcher, [missed(1, message)]).clusters
 
-    assert cluster.proposal[:2] == ("ignore", None)
-    assert cluster.proposal.because == "it says too little alone to mean one intent"
+    assert (cluster.kind, cluster.proposal.action, cluster.proposal.intent) == (kind, action, None)
+
+
+def test_requests_come_first_then_what_asks_for_nothing(matcher: Matcher) -> None:
+    messages = ["asdf zxcv", "I never asked you to cancel my order", "any dragons here", "yes but the blue one"]
+    found = review(matcher, [missed(n, text, 4 - n) for n, text in enumerate(messages)])
+
+    assert [cluster.kind for cluster in found.clusters] == ["asks", "refuses", "depends", "noise"]
+    assert found.clusters[0].to_dict()["kind"] == "asks"
 
 
 @pytest.mark.parametrize(
@@ -112,28 +130,26 @@ def test_correction_of_several_users_is_sure(small: Matcher, corrections: Mappin
 def test_nearest_intent_without_confidence_is_a_question(small: Matcher) -> None:
     (cluster,) = review(small, [missed(1, "I want my money back now please")]).clusters
 
-    assert cluster.proposal[:2] == ("add", "refund")
-    assert not cluster.proposal.sure
+    assert cluster.proposal.action == "ask"
+    assert cluster.proposal.nearest[0] == "refund"
 
 
-def test_likely_messages_are_added_to_the_intent(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reason names the intents that are close behind."""
+def test_likely_messages_are_a_question_too(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However high the confidence: "the wifi works again" has 0.99 for "no wifi"."""
     monkeypatch.setattr("intentmatch.inbox.inbox._SURE", 1.1)
-    monkeypatch.setattr("intentmatch.inbox.proposals._CLOSE_BEHIND", 0.0)
-    found = review(matcher, [missed(1, "do you know a joke about dragons")])
+    (cluster,) = review(matcher, [missed(1, "where did the courier leave my parcel")]).clusters
 
-    (action, intent, because, _), *_ = (cluster.proposal for cluster in found.clusters)
-    assert (action, intent) == ("add", "tell_joke")
-    assert because.startswith("nearest, with a mean confidence of 0.")
-    assert ", before " in because
+    assert (cluster.proposal.action, cluster.proposal.accepted) == ("ask", None)
+    assert cluster.proposal.nearest[0] == "package_not_received"
+    assert "package_not_received is nearest, with a mean confidence of 0." in cluster.proposal.because
 
 
 def test_scores_decide_without_a_confidence(small: Matcher) -> None:
-    """A message is added if its score reaches the cut of the clustering."""
+    """A new intent is suggested if the score does not reach the cut of the clustering."""
     found = review(small, [missed(1, "I want my money back now please"), missed(2, "quantum chromodynamics", 3)])
 
     proposals = {cluster.name: cluster.proposal for cluster in found.clusters}
-    assert proposals["I want my money back now please"][:2] == ("add", "refund")
+    assert proposals["I want my money back now please"][:2] == ("ask", None)
     assert "a mean score of 0." in proposals["I want my money back now please"].because
     assert proposals["quantum chromodynamics"][:2] == ("new", "quantum_chromodynamics")
 
@@ -224,6 +240,8 @@ def test_decision_becomes_edits(matcher: Matcher) -> None:
     assert edits_of([Decision(cluster, "new", "gift")], language="de", file=Path("gift.yaml")) == [
         AddIntent("gift", texts[0], "de", Path("gift.yaml")), *(AddUtterance("gift", text, "de") for text in texts[1:]),
     ]  # fmt: skip
+    assert edits_of([Decision(cluster, "not", "yes")]) == [AddUtterance("yes", text, "en", True) for text in texts]
+    assert edits_of([Decision(cluster, "test")]) == [AddTest(text, None, "en") for text in texts]
     assert edits_of([Decision(cluster, "ignore")]) == []
 
 

@@ -71,20 +71,28 @@ def translations(registry: Registry, intents: Collection[str] = (), languages: S
 
 
 def from_clusters(registry: Registry, clusters: Iterable[Cluster], intents: Collection[str] = ()) -> list[Task]:
-    """Return a task for each group of the inbox that belongs to an intent, by its proposal.
+    """Return a task for each group of the inbox that belongs to an intent for sure.
 
-    Personal data in the messages is redacted. Raises `UnknownNameError` for an unknown name.
+    A group that may belong to an intent counts if `intents` names the intent. Personal data in the messages is
+    redacted. Raises `UnknownNameError` for an unknown name.
     """
     chosen = {intent.name: intent for intent in _chosen(registry, intents)}
     found = []
     for cluster in clusters:
-        action, name, *_ = cluster.proposal
-        if action == "add" and name in chosen:
+        name = _intent_of(cluster, is_named=bool(intents))
+        if name in chosen:
             code = Counter(message.language for message in cluster.messages).most_common(1)[0][0]
             language = code if any(line.language for line in chosen[name].utterances) else None
             shown = [redact(message.text or "") for message in cluster.messages]
             found.append(_task("inbox", chosen[name], language, shown))
     return found
+
+
+def _intent_of(cluster: Cluster, *, is_named: bool) -> str | None:
+    proposal = cluster.proposal
+    if proposal.action == "add" and (proposal.sure or is_named):
+        return proposal.intent
+    return proposal.nearest[0] if proposal.action == "ask" and proposal.nearest and is_named else None
 
 
 def _chosen(registry: Registry, names: Collection[str]) -> list[Intent]:

@@ -60,18 +60,20 @@ async def carry_out(bot: EditedBot, operation: Operation, *, expected: str) -> D
 
 
 def _giving_back(inbox: Inbox | None, before: Registry, written: Written) -> Written:
-    """Give messages back to the inbox whose lines have gone."""
-    was, now = (
-        {line.text for line in registry.utterances if line.template is None}
-        for registry in (before, written.changes.registry)
-    )
-    gone = was - now
+    """Give messages back to the inbox whose lines or tests have gone."""
+    gone = _texts(before) - _texts(written.changes.registry)
     try:
         if inbox is not None and gone:
             inbox.reopen(gone)
     except (InputError, DatabaseError) as error:
         return replace(written, warnings=(*written.warnings, f"{NOT_GIVEN_BACK}: {error}"))
     return written
+
+
+def _texts(registry: Registry) -> set[str]:
+    """Return what messages may have become: utterances, lines of `not` and tests."""
+    lines = [*registry.utterances, *(line for intent in registry for line in intent.negatives)]
+    return {line.text for line in lines if line.template is None} | {case.text for case in registry.tests}
 
 
 def comparison(bot: EditedBot, changes: Changes) -> Comparison:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from intentmatch.cli.render import output
 from intentmatch.core.errors import counted
 
 if TYPE_CHECKING:
-    from intentmatch.inbox import Cluster, Missed, Review
+    from intentmatch.inbox import Cluster, Kind, Missed, Proposal, Review
 
 _MESSAGES_PER_GROUP = 5
-_COLOURS = {"add": "green", "new": "cyan", "ignore": "yellow"}
+_COLOURS = {"add": "green", "new": "cyan", "not": "magenta", "test": "blue", "ignore": "yellow"}
+_HEADINGS: Mapping[Kind, str] = {
+    "asks": "Requests",
+    "refuses": "Refusals: what they name must not be done",
+    "settled": "Nothing to do: all is well, or somebody else's business",
+    "depends": "Messages that say too little alone",
+    "courtesy": "Courtesy",
+    "noise": "Noise",
+}
 
 
 def review(found: Review) -> None:
@@ -25,7 +33,11 @@ def review(found: Review) -> None:
     understood = f"; {found.understood} more are understood now" if found.understood else ""
     groups = counted(len(found.clusters), "group")
     output.say(f"{counted(messages, 'message')}, received {received}, in {groups}{understood}")
+    kind: Kind | None = None
     for group in found.clusters:
+        if group.kind != kind:
+            kind = group.kind
+            output.heading(_HEADINGS[kind])
         output.echo()
         cluster(group)
     if found.hashed:
@@ -39,15 +51,30 @@ def cluster(group: Cluster) -> None:
     dates = sorted({f"{moment:%Y-%m-%d}" for moment in (group.first, group.last)})
     facts = [f"received {times(group.count)}", " to ".join(dates), " ".join(group.languages)]
     output.say(output.style(f"#{group.number}  “{group.name}”", bold=True) + "  " + ", ".join(filter(None, facts)))
-    action, intent, reason, _ = group.proposal
-    proposal = {"add": f"add to {intent}", "new": f"new intent {intent}", "ignore": "ignore"}[action]
-    output.say(output.style(f"  → {proposal}", fg=_COLOURS[action]) + f": {reason}")
+    output.say(_proposal(group.proposal))
     for message in group.messages[:_MESSAGES_PER_GROUP]:
         users = ", ".join(f"{count}× {name or 'no intent'}" for name, count in message.corrections.items())
         corrected = f"   corrected: {users}" if users else ""
         output.say(output.style(f"    {message.count:4}  {message.text}{corrected}", dim=True))
     if len(group.messages) > _MESSAGES_PER_GROUP:
         output.say(output.style(f"          and {len(group.messages) - _MESSAGES_PER_GROUP} more", dim=True))
+
+
+def _proposal(proposal: Proposal) -> str:
+    """Return the line with the proposal: a question unless it is sure."""
+    action, intent, reason, sure, nearest = proposal
+    if action == "ask":
+        likely = f"{', '.join(nearest)}, or none of these?" if nearest else "what does it mean?"
+        return output.style(f"  ? {likely}", fg="yellow") + f" {reason}"
+    what = {
+        "add": f"add to {intent}",
+        "new": f"new intent {intent}",
+        "not": f"add to not: of {intent}",
+        "test": "keep as a test: out of scope",
+        "ignore": "ignore",
+    }[action]
+    shown = output.style(f"  → {what}" if sure else f"  ? {what}?", fg=_COLOURS[action])
+    return f"{shown}{':' if sure else ''} {reason}"
 
 
 def _hashed(messages: Sequence[Missed]) -> None:

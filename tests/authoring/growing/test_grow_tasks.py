@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timezone
 
 import pytest
@@ -72,10 +73,10 @@ def test_unknown_intent_is_an_error(make) -> None:
         make(SHOP, ["canc"])
 
 
-def cluster(action: str, intent: str | None, *texts: str) -> Cluster:
+def cluster(action: str, intent: str | None, *texts: str, sure: bool = True, nearest: Sequence[str] = ()) -> Cluster:
     now = datetime(2026, 11, 1, tzinfo=timezone.utc)
     messages = [Missed(n, text, "de", "out_of_scope", (), None, 1, Counter(), now, now) for n, text in enumerate(texts)]
-    return Cluster(tuple(messages), Proposal(action, intent, ""))
+    return Cluster(tuple(messages), Proposal(action, intent, "", sure, tuple(nearest)))
 
 
 def test_only_groups_that_belong_to_an_intent_are_sent_and_redacted() -> None:
@@ -83,6 +84,8 @@ def test_only_groups_that_belong_to_an_intent_are_sent_and_redacted() -> None:
         cluster("add", "cancel", "bitte weg damit", "schreib an anna@example.com"),
         cluster("new", "gift", "a gift"),
         cluster("ignore", None, "blah"),
+        cluster("add", "cancel", "that one user corrected", sure=False),
+        cluster("ask", None, "a question", sure=False, nearest=["cancel", "greet"]),
         cluster("add", "gone", "an intent that was removed"),
     ]
 
@@ -91,4 +94,6 @@ def test_only_groups_that_belong_to_an_intent_are_sent_and_redacted() -> None:
     assert (only.kind, only.intent, only.language) == ("inbox", "cancel", "de")
     assert only.shown == ("bitte weg damit", "schreib an ‹email›")
     assert from_clusters(SHOP, groups, ["greet"]) == []
+    named = from_clusters(SHOP, groups, ["cancel"])
+    assert [task.shown[0] for task in named] == ["bitte weg damit", "that one user corrected", "a question"]
     assert from_clusters(UNTAGGED, [cluster("add", "greet", "moin")])[0].language is None

@@ -95,7 +95,7 @@ def add_calls(router: APIRouter) -> None:
     async def handle_cluster(
         request: Request, cluster: _Number, body: InboxRequest, if_match: IfMatch = None
     ) -> HandledResponse:
-        """Add the messages of a cluster to an intent, or ignore them, and remove them from the inbox.
+        """Make lines or tests of the messages of a cluster, or ignore them, and remove them from the inbox.
 
         Ignoring takes no If-Match, since it changes no file.
         """
@@ -109,7 +109,7 @@ def add_calls(router: APIRouter) -> None:
         decision = await run_in_threadpool(decided)
         written = None
         if decision.action != "ignore":
-            author, note = author_of(request), body.note or f"Inbox: {decision.action} {decision.intent}"
+            author, note = author_of(request), body.note or f"Inbox: {decision.action} {decision.intent or ''}".strip()
             written = await write(bot, Operation(_edits(bot, decision, body), author, note), expected)
         messages = decision.cluster.messages
         if written is None:
@@ -147,8 +147,9 @@ def _cluster(bot: Bot, number: int) -> Cluster:
 
 
 def _decision(cluster: Cluster, body: InboxRequest) -> Decision:
-    if (body.intent is None) != (body.action == "ignore"):
-        detail = "`ignore` takes no intent." if body.action == "ignore" else f"`{body.action}` takes an intent."
+    takes_none = body.action in ("ignore", "test")
+    if (body.intent is None) != takes_none:
+        detail = f"`{body.action}` takes {'no' if takes_none else 'an'} intent."
         item = ErrorItem(location="body.intent", message=detail)
         raise ProblemError(ProblemDetails.for_status(422, detail, [item]))
     return Decision(cluster, body.action, body.intent)

@@ -43,7 +43,8 @@ def test_groups_come_with_proposals(client: TestClient) -> None:
     found = clusters(client)
 
     assert set(found) == {MESSAGE, "zebra crossing paint"}
-    assert found[MESSAGE]["proposal"]["action"] in ("add", "new", "ignore")
+    assert {found[MESSAGE]["proposal"]["sure"], found["zebra crossing paint"]["proposal"]["sure"]} == {False}
+    assert found[MESSAGE]["kind"] == "asks"
 
 
 def test_accepted_group_becomes_a_revision_and_leaves_the_inbox(client: TestClient) -> None:
@@ -62,9 +63,14 @@ def test_accepted_group_becomes_a_revision_and_leaves_the_inbox(client: TestClie
     assert client.post("/match", json={"text": MESSAGE}).json()["intent"] == "revenue"
 
 
-def test_restore_gives_the_messages_back(client: TestClient) -> None:
+@pytest.mark.parametrize(
+    "decision",
+    [{"action": "new", "intent": "revenue"}, {"action": "not", "intent": "greet"}, {"action": "test"}],
+    ids=["new", "not", "test"],
+)
+def test_restore_gives_the_messages_back(client: TestClient, decision: dict[str, str]) -> None:
     number = clusters(client)[MESSAGE]["cluster"]
-    client.post(f"/inbox/{number}", json={"action": "new", "intent": "revenue"}, headers={"If-Match": "*"})
+    client.post(f"/inbox/{number}", json=decision, headers={"If-Match": "*"})
     first = client.get("/revisions").json()["revisions"][-1]["id"]
     assert set(clusters(client)) == {"zebra crossing paint"}
 
@@ -94,6 +100,8 @@ def test_refused_decisions_leave_the_inbox_as_it_is(client: TestClient) -> None:
     assert client.post(path, json={"action": "add", "intent": "gret"}, headers=any_revision).status_code == 422
     assert client.post(path, json={"action": "add"}, headers=any_revision).status_code == 422
     assert client.post(path, json={"action": "ignore", "intent": "greet"}).status_code == 422
+    assert client.post(path, json={"action": "test", "intent": "greet"}, headers=any_revision).status_code == 422
+    assert client.post(path, json={"action": "not"}, headers=any_revision).status_code == 422
     assert client.post("/inbox/99", json={"action": "ignore"}).status_code == 404
     assert set(clusters(client)) == {MESSAGE, "zebra crossing paint"}
 

@@ -15,8 +15,10 @@ from intentmatch.server.routes.schemas.requests import LanguageCode, Name
 class InboxRequest(RequestModel):
     """What to do with a cluster of the inbox."""
 
-    action: Literal["add", "new", "ignore"] = Field(description="Add the messages to an intent, or to a new one.")
-    intent: Name | None = Field(default=None, description="The intent, or the name of the new one.")
+    action: Literal["add", "new", "not", "test", "ignore"] = Field(
+        description="Add them to an intent, to a new one, to `not` of an intent or to the tests, or ignore them."
+    )
+    intent: Name | None = Field(default=None, description="The intent, or the name of the new one; not for tests.")
     language: LanguageCode | None = Field(default=None, description="Replaces the language of every message.")
     file: str | None = NEW_FILE
     note: Note = NOTE

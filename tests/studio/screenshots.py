@@ -63,7 +63,7 @@ def shot_inbox(page, served: Served) -> None:
     page.wait_for_timeout(2000)
     open_screen(page, served, "inbox")
     page.locator("article").first.wait_for()
-    page.keyboard.press("a")
+    page.keyboard.press("1")
 
 
 def shot_issues(page, served: Served) -> None:

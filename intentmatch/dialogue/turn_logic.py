@@ -315,11 +315,13 @@ class _TurnLogic:
 
     def _own_answer(self, result: MatchResult, pending: Confirmation, phrases: Phrases) -> bool | None:
         """Whether the message means the registry's own intent for yes (True) or for no (False): it has that word."""
-        if result.intent is None or result.intent == pending.intent:
+        # "No, stop it" may be asked about, because it refuses as the intent for no does.
+        named = result.rivals[0].intent if len(result.rivals) == 1 else result.intent
+        if named is None or named == pending.intent:
             return None
         for yes, word in ((True, phrases.yes), (False, phrases.no)):
             own = self._match(word)
-            if own.trace.decided_by == "exact" and own.intent == result.intent:
+            if own.trace.decided_by == "exact" and own.intent == named:
                 return yes
         return None
 

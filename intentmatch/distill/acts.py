@@ -17,7 +17,7 @@ from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.distill.context_network import Network, parameters
 from intentmatch.distill.corpus import StepProgress
-from intentmatch.distill.messages import Message
+from intentmatch.distill.messages import Message, joining_words
 from intentmatch.distill.pieces import mistyped
 from intentmatch.distill.student import Table
 from intentmatch.pieces.embedded import MAX_PIECES, embedded_tokenizer, without_unknown
@@ -25,18 +25,21 @@ from intentmatch.pieces.vectors import embedded_content
 from intentmatch.reading.dialogue_acts import ACTS, Act
 from intentmatch.storage import atomic
 from intentmatch.storage.safetensors import tensors_within
-from intentmatch.text.clauses import JOINING_WORDS
 from intentmatch.text.normalize import clean
 from intentmatch.text.surroundings import Kind, read_surroundings
 
 _STEPS_BETWEEN_UPDATES = 20
 _MOST_PIECES = 64
 # How a part may end before the next one begins: most people write a sign, in chats and speech there is none.
+_SENTENCE_MARKS = frozenset(".!?")
 _ENDS = (".", ".", ".", "!", ",", ",", "?", "...", " -", ";", "", "", "")
 
 
 _ENDS_OF_COURTESY = ("", "", "", ",", ",", "!", ".", " -")
-_WITHOUT_WORD = 0.75
+# Share of the parts that end with a sign or nothing, and not with a word such as "and".
+_WITHOUT_WORD = 0.6
+# Languages with capitals within a sentence, and share of the other parts that lose theirs behind no sentence mark.
+_CAPITALS, _IN_LOWER_CASE = frozenset({"de"}), 0.8
 _WITHIN_A_PART: tuple[Kind, ...] = ("number", "punctuation", "markup", "emoji")
 
 
@@ -47,14 +50,14 @@ class ActsRecipe:
     NEVER_ZERO: ClassVar[frozenset[str]] = frozenset({"width", "texts", "most_of_a_file"})
 
     seed: int = 1
-    width: int = 64
+    width: int = 128
     """Numbers per piece inside the network."""
-    steps: int = 16_000
+    steps: int = 13_000
     most_of_a_file: int = 6_000
     """Messages of logs that are drawn from each file."""
     texts: int = 192
     """Messages per step."""
-    joined: float = 0.35
+    joined: float = 0.38
     """Share of the messages that consist of two or three parts."""
     courtesy: float = 0.25
     """Share of the messages with words of courtesy before them, and of those with such words after them."""
@@ -211,14 +214,18 @@ class _Training:
         parts = self._with_courtesy(parts, draw)
         pieces: list[int] = []
         lengths: list[int] = []
+        end = "."
         for number, part in enumerate(parts):
             text = part.text
+            if not set(end) & _SENTENCE_MARKS and part.language not in _CAPITALS and draw.random() < _IN_LOWER_CASE:
+                text = text[:1].lower() + text[1:]
             if draw.random() < self._recipe.typos:
                 text = mistyped(text, numbers)
             if draw.random() < self._recipe.surrounded:
                 text = self._surroundings.add(draw.choice(_WITHIN_A_PART), text, part.language, draw)
             if number < len(parts) - 1:
-                text = text.rstrip(" .!?,;:") + self._end(part, draw)
+                end = self._end(part, draw)
+                text = text.rstrip(" .!?,;:") + end
             own = self._pieces(text)[:_MOST_PIECES]
             pieces += own
             lengths.append(len(own))
@@ -244,10 +251,10 @@ class _Training:
     def _end(self, part: Message, draw: random.Random) -> str:
         if part.source == "surroundings":
             return draw.choice(_ENDS_OF_COURTESY)
-        words = JOINING_WORDS.get(part.language)
+        words = joining_words().get(part.language)
         if words is None or draw.random() < _WITHOUT_WORD:
             return draw.choice(_ENDS)
-        return f"{draw.choice(('', '', ','))} {draw.choice(words.split())}"
+        return f"{draw.choice(('', '', ',', '.'))} {draw.choice(words)}"
 
     def tensors(self) -> dict[str, NDArray[np.float32]]:
         """Return the weights."""

@@ -61,6 +61,12 @@ def languages() -> list[str]:
     return sorted(file.stem for file in FOLDER.glob("*.yaml"))
 
 
+@lru_cache(1)
+def joining_words() -> Mapping[str, Sequence[str]]:
+    """Return by language what people put between two parts of a message: "and", "also"."""
+    return {language: _content(language)["joins"] for language in languages()}
+
+
 @lru_cache(2)
 def read_messages(part: Part) -> list[Message]:
     """Return the messages to train on, or those that are kept aside."""
@@ -68,7 +74,7 @@ def read_messages(part: Part) -> list[Message]:
 
 
 def _of_language(language: str, part: Part) -> Iterator[Message]:
-    content: dict[str, Any] = yaml.load((FOLDER / f"{language}.yaml").read_text("utf-8"), _LOADER)  # noqa: S506 - safe
+    content = _content(language)
     aside = language in HELD_OUT_LANGUAGES
     if aside and part == "train":
         return
@@ -100,6 +106,11 @@ def _of_language(language: str, part: Part) -> Iterator[Message]:
     for key, act in _WITHOUT_DOMAIN.items():
         source = "like statements" if key in _LIKE_STATEMENTS else "messages"
         yield from (Message(text, language, act, source=source) for text in _chosen(content[key], part, whole=aside))
+
+
+def _content(language: str) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.load((FOLDER / f"{language}.yaml").read_text("utf-8"), _LOADER)  # noqa: S506 - safe
+    return content
 
 
 def _chosen(lines: Sequence[str], part: Part, *, whole: bool) -> list[str]:

@@ -15,7 +15,7 @@ REFUSES, SETTLED = 0.8, 0.85
 """Probability from which a part refuses, or says that nothing is to be done."""
 _TOO_CERTAIN = 0.97
 """Confidence from which a settled matter is a request all the same; without a confidence it always is."""
-_LINE_DENIES = 0.35
+_LINE_DENIES = 0.6
 """Probability from which an utterance of the registry does so itself."""
 _BESIDE = 0.5
 """Probability from which a part is courtesy, a tale or a settled matter, and so stands beside a request."""
@@ -23,6 +23,8 @@ _CLEAR = 0.3
 """A part with less is certainly no such part: only such parts are several requests."""
 _ONLY = 0.9
 """Probability from which a part is courtesy if there is nothing but courtesy and tales."""
+_INSTEAD = 0.55
+"""Confidence from which a part decides in place of a message that is out of scope as a whole."""
 _ALSO = 0.7
 """Confidence from which a part is another request beside a message that is matched as a whole."""
 
@@ -118,9 +120,12 @@ def _with_match(
             return _several(whole, sure)
         matched = clear or matched
     first = max(matched, key=lambda one: one.certainty)
+    if whole.verdict == "out_of_scope" and first.best.confidence is not None and first.certainty < _INSTEAD:
+        return Checked(whole, None)
     if _is_refused_by_author(whole) and first.best.intent != whole.ranked[0].intent:
         return Checked(whole, None)
-    if (taken_back := _taken_back(first, found.denying)) is not None:
+    denies = _denies(acts_of(first.best))
+    if not denies and (taken_back := _taken_back(first, found.denying)) is not None:
         return taken_back
     if stands and (is_one_sentence or _certainty(whole) >= first.certainty):
         return Checked(whole, None)
@@ -187,14 +192,18 @@ def _may_be_beside(one: _Read, acts_of: ActsOf) -> bool:
     return acts.courtesy + acts.tale + acts.settled >= _CLEAR or acts_of(one.best).courtesy >= _BESIDE
 
 
+def _denies(line: Acts) -> bool:
+    """Whether an utterance denies, in either way: "I no longer want it", "the order is to be cancelled"."""
+    return max(line.refuses, line.settled) >= _LINE_DENIES
+
+
 def _asked_if_denied(decision: Decision, part: Part, acts_of: ActsOf) -> Checked:
     refuses = part.acts.refuses >= REFUSES
     if decision.verdict != "matched" or not (refuses or _is_settled(part.acts, decision.ranked[0])):
         return Checked(decision, None)
     line = acts_of(decision.ranked[0])
-    # An utterance may deny in either way: "I no longer want it" is as good as "the order is to be cancelled".
     # Courtesy ("no thanks") can be meant with any words of refusal.
-    if max(line.refuses, line.settled) >= _LINE_DENIES or line.courtesy >= _BESIDE:
+    if _denies(line) or line.courtesy >= _BESIDE:
         return Checked(decision, None)
     return _asked(decision, part, "refuses" if refuses else "settled")
 

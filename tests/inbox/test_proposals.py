@@ -56,7 +56,7 @@ GIFTS = [
     missed(3, "wrap it as a present for my mother"),
     missed(9, "can you wrap it as a present"),
 ]
-OTHERS = [missed(1, "quantum chromodynamics"), missed(7, "any dragons here")]
+OTHERS = [missed(1, "quantum chromodynamics"), missed(7, "do you sell dragon costumes")]
 
 
 def test_messages_of_one_meaning_become_a_cluster(matcher: Matcher) -> None:
@@ -110,7 +110,12 @@ def test_messages_that_ask_for_nothing_are_never_added(matcher: Matcher, message
 
 
 def test_requests_come_first_then_what_asks_for_nothing(matcher: Matcher) -> None:
-    messages = ["asdf zxcv", "I never asked you to cancel my order", "any dragons here", "yes but the blue one"]
+    messages = [
+        "asdf zxcv",
+        "I never asked you to cancel my order",
+        "do you sell dragon costumes",
+        "yes but the blue one",
+    ]
     found = review(matcher, [missed(n, text, 4 - n) for n, text in enumerate(messages)])
 
     assert [cluster.kind for cluster in found.clusters] == ["asks", "refuses", "depends", "noise"]
@@ -137,7 +142,7 @@ def test_nearest_intent_without_confidence_is_a_question(small: Matcher) -> None
 def test_likely_messages_are_a_question_too(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     """However high the confidence: "the wifi works again" has 0.99 for "no wifi"."""
     monkeypatch.setattr("intentmatch.inbox.inbox._SURE", 1.1)
-    (cluster,) = review(matcher, [missed(1, "where did the courier leave my parcel")]).clusters
+    (cluster,) = review(matcher, [missed(1, "the parcel you say you delivered never reached me")]).clusters
 
     assert (cluster.proposal.action, cluster.proposal.accepted) == ("ask", None)
     assert cluster.proposal.nearest[0] == "package_not_received"
@@ -190,7 +195,11 @@ def test_corrections_override_the_nearest_intent(
 def test_corrected_clusters_come_first_then_the_largest(matcher: Matcher) -> None:
     found = review(
         matcher,
-        [*GIFTS, missed(20, "quantum chromodynamics", 9), missed(30, "any dragons here", corrections={"yes": 1})],
+        [
+            *GIFTS,
+            missed(20, "quantum chromodynamics", 9),
+            missed(30, "do you sell dragon costumes", corrections={"yes": 1}),
+        ],
     )
 
     assert [cluster.number for cluster in found.clusters] == [30, 20, 3]

@@ -11,7 +11,7 @@ from intentmatch.matching.policy import Decision
 from intentmatch.reading.dialogue_acts import Acts
 from intentmatch.reading.parts import Part
 
-REFUSES, SETTLED = 0.8, 0.85
+REFUSES, SETTLED = 0.9, 0.85
 """Probability from which a part refuses, or says that nothing is to be done."""
 _TOO_CERTAIN = 0.97
 """Confidence from which a settled matter is a request all the same; without a confidence it always is."""

@@ -128,6 +128,8 @@ class Convolutions:
 
     def _add(self, pieces: NDArray[np.intp]) -> None:
         pieces = pieces[self._place_of_piece[pieces] < 0]
+        if not len(pieces):
+            return  # another thread has added them
         rows = pieces if self._row_of_piece is None else self._row_of_piece[pieces]
         vectors = self._rows[rows].astype(np.float32)
         lengths = np.sqrt(np.add.reduce(vectors * vectors, axis=1)).clip(1e-6)

@@ -44,7 +44,7 @@ def test_groups_come_with_proposals(client: TestClient) -> None:
 
     assert set(found) == {MESSAGE, "zebra crossing paint"}
     assert {found[MESSAGE]["proposal"]["sure"], found["zebra crossing paint"]["proposal"]["sure"]} == {False}
-    assert found[MESSAGE]["kind"] == "asks"
+    assert found["zebra crossing paint"]["kind"] == "asks"
 
 
 def test_accepted_group_becomes_a_revision_and_leaves_the_inbox(client: TestClient) -> None:

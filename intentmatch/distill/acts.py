@@ -30,11 +30,9 @@ from intentmatch.text.surroundings import Kind, read_surroundings
 
 _STEPS_BETWEEN_UPDATES = 20
 _MOST_PIECES = 64
-# How a part may end before the next one begins: most people write a sign, in chats and speech there is none.
 _SENTENCE_MARKS = frozenset(".!?")
+# How a part may end before the next one begins: most people write a sign, in chats and speech there is none.
 _ENDS = (".", ".", ".", "!", ",", ",", "?", "...", " -", ";", "", "", "")
-
-
 _ENDS_OF_COURTESY = ("", "", "", ",", ",", "!", ".", " -")
 # Share of the parts that end with a sign or nothing, and not with a word such as "and".
 _WITHOUT_WORD = 0.6

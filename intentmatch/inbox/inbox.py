@@ -36,8 +36,8 @@ _SURE = 0.75
 # Without a calibrated confidence, a match whose score is less than this above the threshold is recorded.
 _NEAR = 0.05
 IN_DATABASE = "database"
-NEEDS_DATABASE = "`inbox: database` needs a bot in PostgreSQL: name a file for the inbox of other bots"
 """Value of the setting `inbox`: the database that the bot is in."""
+NEEDS_DATABASE = "`inbox: database` needs a bot in PostgreSQL: name a file for the inbox of other bots"
 # Messages that may wait to be written. More are dropped, so that a slow disk does not fill the memory.
 _MOST_WAITING = 10_000
 

@@ -23,8 +23,8 @@ _UNLIKE = 0.2
 # Messages needed to propose a new intent.
 _FEWEST_FOR_AN_INTENT = 3
 _CHARACTERS_OF_A_NAME = 40
-# Intents that a question offers.
-_MOST_OFFERED = 3
+MOST_OFFERED = 3
+"""Intents that a question offers."""
 
 
 _BECAUSE: Mapping[Kind, str] = {
@@ -69,7 +69,7 @@ def proposal_for(
         proposal = _for_kind(said)
     else:
         proposal = _asked(cluster, measure, means, cut)
-    return proposal._replace(nearest=tuple(intent for intent, _ in ranked(means)[:_MOST_OFFERED]))
+    return proposal._replace(nearest=tuple(intent for intent, _ in ranked(means)[:MOST_OFFERED]))
 
 
 def _corrected(cluster: Sequence[Missed], corrections: Counter[str | None], registry: Registry, said: Said) -> Proposal:

@@ -12,6 +12,7 @@ from nicegui.elements.mixins.text_element import TextElement
 from intentmatch.core.errors import InputError, IntentMatchError, counted, public_text
 from intentmatch.core.relative_paths import relative
 from intentmatch.inbox import Action, Cluster, Decision, Inbox, Kind, Review, review
+from intentmatch.inbox.proposals import MOST_OFFERED
 from intentmatch.registry.editing.settings_edit import Setting
 from intentmatch.studio.cursor import Cursor
 from intentmatch.studio.host import BotUnavailableError
@@ -24,7 +25,6 @@ from intentmatch.studio.switches import FILE, turn_on
 from intentmatch.studio.visit import Visit
 
 _AT_ONCE = 10
-_OFFERED = 3
 _PURPOSES: Mapping[Action, str] = {
     "add": "to add",
     "new": "for new intents",
@@ -54,7 +54,7 @@ class _InboxPage:
         self._cursor: Cursor[int] = Cursor(visit, "group", self._show_more)
         self._language: str | None = None
         self._lists: dict[Kind, TextElement] = {}
-        for place in range(_OFFERED):
+        for place in range(MOST_OFFERED):
             visit.shortcut(str(place + 1), f"Add to intent {place + 1} of those offered", partial(self._offer, place))
         for keys, explained, handler in (
             ("a", "Accept the proposal", self._accept),

@@ -11,7 +11,7 @@ import re
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, field_validator
+from pydantic import Field, StrictBool, StrictStr, field_validator
 from starlette.responses import JSONResponse, Response
 
 from intentmatch.server.auth.api_keys import authorised, bearer
@@ -24,18 +24,17 @@ from intentmatch.server.protocols.typed_decisions import (
     Decider,
     Deciders,
     Option,
+    Part,
     choice_confidence,
+    count_words,
     intent_options,
+    mean_level,
     message_of,
     score_confidence,
 )
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True)
-
-
-class _Choice(_Part):
+class _Choice(Part):
     value: StrictStr | StrictBool
     description: str | None = None
 
@@ -44,7 +43,7 @@ class _Choice(_Part):
         return Option(str(self.value), self.description or "")
 
 
-class _Level(_Part):
+class _Level(Part):
     label: str
     description: str | None = None
 
@@ -53,7 +52,7 @@ class _Level(_Part):
         return Option(self.label, self.description or "")
 
 
-class _Asked(_Part):
+class _Asked(Part):
     instructions: str | list[Any] = ""
     name: str | None = None
 
@@ -98,7 +97,7 @@ class _ScoreQuestion(_Asked):
 _Question = Annotated[_PredicateQuestion | _ChoiceQuestion | _ScoreQuestion, Field(discriminator="type")]
 
 
-class _Request(_Part):
+class _Request(Part):
     model: str
     input: str | list[Any]
     questions: Annotated[list[_Question], Field(min_length=1, max_length=MAX_QUESTIONS)]
@@ -122,9 +121,8 @@ def protocol(host: Host) -> Protocol:
         def respond() -> Response:
             offered = intent_options(bot.matcher.registry)
             answers = [{**_answer(found, question, offered), "name": question.name} for question in body.questions]
-            texts = [message, *(option.text for offer in options for option in offer)]
-            tokens = sum(len(text.split()) for text in texts)
-            return JSONResponse({"model": model_name(bot), "answers": answers, "usage": _usage(tokens, len(answers))})
+            usage = _usage(count_words(message, options), len(answers))
+            return JSONResponse({"model": model_name(bot), "answers": answers, "usage": usage})
 
         return await asyncio.to_thread(respond)
 
@@ -162,7 +160,7 @@ def _score(found: Decider, question: _ScoreQuestion) -> dict[str, Any]:
     probabilities = found.probabilities(question.options)
     return {
         "type": "score",
-        "score": float(sum(level * p for level, p in enumerate(probabilities.tolist()))),
+        "score": mean_level(probabilities),
         "confidence": score_confidence(probabilities),
         "probabilities": [
             {"value": value, "label": level.label, "probability": p}

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from starlette.responses import JSONResponse, Response
 
 from intentmatch.server.auth.api_keys import authorised, bearer
@@ -25,8 +25,11 @@ from intentmatch.server.protocols.typed_decisions import (
     Decider,
     Deciders,
     Option,
+    Part,
     choice_confidence,
+    count_words,
     intent_options,
+    mean_level,
     message_of,
     score_confidence,
     text_of,
@@ -52,16 +55,12 @@ def _finite(value: Any) -> Any:
 _Text = Annotated[str | dict[str, Any] | list[Any], AfterValidator(_finite)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True)
-
-
-class _YesOrNo(_Part):
+class _YesOrNo(Part):
     true: _Text | None = None
     false: _Text | None = None
 
 
-class _Noul(_Part):
+class _Noul(Part):
     type: Literal["noul"]
     instructions: _Text | None = None
     criteria: _YesOrNo | None = None
@@ -91,7 +90,7 @@ class _Noul(_Part):
         return text_of(self.criteria.false) if self.criteria and self.criteria.false is not None else None
 
 
-class _Choice(_Part):
+class _Choice(Part):
     type: Literal["choice"]
     instructions: _Text | None = None
     criteria: Annotated[dict[str, _Text | None], Field(min_length=1, max_length=MAX_OPTIONS)] | None = None
@@ -102,7 +101,7 @@ class _Choice(_Part):
         return [Option(name, text_of(text)) for name, text in (self.criteria or {}).items()]
 
 
-class _Score(_Part):
+class _Score(Part):
     type: Literal["score"]
     instructions: _Text | None = None
     criteria: Annotated[list[_Text], Field(min_length=1, max_length=_MAX_LEVELS)]
@@ -116,7 +115,7 @@ class _Score(_Part):
 _Question = Annotated[_Noul | _Choice | _Score, Field(discriminator="type")]
 
 
-class _Request(_Part):
+class _Request(Part):
     model: str
     state: str | dict[str, Any] | list[Any]
     questions: Annotated[
@@ -142,8 +141,7 @@ def protocol(host: Host) -> Protocol:
         def respond() -> Response:
             offered = intent_options(bot.matcher.registry)
             answers = {name: _answer(found, question, offered) for name, question in body.questions.items()}
-            words = [message, *texts, *(option.text for offer in options for option in offer)]
-            usage = {"input_tokens": sum(len(text.split()) for text in words), "output_tokens": len(answers)}
+            usage = {"input_tokens": count_words(message, options, texts), "output_tokens": len(answers)}
             said = {"model": model_name(bot), "answers": answers, "usage": usage}
             return JSONResponse({**said, "x_verdict": found.result.verdict, "x_intent": found.result.intent})
 
@@ -176,7 +174,7 @@ def _answer(found: Decider, question: _Noul | _Choice | _Score, offered: Sequenc
         return {"type": "choice", "choice": best, "probabilities": named, "confidence": sure, **decided}
     return {
         "type": "score",
-        "score": float(sum(level * p for level, p in enumerate(probabilities.tolist()))),
+        "score": mean_level(probabilities),
         "legend": {str(level): text for level, text in enumerate(question.criteria)},
         "probabilities": {str(level): p for level, p in enumerate(probabilities.tolist())},
         "confidence": score_confidence(probabilities),
@@ -198,8 +196,3 @@ def _shape(details: ProblemDetails) -> Response:
         return JSONResponse({"detail": found}, 422)
     kind = _ERRORS.get(details.status, "api_usage_error" if details.status < 500 else "internal_error")
     return JSONResponse({"detail": {"error_type": kind, "message": details.detail}}, details.status)
-
-
-def _detail(item: ErrorItem) -> dict[str, Any]:
-    place = ["body", *filter(None, item.location.split("."))]
-    return {"loc": place, "msg": item.message, "type": item.rule or "value_error"}

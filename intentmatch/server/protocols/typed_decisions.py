@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
 
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Registry, Vectors
@@ -37,6 +38,12 @@ _NOT_MATCHED = 0.5
 _KEPT_TEXTS = 4096
 
 Probabilities = NDArray[np.float64]
+
+
+class Part(BaseModel):
+    """A part of a request. A number is no text and a text is no number."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +195,17 @@ def intents_of(named: Mapping[str, str], options: Sequence[Option]) -> list[str 
         name = named.get(option.name) or named.get(fold(option.name)) or named.get(fold(in_words(option.name)))
         found.append(None if name in found else name)
     return found
+
+
+def count_words(message: str, options: Iterable[Sequence[Option]], texts: Iterable[str] = ()) -> int:
+    """Return how many words a request has: those of the message, of its options and of other texts."""
+    all_texts = [message, *texts, *(option.text for offered in options for option in offered)]
+    return sum(len(text.split()) for text in all_texts)
+
+
+def mean_level(probabilities: Probabilities) -> float:
+    """Return the mean of the levels 0, 1, 2 ... by their probabilities."""
+    return float(sum(level * p for level, p in enumerate(probabilities.tolist())))
 
 
 def choice_confidence(probabilities: Probabilities) -> float:

@@ -27,7 +27,7 @@ async def main() -> None:
         for intent in (await call("list_intents"))["intents"]:
             print(f"{intent['name']}: {intent['description']}")
 
-        message = "has my stuff left your warehouse"
+        message = "has it left your warehouse"
         print(f"{message}? {(await call('match_intent', utterance=message))['explanation']}")
 
         addition = {"intent": "order_status", "utterances": [message], "language": "en"}

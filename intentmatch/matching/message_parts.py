@@ -13,8 +13,6 @@ from intentmatch.reading.parts import Part
 
 REFUSES, SETTLED = 0.9, 0.85
 """Probability from which a part refuses, or says that nothing is to be done."""
-_TOO_CERTAIN = 0.97
-"""Confidence from which a settled matter is a request all the same; without a confidence it always is."""
 _LINE_DENIES = 0.6
 """Probability from which an utterance of the registry does so itself."""
 _BESIDE = 0.5
@@ -99,7 +97,8 @@ def decide_on_parts(
         courteous = [_Read(part, read(part.text), n) for n, part in enumerate(parts) if part.acts.courtesy >= _ONLY]
         return _courtesy_alone(whole, courteous, acts_of)
     if not found.matched:
-        return _without_match(whole, found, acts_of)
+        denied = _without_match(whole, found, acts_of)
+        return denied if denied.says else _asked_if_settled(whole, parts, read, acts_of, alone=not read_parts)
     is_one_sentence = len(read_parts) == len(parts)
     return _with_match(whole, found, acts_of, is_one_sentence=is_one_sentence, returns_several=returns_several)
 
@@ -169,6 +168,23 @@ def _without_match(whole: Decision, found: _Readings, acts_of: ActsOf) -> Checke
     return Checked(whole, None)
 
 
+def _asked_if_settled(
+    whole: Decision, parts: Sequence[Part], read: Callable[[str], Decision], acts_of: ActsOf, *, alone: bool
+) -> Checked:
+    """Ask about a message that is matched because of a part by which nothing is to be done.
+
+    Such as "the timer is set, what happened?". With `alone`, no part asks for anything.
+    """
+    for part in parts if whole.verdict == "matched" else ():
+        if part.acts.settled >= SETTLED and (alone or _matches(read(part.text), whole.ranked[0].intent)):
+            return _asked_if_denied(whole, part, acts_of)
+    return Checked(whole, None)
+
+
+def _matches(decision: Decision, intent: str) -> bool:
+    return decision.verdict == "matched" and decision.ranked[0].intent == intent
+
+
 def _courtesy_alone(whole: Decision, courteous: Sequence[_Read], acts_of: ActsOf) -> Checked:
     """Decide on a message of courtesy and tales alone: "thanks for your help! I am on the train" is a thank-you."""
     matched = [one for one in courteous if one.decision.verdict == "matched"]
@@ -199,18 +215,15 @@ def _denies(line: Acts) -> bool:
 
 def _asked_if_denied(decision: Decision, part: Part, acts_of: ActsOf) -> Checked:
     refuses = part.acts.refuses >= REFUSES
-    if decision.verdict != "matched" or not (refuses or _is_settled(part.acts, decision.ranked[0])):
+    # A bot without confidences is too small to be contradicted by a statement of a state.
+    settled = part.acts.settled >= SETTLED and decision.ranked[0].confidence is not None
+    if decision.verdict != "matched" or not (refuses or settled):
         return Checked(decision, None)
     line = acts_of(decision.ranked[0])
     # Courtesy ("no thanks") can be meant with any words of refusal.
     if _denies(line) or line.courtesy >= _BESIDE:
         return Checked(decision, None)
     return _asked(decision, part, "refuses" if refuses else "settled")
-
-
-def _is_settled(acts: Acts, best: Candidate) -> bool:
-    """Whether nothing is to be done. "Forgot my password again" reads so too, but the bot is certain of it."""
-    return acts.settled >= SETTLED and best.confidence is not None and best.confidence < _TOO_CERTAIN
 
 
 def _asked(decision: Decision, part: Part, act: str) -> Checked:

@@ -57,6 +57,25 @@ def test_refusal_and_settled_matter_are_asked_about(acts):
     assert decide(decision("cancel"), ("don't cancel it", acts)) == ("ambiguous", None, ["cancel"])
 
 
+def test_settled_matter_is_asked_about_however_certain_the_match():
+    assert decide(decision("find_luggage", 0.99), ("i found my luggage", SETTLED)) == (
+        "ambiguous",
+        None,
+        ["find_luggage"],
+    )
+
+
+def test_two_settled_parts_are_asked_about():
+    parts = ("i'm not having any trouble", SETTLED), ("i know how to do it", SETTLED)
+    assert decide(decision("exchange"), *parts) == ("ambiguous", None, ["exchange"])
+
+
+@pytest.mark.parametrize(("intent", "verdict"), [("timer", "ambiguous"), ("alarm", "matched")])
+def test_settled_part_is_asked_about_if_the_message_is_matched_because_of_it(intent, verdict):
+    alone = {"what happened": NOTHING, "a timer is set": decision(intent)}
+    assert decide(decision("timer"), ("a timer is set", SETTLED), ("what happened", NO_ACTS), read=alone)[0] == verdict
+
+
 @pytest.mark.parametrize("line", [REFUSES, SETTLED])
 def test_utterance_that_refuses_itself_is_matched(line):
     found = decide(decision("no"), ("I don't want it", REFUSES), lines={"no": line})

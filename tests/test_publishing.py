@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -19,7 +21,9 @@ import yaml
 from documents import ROOT
 from hatchling.builders.wheel import WheelBuilder
 
+from intentmatch import Matcher, __version__
 from intentmatch.cli.commands import cli
+from intentmatch.registry.reading.schema import schema
 
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
@@ -86,6 +90,44 @@ def test_publishing_needs_no_token() -> None:
     assert [name for name, job in jobs.items() if "id-token" in job.get("permissions", {})] == ["publish"]
     text = (GITHUB / "workflows" / "release.yml").read_text(encoding="utf-8")
     assert "secrets." not in text
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(("tag", "code"), [(f"v{__version__}", 0), (f"v{__version__}1", 1), ("main", 1)])
+def test_release_is_refused_for_a_tag_of_another_version(tag: str, code: int) -> None:
+    steps = read(GITHUB / "workflows" / "release.yml")["jobs"]["build"]["steps"]
+    (command,) = (step["run"] for step in steps if step.get("name") == "The tag is the version")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-e", "-c", command],
+        env={**os.environ, "GITHUB_REF_NAME": tag, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd=ROOT,
+    )
+    assert done.returncode == code, done.stderr
+
+
+def test_catalogue_of_schemas_finds_the_schema_of_the_latest_release(metadata: Any, tmp_path: Path) -> None:
+    """The entry has the form of JSON Schema Store, whose checks refuse some words and punctuation."""
+    entry = json.loads((GITHUB / "schemastore.json").read_text(encoding="utf-8"))
+    assert entry.keys() == {"name", "description", "fileMatch", "url"}
+    for text in (entry["name"], entry["description"]):
+        assert "schema" not in text.lower()
+        assert text.strip(" .,-") == text
+    source = dict(url.split(", ", 1) for url in metadata.get_all("Project-URL"))["Source"]
+    name = entry["url"].removeprefix(f"{source}/releases/latest/download/")
+    assert schema()["$id"] == entry["url"] != name
+    build = read(GITHUB / "workflows" / "release.yml")["jobs"]["build"]["steps"]
+    assert any(f"intentmatch schema > {name}\n" in step.get("run", "") for step in build)
+    assert any(name in str(step["with"].get("path")) for step in build if "with" in step)
+    for number, pattern in enumerate(entry["fileMatch"]):
+        file = tmp_path / pattern.replace("*", f"shop-{number}")
+        assert fnmatch.fnmatch(file.name, pattern)
+        file.write_text(f"intents: {{greet-{number}: {{utterances: [hello {number}]}}}}\n", encoding="utf-8")
+    assert len(Matcher.load(tmp_path, cache="off").registry.intents) == len(entry["fileMatch"])
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from intentmatch.registry.reading.grammar import FILE_KEYS, GRAMMAR_VERSION, INT
 from intentmatch.registry.reading.slot_grammar import KINDS, SLOT_KEYS
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
+ADDRESS = "https://github.com/intentmatch/intentmatch/releases/latest/download/intents.schema.json"
+"""Where each release puts its schema, for editors that find it by the name of a file."""
 _CODE = "^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*$"
 _NAME = r"^[^\s!-@\[-^`{-~][^\s!-,/:-@\[-^`{-~]*$"
 _MARKS = (
@@ -73,6 +75,7 @@ def schema() -> dict[str, Any]:
     """Return the schema of a file as JSON values."""
     return {
         "$schema": DRAFT,
+        "$id": ADDRESS,
         "title": "Intents of a chatbot",
         "definitions": _definitions(),
         **_mapping("file", FILE_KEYS, _file_properties(), nullable=True),

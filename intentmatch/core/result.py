@@ -158,7 +158,8 @@ class Part:
     missing: tuple[Missing, ...]
 
 
-_LEAST_SALIENCE = 0.5
+LEAST_SALIENCE = 0.5
+"""A word with less is ignored: it counts half as much as the mean word of its message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ class WordMatch:
     @property
     def is_ignored(self) -> bool:
         """Whether the word hardly counts. Added in 0.3.0."""
-        return self.salience < _LEAST_SALIENCE
+        return self.salience < LEAST_SALIENCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ _ONLY = 0.9
 """Probability from which a part is courtesy if there is nothing but courtesy and tales."""
 _INSTEAD = 0.55
 """Confidence from which a part decides in place of a message that is out of scope as a whole."""
+_SURELY = 0.9
+"""Confidence from which a part that reads a little like a tale or a settled matter is another request."""
 _ALSO = 0.7
 """Confidence from which a part is another request beside a message that is matched as a whole."""
 
@@ -205,7 +207,9 @@ def _is_beside(acts: Acts) -> bool:
 
 def _may_be_beside(one: _Read, acts_of: ActsOf) -> bool:
     acts = one.part.acts
-    return acts.courtesy + acts.tale + acts.settled >= _CLEAR or acts_of(one.best).courtesy >= _BESIDE
+    if acts.courtesy >= _CLEAR or acts_of(one.best).courtesy >= _BESIDE:
+        return True
+    return one.certainty < _SURELY and acts.courtesy + acts.tale + acts.settled >= _CLEAR
 
 
 def _denies(line: Acts) -> bool:

@@ -31,7 +31,7 @@ from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
 from intentmatch.matching.thresholds import policy_of
-from intentmatch.matching.word_matches import word_matches
+from intentmatch.matching.word_matches import ignored_words, word_matches
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of, dialogue_acts
 from intentmatch.reading.parts import parts_of
 from intentmatch.reading.question import Question
@@ -177,7 +177,7 @@ class Engine:
         policy, scoring = self._deciding(question)
         candidates = scoring.candidates(vector, meant.known_pieces, fuzzy, allowed, shortlist, hidden=question.hidden)
         stages.add("dense", when_read(_scores, candidates[:_SHOWN]))
-        self._add_head(candidates, stages)
+        self._add_head(candidates, meant, stages)
 
         decision = decide(candidates, policy, question.language)
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
@@ -455,11 +455,11 @@ class Engine:
             return self.foreign_policy, self._foreign_scoring
         return self.policy, self._scoring
 
-    def _add_head(self, candidates: Sequence[Candidate], stages: TraceRecorder) -> None:
+    def _add_head(self, candidates: Sequence[Candidate], text: ReadText, stages: TraceRecorder) -> None:
         """Add word similarities and confidences, or the reason why the setting asks for a head and there is none."""
         if self.artefact.trained_head is not None:
             if aligned := [c for c in candidates[:_SHOWN] if c.words is not None]:
-                stages.add("words", when_read(_word_similarities, aligned))
+                stages.add("words", when_read(_word_similarities, aligned, text.text))
             stages.add("head", when_read(_confidences, candidates[:_SHOWN]))
         elif self._too_large_for_head:
             stages.add("head", "not trained: too many utterances and intents; cosine similarity decides")
@@ -487,8 +487,10 @@ def _scores(candidates: Iterable[Candidate]) -> str:
     return ", ".join(f"{c.intent} {c.score:.2f}" for c in candidates)
 
 
-def _word_similarities(candidates: Iterable[Candidate]) -> str:
-    return ", ".join(f"{c.intent} {c.words:.2f}" for c in candidates)
+def _word_similarities(candidates: Iterable[Candidate], text: str) -> str:
+    similar = ", ".join(f"{c.intent} {c.words:.2f}" for c in candidates)
+    ignored = ", ".join(ignored_words(text))
+    return f"{similar}; ignored: {ignored}" if ignored else similar
 
 
 def _confidences(candidates: Iterable[Candidate]) -> str:

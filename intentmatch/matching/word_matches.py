@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from intentmatch.core.result import WordMatch
+from intentmatch.core.result import LEAST_SALIENCE, WordMatch
 from intentmatch.encoders.context import embedded_context
 from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.pieces.embedded import embedded_tokenizer, known_pieces
@@ -53,6 +53,12 @@ def word_matches(alignment: WordAlignment, text: str, utterance: str) -> tuple[W
         WordMatch(word, line.texts[other], *(round(float(number), 4) for number in numbers))
         for word, other, *numbers in rows
     )
+
+
+def ignored_words(text: str) -> list[str]:
+    """Return the words of a cleaned text that hardly count, such as a greeting beside a request."""
+    words = _words(text)
+    return [word for word, salience in zip(words.texts, _of_words(words), strict=True) if salience < LEAST_SALIENCE]
 
 
 def _of_words(words: _Words) -> list[float]:

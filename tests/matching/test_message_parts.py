@@ -159,6 +159,13 @@ def test_request_that_is_taken_back_is_asked_about(of_refusal):
     assert decide(decision("cancel"), *parts, read=read) == ("ambiguous", None, ["cancel"])
 
 
+@pytest.mark.parametrize(("confidence", "verdict"), [(0.8, "matched"), (0.95, "ambiguous")])
+def test_part_a_little_like_a_tale_is_another_request_if_surely_matched(confidence, verdict):
+    read = {"my card was stolen": decision("card_lost", confidence), "what is left on it": decision("balance", 0.9)}
+    parts = ("my card was stolen", NO_ACTS._replace(tale=0.4)), ("what is left on it", NO_ACTS)
+    assert decide(decision("balance", 0.7), *parts, read=read)[0] == verdict
+
+
 def test_refusal_beside_a_tale_is_asked_about():
     read = {"don't block it": decision("block")}
 

@@ -120,4 +120,5 @@ def test_words_around_a_request_are_ignored(shipped: Matcher) -> None:
     result = shipped.match("hello where is my order 99999999")
 
     assert [one.word for one in shipped.word_matches(result) if one.is_ignored] == ["99999999"]
+    assert next(stage.says for stage in result.trace.stages if stage.name == "words").endswith("; ignored: 99999999")
     assert "Ignored: 99999999." in shipped.explain(result).splitlines()

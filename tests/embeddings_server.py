@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -134,8 +134,8 @@ def serving(server: FakeServer) -> Iterator[FakeServer]:
 
 
 @contextmanager
-def serving_ours(matcher: Matcher, **options: Any) -> Iterator[str]:
-    """The address of our own webhook, which speaks as OpenAI's, as long as the block lasts."""
+def serving_ours(matcher: Matcher, protocols: Sequence[str] = ("openai",), **options: Any) -> Iterator[str]:
+    """The address of our own webhook with these protocols, as long as the block lasts."""
     import uvicorn
 
     from intentmatch.server import create_app
@@ -143,12 +143,13 @@ def serving_ours(matcher: Matcher, **options: Any) -> Iterator[str]:
     # asyncio sends at once only on sockets that are said to be TCP.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
-        app = create_app(matcher, protocols=["openai"], **options)
+        listening.listen()
+        app = create_app(matcher, protocols=protocols, **options)
         server = uvicorn.Server(uvicorn.Config(app, log_config=None))
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1/embeddings"
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         finally:
             server.should_exit = True
             thread.join(20)

@@ -16,6 +16,7 @@ from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, 
 from intentmatch.cli.render import comparison, output, progress
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, counted
+from intentmatch.core.settings import ON_SERVERS
 
 if TYPE_CHECKING:
     from intentmatch.authoring.growing.grow import Grown
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 _Reply = Literal["y", "n", "all", "stop"]
 
 _MOST_REFUSED = 15
-# Rerankers on servers: the filter and the comparison ask hundreds of messages.
-_ON_SERVERS = ("chat:", "remote:")
 
 
 @cli.command()
@@ -125,7 +124,8 @@ def grow(
         raise InputError(f"there is no chat model to ask: add --model {FORM}")
     by_operator = model is not None or "reranker" in matcher.settings.by_operator
     writer = LineWriter(named, seconds=seconds, requests=requests, by_operator=by_operator)
-    if matcher.settings.reranker.startswith(_ON_SERVERS):
+    # The filter and the comparison ask hundreds of messages.
+    if matcher.settings.reranker.partition(":")[0] in ON_SERVERS:
         matcher = load(intents, (*settings, "reranker=none"))
     with progress.shown():
         tasks = _tasks(matcher, kinds, names, languages, inbox_file)

@@ -37,6 +37,8 @@ BUILT_IN: Mapping[Group, Mapping[str, str]] = {
         "onnx": "intentmatch.encoders.onnx_cross_encoder:load",
         "remote": "intentmatch.matching.opinions.remote_reranker:load",
         "chat": "intentmatch.matching.opinions.chat_judge:load",
+        "systemone": "intentmatch.matching.opinions.decision_judge:load_systemone",
+        "decisions": "intentmatch.matching.opinions.decision_judge:load_decisions",
     },
     "formats": {
         "intentmatch": "intentmatch.formats.native:FORMAT",

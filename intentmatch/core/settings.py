@@ -33,6 +33,8 @@ FILES = frozenset({"cache", "inbox"})
 """Settings that name a file or a folder. In YAML, a relative path begins at the folder of the file that names it."""
 MODELS = frozenset({"encoder", "reranker"})
 """Settings that name a model as `KIND:MODEL` or `MODEL`. A MODEL that begins with `./` or `../` is such a path too."""
+ON_SERVERS = frozenset({"remote", "chat", "systemone", "decisions"})
+"""Kinds of models on servers: MODEL is `URL#NAME`."""
 NO_FILES = frozenset({"auto", "off", "database"})
 """Values of these settings that are no paths."""
 WITH_LISTS = frozenset({"fallback"})
@@ -86,7 +88,7 @@ class Settings:
     reranker: str = "none"
     """Second opinion on doubtful messages: none, words (word alignment, needs no model), a cross-encoder as
     `cross_encoder:NAME_OR_FOLDER` or just its name or folder, an exported one as `onnx:FOLDER`, or a server as
-    `remote:URL#MODEL` or `chat:URL#MODEL`."""
+    `remote:URL#MODEL`, `chat:URL#MODEL`, `systemone:URL#MODEL` or `decisions:URL#MODEL`."""
     band: float | None = None
     """Distance to the threshold within which the reranker is used; None: learned."""
     reranker_seconds: float = 0.5
@@ -94,7 +96,7 @@ class Settings:
     reranker_budget: Mapping[str, int] = field(default_factory=lambda: {"minute": 60, "day": 5_000})
     """Most requests to the server of a reranker, per minute and per day; beyond them the verdict stands."""
     reranker_prompt: bool = False
-    """Whether the trace shows what a chat model was asked."""
+    """Whether the trace shows what a judge on a server (`chat`, `systemone`, `decisions`) was asked."""
     several_intents: bool = False
     """Whether a message may hold several requests, returned as `parts` of the result."""
     top_k: int = 5

@@ -132,7 +132,9 @@ def error_text(body: bytes, key: str | None) -> str:
         found = json.loads(body)
     except (ValueError, RecursionError):
         return ""
-    for name in ("error", "message", "detail"):
+    for name in ("error", "detail", "message", "msg"):
+        if isinstance(found, list) and found:
+            found = found[0]
         found = found.get(name, found) if isinstance(found, dict) else found
     if not isinstance(found, str):
         return ""

@@ -11,13 +11,12 @@ from typing import Any
 
 from intentmatch.core.allowed import FOLDER_STARTS, folders, origin, permits
 from intentmatch.core.errors import NOWHERE, Location, Problem, SettingsError
-from intentmatch.core.settings import FILES, MODELS, NO_FILES, Settings, beside, parse, resolve
+from intentmatch.core.settings import FILES, MODELS, NO_FILES, ON_SERVERS, Settings, beside, parse, resolve
 from intentmatch.storage.postgres.address import Address, is_address
 from intentmatch.storage.regular_files import home_path, is_file, is_folder, is_inside, is_there
 
 RULE = "confined"
 _HINT = "move the file into the folder, or let whoever runs the bot allow its folder (`--allow`) or turn `confine` off"
-_SERVERS = ("remote", "chat")
 _SUFFIXES = (".yaml", ".yml")
 # Models that come with the package.
 _SHIPPED = {"encoder": ("static",), "reranker": ("none", "words")}
@@ -120,7 +119,7 @@ def _needed(name: str, value: str, place: Location) -> str | None:
     if name not in MODELS or value in _SHIPPED[name] or _path(name, value, place) is not None:
         return None
     kind, _, model = value.partition(":")
-    if kind in _SERVERS:
+    if kind in ON_SERVERS:
         return origin(model.partition("#")[0]) or kind
     return value if name == "encoder" or ":" in value else f"cross_encoder:{value}"
 
@@ -133,7 +132,7 @@ def _path(name: str, value: str, place: Location) -> Path | None:
         return None
     kind, separator, model = beside(place, value, model=True).partition(":")
     path = model if separator else kind
-    return home_path(path) if kind not in _SERVERS and _is_local(path) else None
+    return home_path(path) if kind not in ON_SERVERS and _is_local(path) else None
 
 
 def _is_local(model: str) -> bool:

@@ -27,7 +27,9 @@ def remote() -> Iterator[Callable[[str], RemoteEncoder]]:
             if dialect == "ours":
                 pytest.importorskip("uvicorn", reason="needs the extra [server]")
                 registry = Registry((Intent("greet", (Utterance("hello"),)), Intent("leave", (Utterance("goodbye"),))))
-                return RemoteEncoder(servers.enter_context(serving_ours(Matcher.load(registry))), "embedded")
+                return RemoteEncoder(
+                    servers.enter_context(serving_ours(Matcher.load(registry))) + "/v1/embeddings", "embedded"
+                )
             server = servers.enter_context(serving(FakeServer()))
             return RemoteEncoder(server.openai, "m") if dialect == "openai" else RemoteEncoder(server.tei)
 

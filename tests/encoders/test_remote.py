@@ -222,9 +222,9 @@ def test_intentmatch_server_works_as_embedding_server(tmp_path: Path, monkeypatc
     messages = ["wo ist mein Paket", "cancel", "what a lovely day", "x" * 5000, "👩‍👩‍👧"]
     with serving_ours(Matcher.load(REGISTRY, cache="off"), keys=[SECRET]) as url:
         with pytest.raises(ModelUnavailableError, match="asks for a key"):
-            Matcher.load(REGISTRY, encoder=f"remote:{url}#embedded", cache="off")
+            Matcher.load(REGISTRY, encoder=f"remote:{url}/v1/embeddings#embedded", cache="off")
         monkeypatch.setenv("INTENTMATCH_REMOTE_KEY", SECRET)
-        there = Matcher.load(REGISTRY, encoder=f"remote:{url}#embedded", cache="off").match_many(messages)
+        there = Matcher.load(REGISTRY, encoder=f"remote:{url}/v1/embeddings#embedded", cache="off").match_many(messages)
     here = Matcher.load(REGISTRY, cache="off").match_many(messages)
 
     assert [result.verdict for result in there] == [result.verdict for result in here]

@@ -84,6 +84,8 @@ def test_file_is_confined_to_its_folder(tmp_path: Path) -> None:
         ("reranker: org/name", True),
         ("reranker: 'remote:https://elsewhere/rerank'", True),
         ("reranker: 'chat:https://elsewhere/v1/chat/completions#m'", True),
+        ("reranker: 'systemone:https://elsewhere/v1/systemone#m'", True),
+        ("reranker: 'decisions:https://elsewhere/v1/decisions#m'", True),
         ("drift_webhook: https://elsewhere/hook", True),
         ("inbox: postgres://elsewhere/bots", True),
         ("reranker: words", False),

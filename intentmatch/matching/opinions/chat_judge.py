@@ -10,19 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from intentmatch.core.errors import SettingsError
-from intentmatch.core.settings import Settings
-from intentmatch.matching.opinions.client import OpinionClient
 from intentmatch.matching.opinions.judging import Opinion, Option
-from intentmatch.text.redact import redact
-
-FORM = "chat:https://HOST/v1/chat/completions#MODEL"
-_PATH = "/chat/completions"
-# The webhook's default limit on a message; authors' texts are cut to less.
-_MOST_CHARACTERS, _MOST_OF_AN_OPTION = 2000, 300
+from intentmatch.matching.opinions.server_judge import ServerJudge
 
 _INSTRUCTIONS = (
     "You decide which request a user of a chatbot makes. You get JSON: `message` is what the user wrote, and `options` "
@@ -32,44 +21,14 @@ _INSTRUCTIONS = (
 _NONE, _ASK = '"none" if it asks for none of them', ', or "ask" if it could equally mean two of them'
 
 
-def load(model: str, settings: Settings) -> ChatJudge:
-    """Load the judge of a `chat:URL#MODEL` setting. Raises the same errors as `ChatJudge`."""
-    url, _, name = model.partition("#")
-    if not url or not name:
-        raise SettingsError(f"the reranker chat needs a URL and a model: write {FORM}")
-    return ChatJudge(url, name, settings)
+class ChatJudge(ServerJudge):
+    """Asks a chat model."""
 
+    kind, path = "chat", "/chat/completions"
 
-class ChatJudge:
-    """A `Judge` that asks a chat model, and a `Reranker` too. Safe to use from many threads.
-
-    Personal data in the message is redacted before it is sent, as in the inbox. The server is not contacted before the
-    first doubtful message. Raises `MissingExtraError`, or `SettingsError` if the URL or the key is invalid.
-    """
-
-    remote = True
-
-    def __init__(self, url: str, model: str, settings: Settings | None = None) -> None:
-        chosen = settings or Settings()
-        self._client = OpinionClient(
-            url,
-            what="the reranker chat",
-            seconds=chosen.reranker_seconds,
-            budget=chosen.reranker_budget,
-            paths=(_PATH,),
-            by_operator="reranker" in chosen.by_operator,
-        )
-        self.usage = self._client.usage
-        self.name = f"chat:{url}#{model}"
-        self._model = model
-
-    def judge(self, message: str, options: Sequence[Option]) -> Opinion:
-        """Return the model's choice. Raises `ModelUnavailableError` without a valid answer within all limits."""
+    def _ask(self, message: str, options: Sequence[Option]) -> Opinion:
         answers = [*map(str, range(1, len(options) + 1)), "none", *(["ask"] if len(options) > 1 else [])]
-        asked = {
-            "message": redact(message)[:_MOST_CHARACTERS],
-            "options": [_shown(number, option) for number, option in enumerate(options, 1)],
-        }
+        asked = {"message": message, "options": [_shown(number, option) for number, option in enumerate(options, 1)]}
         prompt = json.dumps(asked, ensure_ascii=False)
         schema = {
             "type": "object",
@@ -91,25 +50,16 @@ class ChatJudge:
         }
         return Opinion(self._client.ask(body, lambda answer: _choice(answer, answers)), prompt)
 
-    def score(self, message: str, utterances: Sequence[str]) -> NDArray[np.float32]:
-        """Return 1 for the utterance that the model chooses and 0 for the others, shape `(len(utterances),)`.
 
-        Raises the same errors as `judge`.
-        """
-        scores = np.zeros(len(utterances), dtype=np.float32)
-        if utterances:
-            choice = self.judge(message, [Option(line, None, ()) for line in utterances]).choice
-            if isinstance(choice, int):
-                scores[choice] = 1.0
-        return scores
+load = ChatJudge.load
 
 
 def _shown(number: int, option: Option) -> dict[str, Any]:
-    shown: dict[str, Any] = {"number": str(number), "title": option.title[:_MOST_OF_AN_OPTION]}
+    shown: dict[str, Any] = {"number": str(number), "title": option.title}
     if option.description:
-        shown["description"] = option.description[:_MOST_OF_AN_OPTION]
+        shown["description"] = option.description
     if option.lines:
-        shown["examples"] = [line[:_MOST_OF_AN_OPTION] for line in option.lines]
+        shown["examples"] = list(option.lines)
     return shown
 
 

@@ -197,8 +197,10 @@ class OpinionClient:
 def _tokens(answer: Any) -> int:
     """Return the tokens that a server says it has used; 0 if it does not say."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
-    total = usage.get("total_tokens") if isinstance(usage, dict) else None
-    return total if isinstance(total, int) and total > 0 else 0
+    if not isinstance(usage, dict):
+        return 0
+    counts = [usage["total_tokens"]] if "total_tokens" in usage else map(usage.get, ("input_tokens", "output_tokens"))
+    return sum(count for count in counts if isinstance(count, int) and count > 0)
 
 
 def _checked(url: str, what: str, paths: tuple[str, ...]) -> str:

@@ -19,6 +19,9 @@ _BAND = 0.05
 _MOST_EXTRA = 3  # digits
 _COUNTS = {2: "two", 3: "three"}
 
+NOTHING_LIKE = "nothing like your lines"
+"""Begins the reason of a refusal below the threshold."""
+
 # Under a threshold on the confidence there is nothing to ask without a second intent as likely as this.
 _LEAST_OF_SECOND = 0.1
 
@@ -157,16 +160,17 @@ def _by_rank(candidate: Candidate) -> tuple[float, str]:
 
 
 def _passing(ranked: Sequence[Candidate], cut: Cut, total: float | None) -> str:
-    subject = "the message is in scope with" if cut.on == "in_scope" else f"{ranked[0].intent} has"
+    subject = "one of your intents is meant with" if cut.on == "in_scope" else f"{ranked[0].intent} has"
     return f"{subject} {_compared(ranked[0], cut, total)}, at or above the threshold {cut}{_lead(ranked, cut)}."
 
 
 def _failing(ranked: Sequence[Candidate], cut: Cut, total: float | None) -> str:
     best = ranked[0]
     extra = _digits_apart(best, cut, total)
-    nearest = f"{best.intent} comes nearest" + (" with" if cut.on != "in_scope" else "; the message is in scope with")
+    measure = "with" if cut.on != "in_scope" else "one of your intents is meant with"
+    nearest = f"{best.intent} comes nearest{' ' if measure == 'with' else '; '}{measure}"
     compared = f"{_compared(best, cut, total, extra)}, below the threshold {cut.named(extra)}"
-    return f"nothing like your lines: {nearest} {compared}."
+    return f"{NOTHING_LIKE}: {nearest} {compared}."
 
 
 def _measured(candidate: Candidate, cut: Cut, total: float | None) -> float:

@@ -16,11 +16,12 @@ from intentmatch.studio.chart_style import BAD, GOOD, TEXT, axis, tooltip
 from intentmatch.studio.parts import badge, bring_into_view, card, empty, tag, words
 from intentmatch.studio.places import intent_link, place
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import ANSWERS
 
 _AT_ONCE = 15
 _MOST_CASES = 40
 _LABELS_WIDE, _CELL_WIDE = 170, 30  # pixels
-_WORDS = {"out_of_scope": "out of scope", "ambiguous": "asks back", "others": "other intents"}
+_WORDS = {**ANSWERS, "others": "other intents"}
 
 
 class ConfusionView:

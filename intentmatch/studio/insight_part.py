@@ -18,6 +18,7 @@ from intentmatch.authoring.insights import Failed, Ready, Working
 from intentmatch.core.errors import IntentMatchError, public_text
 from intentmatch.core.relative_paths import relative
 from intentmatch.studio.parts import tag
+from intentmatch.studio.wording import plainly
 
 _T = TypeVar("_T")
 
@@ -120,7 +121,7 @@ class InsightPart(Generic[_T]):
 
 def _progress(bar: ui.linear_progress, says: TextElement, state: Working, waiting: str) -> None:
     step = state.step
-    name = f"{waiting} {step.name}{f' · {step.detail}' if step.detail else ''}"
+    name = plainly(f"{waiting} {step.name}{f' · {step.detail}' if step.detail else ''}")
     if says.text != name:
         says.set_text(name)
     if step.total:

@@ -21,6 +21,7 @@ from intentmatch.studio.places import intent_link, place, with_short_names
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.remedies import line_to_reword, remedies
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import plainly
 
 _AT_ONCE = 20
 _KINDS = {"all": "All", "mend": "With a remedy", "error": "Errors", "warning": "Warnings", "info": "Notes"}
@@ -96,12 +97,12 @@ class _Issues:
 
     def _card(self, issue: Issue) -> TextElement:
         problem, visit = issue.problem, self._visit
-        card = tag("article", classes="st-card", role="listitem", aria_label=issue.why)
+        why = plainly(issue.why)
+        card = tag("article", classes="st-card", role="listitem", aria_label=why)
         with card:
             with tag("div", classes="st-row"):
-                badge(problem.severity, _BADGES[problem.severity])
-                tag("h2", f"{issue.why[:1].upper()}{issue.why[1:]}", "st-h2")
-                tag("span", problem.rule, "st-mono st-muted st-wide-only")
+                badge(problem.severity, _BADGES[problem.severity]).props["title"] = problem.rule
+                tag("h2", f"{why[:1].upper()}{why[1:]}", "st-h2")
                 with tag("span", classes="st-push"):
                     _value(issue)
             if issue.lines:
@@ -109,11 +110,11 @@ class _Issues:
                     for line in issue.lines:
                         _line(visit, line)
             if len(issue.lines) < 2 or len(issue.intents) > len({line.intent for line in issue.lines}):
-                words(with_short_names(visit, problem.message), "st-muted", "p")
+                words(plainly(with_short_names(visit, problem.message)), "st-muted", "p")
             if not issue.lines:
                 place(visit, problem.location)
             if problem.hint:
-                words(f"{problem.hint[:1].upper()}{problem.hint[1:]}.", "st-muted st-small", "p")
+                words(plainly(f"{problem.hint[:1].upper()}{problem.hint[1:]}."), "st-muted st-small", "p")
             if issue.problem.rule == "misplaced-utterance" and issue.lines and visit.may("author"):
                 own, *others = issue.lines
                 to = others[0].intent if issue.mend is not None and others else None

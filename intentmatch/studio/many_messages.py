@@ -16,6 +16,7 @@ from intentmatch.studio.message_table import COLUMNS, Asked, Row, chosen, read, 
 from intentmatch.studio.parts import card, tag
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import NO_INTENT, answer_in_words
 
 ROWS_PER_PAGE = 25
 MOST_BYTES = 900_000
@@ -27,7 +28,7 @@ _VERDICTS = {
     "": "every verdict",
     "matched": "matched",
     "ambiguous": "asks back",
-    "out_of_scope": "out of scope",
+    "out_of_scope": NO_INTENT,
     "wrong": "not as expected",
 }
 
@@ -144,7 +145,7 @@ class ManyMessages:
     def _draw(self, page: int) -> None:
         start = (page - 1) * ROWS_PER_PAGE
         self._table.rows = [
-            {**asdict(row), "verdict": _said(row.verdict), "expected": _said(row.expected), "right": row.right}
+            {**asdict(row), "verdict": row.says, "expected": _expects(row), "right": row.right}
             for row in self._shown[start : start + ROWS_PER_PAGE]
         ]
         self._table.props["pagination"] = {
@@ -168,9 +169,9 @@ class ManyMessages:
             self._table.selected = []
 
 
-def _said(verdict: str) -> str:
-    """Return a verdict in the words of the other screens; the exported file keeps the names of the API."""
-    return _VERDICTS.get(verdict, verdict) if verdict else ""
+def _expects(row: Row) -> str:
+    """Return what the list expects in the words of the other screens; the exported file has the names of the API."""
+    return answer_in_words(row.expected) if row.expected else ""
 
 
 def _expected(row: Row) -> str | None:
@@ -190,6 +191,6 @@ def _summary(rows: Sequence[Row]) -> str:
         verdict: sum(row.verdict == verdict for row in rows) for verdict in ("matched", "ambiguous", "out_of_scope")
     }
     text = f"{len(rows):,} messages: {counts['matched']:,} matched, {counts['ambiguous']:,} asked back, "
-    text += f"{counts['out_of_scope']:,} out of scope"
+    text += f"{counts['out_of_scope']:,} without an intent"
     judged = [row for row in rows if row.right]
     return f"{text}; {sum(row.right == 'yes' for row in judged) / len(judged):.1%} as expected" if judged else text

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import MatchResult
+from intentmatch.studio.wording import verdict_in_words
 
 MOST_MESSAGES = 5000
 """Messages of a list; a longer one is for `intentmatch match`."""
@@ -41,6 +42,8 @@ class Row:
     confidence: float
     nearest: str
     expected: str
+    says: str = ""
+    """The verdict in words, with its reason."""
 
     @property
     def right(self) -> str:
@@ -78,7 +81,16 @@ def row_of(number: int, asked: Asked, result: MatchResult) -> Row:
     intent = result.intent or (f"({best.intent})" if best else "")
     value = 0.0 if best is None else best.score if best.confidence is None else best.confidence
     nearest = best.utterance.text if best is not None and best.utterance is not None else ""
-    return Row(number, asked.text, result.verdict, intent, round(value, 4), nearest, asked.expected or "")
+    return Row(
+        number,
+        asked.text,
+        result.verdict,
+        intent,
+        round(value, 4),
+        nearest,
+        asked.expected or "",
+        verdict_in_words(result)[0],
+    )
 
 
 def chosen(

@@ -14,21 +14,18 @@ from intentmatch.core.result import Candidate, Entity, MatchResult, Stage, WordM
 from intentmatch.registry.editing.edits import AddTest, AddUtterance, Edit
 from intentmatch.studio.drawing import Drawing, Node, badge, bar, node, region, table, words
 from intentmatch.studio.host import Bot
-from intentmatch.studio.parts import BadgeKind, card, isolated, tag
+from intentmatch.studio.parts import card, isolated, tag
 from intentmatch.studio.places import intent_node, place_node, with_short_names
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import NO_INTENT, answer_in_words, plainly, verdict_in_words
 
 DEBOUNCE_MS = 80
 _MOST_CANDIDATES = 8
 _GUESSED = "guessed"
-_OUT_OF_SCOPE = "out_of_scope"
 _NOTHING = node("p", "Type what a user might write.", classes="st-empty")
-_VERDICTS: dict[str, tuple[str, BadgeKind]] = {
-    "matched": ("matched", "good"),
-    "ambiguous": ("asks back", "warn"),
-    "out_of_scope": ("out of scope", "plain"),
-}
+_STEPS = {"exact": "same line", "fuzzy": "spelling", "dense": "meaning", "head": "classifier", "decide": "answer"}
+"""Names of stages in the words of authors, where they differ."""
 
 
 class OneMessage:
@@ -105,15 +102,15 @@ class OneMessage:
             names = [intent.name for intent in self._visit.bot.matcher.registry]
             for field, options, value in (
                 (self._target, names, result.intent),
-                (self._expected, [_OUT_OF_SCOPE, *names], result.intent or _OUT_OF_SCOPE),
+                (self._expected, [NO_INTENT, *names], result.intent or NO_INTENT),
             ):
                 if field.options != options:
                     field.set_options(options)
                 field.set_value(value)
-        self._visit.announce(f"{_VERDICTS[result.verdict][0]} {result.intent or ''}")
+        self._visit.announce(f"{verdict_in_words(result)[0]} {result.intent or ''}")
 
     def _verdict(self, result: MatchResult, explanation: str, milliseconds: float) -> Node:
-        first = [badge(*_VERDICTS[result.verdict])]
+        first = [badge(*verdict_in_words(result))]
         if result.intent is not None:
             first.append(intent_node(self._visit, result.intent))
             title = result.candidates[0].title if result.candidates else None
@@ -122,7 +119,8 @@ class OneMessage:
         first += [intent_node(self._visit, rival.intent) for rival in result.rivals]
         took = f"{milliseconds:.1f} ms"
         first.append(node("span", took, classes="st-muted st-small st-push", title="Time of the match"))
-        sentences = isolated(with_short_names(self._visit, explanation)).splitlines()
+        sentences = isolated(plainly(with_short_names(self._visit, explanation))).splitlines()
+        reason = isolated(plainly(result.trace.reason))
         more = [node("li", sentence, classes="st-words", dir="auto") for sentence in sentences[1:]]
         answers = []
         if result.response:
@@ -132,7 +130,7 @@ class OneMessage:
             "div",
             node("div", *first, classes="st-row"),
             _highlighted(result.message, result.entities),
-            node("p", sentences[0]),
+            node("p", f"{reason[:1].upper()}{reason[1:]}"),
             node("ul", *more, classes="st-list st-muted st-small"),
             *answers,
             classes="st-card st-verdict",
@@ -198,7 +196,7 @@ class OneMessage:
     async def _pin(self, expected: object) -> None:
         if self._result is None or not expected:
             return
-        intent = None if expected == _OUT_OF_SCOPE else str(expected)
+        intent = None if expected == NO_INTENT else str(expected)
         edit = AddTest(self._result.message.strip(), intent, self._spoken())
         await self._propose(edit, "Pin as a test", f"Add a test of {expected}")
 
@@ -274,10 +272,10 @@ def _stages(stages: Sequence[Stage]) -> Node:
     total = sum(stage.microseconds for stage in stages)
     rows = [
         [
-            node("td", stage.name, classes="st-mono"),
-            words(stage.says, "st-small", "td"),
+            node("td", _STEPS.get(stage.name, stage.name.replace("_", " "))),
+            words(answer_in_words(plainly(stage.says)), "st-small", "td"),
             node("td", f"{stage.microseconds:.0f}", classes="st-number"),
         ]
         for stage in stages
     ]
-    return region(f"Stages, {total / 1000:.2f} ms", table(("stage", "found", "µs"), rows))
+    return region(f"Steps, {total / 1000:.2f} ms", table(("step", "found", "µs"), rows))

@@ -30,6 +30,7 @@ from intentmatch.studio.parts import badge, difference, tag, words
 from intentmatch.studio.places import with_short_names
 from intentmatch.studio.sentences import Sentence, sentences
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import answer_in_words, plainly
 
 EFFECT_SECONDS = 20.0
 """Time that the effect of an edit may take; what is not compared by then is said to be sampled."""
@@ -90,9 +91,9 @@ async def write(visit: Visit, operation: Operation, *, expected: str) -> Done:
 def explained(error: Exception) -> str:
     """Return an error as a sentence for the page, with the first problems of invalid files."""
     if isinstance(error, RegistryError):
-        shown = [f"{problem.location.short}: {problem.message}" for problem in error.problems[:3]]
+        shown = [f"{problem.location.short}: {plainly(problem.message)}" for problem in error.problems[:3]]
         return f"The files would be invalid. {' · '.join(shown)}"
-    text = public_text(error)
+    text = plainly(public_text(error))
     return text[:1].upper() + text[1:]
 
 
@@ -284,9 +285,9 @@ def problem_line(problem: Problem) -> None:
     kind = {"error": "bad", "warning": "warn", "info": "plain"}[problem.severity]
     with tag("div", classes="st-row"):
         badge(problem.severity, kind)  # type: ignore[arg-type]
-        words(f"{problem.location.short.rpartition('/')[2]}: {relative(problem.message)}")
+        words(f"{problem.location.short.rpartition('/')[2]}: {plainly(relative(problem.message))}")
         if problem.hint:
-            tag("span", problem.hint, "st-muted st-small")
+            tag("span", plainly(problem.hint), "st-muted st-small")
 
 
 def effect_view(visit: Visit, effect: Effect) -> None:
@@ -319,9 +320,9 @@ def _change(visit: Visit, change: Change) -> None:
         with tag("div", classes="st-row"):
             badge(EFFECTS[change.effect], kind)  # type: ignore[arg-type]
             words(change.new.case.text)
-            tag("span", f"{change.old.intent or 'out of scope'} → {change.new.intent or 'out of scope'}", "st-mono")
+            tag("span", f"{answer_in_words(change.old.intent)} → {answer_in_words(change.new.intent)}", "st-mono")
         if change.reasons:
-            tag("span", with_short_names(visit, "; ".join(change.reasons)), "st-muted st-small")
+            tag("span", plainly(with_short_names(visit, "; ".join(change.reasons))), "st-muted st-small")
 
 
 def _with_short_names(visit: Visit, diff: str) -> str:

@@ -17,6 +17,7 @@ from intentmatch.studio.parts import badge, card, link, tag, words
 from intentmatch.studio.places import with_short_names
 from intentmatch.studio.proposal import explained
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import answer_in_words, plainly
 
 _SECONDS_BETWEEN_LOOKS = 0.25
 _MOST_CAUSES, _MOST_EXAMPLES = 20, 5
@@ -120,7 +121,7 @@ class ReplayCard:
 
     def _cause(self, cause: Cause) -> None:
         with tag("section", classes="st-stack st-tight", aria_label=cause.text):
-            text = with_short_names(self._visit, cause.text)
+            text = plainly(with_short_names(self._visit, cause.text))
             words(text[:1].upper() + text[1:], "st-h2", "h3")
             tag("p", counted(cause.received, "message"), "st-muted st-small")
             with tag("ul", classes="st-lines"):
@@ -132,8 +133,8 @@ class ReplayCard:
                             if one.message.count > 1:
                                 badge(f"{one.message.count} times")
                             link("Try", self._visit.url("try", message=text), "st-small")
-                        tag("p", f"{_said(change.old.answer)} → {_said(change.new.answer)}", "st-mono st-muted")
-
-
-def _said(answer: str) -> str:
-    return "out of scope" if answer == "out_of_scope" else answer
+                        tag(
+                            "p",
+                            f"{answer_in_words(change.old.answer)} → {answer_in_words(change.new.answer)}",
+                            "st-mono st-muted",
+                        )

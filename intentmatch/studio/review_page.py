@@ -17,6 +17,7 @@ from intentmatch.studio.parts import badge, card, empty, heading, later, tag, wo
 from intentmatch.studio.places import intent_link
 from intentmatch.studio.switches import FILE, turn_on
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import NO_INTENT, answer_in_words
 
 _OFF = "No answers are kept for a review yet."
 _SHARE = 0.05
@@ -43,7 +44,7 @@ class _ReviewPage:
         self._judged: list[int] = []
         for keys, says, handler in (
             ("y", "The answer is right", self._right),
-            ("o", "The message is out of scope", self._out_of_scope),
+            ("o", "The message means no intent", self._no_intent),
             ("m", "The message means another intent", self._other_intent),
             ("s", "Skip the message", self._skip),
             ("u", "Take the last judgement back", self._undo),
@@ -104,7 +105,7 @@ class _ReviewPage:
                     if asked.language:
                         badge(asked.language)
             with tag("div", classes="st-row"):
-                kind = {"matched": "matched", "ambiguous": "asked"}.get(asked.verdict, "out of scope")
+                kind = {"matched": "matched", "ambiguous": "asked"}.get(asked.verdict, NO_INTENT)
                 badge(kind, "good" if asked.verdict == "matched" else "plain")
                 if asked.verdict == "out_of_scope" and asked.nearest:
                     tag("span", "nearest:", "st-muted st-small")
@@ -117,7 +118,7 @@ class _ReviewPage:
                     ui.button("Right", icon="check", on_click=self._right).props("unelevated no-caps dense")
                 for text, icon, handler in (
                     ("Another intent", "input", self._other_intent),
-                    ("Out of scope", "block", self._out_of_scope),
+                    ("No intent", "block", self._no_intent),
                     ("Skip", "skip_next", self._skip),
                 ):
                     ui.button(text, icon=icon, on_click=handler).props("flat no-caps dense")
@@ -131,10 +132,10 @@ class _ReviewPage:
         if asked.verdict == "ambiguous":
             self._visit.tell("The bot asked: say which intent the message means.")
             return
-        await self._judge("meant", asked.intent, f"right: {asked.intent or 'out of scope'}")
+        await self._judge("meant", asked.intent, f"right: {answer_in_words(asked.intent)}")
 
-    async def _out_of_scope(self) -> None:
-        await self._judge("meant", None, "out of scope")
+    async def _no_intent(self) -> None:
+        await self._judge("meant", None, NO_INTENT)
 
     async def _skip(self) -> None:
         await self._judge("skipped", None, "skipped")
@@ -195,7 +196,7 @@ def _numbers(questions: Questions, found: Quality) -> None:
         rows += [(row.name, row) for row in found.intents]
         with tag("table", classes="st-table"):
             with tag("thead"), tag("tr"):
-                for title in ("", "Precision", "Coverage", "Out of scope"):
+                for title in ("", "Precision", "Coverage", "No intent"):
                     tag("th", title, scope="col")
             with tag("tbody"):
                 for name, row in rows:

@@ -20,6 +20,7 @@ from intentmatch.studio.parts import badge, card, empty, tag, words
 from intentmatch.studio.places import place
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import answer_in_words
 
 _LEAST, _MOST, _STEP = 50.0, 99.5, 0.5
 _AT_ONCE = 25
@@ -238,8 +239,7 @@ class TargetView:
                 place(self._visit, line.location)
 
     def _words(self, verdict: int) -> str:
-        answer = self._cases.answer(verdict)
-        return {"out_of_scope": "out of scope", "ambiguous": "asks back"}.get(answer, answer)
+        return answer_in_words(self._cases.answer(verdict))
 
     async def _write(self) -> None:
         registry = self._cases.registry

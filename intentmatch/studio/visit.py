@@ -15,6 +15,7 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.relative_paths import relative
 from intentmatch.studio.host import Bot, Host, Role, reaches
 from intentmatch.studio.sessions import Session
+from intentmatch.studio.wording import plainly
 
 Handler = Callable[[], None] | Callable[[], Awaitable[None]]
 
@@ -90,7 +91,7 @@ class Visit:
         # A handler may outlive the element that it belongs to, such as a button of a list that was drawn anew.
         close = "Close" if kind == "negative" else ""
         with self.client:
-            ui.notify(relative(text), type=kind, position="bottom", multi_line=True, close_button=close)
+            ui.notify(plainly(relative(text)), type=kind, position="bottom", multi_line=True, close_button=close)
 
     def shortcut(self, keys: str, says: str, handler: Handler) -> None:
         """Let keys do something while no text field has the focus. Names are those of `KeyboardEvent.key`."""

@@ -366,14 +366,14 @@ def test_threshold_of_an_author_on_the_score_may_ask_too():
         (
             LEARNED,
             {"a": (0.4, 0.7, 1.5), "b": (0.9, 0.2, 1.3)},
-            "the message is in scope with a probability of 90%, at or above the threshold 50% (learned); a has a "
+            "one of your intents is meant with a probability of 90%, at or above the threshold 50% (learned); a has a "
             "confidence of 70%, b of 20%.",
         ),
         (
             LEARNED,
             {"a": (0.4, 0.3, 1.5), "b": (0.9, 0.1, 1.3)},
-            "nothing like your lines: a comes nearest; the message is in scope with a probability of 40%, below the"
-            " threshold 50% (learned).",
+            "nothing like your lines: a comes nearest; one of your intents is meant with a probability of 40%, below "
+            "the threshold 50% (learned).",
         ),
         (
             LEARNED,

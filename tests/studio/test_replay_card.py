@@ -43,9 +43,9 @@ def test_differences_are_grouped_by_cause(browser, served, width, dark):
         assert card.locator(".st-lines li").count() == 1
         assert REFUSED in card.locator(".st-lines li").inner_text()
         assert card.get_by_text("2 times").is_visible()
-        assert card.get_by_text("out of scope → order_status").is_visible()
+        assert card.get_by_text("no intent → order_status").is_visible()
         heading = card.get_by_role("heading", level=3)
-        assert heading.inner_text() == f"Its nearest utterance is new: “{REFUSED}” orders.yaml:14"
+        assert heading.inner_text() == f"Its nearest example is new: “{REFUSED}” orders.yaml:14"
         assert heading.evaluate("one => parseFloat(getComputedStyle(one).fontSize)") < 20
         assert card.get_by_text("order_status", exact=False).first.is_visible()
         assert serious_findings(page) == []

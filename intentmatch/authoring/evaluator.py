@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +18,6 @@ State = Literal["pending", "done", "failed"]
 
 _log = logging.getLogger(__name__)
 
-_SECONDS_BETWEEN_LOOKS = 0.2
 # Of many edits in a row the newest are evaluated; the others once somebody asks for them.
 _MOST_WAITING = 10
 _SECONDS_TO_STOP = 5.0
@@ -108,10 +106,6 @@ class Evaluator:
                     self._wanted.remove(identity)
 
     def _evaluate(self, identity: str) -> None:
-        while not self._closed:
-            with self._workspace.evaluating() as mine:
-                if mine:
-                    if self._workspace.scores(identity) is None:
-                        self._workspace.evaluate(identity, self._matcher(), seconds=self._seconds)
-                    return
-            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        with self._workspace.evaluating(lambda: self._closed) as mine:
+            if mine and self._workspace.scores(identity) is None:
+                self._workspace.evaluate(identity, self._matcher(), seconds=self._seconds)

@@ -50,6 +50,7 @@ Unloadable = Callable[[Registry], Problem | None]
 """Returns why a registry with other settings could not be loaded; None if it could."""
 
 _SECONDS_FOR_THE_LOCK = 10.0
+_SECONDS_BETWEEN_LOOKS = 0.2
 _LOOKED_BACK = 50
 _SHOWN_DIGITS = 10
 _MOST_SEARCHED = 10_000
@@ -271,12 +272,16 @@ class Workspace:
         return None if any(problem.severity == "error" for problem in problems) else registry
 
     @contextmanager
-    def evaluating(self) -> Iterator[bool]:
-        """Give whether the block may evaluate: only one block of one process may at a time, and nobody waits."""
+    def evaluating(self, gives_up: Callable[[], bool] = lambda: True) -> Iterator[bool]:
+        """Give whether the block may evaluate: only one block of one process may at a time.
+
+        It waits for its turn until it `gives_up`, by default at once.
+        """
         folder = self._scores.folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            lock = FolderLock.acquire(folder)
+            while (lock := FolderLock.acquire(folder)) is None and not gives_up():
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
         except OSError as error:
             raise InputError(unwritable(folder, error)) from error
         try:

@@ -16,7 +16,6 @@ from intentmatch.authoring.workspace import FileDiff, Workspace
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.studio.following import follow
-from intentmatch.studio.host import Bot
 from intentmatch.studio.parts import (
     badge,
     bring_into_view,
@@ -150,23 +149,19 @@ class _HistoryPage:
                     "st-muted",
                 )
             button = ui.button("Evaluate again" if scores else "Evaluate", icon="analytics")
-            button.props("outline").on_click(partial(self._evaluate, revision, box, button))
+            button.props("outline").on_click(partial(self._evaluate, revision, box, button, again=scores is not None))
         ReplayCard(self._visit, revision)
 
-    async def _evaluate(self, revision: Revision, box: TextElement, button: ui.button) -> None:
+    async def _evaluate(self, revision: Revision, box: TextElement, button: ui.button, *, again: bool) -> None:
         """Evaluate in a thread; the page stays usable meanwhile, and may show another revision when it ends."""
         button.props("loading")
         self._visit.announce("The evaluation has begun.")
-        bot = self._visit.bot
+        done = False
         try:
             self._visit.require("author")
-            done = await asyncio.to_thread(_evaluated, bot, revision.id)
+            done = await asyncio.to_thread(_evaluated, self._visit, revision.id, again=again)
         except IntentMatchError as error:
             self._visit.tell(explained(error), "negative")
-            done = False
-        else:
-            if not done:
-                self._visit.tell("An evaluation is running already. Try again when it has ended.", "warning")
         if not box.is_deleted:
             button.props(remove="loading")
             if done and self._chosen == revision.id:
@@ -211,11 +206,12 @@ def _revisions(workspace: Workspace) -> list[Revision]:
     return workspace.revisions(_MOST)
 
 
-def _evaluated(bot: Bot, identity: str) -> bool:
-    """Evaluate a revision; return False if another evaluation is running. For a thread."""
-    with bot.workspace.evaluating() as may:
-        if may:
-            bot.workspace.evaluate(identity, bot.matcher)
+def _evaluated(visit: Visit, identity: str, *, again: bool) -> bool:
+    """Evaluate a revision after what is being evaluated; return False if the page is closed before. For a thread."""
+    workspace = visit.bot.workspace
+    with workspace.evaluating(lambda: visit.client.is_deleted) as may:
+        if may and (again or workspace.scores(identity) is None):
+            workspace.evaluate(identity, visit.bot.matcher)
         return may
 
 

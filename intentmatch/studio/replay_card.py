@@ -65,7 +65,7 @@ class ReplayCard:
             says = explained(error)
         else:
             if found is None:
-                says = "An evaluation or a replay is running already. Try again when it has ended."
+                says = "Cancelled."
         if self._box.is_deleted:
             return
         ticking.delete()
@@ -76,11 +76,12 @@ class ReplayCard:
         self._visit.announce(self._status.text)
 
     def _work(self, bot: Bot, against: Against) -> RevisionReplay | None:
-        """Replay; return None if something else is being evaluated. For a thread."""
-        with (
-            bot.workspace.evaluating() as may,
-            stopping(lambda: self._cancelled or self._visit.client.is_deleted, self._note),
-        ):
+        """Replay after what is being evaluated; return None if it is cancelled before. For a thread."""
+
+        def ended() -> bool:
+            return self._cancelled or self._visit.client.is_deleted
+
+        with bot.workspace.evaluating(ended) as may, stopping(ended, self._note):
             if not may:
                 return None
             return replay_revision(bot.workspace, bot.matcher, self._revision.id, heard(bot.inbox), against)

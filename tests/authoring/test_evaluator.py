@@ -43,7 +43,7 @@ class Fake(Workspace):
 
 @pytest.fixture
 def workspace(bot: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
-    monkeypatch.setattr(module, "_SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr("intentmatch.authoring.workspace._SECONDS_BETWEEN_LOOKS", 0.01)
     return Fake(bot)
 
 

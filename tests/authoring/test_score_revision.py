@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,18 @@ def test_only_one_may_evaluate_at_a_time(bot: Path) -> None:
         assert (first, second) == (True, False)
     with Workspace(bot).evaluating() as third:
         assert third
+
+
+def test_evaluation_waits_until_another_has_ended(bot: Path) -> None:
+    with ExitStack() as other:
+        other.enter_context(Workspace(bot).evaluating())
+
+        def gives_up() -> bool:
+            other.close()
+            return False
+
+        with Workspace(bot).evaluating(gives_up) as mine:
+            assert mine
 
 
 def test_registry_too_small_to_hold_out_is_evaluated_on_nothing(bot: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from driven_studio import copied, open_screen, save_proposal, serious_findings, start, stop, watched
 
+from intentmatch.authoring.workspace import Workspace
+
 HOLD = """() => {
   const emit = socket.emit.bind(socket), held = [];
   let holding = false;
@@ -447,10 +449,15 @@ class TestHistory:
             first.locator(".st-diff .add", has_text="is it with the carrier").wait_for()
             assert first.locator(".st-intent[aria-current]").count() == 1
 
-    def test_evaluation_before_and_after_is_shown(self, page, served):
+    def test_evaluation_before_and_after_is_shown_once_another_has_ended(self, page, served):
+        """Each save is evaluated in the background, so that another evaluation is often on its way."""
         open_screen(page, served, "history")
         page.locator(".st-intent").first.click()
-        page.get_by_role("button", name="Evaluate").click()
+        button = page.locator(".st-card", has_text="Evaluation").get_by_role("button", name="Evaluate")
+        with Workspace(served.folder).evaluating(lambda: False) as mine:
+            assert mine
+            button.click()
+            page.get_by_text("The evaluation has begun.").wait_for(state="attached")
 
         page.get_by_role("columnheader", name="right before").wait_for()
         assert page.get_by_role("cell", name="examples, each left out").is_visible()

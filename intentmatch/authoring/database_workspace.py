@@ -106,7 +106,7 @@ class DatabaseWorkspace(Workspace):
     def plan(self, edits: Sequence[Edit]) -> Changes:
         """Work out edits without writing. Raises as `registry.editing.plan.plan`."""
         changes = plan(self.path, edits, limits=self._limits, held=held(self.path, self.files()))
-        return self._tried(changes, in_memory=True)
+        return self._tried(changes)
 
     def note(self, author: str, what: str) -> None:
         """Note in the audit log what an author did beside the files. Raises `DatabaseError`."""
@@ -138,16 +138,7 @@ class DatabaseWorkspace(Workspace):
         new = {self._name(change.path): change.new for change in changes.files}
         after = {name: content for name, content in before.items() if name not in new}
         after |= {name: text.encode() for name, text in new.items() if text is not None}
-        with self._database.rows() as connection:
-            stored = self._store.write_in(connection, after, author=author, note=note, expected=digest_of(before))
-            audit_rows.note_in(
-                connection,
-                self._database.bot,
-                author=author,
-                what=note,
-                digest=stored.digest,
-                revision=str(stored.number),
-            )
+        stored = self._store.write_noted(after, author=author, note=note, expected=digest_of(before))
         return Written(changes, stored.digest, revision_of(stored))
 
     @contextmanager

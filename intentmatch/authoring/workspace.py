@@ -147,16 +147,9 @@ class Workspace:
         """Work out edits without writing. Raises as `registry.editing.plan.plan`."""
         return self._tried(plan(self.path, edits, limits=self._limits))
 
-    def _tried(self, changes: Changes, *, in_memory: bool = False) -> Changes:
-        """Return changes with the problem that their settings cannot be loaded, if the edits bring that.
-
-        `in_memory`, no file is read from disk.
-        """
-        if self._unloadable is None or changes.errors:
-            return changes
-        read = changes.read if in_memory else None
-        before, _ = examine(self.path, expand=False, overrides=changes.read, limits=self._limits, held=read)
-        if before.settings == changes.registry.settings:
+    def _tried(self, changes: Changes) -> Changes:
+        """Return changes with the problem that their settings cannot be loaded, if the edits bring that."""
+        if self._unloadable is None or changes.errors or changes.before.settings == changes.registry.settings:
             return changes
         found = self._unloadable(changes.registry)
         if found is None:

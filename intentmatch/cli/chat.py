@@ -124,7 +124,8 @@ class _Session:
 
     def correct(self, words: Sequence[str]) -> None:
         """Add the last message to an intent; show the change of the files and the new answer."""
-        from intentmatch.cli.edit import planned, write
+        from intentmatch.authoring.operations.operation import Operation
+        from intentmatch.cli.edit import planned, workspace_of, write
         from intentmatch.registry.editing.edits import additions
 
         if self._last is None or self._last.result is None:
@@ -136,13 +137,15 @@ class _Session:
         found = self._last.result
         before = answer.short(found)
         language = found.language or self._language
-        changes = planned(self._intents, additions(words[0], [found.message], language=language))
+        edits = additions(words[0], [found.message], language=language)
+        plan = planned(workspace_of(self._intents), Operation(edits, note=f"Correct an answer of chat: {words[0]}"))
         try:
-            write(changes, yes=not sys.stdin.isatty(), note=f"Correct an answer of chat: {words[0]}")
+            done = write(plan, yes=not sys.stdin.isatty(), reload=self._matcher.reload)
         except click.Abort:
             output.say("Nothing was written.")
             return
-        self._matcher.reload()
+        if not done.active:
+            return
         self._dialogue.forget(_CONVERSATION)
         now = self._matcher.match(found.message, context=self._context)
         output.say(f"“{found.message}” was {before}, and is now {answer.short(now)}.")

@@ -10,7 +10,7 @@ import click
 
 import intentmatch
 from intentmatch.cli.commands import cli
-from intentmatch.cli.edit import dry_run_option, planned, write, yes_option
+from intentmatch.cli.edit import dry_run_option, planned, workspace_of, write, yes_option
 from intentmatch.cli.options import set_option, settings_from, takes_intents
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
@@ -172,15 +172,16 @@ def lint(
 
 def _fixed(intents: str, report: Report, *, dry_run: bool, yes: bool) -> bool:
     """Show the fixes and write them, unless it is a dry run. Return whether files have changed."""
+    from intentmatch.authoring.operations.operation import Operation
     from intentmatch.lint import fixes
 
     edits = fixes(report.problems, report.registry)
-    changes = planned(intents, edits) if edits else None
-    if changes is None or not changes.files:
+    plan = planned(workspace_of(intents), Operation(edits, note="Fix what lint found")) if edits else None
+    if plan is None or not plan.changes.files:
         output.say("Nothing to fix without a decision of yours.")
         return False
     if not dry_run:
-        write(changes, yes=yes, note="Fix what lint found")
+        write(plan, yes=yes)
     output.echo()
     return not dry_run
 

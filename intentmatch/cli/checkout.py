@@ -44,9 +44,8 @@ class Checkout:
         """
         from intentmatch.authoring.operations.local import local_author
 
-        self._revision = self._store.write(
-            read_files(self.folder), author=local_author(Path.cwd()), note=note, expected=self._revision.digest
-        )
+        author, files = local_author(Path.cwd()), read_files(self.folder)
+        self._revision = self._store.write_noted(files, author=author, note=note, expected=self._revision.digest)
         return self._revision.number
 
     def remove(self) -> None:
@@ -82,14 +81,11 @@ def place(file: Path | None) -> Path | None:
     return file if checkout is None or file is None else checkout.folder / file
 
 
-def publish(note: str = "") -> None:
-    """Write the files of a checkout as a new revision; for files of the user, this does nothing.
-
-    The note is by default the command.
-    """
+def publish(note: str) -> None:
+    """Write the files of a checkout as a new revision; for files of the user, this does nothing."""
     checkout = in_use()
     if checkout is not None:
-        number = checkout.publish(note or click.get_current_context().command_path)
+        number = checkout.publish(note)
         output.say(f"Revision {number} of {checkout.address} is written.")
 
 

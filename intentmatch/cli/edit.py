@@ -15,11 +15,14 @@ from intentmatch.cli.commands import cli
 from intentmatch.cli.options import OUTPUT_FILE, takes_intents
 from intentmatch.cli.render import output
 from intentmatch.core.errors import InputError, RegistryError, UnknownNameError
+from intentmatch.registry.confinement import ReadLimits
+from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
+    from intentmatch.authoring.operations.operation import Done, Operation, Plan
     from intentmatch.authoring.workspace import Workspace
+    from intentmatch.inbox import Inbox
     from intentmatch.registry.editing.edits import Edit
-    from intentmatch.registry.editing.plan import Changes
 
 UNFORMATTED_EXIT_CODE = 1
 SHOWN_DIGITS = 10
@@ -210,10 +213,11 @@ def format_(intents: str, check: bool) -> None:
       intentmatch format
       intentmatch format shop/ --check
     """
+    from intentmatch.authoring.operations.operation import Operation
     from intentmatch.registry.editing.formatting import Format
-    from intentmatch.registry.editing.plan import plan
 
-    changes = plan(intents, [Format()])
+    plan = Operation([Format()]).planned(workspace_of(intents))
+    changes = plan.changes
     if missing := [problem for problem in changes.problems if problem.rule in ("not-found", "no-files")]:
         raise RegistryError(missing)
     if not changes.files:
@@ -222,7 +226,7 @@ def format_(intents: str, check: bool) -> None:
         output.diff(changes.diff)
         sys.exit(UNFORMATTED_EXIT_CODE)
     else:
-        write(changes, yes=True)
+        write(plan, yes=True)
 
 
 def require(intents: str | os.PathLike[str]) -> None:
@@ -233,47 +237,52 @@ def require(intents: str | os.PathLike[str]) -> None:
         raise RegistryError([not_found(Path(intents))])
 
 
-def planned(intents: str, edits: Sequence[Edit]) -> Changes:
-    """Show what edits would change, and the warnings. RegistryError if the changed registry would not load."""
-    from intentmatch.registry.editing.plan import plan
+def workspace_of(intents: str | os.PathLike[str] | Address) -> Workspace:
+    """Return the files of a registry, with their history."""
+    if isinstance(intents, Address):
+        from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
 
-    return planned_changes(plan(intents, edits))
+        return DatabaseWorkspace(intents, ReadLimits.from_settings(intents))
+    from intentmatch.authoring.workspace import Workspace
 
-
-def planned_changes(changes: Changes) -> Changes:
-    """Show what planned changes are, and the warnings. RegistryError if the changed registry would not load."""
-    output.diff(changes.diff)
-    if changes.errors:
-        raise RegistryError(changes.errors)
-    output.problems(changes.brought, "human")
-    return changes
+    return Workspace(intents, ReadLimits.from_settings(intents))
 
 
-def write(changes: Changes, *, yes: bool, note: str = "", workspace: Workspace | None = None) -> None:
-    """Write changes after a yes, from --yes or from the user at the terminal. InputError if nobody can be asked."""
+def planned(workspace: Workspace, operation: Operation) -> Plan:
+    """Show what an operation would change, and the warnings. RegistryError if the changed registry would not load."""
+    plan = operation.planned(workspace)
+    output.diff(plan.changes.diff)
+    if plan.changes.errors:
+        raise RegistryError(plan.changes.errors)
+    output.problems(plan.changes.brought, "human")
+    return plan
+
+
+def write(plan: Plan, *, yes: bool, inbox: Inbox | None = None, reload: Callable[[], object] | None = None) -> Done:
+    """Write a plan after a yes, from --yes or from the user at the terminal, and print what was written.
+
+    Raises `InputError` if nobody can be asked; otherwise as `write_confirmed`.
+    """
+    from intentmatch.authoring.operations.local import write_confirmed
+
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nothing was written, because standard input is no terminal to ask: add --yes to write")
         click.confirm("Write this?", abort=True, err=True)
-    written(changes, note, workspace)
-
-
-def written(changes: Changes, note: str = "", workspace: Workspace | None = None) -> None:
-    """Write changes, with a revision if the registry has a history, and print what was written."""
-    from intentmatch.authoring.operations.local import write_confirmed
-
-    done = write_confirmed(changes, note, workspace)
-    checkout.publish(note)
-    for change in changes.files:
+    done = write_confirmed(plan, inbox=inbox, publish=checkout.publish, reload=reload)
+    for change in done.changes.files:
         output.say(f"{change.path} is written.")
     if done.revision is not None:
         output.say(f"This is revision {done.revision.id[:SHOWN_DIGITS]}.")
     for warning in done.warnings:
         output.say(warning, err=True)
+    return done
 
 
 def _show_and_write(intents: str, edits: Sequence[Edit], *, dry_run: bool, yes: bool) -> None:
     """Show what edits would change; write the change unless it is a dry run."""
-    changes = planned(intents, edits)
+    from intentmatch.authoring.operations.operation import Operation
+
+    plan = planned(workspace_of(intents), Operation(edits))
     if not dry_run:
-        write(changes, yes=yes)
+        write(plan, yes=yes)

@@ -11,7 +11,7 @@ import click
 
 from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
-from intentmatch.cli.edit import dry_run_option, planned_changes, write, yes_option
+from intentmatch.cli.edit import dry_run_option, planned, workspace_of, write, yes_option
 from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, takes_intents
 from intentmatch.cli.render import comparison, output, progress
 from intentmatch.cli.render.progress import quiet_option
@@ -109,8 +109,9 @@ def grow(
     """
     from intentmatch.authoring.growing.grow import grow as grown_by
     from intentmatch.authoring.growing.grow import to_dicts
-    from intentmatch.authoring.growing.trial import planned
+    from intentmatch.authoring.growing.trial import edits_of
     from intentmatch.authoring.growing.writer import FORM, LineWriter
+    from intentmatch.authoring.operations.operation import Operation
     from intentmatch.registry import is_yaml
 
     if not is_yaml(intents):
@@ -139,13 +140,13 @@ def grow(
     if not kept:
         output.say("Nothing to add.")
         return
-    _, changes = planned(Path(intents), kept, writer.name)
-    planned_changes(changes)
+    note = f"Grow: {counted(len(kept), 'line')} proposed by {writer.name}"
+    plan = planned(workspace_of(intents), Operation(edits_of(kept, writer.name), note=note))
     if found.effect is not None and found.effect.diff is not None and len(kept) == len(found.kept):
         output.echo()
         comparison.diff(found.effect.diff, found.effect.diff.failed("worse"))
     if not dry_run:
-        write(changes, yes=True, note=f"Grow: {counted(len(kept), 'line')} proposed by {writer.name}")
+        write(plan, yes=True)
 
 
 def _tasks(

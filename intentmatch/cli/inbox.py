@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -12,7 +12,7 @@ import click
 from intentmatch.cli import completion
 from intentmatch.cli.checkout import address_in_use
 from intentmatch.cli.commands import cli
-from intentmatch.cli.edit import dry_run_option, language_option, planned, write, yes_option
+from intentmatch.cli.edit import dry_run_option, language_option, planned, workspace_of, write, yes_option
 from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, settings_from, takes_intents
 from intentmatch.cli.render import comparison, output, progress
 from intentmatch.cli.render import inbox as render
@@ -22,7 +22,7 @@ from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.authoring.workspace import Workspace
-    from intentmatch.inbox import Action, Cluster, Decision, Handled, Inbox, Missed, Review
+    from intentmatch.inbox import Action, Cluster, Decision, Inbox, Missed, Review
     from intentmatch.matching.matcher import Matcher
     from intentmatch.registry.editing.plan import Changes
     from intentmatch.server.erasing import Erased
@@ -142,7 +142,8 @@ def apply(
       intentmatch inbox apply misses.sqlite -i shop/ -c 9 --not order_cancel
       intentmatch inbox apply misses.sqlite -i shop/ -c 4 --ignore --as-tests
     """
-    from intentmatch.authoring.summary import summary
+    from intentmatch.authoring.operations.inbox_step import adding_note
+    from intentmatch.authoring.operations.operation import Operation
     from intentmatch.inbox import additions_to_tests, edits_of
     from intentmatch.registry import is_yaml
 
@@ -156,22 +157,25 @@ def apply(
     if not is_yaml(intents):
         raise InputError(f"{intents} is not YAML: edit the folder that the artefact was built from")
     matcher = load(intents, settings)
-    opened = open_inbox(matcher, file)
-    messages = opened.messages()
+    messages = (opened := open_inbox(matcher, file)).messages()
     found = _reviewed(matcher, messages)
     decisions = _decide(found, numbers, action) if numbers else list(_ask(found, matcher))
     if not decisions:
         output.say("Nothing to do.")
         return
     edits = (additions_to_tests if as_tests else edits_of)(decisions, language=language, file=target)
-    changes = planned(intents, edits) if edits else None
-    if changes is not None:
-        _compare(matcher, changes, messages, settings_from(settings))
+    ignored = _messages(decision for decision in decisions if decision.action == "ignore" and not as_tests)
+    answers = _messages(decision for decision in decisions if decision.action != "ignore" or as_tests)
+    plan = None
+    if edits:
+        plan = planned(workspace_of(intents), Operation(edits, note=adding_note(edits), answers=answers))
+        _compare(matcher, plan.changes, messages, settings_from(settings))
     if dry_run:
         return
-    if changes is not None:
-        write(changes, yes=yes, note=f"Inbox: {summary(changes.edits)}")
-    _remove_handled(opened, decisions, as_tests=as_tests)
+    if plan is not None and write(plan, yes=yes, inbox=opened).settled:
+        output.say(f"{counted(len(answers), 'message')} added and removed from the inbox.")
+    if ignored:
+        _ignore(ignored, opened, matcher)
 
 
 @inbox.command()
@@ -247,14 +251,10 @@ def erase(
 
 def _workspace(matcher: Matcher) -> Workspace | None:
     """Return the files of the intents with their history; None if they have none."""
-    from intentmatch.authoring.workspace import Workspace
     from intentmatch.registry import is_yaml
 
-    if matcher.address is not None:
-        from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
-
-        return DatabaseWorkspace(matcher.address)
-    return Workspace(matcher.path) if matcher.path is not None and is_yaml(matcher.path) else None
+    place = address_in_use(matcher) or matcher.path
+    return workspace_of(place) if place is not None and (isinstance(place, Address) or is_yaml(place)) else None
 
 
 def _show_erased(done: Erased, lines: int | None, *, as_json: bool) -> None:
@@ -392,12 +392,18 @@ def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], set
     comparison.diff(found, found.failed("worse"))
 
 
-def _remove_handled(opened: Inbox, decisions: Sequence[Decision], *, as_tests: bool) -> None:
-    """Remove the messages of the decisions from the inbox, and print how many."""
-    how: Handled
-    for how in ("added", "ignored"):
-        handled = [d for d in decisions if (d.action == "ignore" and not as_tests) == (how == "ignored")]
-        messages = [message for decision in handled for message in decision.cluster.messages]
-        if messages:
-            opened.handle(messages, how)
-            output.say(f"{counted(len(messages), 'message')} {how} and removed from the inbox.")
+def _messages(decisions: Iterable[Decision]) -> list[Missed]:
+    return [message for decision in decisions for message in decision.cluster.messages]
+
+
+def _ignore(messages: Sequence[Missed], opened: Inbox, matcher: Matcher) -> None:
+    """Remove messages from the inbox for good; where there is a history, its audit log says who did."""
+    from intentmatch.authoring.operations.inbox_step import ignore
+    from intentmatch.authoring.operations.local import local_author
+
+    workspace = _workspace(matcher)
+    if workspace is not None and not workspace.has_history:
+        workspace = None
+    author = "" if workspace is None else local_author(workspace.base)
+    ignore(messages, inbox=opened, workspace=workspace, author=author)
+    output.say(f"{counted(len(messages), 'message')} ignored and removed from the inbox.")

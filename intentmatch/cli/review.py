@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import click
 
 from intentmatch.cli.commands import cli
-from intentmatch.cli.edit import dry_run_option, planned, write, yes_option
+from intentmatch.cli.edit import dry_run_option, planned, workspace_of, write, yes_option
 from intentmatch.cli.inbox import inbox_file_argument, open_inbox
 from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output
@@ -148,6 +148,7 @@ def _reply(question: Question, names: list[str], lines: Iterator[str]) -> _Reply
 def _add_tests(
     matcher: Matcher, intents: str, questions: Questions, target: Path | None, *, dry_run: bool, yes: bool
 ) -> None:
+    from intentmatch.authoring.operations.operation import Operation
     from intentmatch.registry import is_yaml
     from intentmatch.review import labelled_tests
 
@@ -157,7 +158,8 @@ def _add_tests(
     if not edits:
         output.say("No judged message can be added yet: answer more questions.")
         return
-    changes = planned(intents, edits)
+    note = f"Review: {counted(len(edits), 'test')}"
+    plan = planned(workspace_of(intents), Operation(edits, note=note))
     left = len(questions.judgements) - len(edits)
     if left:
         verb = "stays" if left == 1 else "stay"
@@ -166,4 +168,4 @@ def _add_tests(
             "or they are tests already."
         )
     if not dry_run:
-        write(changes, yes=yes, note=f"Review: {counted(len(edits), 'test')}")
+        write(plan, yes=yes)

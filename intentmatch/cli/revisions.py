@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from intentmatch.cli.commands import cli
-from intentmatch.cli.edit import SHOWN_DIGITS, dry_run_option, planned_changes, require, write, yes_option
+from intentmatch.cli.edit import SHOWN_DIGITS, dry_run_option, planned, require, workspace_of, write, yes_option
 from intentmatch.cli.options import json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
-from intentmatch.registry.confinement import ReadLimits
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
@@ -96,26 +95,27 @@ def restore(revision: str, intents: str | Address, note: str, dry_run: bool, yes
       intentmatch restore 3 --dry-run
       intentmatch restore 3 --yes --note "the new lines were worse"
     """
+    from intentmatch.authoring.operations.operation import Operation
     from intentmatch.authoring.workspace import restoring_note
+    from intentmatch.core.settings import resolve
+    from intentmatch.inbox import Inbox
 
     workspace = _opened(intents)
-    changes = planned_changes(workspace.plan(workspace.restoring(revision)))
-    if not changes.files:
+    restoring = Operation(lambda _: workspace.restoring(revision), note=note or restoring_note(revision), undoes=True)
+    plan = planned(workspace, restoring)
+    if not plan.changes.files:
         output.say(f"The files are those of revision {revision} already.")
     elif not dry_run:
-        write(changes, yes=yes, note=note or restoring_note(revision), workspace=workspace)
+        settings = resolve(registry=plan.changes.registry.settings)
+        inbox = Inbox.from_settings(settings, intents if isinstance(intents, Address) else None)
+        write(plan, yes=yes, inbox=inbox)
 
 
 def _opened(intents: str | Address) -> Workspace:
     """Return the files of a registry. RegistryError if there is nothing at this path."""
-    if isinstance(intents, Address):
-        from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
-
-        return DatabaseWorkspace(intents, ReadLimits.from_settings(intents))
-    from intentmatch.authoring.workspace import Workspace
-
-    workspace = Workspace(intents, ReadLimits.from_settings(intents))
-    require(workspace.path)
+    workspace = workspace_of(intents)
+    if not isinstance(intents, Address):
+        require(workspace.path)
     return workspace
 
 

@@ -193,25 +193,23 @@ def _target_files(intents: str, registry: Registry, named: Path | None) -> dict[
 
 def _write(intents: str, files: Mapping[str, Path], values: Mapping[str, Setting], settings: Settings) -> None:
     """Show the changes of the files, and write them."""
-    from intentmatch.cli.edit import written
-    from intentmatch.registry.editing.plan import plan
+    from intentmatch.authoring.operations.operation import Operation
+    from intentmatch.cli.edit import workspace_of, write
     from intentmatch.registry.editing.settings_edit import ChangeSettings
 
     targets = dict.fromkeys(files.values())
-    changes = plan(
-        intents,
-        [
-            ChangeSettings(file, {name: value for name, value in values.items() if files[name] == file}, _MARK)
-            for file in targets
-        ],
-    )
-    if not changes.files:
+    edits = [
+        ChangeSettings(file, {name: value for name, value in values.items() if files[name] == file}, _MARK)
+        for file in targets
+    ]
+    plan = Operation(edits, note="Write the settings that tune chose").planned(workspace_of(intents))
+    if not plan.changes.files:
         have = "has" if len(targets) == 1 else "have"
         output.say(f"\n{' and '.join(map(str, targets))} {have} these settings already.")
         return
     output.echo()
-    output.diff(changes.diff)
-    written(changes, "Write the settings that tune chose")
+    output.diff(plan.changes.diff)
+    write(plan, yes=True)
     for name in values:
         if settings.origin(name).startswith(("environment", "argument")):
             output.say(f"  {name} is set by the {settings.origin(name)}, which overrides the file.", err=True)

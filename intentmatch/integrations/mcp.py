@@ -7,6 +7,7 @@ import inspect
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 from intentmatch import (
@@ -17,11 +18,13 @@ from intentmatch import (
     RegistryError,
     Utterance,
     __version__,
-    plan_utterances,
 )
 from intentmatch.authoring.operations.local import write_confirmed
+from intentmatch.authoring.operations.operation import Operation
 from intentmatch.authoring.read_limits import limits_of
+from intentmatch.authoring.workspace import Workspace
 from intentmatch.integrations.routes import check_intents
+from intentmatch.registry.editing.edits import additions
 
 try:
     from mcp.server import MCPServer
@@ -132,16 +135,10 @@ class _EditTools:
         `warnings` says why, and the previous intents stay active; the same call again would add nothing.
         """
         with _as_tool_errors():
-            changes = plan_utterances(
-                self._path,
-                intent,
-                utterances,
-                language=language,
-                new=new,
-                file=file,
-                negative=negative,
-                limits=limits_of(self._matcher, self._path),
-            )
+            place = None if file is None else Path(file)
+            edits = additions(intent, utterances, language=language, new=new, file=place, negative=negative)
+            plan = Operation(edits).planned(Workspace(self._path, limits_of(self._matcher, self._path)))
+            changes = plan.changes
             if changes.errors:
                 raise RegistryError(changes.errors)
         preview = hashlib.sha256(f"{changes.diff}{changes.registry.fingerprint}".encode()).hexdigest()[:12]
@@ -152,7 +149,7 @@ class _EditTools:
         if confirm is None:
             return shown
         with _as_tool_errors():
-            done = write_confirmed(changes, reload=self._matcher.reload)
+            done = write_confirmed(plan, reload=self._matcher.reload)
         return shown | {
             "written": True,
             "active": done.active,

@@ -1,21 +1,78 @@
-"""Decisions about groups of the inbox: ask for an intent, and turn the decisions into edits."""
+"""Decisions about groups of the inbox: ask for an intent, and write the decisions."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from nicegui import ui
 
-from intentmatch.inbox import Decision, edits_of
+from intentmatch.authoring.operations.inbox_step import adding_note, ignore
+from intentmatch.authoring.workspace import Workspace
+from intentmatch.core.errors import IntentMatchError, counted, public_text
+from intentmatch.inbox import Decision, Missed, edits_of
 from intentmatch.registry.editing.edits import Edit
+from intentmatch.studio.host import BotUnavailableError
 from intentmatch.studio.parts import answer_buttons, answer_of, words
+from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 
 
-def edits_for(visit: Visit, decisions: Sequence[Decision], language: str | None) -> list[Edit]:
-    """Return the edits for decisions; `language` is that of messages whose language is unknown."""
+async def write(visit: Visit, decisions: Sequence[Decision], language: str | None) -> list[Decision]:
+    """Show what decisions do, write them as a revision, and take their messages out of the inbox.
+
+    `language` is that of messages whose language is unknown. Returns the decisions that are carried out: whatever fails
+    afterwards, they are not to be written again.
+    """
+    inbox, done = visit.bot.inbox, list[Decision]()
+    if inbox is None or not decisions:
+        visit.tell("Decide about some groups first.")
+        return done
+    added, ignored = _parted(decisions)
+    answers, left = _messages(added), 0
+    try:
+        visit.require("author")
+        if added:
+            edits, title = _edits(visit, added, language), f"Add {counted(len(answers), 'message')} of the inbox"
+            written = await propose(visit, edits, title=title, note=adding_note(edits), answers=answers)
+            if written is None:
+                return done
+            done += added
+            left += len(answers) if written.settled else 0
+        if ignored:
+            messages, workspace = _messages(ignored), _workspace(visit)
+            await asyncio.to_thread(partial(ignore, messages, inbox=inbox, workspace=workspace, author=visit.author))
+            done += ignored
+            left += len(messages)
+    except IntentMatchError as error:
+        visit.tell(public_text(error), "negative")
+    if left:
+        visit.tell(f"{counted(left, 'message')} left the inbox", "positive")
+    return done
+
+
+def _parted(decisions: Sequence[Decision]) -> tuple[list[Decision], list[Decision]]:
+    """Return what becomes lines or tests, and what is ignored."""
+    ignored = [decision for decision in decisions if decision.action == "ignore"]
+    return [decision for decision in decisions if decision.action != "ignore"], ignored
+
+
+def _messages(decisions: Sequence[Decision]) -> list[Missed]:
+    return [message for decision in decisions for message in decision.cluster.messages]
+
+
+def _workspace(visit: Visit) -> Workspace | None:
+    """Return the files; None if the bot has no YAML, and so no audit log."""
+    try:
+        return visit.bot.workspace
+    except BotUnavailableError:
+        return None
+
+
+def _edits(visit: Visit, decisions: Sequence[Decision], language: str | None) -> list[Edit]:
     return [
         edit for decision in decisions for edit in edits_of([_spoken(decision, language)], file=_file(visit, decision))
     ]

@@ -15,12 +15,10 @@ from intentmatch.inbox import Action, Cluster, Decision, Inbox, Kind, Review, re
 from intentmatch.inbox.proposals import MOST_OFFERED
 from intentmatch.registry.editing.settings_edit import Setting
 from intentmatch.studio.cursor import Cursor
-from intentmatch.studio.host import BotUnavailableError
 from intentmatch.studio.inbox_card import SECTIONS, Handlers, draw_group, offered, says
-from intentmatch.studio.inbox_decisions import ask_for_intent, edits_for
+from intentmatch.studio.inbox_decisions import ask_for_intent, write
 from intentmatch.studio.parts import empty, heading, later, tag
 from intentmatch.studio.preloading import preload
-from intentmatch.studio.proposal import propose
 from intentmatch.studio.switches import FILE, turn_on
 from intentmatch.studio.visit import Visit
 
@@ -260,36 +258,11 @@ class _InboxPage:
         self._draw_dock()
 
     async def _write(self) -> None:
-        """Show what the decisions do, write them as a revision, and take their messages out of the inbox."""
-        made, inbox = list(self._decisions.values()), self._visit.bot.inbox
-        if not made or inbox is None:
-            self._visit.tell("Decide about some groups first.")
-            return
-        added = [decision for decision in made if decision.action != "ignore"]
-        try:
-            self._visit.require("author")
-            if added:
-                edits = edits_for(self._visit, added, self._language)
-                groups = ", ".join(dict.fromkeys(decision.intent or "tests" for decision in added))
-                title = f"Add {counted(sum(len(one.cluster.messages) for one in added), 'message')} of the inbox"
-                if await propose(self._visit, edits, title=title, note=f"Inbox: {groups}"[:200]) is None:
-                    return
-            ignored = sum(len(one.cluster.messages) for one in made if one.action == "ignore")
-            if ignored:
-                note = f"Inbox: ignore {counted(ignored, 'message')}"
-                await asyncio.to_thread(_note, self._visit, note)
-            for how in ("added", "ignored"):
-                some = [one for one in made if (one.action == "ignore") == (how == "ignored")]
-                messages = [message for one in some for message in one.cluster.messages]
-                if messages:
-                    await asyncio.to_thread(inbox.handle, messages, how)
-        except IntentMatchError as error:
-            self._visit.tell(public_text(error), "negative")
-            return
-        done = sum(len(one.cluster.messages) for one in made)
-        self._visit.tell(f"{counted(done, 'message')} left the inbox", "positive")
-        self._decisions.clear()
-        await self._reload()
+        """Write the decisions; those that fail stay."""
+        done = await write(self._visit, list(self._decisions.values()), self._language)
+        if done:
+            self._decisions = {number: one for number, one in self._decisions.items() if one not in done}
+            await self._reload()
 
     async def _reload(self) -> None:
         self._place.clear()
@@ -308,12 +281,3 @@ def _review(visit: Visit, inbox: Inbox) -> Review:
             raise
         messages = []  # nothing was missed yet
     return review(visit.bot.matcher, messages)
-
-
-def _note(visit: Visit, what: str) -> None:
-    """Note in the audit log what changes no file. A bot without YAML has no audit log."""
-    try:
-        workspace = visit.bot.workspace
-    except BotUnavailableError:
-        return
-    workspace.note(visit.author, what)

@@ -23,6 +23,7 @@ from intentmatch.core.errors import (
 from intentmatch.core.relative_paths import relative
 from intentmatch.evaluation.compare.changes import Change
 from intentmatch.evaluation.compare.diff import EFFECTS
+from intentmatch.inbox import Missed
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.plan import Changes
 from intentmatch.runtime.steps import Step
@@ -52,18 +53,19 @@ async def propose(
     title: str,
     note: str,
     failed: Callable[[Exception], Awaitable[None]] | None = None,
+    answers: Sequence[Missed] = (),
     undoes: bool = False,
 ) -> Done | None:
     """Show what edits would do, and write them if the visitor says so. Returns None if nothing was written.
 
     Edits of single lines fit whatever the rest of the files says; what replaces a whole file must be `Making`. If the
-    files change meanwhile, the dialog says so, shows the difference anew, and waits for the visitor again. `undoes` is
-    that of an `Operation`.
+    files change meanwhile, the dialog says so, shows the difference anew, and waits for the visitor again. `answers`
+    and `undoes` are those of an `Operation`.
     Errors, such as an edit that is impossible, are told to the visitor and to `failed`, and None is returned.
     """
     try:
         visit.require("author")
-        operation = Operation(edits, visit.author, note, undoes)
+        operation = Operation(edits, visit.author, note, answers, undoes)
         plan = await asyncio.to_thread(operation.planned, visit.bot.workspace)
     except IntentMatchError as error:
         visit.tell(explained(error), "negative")

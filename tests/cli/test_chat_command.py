@@ -9,6 +9,8 @@ import pytest
 from command_line import run
 from terminal import in_a_terminal
 
+from intentmatch import Matcher
+from intentmatch.core.errors import InputError
 from intentmatch.inbox import Inbox
 
 
@@ -107,6 +109,19 @@ def test_correct_adds_the_last_message_and_shows_the_new_answer(shop: str) -> No
     assert "+    utterances: {en: [cancel my order, I do not want it any more, quantum chromodynamics]," in done.stdout
     assert "is now cancel (100%)." in done.stdout
     assert "quantum chromodynamics" in Path(shop, "shop.yaml").read_text(encoding="utf-8")
+
+
+def test_correction_that_cannot_be_loaded_is_written_and_said_not_to_be_in_use(
+    shop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Matcher) -> None:
+        raise InputError("the encoder is gone")
+
+    monkeypatch.setattr(Matcher, "reload", refuse)
+    done = run("chat", shop, stdin="quantum chromodynamics\n/correct cancel\n")
+
+    assert "The files are written, but not in use: the encoder is gone" in done.stderr
+    assert "is now" not in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from intentmatch.cli import checkout
 def test_files_of_the_user_stay_where_they_are():
     assert checkout.in_use() is None
     assert checkout.place(Path("a.yaml")) == Path("a.yaml")
-    checkout.publish()
+    checkout.publish("")
 
 
 def test_files_are_read_and_written_by_name(tmp_path):

@@ -138,10 +138,16 @@ def test_log_lists_revisions_and_shows_one(pushed, folder):
 
 
 def test_edit_becomes_a_revision(pushed):
+    from intentmatch.authoring.database_workspace import DatabaseWorkspace
+    from intentmatch.storage.postgres.address import address_of
+
     done = run("add", "bye", "see you", "--lang", "en", "-i", pushed, "--yes")
 
     assert done.exit_code == 0, done.output
     assert "Revision 2 of postgres://postgres@/postgres/bot-" in done.output
+    assert json.loads(run("log", pushed, "--json").stdout.splitlines()[0])["note"] == "Add to bye"
+    (entry,) = DatabaseWorkspace(address_of(pushed)).audit()
+    assert (entry.what, entry.revision) == ("Add to bye", "2")
     run("pull", pushed, "copy")
     assert (Path("copy") / "more" / "bye.yaml").read_text().startswith("# comment\n")
     assert "see you" in (Path("copy") / "more" / "bye.yaml").read_text()

@@ -239,7 +239,7 @@ class TestInbox:
         assert "shipping_abroad:" in yaml(served)
         written = [entry.what for entry in Workspace(served.folder).audit(2)]
         assert written[0].startswith("Inbox: ignore ")
-        assert written[1] == "Inbox: shipping_abroad"
+        assert written[1] == "Inbox: Add the intent shipping_abroad"
 
     def test_decision_is_undone(self, page, served):
         miss(page, served, "can I bring my dog")

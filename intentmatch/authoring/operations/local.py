@@ -5,43 +5,53 @@ from __future__ import annotations
 import getpass
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from intentmatch.authoring.operations.operation import Done
+from intentmatch.authoring.operations.inbox_step import settle
+from intentmatch.authoring.operations.operation import Done, Plan
 from intentmatch.authoring.revisions import digest_of
-from intentmatch.authoring.workspace import Workspace, Written
+from intentmatch.authoring.summary import summary
+from intentmatch.authoring.workspace import Written
 from intentmatch.core.errors import IntentMatchError
-from intentmatch.registry.confinement import ReadLimits
-from intentmatch.registry.editing.plan import Changes
 from intentmatch.storage import git
+
+if TYPE_CHECKING:
+    from intentmatch.inbox import Inbox
 
 _NOBODY = "unknown"
 
 
 def write_confirmed(
-    changes: Changes,
-    note: str = "",
-    workspace: Workspace | None = None,
+    plan: Plan,
     *,
+    inbox: Inbox | None = None,
+    publish: Callable[[str], object] | None = None,
     reload: Callable[[], object] | None = None,
 ) -> Done:
-    """Write planned changes as a command on this machine does: with a revision if the registry has a history.
+    """Write a plan as a command on this machine does: with a revision if the registry has a history.
 
-    Without a `workspace`, that of the changed files is used. The author is `local_author`. `reload` is called after the
-    write where a matcher answers meanwhile. Raises as `Workspace.write_planned`, and only while nothing is written.
+    The author is `local_author`, unless the operation names one. `publish` gets the note where the files are a copy,
+    and brings them to where they belong. `reload` is called where a matcher answers meanwhile.
+    Raises as `Workspace.write_planned`, and only while nothing is written.
     """
-    workspace = workspace or Workspace(changes.path, changes.limits or ReadLimits.from_settings(changes.path))
+    operation, workspace, changes = plan.operation, plan.workspace, plan.changes
+    note = operation.note or summary(changes.edits)
     if workspace.has_history:
-        written = workspace.write_planned(changes, author=local_author(workspace.base), note=note)
+        author = operation.author or local_author(workspace.base)
+        written = workspace.write_planned(changes, author=author, note=note)
     else:
         changes.write()
         written = Written(changes, digest_of(workspace.files()), None)
     failed = None
+    if publish is not None and changes.files:
+        publish(note)
+    unsettled = settle(inbox, operation, changes)
     if reload is not None and changes.files:
         try:
             reload()
         except IntentMatchError as error:
             failed = error
-    return Done.after(written, failed)
+    return Done.after(written, unsettled=unsettled, failed=failed)
 
 
 def local_author(folder: Path) -> str:

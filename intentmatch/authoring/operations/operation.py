@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from intentmatch.authoring.revisions import Revision, digest_of
 from intentmatch.authoring.workspace import Making, Workspace, Written
@@ -11,9 +12,11 @@ from intentmatch.core.errors import IntentMatchError, public_text
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.plan import Changes
 
+if TYPE_CHECKING:
+    from intentmatch.inbox import Missed
+
 NOT_IN_USE = "The files are written, but not in use"
 """Beginning of the warning that the files could not be loaded; the last valid registry stays active."""
-NOT_GIVEN_BACK = "The files are written, but messages do not return to the inbox"
 NOT_EVALUATED = "The files are written, but the revision is not evaluated"
 
 
@@ -23,26 +26,33 @@ class Operation:
 
     edits: Sequence[Edit] | Making
     """What replaces whole files must be `Making`, which is called with the files as they are when it is written."""
-    author: str
+    author: str = ""
+    """Empty for the person who runs a command on this machine."""
     note: str = ""
     """Why, for the history; empty for a summary of the edits."""
+    answers: Sequence[Missed] = ()
+    """Messages of the inbox that become lines or tests: they leave the inbox."""
     undoes: bool = False
     """Whether it goes back to files from before: messages that became lines since then return to the inbox."""
 
     def planned(self, workspace: Workspace) -> Plan:
         """Work it out for the files as they are, without writing. Raises as `Workspace.plan`."""
-        files = workspace.files()
-        changes = workspace.plan(self.edits(files) if callable(self.edits) else self.edits)
-        return Plan(changes, digest_of(files))
+        changes = workspace.plan(self.edits(workspace.files()) if callable(self.edits) else self.edits)
+        return Plan(self, workspace, changes)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """An operation on the files of one moment."""
 
+    operation: Operation
+    workspace: Workspace
     changes: Changes
-    digest: str
-    """Digest of these files, for the condition of the write."""
+
+    @property
+    def digest(self) -> str:
+        """Digest of these files, for the condition of the write."""
+        return digest_of(self.workspace.named(self.changes.read))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +64,8 @@ class Done:
     """Digest of the files afterwards."""
     revision: Revision | None
     """None if the edits changed nothing, or if no revision is kept."""
+    settled: bool
+    """Whether the messages that it answers have left the inbox, and those that it undoes are back."""
     active: bool
     """Whether messages are answered from the files as they are now."""
     warnings: tuple[str, ...] = ()
@@ -62,11 +74,16 @@ class Done:
     def after(
         cls,
         written: Written,
+        *,
+        unsettled: str = "",
         failed: IntentMatchError | None = None,
         evaluate: Callable[[str], None] | None = None,
     ) -> Done:
-        """Queue the evaluation, and return what has become of an operation; `failed` is why it is not in use."""
-        warnings = list(written.warnings)
+        """Queue the evaluation, and return what has become of an operation.
+
+        `unsettled` is why the inbox has the wrong messages, `failed` why the files are not in use.
+        """
+        warnings = [*written.warnings, *([unsettled] if unsettled else [])]
         if failed is not None:
             warnings.append(f"{NOT_IN_USE}: {public_text(failed)}")
         if written.revision is not None and evaluate is not None:
@@ -74,4 +91,4 @@ class Done:
                 evaluate(written.revision.id)
             except (IntentMatchError, RuntimeError) as error:  # RuntimeError: no thread can be started
                 warnings.append(f"{NOT_EVALUATED}: {error}")
-        return cls(written.changes, written.digest, written.revision, failed is None, tuple(warnings))
+        return cls(written.changes, written.digest, written.revision, not unsettled, failed is None, tuple(warnings))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from intentmatch.authoring.effect import Comparison
-from intentmatch.authoring.operations.operation import NOT_GIVEN_BACK, Done, Operation
+from intentmatch.authoring.operations.inbox_step import settle
+from intentmatch.authoring.operations.operation import Done, Operation
 from intentmatch.authoring.workspace import Workspace, Written
 from intentmatch.core.errors import DatabaseError, InputError, IntentMatchError
-from intentmatch.core.types import Case, Registry
+from intentmatch.core.types import Case
 from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
 from intentmatch.registry.editing.plan import Changes
@@ -39,7 +40,9 @@ class EditedBot(Protocol):
 
 
 async def carry_out(bot: EditedBot, operation: Operation, *, expected: str) -> Done:
-    """Write an operation if the files still have the digest `expected`, reload the bot, and queue the evaluation.
+    """Write an operation if the files still have the digest `expected`, and do all that follows.
+
+    The inbox is settled, the bot reloaded, and the evaluation of the revision queued.
 
     Raises as `Workspace.write`, and only while nothing is written.
     """
@@ -47,33 +50,16 @@ async def carry_out(bot: EditedBot, operation: Operation, *, expected: str) -> D
     def write() -> Written:
         return bot.workspace.write(operation.edits, author=operation.author, note=operation.note, expected=expected)
 
-    before = bot.matcher.registry
     written, failed = await asyncio.to_thread(write), None
-    if operation.undoes:
-        written = await asyncio.to_thread(_giving_back, bot.inbox, before, written)
+    unsettled = await asyncio.to_thread(settle, bot.inbox, operation, written.changes)
     if written.changes.files:
         try:
             await bot.reload()
         except IntentMatchError as error:
             failed = error
-    return await asyncio.to_thread(Done.after, written, failed, bot.evaluate_soon)
-
-
-def _giving_back(inbox: Inbox | None, before: Registry, written: Written) -> Written:
-    """Give messages back to the inbox whose lines or tests have gone."""
-    gone = _texts(before) - _texts(written.changes.registry)
-    try:
-        if inbox is not None and gone:
-            inbox.reopen(gone)
-    except (InputError, DatabaseError) as error:
-        return replace(written, warnings=(*written.warnings, f"{NOT_GIVEN_BACK}: {error}"))
-    return written
-
-
-def _texts(registry: Registry) -> set[str]:
-    """Return what messages may have become: utterances, lines of `not` and tests."""
-    lines = [*registry.utterances, *(line for intent in registry for line in intent.negatives)]
-    return {line.text for line in lines if line.template is None} | {case.text for case in registry.tests}
+    return await asyncio.to_thread(
+        partial(Done.after, written, unsettled=unsettled, failed=failed, evaluate=bot.evaluate_soon)
+    )
 
 
 def comparison(bot: EditedBot, changes: Changes) -> Comparison:

@@ -225,7 +225,14 @@ def additions(
     new: bool = False,
     file: Path | None = None,
 ) -> list[Edit]:
-    """Return the edits that add utterances to an intent, or create a `new` intent with them, in `file` if given."""
+    """Return the edits that add utterances to an intent, or create a `new` intent with them, in `file` if given.
+
+    Raises `InputError` for a new intent that starts with a negative, and for a file without a new intent.
+    """
+    if new and negative:
+        raise InputError(f"the new intent {intent!r} cannot start with a negative: add an utterance first")
+    if file is not None and not new:
+        raise InputError(f"only a new intent takes a file, not an existing one: {file}")
     edits: list[Edit] = [AddUtterance(intent, text, language, negative, template) for text in utterances]
     if new:
         edits[:1] = [AddIntent(intent, text, language, file, template) for text in utterances[:1]]

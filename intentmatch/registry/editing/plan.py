@@ -53,6 +53,8 @@ class Changes:
     path: Path
     files: tuple[Change, ...]
     """Changed files in the order of the reader; empty if the edits change nothing."""
+    before: Registry = field(repr=False)
+    """The registry before the edits."""
     registry: Registry
     """The registry after the edits."""
     problems: tuple[Problem, ...]
@@ -125,7 +127,7 @@ def plan(
         raise InputError(f"{path} is not YAML: edit the folder that it was built from")
     edits = list(edits)
     read = {file: _bytes(file) for file in yaml_files(path, limits)} if held is None else dict(held)
-    _, before = examine(path, overrides=read, limits=limits, held=held)
+    was, before = examine(path, overrides=read, limits=limits, held=held)
     whole = {edit.file.absolute() for edit in edits if isinstance(edit, ReplaceFile | RemoveFile)}
     unreadable = [problem for problem in before if problem.rule in _UNREADABLE]
     if fatal := [problem for problem in unreadable if Path(problem.location.path).absolute() not in whole]:
@@ -141,9 +143,8 @@ def plan(
     overrides = {file: None if text is None else text.encode("utf-8") for file, text in new.items()}
     registry, after = examine(path, overrides=overrides, limits=limits, held=held)
     changed = [Change(file, old.get(file), text) for file, text in sorted(new.items()) if text != old.get(file)]
-    return Changes(
-        Path(path), tuple(changed), registry, tuple(after), _new_problems(before, after), read, limits, tuple(edits)
-    )
+    new_problems = _new_problems(before, after)
+    return Changes(Path(path), tuple(changed), was, registry, tuple(after), new_problems, read, limits, tuple(edits))
 
 
 def plan_utterances(
@@ -179,10 +180,6 @@ def plan_utterances(
     check_argument("utterances", utterances, Sequence[str])
     check_argument("file", file, str | os.PathLike[str] | None)
     check_argument("limits", limits, ReadLimits | None)
-    if new and negative:
-        raise InputError(f"the new intent {intent!r} cannot start with a negative: add an utterance first")
-    if file is not None and not new:
-        raise InputError(f"only a new intent takes a file, not an existing one: {file}")
     place = None if file is None else Path(file)
     more = additions(intent, utterances, language=language, negative=negative, template=template, new=new, file=place)
     return plan(path, more, limits=limits)

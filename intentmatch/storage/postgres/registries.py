@@ -15,6 +15,7 @@ from intentmatch.core.errors import (
     UnknownNameError,
 )
 from intentmatch.storage.contents import Files, checked_name, digest_of
+from intentmatch.storage.postgres import audit_rows
 from intentmatch.storage.postgres.database import Connection, Database, storable
 from intentmatch.storage.postgres.removed import MARK
 
@@ -81,6 +82,15 @@ class RegistryStore:
         """
         with self.database.rows() as connection:
             return self.write_in(connection, files, author=author, note=note, expected=expected)
+
+    def write_noted(self, files: Files, *, author: str, note: str, expected: str) -> StoredRevision:
+        """Do as `write`, with an entry in the audit log of the bot."""
+        with self.database.rows() as connection:
+            stored = self.write_in(connection, files, author=author, note=note, expected=expected)
+            audit_rows.note_in(
+                connection, self.bot, author=author, what=note, digest=stored.digest, revision=str(stored.number)
+            )
+        return stored
 
     def write_in(
         self, connection: Connection, files: Files, *, author: str | None, note: str, expected: str | None

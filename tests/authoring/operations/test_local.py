@@ -11,8 +11,10 @@ from authoring.conftest import TEXT, git
 
 from intentmatch.authoring.operations import local
 from intentmatch.authoring.operations.local import local_author, write_confirmed
+from intentmatch.authoring.operations.operation import Operation
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import ChangedMeanwhileError
+from intentmatch.inbox import Inbox
 from intentmatch.registry.editing.edits import AddUtterance
 
 
@@ -26,7 +28,7 @@ def login(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_history_the_files_alone_are_written(bot: Path) -> None:
     workspace = Workspace(bot)
 
-    done = write_confirmed(workspace.plan([AddUtterance("greet", "good day")]))
+    done = write_confirmed(Operation([AddUtterance("greet", "good day")]).planned(workspace))
 
     assert done.revision is None
     assert "good day" in (bot / "bot.yaml").read_text(encoding="utf-8")
@@ -39,7 +41,7 @@ def test_begun_history_gets_a_revision_of_the_local_author(bot: Path) -> None:
     workspace.begin_history()
     assert workspace.has_history
 
-    done = write_confirmed(workspace.plan([AddUtterance("greet", "good day")]))
+    done = write_confirmed(Operation([AddUtterance("greet", "good day")]).planned(workspace))
 
     assert done.revision is not None
     assert [(one.author, one.note) for one in workspace.revisions()] == [
@@ -53,23 +55,37 @@ def test_begun_history_gets_a_revision_of_the_local_author(bot: Path) -> None:
 def test_files_changed_since_the_plan_stay_as_they_are(bot: Path) -> None:
     workspace = Workspace(bot)
     workspace.begin_history()
-    changes = workspace.plan([AddUtterance("greet", "good day")])
+    plan = Operation([AddUtterance("greet", "good day")]).planned(workspace)
     (bot / "bot.yaml").write_text(TEXT + "  # by hand\n", encoding="utf-8")
 
     with pytest.raises(ChangedMeanwhileError):
-        write_confirmed(changes)
+        write_confirmed(plan)
 
     assert (bot / "bot.yaml").read_text(encoding="utf-8") == TEXT + "  # by hand\n"
+
+
+def test_messages_stay_in_the_inbox_if_a_copy_cannot_be_published(bot: Path, tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path / "misses.sqlite")
+    inbox.correct("good day", "greet")
+    operation = Operation([AddUtterance("greet", "good day")], answers=inbox.messages())
+
+    def quicker(note: str) -> None:
+        raise ChangedMeanwhileError(f"somebody else was quicker than: {note}")
+
+    with pytest.raises(ChangedMeanwhileError, match="than: Add to greet"):
+        write_confirmed(operation.planned(Workspace(bot)), inbox=inbox, publish=quicker)
+
+    assert [message.text for message in inbox.messages()] == ["good day"]
 
 
 def test_plain_repository_gets_no_commits_until_the_history_begins(repository: Path, bot: Path) -> None:
     git(repository, "config", "user.name", "Owner")
     workspace = Workspace(bot)
-    write_confirmed(workspace.plan([AddUtterance("greet", "good day")]))
+    write_confirmed(Operation([AddUtterance("greet", "good day")]).planned(workspace))
     assert git(repository, "log", "--format=%s").split("\n")[0] == "Begin"
 
     workspace.begin_history()
-    write_confirmed(workspace.plan([AddUtterance("greet", "good evening")]), "Evening")
+    write_confirmed(Operation([AddUtterance("greet", "good evening")], note="Evening").planned(workspace))
 
     assert git(repository, "log", "--format=%an %s").splitlines()[0] == "Owner Evening"
 

@@ -11,7 +11,14 @@ from starlette.concurrency import run_in_threadpool
 
 from intentmatch.authoring.operations.operation import Operation
 from intentmatch.authoring.revisions import Files, digest_of
-from intentmatch.core.errors import ArtefactError, InputError, IntentMatchError, RegistryError, UnavailableError
+from intentmatch.core.errors import (
+    ArtefactError,
+    DatabaseError,
+    InputError,
+    IntentMatchError,
+    RegistryError,
+    UnavailableError,
+)
 from intentmatch.registry import is_yaml
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.api_keys import author_of
@@ -109,9 +116,19 @@ def add_calls(router: APIRouter) -> None:
             return bot.workspace.replacing(wanted)
 
         beside = bot.matcher.fingerprint
-        written = await write(bot, Operation(promoted, author, note), expected)
+        done = await write(bot, Operation(promoted, author, note), expected)
+        answer = WrittenResponse.from_done(done)
+        answer.warnings.extend(await _promoted(candidate, author, beside))
+        return answer
+
+
+async def _promoted(candidate: BotCandidate, author: str, beside: str) -> list[str]:
+    """End a candidate whose files are written; return a warning if that fails."""
+    try:
         await candidate.end("promoted", f"by {author}", beside)
-        return written
+    except (InputError, DatabaseError) as error:
+        return [f"The files are written, but the candidate goes on: {error}"]
+    return []
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from fastapi import Header, Query
 from fastapi import Path as InPath
 
 from intentmatch.authoring.bots import LastBotError
-from intentmatch.authoring.operations.operation import Operation
+from intentmatch.authoring.operations.operation import Done, Operation
 from intentmatch.authoring.operations.served import carry_out, comparison
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import StaleRevisionError, Workspace
@@ -30,7 +30,7 @@ from intentmatch.server.auth.api_keys import AUTHOR
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError, from_invalid_files, responses
 from intentmatch.server.routes.schemas.authoring.edits import EffectInfo, PreviewResponse
-from intentmatch.server.routes.schemas.authoring.revisions import ConflictDetails, RevisionInfo, WrittenResponse
+from intentmatch.server.routes.schemas.authoring.revisions import ConflictDetails
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
 IfMatch = Annotated[
@@ -143,18 +143,10 @@ def preview(bot: Bot, edits: Sequence[Edit], *, effect: bool, seconds: float) ->
     )
 
 
-async def write(bot: Bot, operation: Operation, expected: str) -> WrittenResponse:
-    """Carry out an operation, and answer with what has become of it."""
+async def write(bot: Bot, operation: Operation, expected: str) -> Done:
+    """Carry out an operation. Raises `ProblemError`."""
     with explained():
-        done = await carry_out(_Edited(bot), operation, expected=expected)
-    return WrittenResponse(
-        revision=done.digest,
-        recorded=None if done.revision is None else RevisionInfo.from_revision(done.revision),
-        diff=done.changes.diff,
-        problems=[ErrorItem.from_problem(problem) for problem in done.changes.brought],
-        warnings=list(done.warnings),
-        active=done.active,
-    )
+        return await carry_out(_Edited(bot), operation, expected=expected)
 
 
 class _Edited:

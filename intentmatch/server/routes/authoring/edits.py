@@ -72,4 +72,4 @@ def add_calls(router: APIRouter) -> None:
         expected, author = expected_revision(if_match), author_of(request)
         workspace = await run_in_threadpool(lambda: bot.workspace)
         edits = body.planned(workspace.place)
-        return await write(bot, Operation(edits, author, body.note), expected)
+        return WrittenResponse.from_done(await write(bot, Operation(edits, author, body.note), expected))

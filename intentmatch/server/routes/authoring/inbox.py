@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi import Path as InPath
 from starlette.concurrency import run_in_threadpool
 
+from intentmatch.authoring.operations.inbox_step import adding_note, ignore
 from intentmatch.authoring.operations.operation import Operation
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.erasure import Erasure
-from intentmatch.core.errors import InputError, counted
+from intentmatch.core.errors import InputError
 from intentmatch.dialogue import Store
-from intentmatch.inbox import Cluster, Decision, Handled, Inbox, Missed, edits_of, review
+from intentmatch.inbox import Cluster, Decision, Inbox, Missed, edits_of, review
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.api_keys import author_of
 from intentmatch.server.bots.bot import Bot
@@ -40,6 +42,7 @@ from intentmatch.server.routes.schemas.authoring.inbox import (
     InboxRequest,
     InboxResponse,
 )
+from intentmatch.server.routes.schemas.authoring.revisions import WrittenResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
 _Number = Annotated[int, InPath(ge=1, description="Number of the cluster.", examples=[1])]
@@ -79,7 +82,9 @@ def add_calls(router: APIRouter) -> None:
                 candidates = store_of(bot.matcher.path, bot.matcher.address, workspace)
                 erasure = Erasure(body.text, body.contains)
                 done = erase(erasure, inbox=bot.inbox, candidates=candidates, workspace=workspace, store=store)
-        _note(bot, author_of(request), f"Erase messages: {done.inbox} of the inbox, {done.sample} sampled")
+            if (workspace := _workspace(bot)) is not None:
+                what = f"Erase messages: {done.inbox} of the inbox, {done.sample} sampled"
+                workspace.note(author_of(request), what)
         return EraseResponse.model_validate(done.to_dict())
 
     @router.post("/inbox/{cluster}/preview", **{**ASKS, "responses": {**ASKS["responses"], **responses(404)}})
@@ -106,18 +111,14 @@ def add_calls(router: APIRouter) -> None:
             with explained():
                 return _decision(_cluster(bot, cluster), body)
 
-        decision = await run_in_threadpool(decided)
-        written = None
-        if decision.action != "ignore":
-            author, note = author_of(request), body.note or f"Inbox: {decision.action} {decision.intent or ''}".strip()
-            written = await write(bot, Operation(_edits(bot, decision, body), author, note), expected)
+        decision, author = await run_in_threadpool(decided), author_of(request)
         messages = decision.cluster.messages
-        if written is None:
-            what = body.note or f"Inbox: ignore {counted(len(messages), 'message')}"
-            await run_in_threadpool(_note, bot, author_of(request), what)
-        how: Handled = "ignored" if decision.action == "ignore" else "added"
-        await run_in_threadpool(inbox_of(bot).handle, messages, how)
-        return HandledResponse(handled=len(messages), written=written)
+        if decision.action == "ignore":
+            await run_in_threadpool(_ignore, bot, messages, author, body.note)
+            return HandledResponse(handled=len(messages), written=None)
+        edits = _edits(bot, decision, body)
+        done = await write(bot, Operation(edits, author, body.note or adding_note(edits), messages), expected)
+        return HandledResponse(handled=len(messages) if done.settled else 0, written=WrittenResponse.from_done(done))
 
 
 def inbox_of(bot: Bot) -> Inbox:
@@ -155,15 +156,13 @@ def _decision(cluster: Cluster, body: InboxRequest) -> Decision:
     return Decision(cluster, body.action, body.intent)
 
 
-def _note(bot: Bot, author: str, what: str) -> None:
-    """Note in the audit log what changes no file. A bot without YAML has no audit log."""
-    workspace = _workspace(bot)
-    if workspace is not None:
-        with explained():
-            workspace.note(author, what)
+def _ignore(bot: Bot, messages: Sequence[Missed], author: str, note: str) -> None:
+    with explained():
+        ignore(messages, inbox=inbox_of(bot), workspace=_workspace(bot), author=author, note=note)
 
 
 def _workspace(bot: Bot) -> Workspace | None:
+    """Return the files of a bot; None if it has no YAML, and so no audit log."""
     try:
         return bot.workspace
     except ProblemError:

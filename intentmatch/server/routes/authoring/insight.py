@@ -118,7 +118,7 @@ def add_calls(router: APIRouter) -> None:
         expected, author = expected_revision(if_match), author_of(request)
         note = body.note or f"Mend {len(body.issues)} {'issue' if len(body.issues) == 1 else 'issues'}"
         edits = await run_in_threadpool(_edits, bot, body)
-        return await write(bot, Operation(edits, author, note), expected)
+        return WrittenResponse.from_done(await write(bot, Operation(edits, author, note), expected))
 
 
 def _edits(bot: Bot, body: MendRequest) -> list[Edit]:

@@ -80,9 +80,8 @@ def add_calls(router: APIRouter) -> None:
         expected, author = expected_revision(if_match), author_of(request)
         bot: Bot = request.state.bot
         note = body.note or restoring_note(identity)
-        return await write(
-            bot, Operation(lambda _: bot.workspace.restoring(identity), author, note, undoes=True), expected
-        )
+        operation = Operation(lambda _: bot.workspace.restoring(identity), author, note, undoes=True)
+        return WrittenResponse.from_done(await write(bot, operation, expected))
 
     @router.get("/audit", **{**READS, "openapi_extra": dict(ADMIN)})
     def audit(request: Request, most: Most = 100) -> AuditResponse:

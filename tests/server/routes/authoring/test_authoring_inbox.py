@@ -58,7 +58,7 @@ def test_accepted_group_becomes_a_revision_and_leaves_the_inbox(client: TestClie
     answer = client.post(f"/inbox/{number}", json=body, headers={"If-Match": preview["revision"]})
 
     assert answer.json()["handled"] == 1
-    assert answer.json()["written"]["recorded"]["note"] == "Inbox: new revenue"
+    assert answer.json()["written"]["recorded"]["note"] == "Inbox: Add the intent revenue"
     assert set(clusters(client)) == {"zebra crossing paint"}
     assert client.post("/match", json={"text": MESSAGE}).json()["intent"] == "revenue"
 

@@ -18,10 +18,12 @@ from starlette.testclient import TestClient
 from intentmatch import Matcher
 from intentmatch.artefact.store import save_artefact
 from intentmatch.authoring.workspace import Workspace
+from intentmatch.core.errors import InputError
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.server import BotFolder, create_app
 from intentmatch.server.candidates import candidate, running, shadow_queue
+from intentmatch.server.candidates.file_store import FileCandidateStore
 from intentmatch.server.process.logs import JsonLines
 
 __all__ = ["bot"]
@@ -291,6 +293,21 @@ def test_revision_is_promoted_as_a_new_revision(client: TestClient, bot: Path) -
     assert (found["state"], found["comparison"]["kinds"]) == ("promoted", {"other_intent": 1})
     again = client.post("/candidate/promote", json={}, headers=ANY)
     assert (again.status_code, again.json()["detail"][:19]) == (409, "No candidate runs: ")
+
+
+def test_candidate_that_cannot_be_ended_is_a_warning(
+    client: TestClient, bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise InputError("the disk is full")
+
+    begin(client)
+    monkeypatch.setattr(FileCandidateStore, "end", refuse)
+
+    written = client.post("/candidate/promote", json={}, headers=ANY).json()
+
+    assert written["warnings"] == ["The files are written, but the candidate goes on: the disk is full"]
+    assert (bot / "bot.yaml").read_text(encoding="utf-8") == SWAPPED
 
 
 def test_promotion_does_not_overwrite_an_edit_of_the_meantime(client: TestClient, bot: Path) -> None:

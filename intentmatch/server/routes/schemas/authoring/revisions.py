@@ -11,6 +11,7 @@ from pydantic import Field
 
 from intentmatch.authoring.audit import AuditEntry
 from intentmatch.authoring.evaluator import Evaluation
+from intentmatch.authoring.operations.operation import Done
 from intentmatch.authoring.revisions import Revision
 from intentmatch.server.routes.schemas.authoring.edits import NOTE, Note
 from intentmatch.server.routes.schemas.base import PathText, RequestModel, ResponseModel, Text
@@ -80,6 +81,18 @@ class WrittenResponse(ResponseModel):
     problems: list[ErrorItem] = Field(description="Warnings that the edits bring.")
     warnings: list[PathText] = Field(description="What went wrong after the files were written.")
     active: bool = Field(description="Whether the server already answers with the new files.")
+
+    @classmethod
+    def from_done(cls, done: Done) -> WrittenResponse:
+        """Return what has become of an operation."""
+        return cls(
+            revision=done.digest,
+            recorded=None if done.revision is None else RevisionInfo.from_revision(done.revision),
+            diff=done.changes.diff,
+            problems=[ErrorItem.from_problem(problem) for problem in done.changes.brought],
+            warnings=list(done.warnings),
+            active=done.active,
+        )
 
 
 class ListedRevision(RevisionInfo):

@@ -1,8 +1,8 @@
 """Real clients against a real server: each protocol is asked by the SDK or the bot that it is there for.
 
-Exported .lu files are read by Microsoft's own parser. The clients and the parser run in environments of their own, made
-here from pinned requirements, because what they need clashes with each other. Where those cannot be installed (no
-network, say) they are skipped, and the last lines say why.
+Exported .lu files are read by Microsoft's own parser, and the reranker `systemone` asks the mock of jevcompat with each
+of its faults. All run in environments of their own, made here from pinned requirements, because what they need clashes
+with each other. Where those cannot be installed (no network, say) they are skipped, and the last lines say why.
 
     python tests/clients/run.py [FOLDER]     # FOLDER keeps the environments for the next run
 """
@@ -123,10 +123,27 @@ def parse_lu(folder: Path) -> tuple[bool, str]:
     return done.returncode != 0, f"{'FAILED ' if done.returncode else 'passed '}  {done.stdout.strip() or 'bf-lu'}"
 
 
+def ask_mocks(folder: Path) -> tuple[bool, str]:
+    """Ask faulty decision models: whether that failed, and what to say."""
+    from systemone_faults import check
+
+    python, why_not = installed("systemone", folder)
+    if why_not:
+        return False, f"skipped  jevcompat mock: {why_not}"
+    try:
+        return False, f"passed   {check(python)}"
+    except AssertionError as error:
+        print(error, file=sys.stderr)
+        return True, "FAILED   jevcompat mock"
+
+
 def run(folder: Path) -> int:
-    """Ask with each client, and read with the parser; the number of those that failed."""
-    unreadable, line = parse_lu(folder)
-    said, failed = [line], int(unreadable)
+    """Ask with each client, read with the parser, and ask the mocks; the number of those that failed."""
+    said, failed = [], 0
+    for part in (parse_lu, ask_mocks):
+        wrong, line = part(folder)
+        said.append(line)
+        failed += wrong
     with serving() as url:
         for name, clients in ENVIRONMENTS.items():
             python, why_not = installed(name, folder)

@@ -278,4 +278,5 @@ def _stages(stages: Sequence[Stage]) -> Node:
         ]
         for stage in stages
     ]
-    return region(f"Steps, {total / 1000:.2f} ms", table(("step", "found", "µs"), rows))
+    title = node("summary", f"Show the {len(stages)} steps to this answer, {total / 1000:.2f} ms")
+    return node("details", title, table(("step", "found", "µs"), rows), classes="st-card st-fold")

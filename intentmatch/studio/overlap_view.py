@@ -73,7 +73,7 @@ class OverlapView:
     def _pair(self, close: ClosePair) -> None:
         with tag("div", classes="st-versus"):
             self._side(close.first, close.second.intent)
-            tag("span", f"{close.cosine:.2f}", "st-badge", title="Cosine similarity")
+            tag("span", f"{close.cosine:.2f}", "st-badge", title="How alike the two lines are; 1 is the same")
             self._side(close.second, close.first.intent)
 
     def _side(self, side: Side, other: str) -> None:

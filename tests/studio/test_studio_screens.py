@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from driven_studio import copied, open_screen, save_proposal, serious_findings, start, stop, watched
 
@@ -66,6 +68,17 @@ class TestTry:
         assert page.locator(".st-candidate").count() == 4
         assert page.locator(".st-threshold").count() >= 1
         assert page.get_by_text("Which word met which").is_visible()
+
+    def test_steps_are_behind_a_fold_that_stays_open(self, page, served):
+        open_screen(page, served, "try")
+        verdict(page, "where is my parcel")
+        times = page.get_by_role("columnheader", name="µs")
+        assert not times.is_visible()
+        page.get_by_text(re.compile("^Show the .* steps to this answer")).click()
+        times.wait_for()
+        verdict(page, "where is my order now")
+
+        assert times.is_visible()
 
     def test_text_from_right_to_left_is_shown_so(self, page, served):
         open_screen(page, served, "try?message=أين طلبي")

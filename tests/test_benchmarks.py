@@ -272,6 +272,19 @@ def test_accuracy_of_a_yaml_registry(run, tmp_path, yaml_registry):
     assert "the registry lacks their intent: 1 (greeting)" in done.stdout
 
 
+def test_descriptions_beside_few_lines(run, tmp_path):
+    (tmp_path / "massive").mkdir()
+    rows = {"alarm_set": "wake me up at nine", "play_music": "put on some jazz", "weather_query": "will it rain"}
+    for part in ("train", "valid"):
+        found = [{"text": f"{text} {part}", "intent": name, "lang": "en"} for name, text in rows.items()]
+        write_jsonl(tmp_path / "massive" / f"{part}.jsonl", found)
+    done = run("bench_descriptions", "--data", tmp_path, "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert [(row["lines"], row["described"]) for row in written][:3] == [(0, True), (1, False), (1, True)]
+    assert written[2]["first"] == 1.0
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [("nonsense", "valid.jsonl:1: "), ('{"intent": "a"}', "valid.jsonl:1: "), ("", "has no message")],

@@ -129,8 +129,8 @@ def _lines_by_intent(registry: Registry, titles: bool) -> list[list[_Line]]:
         utterance = registry.utterances[line]
         found[registry.owners[line]].setdefault(fold(utterance.text), _Line(texts, utterance.language))
     for intent, lines in zip(registry, found, strict=True):
-        if titles and intent.utterances:
-            lines.setdefault(fold(intent.label), _Line([clean(intent.label)], intent.utterances[0].language))
+        if titles and intent.all_utterances:
+            lines.setdefault(fold(intent.label), _Line([clean(intent.label)], intent.all_utterances[0].language))
     return [list(lines.values()) for lines in found]
 
 

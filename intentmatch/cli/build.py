@@ -43,7 +43,7 @@ def build(intents: str | Address, target: str, key: str | None, settings: tuple[
     save_artefact(artefact, target, key=key)
     size = Path(target).stat().st_size / 1e6
     registry = artefact.registry
-    contents = f"{counted(len(registry), 'intent')}, {counted(len(registry.utterances), 'utterance')}"
+    contents = f"{counted(len(registry), 'intent')}, {counted(registry.utterance_count, 'utterance')}"
     output.say(f"{target}: {contents}, {size:.1f} MB")
     if key is not None:
         output.say(f"  signed with {key}")

@@ -62,10 +62,12 @@ def validate(intents: str, form: str) -> None:
         update("reading the intents", 0, None)
         registry, problems = examine(intents)
         problems = sorted([*problems, *unknown_encoder(registry)])
+    own = zip(registry.lines, registry.is_described, strict=True)
+    lines, sentences = len({line for line, is_described in own if not is_described}), registry.utterance_count
     counts = {
         "intents": len(registry),
-        "utterances": len(set(registry.lines)),
-        "sentences": len(registry.utterances),
+        "utterances": lines,
+        "sentences": sentences,
         "languages": list(registry.languages),
     }
     errors = sum(problem.severity == "error" for problem in problems)
@@ -75,7 +77,6 @@ def validate(intents: str, form: str) -> None:
     else:
         output.problems(problems, form)
     if form in _FOR_PEOPLE:
-        lines, sentences = len(set(registry.lines)), len(registry.utterances)
         of = f" of {counted(sentences, 'sentence')}" if sentences != lines else ""
         facts = f"{counted(len(registry), 'intent')}, {counted(lines, 'utterance')}{of}, languages: "
         output.say(facts + (" ".join(registry.languages) or "not stated"))

@@ -227,7 +227,7 @@ def _to_dict(found: Imported, problems: Sequence[Problem]) -> dict[str, object]:
     return {
         "format": found.format,
         "intents": len(found.registry),
-        "utterances": len(found.registry.utterances),
+        "utterances": found.registry.utterance_count,
         "languages": list(found.registry.languages),
         "entities": _slots(found.registry),
         "problems": [output.problem_to_dict(problem) for problem in problems],
@@ -263,4 +263,4 @@ def _show_problems(problems: Sequence[Problem]) -> None:
 def _counts(registry: Registry) -> str:
     languages = " ".join(registry.languages) or "not stated"
     intents = counted(len(registry), "intent")
-    return f"{intents}, {counted(len(registry.utterances), 'utterance')}, languages: {languages}"
+    return f"{intents}, {counted(registry.utterance_count, 'utterance')}, languages: {languages}"

@@ -61,7 +61,7 @@ def init(folder: Path, name: str | None, languages: str | None, start: str | Non
     missing = [code for code in codes if code not in LANGUAGES]
     _write(folder, {file: _head(name, missing) + text, folder / SCHEMA_FILE: _json(schema())})
     registry = read_registry(str(folder))
-    counts = {"intent": len(registry), "utterance": len(registry.utterances), "test": len(registry.tests)}
+    counts = {"intent": len(registry), "utterance": registry.utterance_count, "test": len(registry.tests)}
     output.say(f"{file}: " + ", ".join(counted(count, thing) for thing, count in counts.items()))
     if missing:
         output.say(

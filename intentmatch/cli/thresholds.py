@@ -204,7 +204,7 @@ def _margin(matcher: Matcher) -> dict[str, Any]:
 
 def _untrusted(matcher: Matcher) -> str:
     """Warn that refusals rest on a default, and say what to add."""
-    count = counted(len(matcher.registry.utterances), "utterance")
+    count = counted(matcher.registry.utterance_count, "utterance")
     return (
         f"warning: refusals cannot be trusted yet, because {count} are too few to learn a threshold from\n"
         "  hint: most bots learn one from five intents with eight utterances each; `tests:` show what it refuses"

@@ -154,6 +154,13 @@ class Intent:
     """Whether a `Dialogue` asks the user to confirm the intent before the bot acts."""
     more_responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Language code to further variants of the response in `responses`, if the author listed several."""
+    described: tuple[Utterance, ...] = ()
+    """Title and description, where they are read beside the utterances because the intent has few or none."""
+
+    @property
+    def all_utterances(self) -> tuple[Utterance, ...]:
+        """The utterances, followed by what is `described`."""
+        return self.utterances + self.described
 
     @property
     def label(self) -> str:
@@ -236,8 +243,19 @@ class Registry:
 
     @cached_property
     def utterances(self) -> tuple[Utterance, ...]:
-        """All utterances, intent by intent. Rows of vector matrices have this order."""
-        return tuple(utterance for intent in self.intents for utterance in intent.utterances)
+        """All utterances, intent by intent, with what is `described`. Rows of vector matrices have this order."""
+        return tuple(utterance for intent in self.intents for utterance in intent.all_utterances)
+
+    @cached_property
+    def is_described(self) -> tuple[bool, ...]:
+        """Whether each of `utterances` is the title or description of its intent."""
+        own = ((len(intent.utterances), len(intent.described)) for intent in self.intents)
+        return tuple(flag for lines, more in own for flag in (*[False] * lines, *[True] * more))
+
+    @property
+    def utterance_count(self) -> int:
+        """Number of utterances, without what is `described`."""
+        return self.is_described.count(False)
 
     @cached_property
     def folded(self) -> tuple[str, ...]:
@@ -253,7 +271,7 @@ class Registry:
     @cached_property
     def owners(self) -> tuple[int, ...]:
         """The position of each utterance's intent, in the order of `utterances`."""
-        return tuple(number for number, intent in enumerate(self.intents) for _ in intent.utterances)
+        return tuple(number for number, intent in enumerate(self.intents) for _ in intent.all_utterances)
 
     @cached_property
     def lines(self) -> tuple[int, ...]:
@@ -316,6 +334,7 @@ class Registry:
                 *([dict(intent.titles)] if intent.titles else []),
                 *(["confirm"] if intent.confirm else []),
                 *([{"more_responses": dict(intent.more_responses)}] if intent.more_responses else []),
+                *([{"described": [line.text for line in intent.described]}] if intent.described else []),
             ]
             for intent in self.intents
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Literal
 
 import numpy as np
@@ -61,9 +62,11 @@ def split(
         raise InputError(f"folds must be 2 or more, not {folds}; or `loo`, to hold out one utterance at a time")
     random = np.random.default_rng(seed)
     by_intent = _groups(registry.utterances, registry.owners, vectors, [registry.lines, *labels])
-    splittable = [groups for groups in by_intent if len(groups) > 1]
+    described = np.array(registry.is_described, dtype=bool)
+    splittable = [[group for group in groups if not described[group].all()] for groups in by_intent if len(groups) > 1]
     leaders = _leaders(splittable, registry)
-    evaluated = representative(registry.lines)
+    # No message reads like a description.
+    evaluated = representative(registry.lines) & ~described
     not_asked = sorted(row for groups in by_intent if len(groups) == 1 for row in groups[0] if evaluated[row])
     negative_groups = _groups(registry.negatives, registry.negative_owners, negative_vectors, [registry.negative_lines])
     if folds == "loo":
@@ -95,16 +98,16 @@ def without(registry: Registry, fold: Fold) -> Registry:
 
 def keeping(registry: Registry, rows: set[int], without_negatives: frozenset[int] = frozenset()) -> Registry:
     """Return the registry with only the utterances at `rows`, and without the negatives at `without_negatives`."""
-    utterances: list[list[Utterance]] = [[] for _ in registry.intents]
-    negatives: list[list[Utterance]] = [[] for _ in registry.intents]
-    for row, (owner, utterance) in enumerate(zip(registry.owners, registry.utterances, strict=True)):
-        if row in rows:
-            utterances[owner].append(utterance)
-    for row, (owner, negative) in enumerate(zip(registry.negative_owners, registry.negatives, strict=True)):
-        if row not in without_negatives:
-            negatives[owner].append(negative)
-    intents = zip(registry.intents, utterances, negatives, strict=True)
-    kept = (replace(intent, utterances=tuple(own), negatives=tuple(against)) for intent, own, against in intents)
+    places, of_negatives = count(), count()
+    kept = (
+        replace(
+            intent,
+            utterances=tuple(line for line in intent.utterances if next(places) in rows),
+            described=tuple(line for line in intent.described if next(places) in rows),
+            negatives=tuple(line for line in intent.negatives if next(of_negatives) not in without_negatives),
+        )
+        for intent in registry
+    )
     return replace(registry, intents=tuple(kept))
 
 

@@ -180,7 +180,7 @@ def _facts(matcher: Answers, folds: Folds, seed: int) -> dict[str, object]:
         "encoder": artefact.encoder_name,
         "reranker": matcher.reranker.name if matcher.reranker else "none",
         "intents": len(artefact.registry),
-        "utterances": len(artefact.registry.utterances),
+        "utterances": artefact.registry.utterance_count,
         "languages": list(artefact.registry.languages),
         "out_of_scope_share": round(artefact.out_of_scope_share, 4),
         "out_of_scope_share_from": matcher.settings.origin("out_of_scope_share"),

@@ -83,6 +83,7 @@ def cross_validate(
     keys: Sequence[int] | None = None,
     near: Near | None = None,
     sample: NDArray[np.int64] | None = None,
+    described: Sequence[bool] | None = None,
     shared: SharedCases | None = None,
     each: Each = one_by_one,
 ) -> tuple[HeldOut, HeldOut | None]:
@@ -100,17 +101,29 @@ def cross_validate(
     are found sooner.
 
     With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` covers only these.
+    No message reads like what is `described`, so these utterances are held out with their whole intent only.
     With `shared`, intents have lines in common: such lines are held out together, and each is said in a context.
     """
     index = ExactIndex(vectors, owners, aggregation)
     owner = np.asarray(owners, dtype=np.int64)
     line = np.arange(len(owner)) if lines is None else np.asarray(lines, dtype=np.int64)
+    nothing = _held_out([], owner)
     if len(index.owners) < 2:
-        nothing = _held_out([], owner)
         return nothing, None if translate is None else nothing
     text = None if shared is None else shared.text
-    plan = plan_rounds(vectors, owner, line, keys=keys, text=text, sample=sample, translated=translate is not None)
+    plan = plan_rounds(
+        vectors,
+        owner,
+        line,
+        keys=keys,
+        text=text,
+        sample=sample,
+        described=described,
+        translated=translate is not None,
+    )
     chosen, asked, again = plan.rows, plan.asked, plan.translated
+    if not asked.any():
+        return nothing, None if translate is None else nothing
     repeated = chosen[again]
     moved = vectors[None, :0] if translate is None else translate(vectors[repeated], owner[repeated])
     similarities, *of_moved = _similarities(

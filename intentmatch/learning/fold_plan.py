@@ -81,9 +81,10 @@ def plan_rounds(
     keys: Sequence[int] | None = None,
     text: NDArray[np.int64] | None = None,
     sample: NDArray[np.int64] | None = None,
+    described: Sequence[bool] | None = None,
     translated: bool = False,
 ) -> Plan:
-    """Plan the rounds of a cross-validation; see `cross_validate` for `keys` and `sample`.
+    """Plan the rounds of a cross-validation; see `cross_validate` for `keys`, `sample` and `described`.
 
     `vectors` has one row per utterance; `owner`, `line` and `text` have shape `(utterances,)`. Utterances with the same
     number of their `text` are held out together, whatever their intents.
@@ -92,14 +93,15 @@ def plan_rounds(
     _, firsts, number = np.unique(line[rows], return_index=True, return_inverse=True)
     line_of = firsts[number]
     key = (scattered_keys(len(owner)) if keys is None else np.asarray(keys, dtype=np.int64))[rows]
-    asked = _least(np.flatnonzero(representative(line_of.tolist())), key, _MOST_CASES // 2)
+    stays = np.zeros(len(rows), dtype=bool) if described is None else np.asarray(described, dtype=bool)[rows]
+    asked = _least(np.flatnonzero(representative(line_of.tolist()) & ~stays), key, _MOST_CASES // 2)
 
     folds = _FOLDS if len(rows) <= _MANY else _FOLDS_OF_MANY
     fold_of = assign_folds(vectors[rows], owner[rows], line_of, key, folds, text=None if text is None else text[rows])
     # Neighbouring intents in a file are often similar in meaning: they are left out in different rounds.
     group_of = owner[rows] % folds
     groups = min(folds, len(np.unique(owner)))
-    rounds = [Round(fold_of == fold, known=True) for fold in range(folds)]
+    rounds = [Round((fold_of == fold) & ~stays, known=True) for fold in range(folds)]
     rounds += [Round(group_of == group, known=False) for group in range(groups)]
     rounds = [one for one in rounds if (one.left_out & asked).any() and not one.left_out.all()]
     # A subset of the cases: only few numbers are fitted to them.

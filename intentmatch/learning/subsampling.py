@@ -61,7 +61,7 @@ def subsampling_problems(registry: Registry, settings: Settings) -> list[Problem
 
 
 def _sizes(registry: Registry) -> NDArray[np.int64]:
-    return np.array([len(intent.utterances) for intent in registry], dtype=np.int64)
+    return np.array([len(intent.all_utterances) for intent in registry], dtype=np.int64)
 
 
 def _most(registry: Registry) -> int:

@@ -186,7 +186,17 @@ def cross_validate_registry(data: TrainingData) -> CrossValidated:
         if features is None:
             rows = sample(registry)
             held_out, translated = cross_validate(
-                vectors, owners, aggregation, None, moved, lines=lines, keys=keys, sample=rows, shared=shared, each=each
+                vectors,
+                owners,
+                aggregation,
+                None,
+                moved,
+                lines=lines,
+                keys=keys,
+                sample=rows,
+                described=registry.is_described,
+                shared=shared,
+                each=each,
             )
             return CrossValidated(held_out, None, translated)
         trained_head = _fit(features, each=each)
@@ -201,6 +211,7 @@ def cross_validate_registry(data: TrainingData) -> CrossValidated:
             keys=keys,
             near=nearby(features.fitting, trained_head.head.weights),
             sample=features.sample,
+            described=registry.is_described,
             shared=shared,
             each=each,
         )

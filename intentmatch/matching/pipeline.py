@@ -295,7 +295,7 @@ class Engine:
     def self_test(self) -> None:
         """Raise `IntentMatchError` unless intents answer their first utterance and the encoder repeats its vectors."""
         for intent in self._intents:
-            first = intent.utterances[0].text
+            first = intent.all_utterances[0].text
             # Two intents may have the same line if their tags tell them apart.
             everything = self.question(MatchOptions(top_k=len(self._intents), context=intent.when))
             if intent.name not in {c.intent for c in self.match(first, everything).candidates}:

@@ -10,7 +10,6 @@ from intentmatch.core.errors import NOWHERE, Location, Problem, suggest
 from intentmatch.core.shared_lines import may_share
 from intentmatch.core.threshold import parse_threshold
 from intentmatch.core.types import Case, Intent, Registry, Utterance
-from intentmatch.registry.descriptions import is_description
 from intentmatch.text.normalize import fold
 
 Rule = Callable[[Registry], Iterator[Problem]]
@@ -53,7 +52,7 @@ def threshold(registry: Registry) -> Iterator[Problem]:
 def no_utterances(registry: Registry) -> Iterator[Problem]:
     """Report intents without utterances: they can never match."""
     for intent in registry:
-        if not intent.utterances:
+        if not intent.all_utterances:
             message = f"intent {intent.name!r} has no utterances"
             hint = "list example messages below `utterances:`"
             yield Problem(_place(intent), "error", "no-utterances", message, hint)
@@ -62,7 +61,7 @@ def no_utterances(registry: Registry) -> Iterator[Problem]:
 def description_only(registry: Registry) -> Iterator[Problem]:
     """Report intents that have a description in place of utterances: a few lines are worth much more."""
     for intent in registry:
-        if intent.utterances and all(is_description(utterance, intent) for utterance in intent.utterances):
+        if intent.described and not intent.utterances:
             message = f"intent {intent.name!r} has no utterances, only its description"
             hint = "list example messages below `utterances:`; three of them say more than any description"
             yield Problem(_place(intent), "warning", "description-only", message, hint)

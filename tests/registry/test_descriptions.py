@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from intentmatch import Matcher
+from intentmatch.artefact.store import load_artefact, save_artefact
+from intentmatch.evaluation.folds import keeping, split
+from intentmatch.learning.fold_plan import plan_rounds
 from intentmatch.registry import examine
 
 BOT = """\
@@ -26,7 +30,7 @@ def read(path: Path, text: str) -> tuple[dict[str, list[str]], list[tuple[str, s
     """The lines of each intent, and rule, severity and line of each problem."""
     (path / "bot.yaml").write_text(text, encoding="utf-8")
     registry, problems = examine(path)
-    lines = {intent.name: [line.text for line in intent.utterances] for intent in registry}
+    lines = {intent.name: [line.text for line in intent.all_utterances] for intent in registry}
     return lines, [(problem.rule, problem.severity, problem.location.line) for problem in problems]
 
 
@@ -49,10 +53,56 @@ def test_description_alone_is_a_warning(tmp_path: Path) -> None:
     ]
 
 
-def test_description_is_not_read_beside_lines(tmp_path: Path) -> None:
-    lines, problems = read(tmp_path, "intents: {a: {description: a refund please, utterances: [money back]}}")
-    assert lines == {"a": ["money back"]}
+@pytest.mark.parametrize(("count", "read_too"), [(1, True), (3, True), (4, False)])
+def test_description_is_read_beside_three_lines_but_not_four(tmp_path: Path, count: int, read_too: bool) -> None:
+    own = ["money back", "refund me", "return my money", "I want a refund"][:count]
+    lines, problems = read(tmp_path, f"intents: {{a: {{description: a refund please, utterances: {own}}}}}")
+    assert lines["a"] == [*own, *(["a refund please"] if read_too else [])]
     assert not [found for found in problems if found[0] == "description-only"]
+
+
+def test_template_counts_as_one_line(tmp_path: Path) -> None:
+    text = 'intents: {a: {description: other words, utterances: ["(a|b|c|d|e) line"]}}'
+    assert "other words" in read(tmp_path, text)[0]["a"]
+
+
+def test_description_has_the_language_of_the_lines(tmp_path: Path) -> None:
+    """Otherwise a registry in one language would have lines of an unknown one."""
+    (tmp_path / "bot.yaml").write_text(
+        "intents: {a: {description: Geld, utterances: {de: [Rückgabe]}}, b: {description: Zeit}}", encoding="utf-8"
+    )
+    assert {line.language for line in examine(tmp_path)[0].utterances} == {"de"}
+
+
+def test_descriptions_count_neither_as_utterances_nor_as_messages(tmp_path: Path) -> None:
+    """Calibration and evaluation ask about what users say, and nobody says a description."""
+    matcher = few_lines(tmp_path)
+    registry = matcher.registry
+    assert [len(intent.utterances) for intent in registry] == [1, 1, 0]
+    assert (registry.utterance_count, len(registry.utterances)) == (2, 6)
+    artefact = matcher.artefact
+    folds = split(registry, artefact.wide_vectors, artefact.negative_vectors, "loo", 0).folds
+    asked = [row for one in folds for row in one.asked]
+    assert [registry.utterances[row].text for row in asked] == ["where is it", "money back"]
+    plan = plan_rounds(
+        artefact.wide_vectors,
+        np.array(registry.owners),
+        np.array(registry.lines),
+        described=registry.is_described,
+    )
+    assert [registry.utterances[row].text for row in np.flatnonzero(plan.asked)] == ["where is it", "money back"]
+
+
+def test_evaluation_holds_out_a_line_beside_its_description(tmp_path: Path) -> None:
+    registry = few_lines(tmp_path).registry
+    rest = keeping(registry, {row for row, text in enumerate(registry.folded) if text != "money back"})
+    assert (rest["refund"].utterances, rest["refund"].described) == ((), registry["refund"].described)
+
+
+def test_artefact_keeps_descriptions_apart_from_utterances(tmp_path: Path) -> None:
+    matcher = few_lines(tmp_path)
+    save_artefact(matcher.artefact, tmp_path / "bot.imx")
+    assert load_artefact(tmp_path / "bot.imx").registry.intents == matcher.registry.intents
 
 
 def test_description_that_is_a_line_or_describes_two_intents_is_left_out(tmp_path: Path) -> None:
@@ -65,6 +115,13 @@ def test_description_that_is_a_line_or_describes_two_intents_is_left_out(tmp_pat
 
 def test_intent_without_lines_and_description_stays_an_error(tmp_path: Path) -> None:
     assert ("no-utterances", "error", 1) in read(tmp_path, "intents: {a: {title: A}, b: {utterances: [hello]}}")[1]
+
+
+def few_lines(path: Path) -> Matcher:
+    """The bot with one line for each of the first two intents."""
+    text = BOT.replace("    description: where", "    utterances: [where is it]\n    description: where")
+    (path / "bot.yaml").write_text(text.replace("  refund:\n", "  refund:\n    utterances: [money back]\n"))
+    return Matcher.load(path / "bot.yaml", cache="off")
 
 
 def test_edits_do_not_see_the_description(tmp_path: Path) -> None:

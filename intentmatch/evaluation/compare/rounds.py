@@ -265,7 +265,7 @@ def _training(artefact: Artefact) -> PreviousTraining:
 
 
 def _lines(intent: Intent) -> list[tuple[str, str | None]]:
-    return [(utterance.text, utterance.template) for utterance in intent.utterances]
+    return [(utterance.text, utterance.template) for utterance in intent.all_utterances]
 
 
 def _rules(intent: Intent) -> tuple[object, ...]:

@@ -54,6 +54,7 @@ def relocated(registry: Registry, prefix: str, shown: str) -> Registry:
             intent,
             utterances=placed(intent.utterances),
             negatives=placed(intent.negatives),
+            described=placed(intent.described),
             slots=placed(intent.slots),
             location=place(intent.location),
         )

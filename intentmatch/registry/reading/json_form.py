@@ -35,6 +35,7 @@ def to_plain(registry: Registry, *, tests: bool = False) -> dict[str, Any]:
                 "titles": dict(intent.titles),
                 "confirm": intent.confirm,
                 **({"more_responses": dict(intent.more_responses)} if intent.more_responses else {}),
+                **({"described": _lines(intent.described)} if intent.described else {}),
             }
             for intent in registry
         ],
@@ -57,6 +58,7 @@ def from_plain(values: Mapping[str, Any]) -> Registry:
                 "negatives": _read_lines(intent["negatives"]),
                 "slots": tuple(slots[number] for number in intent["slots"]),
                 "when": tuple(intent["when"]),
+                "described": _read_lines(intent.get("described", ())),
                 "more_responses": {code: tuple(texts) for code, texts in intent.get("more_responses", {}).items()},
             }
         )

@@ -266,7 +266,7 @@ class Bot:
         with self.answering() as snapshot:
             registry = snapshot.registry
             tried = {utterance.language: utterance for utterance in registry.utterances}
-            slotted = [intent.utterances[0] for intent in registry if intent.slots]
+            slotted = [intent.all_utterances[0] for intent in registry if intent.slots]
             for utterance in (*tried.values(), *slotted):
                 snapshot.match(_probing(utterance), language=utterance.language)
 

@@ -56,7 +56,7 @@ def _smallest(registry: Registry, *, in_database: bool) -> Registry:
     if in_database and settings.get("index") == "pgvector":
         del settings["index"]  # a registry in memory has no database
     intents = tuple(
-        Intent(intent.name, tuple(Utterance(one.text, one.language) for one in intent.utterances[:_UTTERANCES]))
+        Intent(intent.name, tuple(Utterance(one.text, one.language) for one in intent.all_utterances[:_UTTERANCES]))
         for intent in registry.intents[:_INTENTS]
     )
     return replace(registry, intents=intents, settings=settings, tests=(), slots=(), rules=())

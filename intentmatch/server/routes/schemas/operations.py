@@ -61,7 +61,7 @@ class ReloadResponse(ResponseModel):
     @classmethod
     def from_registry(cls, registry: Registry) -> ReloadResponse:
         """Describe a registry."""
-        return cls(fingerprint=registry.fingerprint, intents=len(registry), utterances=len(registry.utterances))
+        return cls(fingerprint=registry.fingerprint, intents=len(registry), utterances=registry.utterance_count)
 
 
 class Health(ResponseModel):

@@ -96,6 +96,8 @@ TESTED_IN: dict[str, str] = {
     "formats/kit/slot_mentions.py": "contracts/format.py",
     "formats/kit/unroll.py": "contracts/format.py",
     "formats/kit/yaml_writer.py": "contracts/format.py",
+    # What a revision says is compared with others.
+    "authoring/past_registries.py": "authoring/test_score_revision.py",
     # Every face of an edit obeys one contract.
     "authoring/operations/inbox_step.py": "authoring/operations/test_operation_faces.py",
     # Proposals become edits; entries are stored by the inbox.

@@ -6,7 +6,6 @@ import os
 import re
 import secrets
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from intentmatch.authoring.audit import AuditEntry, AuditLog
 from intentmatch.authoring.folder_history import NAME as HISTORY
 from intentmatch.authoring.git_history import GitHistory
 from intentmatch.authoring.revisions import Revision, digest_of
+from intentmatch.authoring.time_limit import after
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.bot_names import HOW_TO_NAME, VALID_NAME
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, Problem, RegistryError, UnknownNameError
@@ -28,7 +28,7 @@ from intentmatch.registry.editing.plan import Changes, plan
 from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.registry.reading.reader import is_yaml
 from intentmatch.storage.atomic import fill, sync_folder
-from intentmatch.storage.file_lock import FolderLock
+from intentmatch.storage.file_lock import locked
 from intentmatch.storage.unwritable import unwritable
 
 REMOVED = ".intentmatch-removed"
@@ -250,19 +250,10 @@ class Bots:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Let one thread of one process write at a time. Raises `ChangedMeanwhileError` if others take too long."""
-        end = time.monotonic() + _SECONDS_FOR_THE_LOCK
-        try:
-            self._private.mkdir(parents=True, exist_ok=True)
-            while (lock := FolderLock.acquire(self._private)) is None and time.monotonic() < end:
-                time.sleep(0.02)
-        except OSError as error:
-            raise _unwritable(self._private, error) from error
-        if lock is None:
-            raise ChangedMeanwhileError(f"the bots of {self._folder} are being changed by another process")
-        try:
+        with locked(self._private, after(_SECONDS_FOR_THE_LOCK)) as mine:
+            if not mine:
+                raise ChangedMeanwhileError(f"the bots of {self._folder} are being changed by another process")
             yield
-        finally:
-            lock.release()
 
 
 def _unwritable(folder: Path, error: OSError) -> InputError:

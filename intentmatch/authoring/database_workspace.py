@@ -16,7 +16,7 @@ from pathlib import Path
 from intentmatch.authoring.audit import AuditEntry
 from intentmatch.authoring.revision_scores import FOLDER as EVALUATIONS
 from intentmatch.authoring.revision_scores import ScoreFolder
-from intentmatch.authoring.revisions import Files, Revision, digest_of
+from intentmatch.authoring.revisions import Files, History, Revision, digest_of
 from intentmatch.authoring.summary import summary
 from intentmatch.authoring.workspace import Unloadable, Workspace, Written
 from intentmatch.core.erasure import Erasure
@@ -84,8 +84,8 @@ class DatabaseWorkspace(Workspace):
         self._store = RegistryStore(self._database)
         digest = hashlib.sha256(str(address).encode()).hexdigest()[:16]
         folder = (user_cache_folder() or Path(tempfile.mkdtemp(prefix="intentmatch-"))) / f"bot-{digest}"
-        self._history = DatabaseHistory(self._store, folder)
-        self._scores = ScoreFolder(folder / EVALUATIONS)
+        self.history: History = DatabaseHistory(self._store, folder)
+        self.scores = ScoreFolder(folder / EVALUATIONS)
         self._reading = threading.local()
 
     def files(self) -> Files:
@@ -125,7 +125,8 @@ class DatabaseWorkspace(Workspace):
     def settle(self) -> None:
         """Return at once: a write is one transaction, so that nobody sees new files without their revision."""
 
-    def _registry_of(self, files: Files) -> tuple[Registry, list[Problem]]:
+    def examine_revision(self, files: Files) -> tuple[Registry, list[Problem]]:
+        """Return what the files of a revision say, with all problems."""
         return examine(self.path, limits=self._limits, held=held(self.path, files))
 
     def _write(self, changes: Changes, author: str, note: str) -> Written:
@@ -135,7 +136,7 @@ class DatabaseWorkspace(Workspace):
         if not changes.files:
             return Written(changes, digest_of(before), None)
         note = note.strip() or summary(changes.edits)
-        new = {self._name(change.path): change.new for change in changes.files}
+        new = {self.name_of(change.path): change.new for change in changes.files}
         after = {name: content for name, content in before.items() if name not in new}
         after |= {name: text.encode() for name, text in new.items() if text is not None}
         stored = self._store.write_noted(after, author=author, note=note, expected=digest_of(before))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from intentmatch.authoring.revision_scores import SECONDS, Scores
+from intentmatch.authoring.score_revision import evaluate
 from intentmatch.authoring.time_limit import stopping
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import IntentMatchError
@@ -55,7 +56,7 @@ class Evaluator:
 
     def evaluation(self, identity: str) -> Evaluation:
         """Return the evaluation of a revision, and begin it if nobody has."""
-        scores = self._workspace.scores(identity)
+        scores = self._workspace.scores.read(identity)
         if scores is not None:
             return Evaluation("done", scores)
         with self._lock:
@@ -106,6 +107,7 @@ class Evaluator:
                     self._wanted.remove(identity)
 
     def _evaluate(self, identity: str) -> None:
-        with self._workspace.evaluating(lambda: self._closed) as mine:
-            if mine and self._workspace.scores(identity) is None:
-                self._workspace.evaluate(identity, self._matcher(), seconds=self._seconds)
+        scores = self._workspace.scores
+        with scores.turn(lambda: self._closed) as mine:
+            if mine and scores.read(identity) is None:
+                evaluate(self._workspace, identity, self._matcher(), seconds=self._seconds)

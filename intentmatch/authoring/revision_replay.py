@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal
 
+from intentmatch.authoring.past_registries import registry_before, registry_to_try
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Case
@@ -71,11 +72,11 @@ def replay_revision(
     Raises `UnknownNameError` for an unknown revision, and `InputError` for an invalid one, and for one that had none
     before it.
     """
-    candidate = matcher.trial(workspace.registry_to_try(identity))
+    candidate = matcher.trial(registry_to_try(workspace, identity))
     shown = identity[:_SHOWN_DIGITS]
     old, name = matcher, "in use"
     if against == "before":
-        registry = workspace.registry_before(identity)
+        registry = registry_before(workspace, identity)
         if registry is None:
             raise InputError(f"there is nothing valid before revision {shown}: compare it with the registry in use")
         old, name = matcher.trial(registry), f"before revision {shown}"

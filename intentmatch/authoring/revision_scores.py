@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from intentmatch.core.errors import InputError
 from intentmatch.storage.atomic import remove_strays, write_file
+from intentmatch.storage.file_lock import locked
 from intentmatch.storage.unwritable import unwritable
 
 SECONDS = 60.0
@@ -90,6 +93,13 @@ class ScoreFolder:
             remove_strays(self.folder)
         except OSError as error:
             raise InputError(unwritable(self.folder, error)) from error
+
+    def turn(self, gives_up: Callable[[], bool] = lambda: True) -> AbstractContextManager[bool]:
+        """Give whether the block may evaluate: only one block of one process may at a time.
+
+        It waits for its turn until it `gives_up`, by default at once. Raises `InputError` if the folder cannot be made.
+        """
+        return locked(self.folder, gives_up)
 
     def _file(self, identity: str) -> Path:
         return self.folder / f"{identity}.json"

@@ -7,9 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from intentmatch.registry.editing.plan import unified
 from intentmatch.storage.contents import Files, digest_of
 
-__all__ = ["Files", "History", "Revision", "digest_of"]
+__all__ = ["FileDiff", "Files", "History", "Revision", "diffs", "digest_of", "restoring_note"]
+
+_SHOWN_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,14 @@ class Revision:
     """Who wrote it; None if the files were changed by another program."""
     time: datetime
     note: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """Difference of one file between two revisions."""
+
+    name: str
+    diff: str
 
 
 class History(Protocol):
@@ -58,3 +69,20 @@ class History(Protocol):
 
     def record(self, before: Files, after: Files, author: str, note: str) -> Revision:
         """Keep the files that an edit has written. Raises `InputError` if the revision cannot be kept."""
+
+
+def restoring_note(identity: str) -> str:
+    """Return the note of a revision that restores another one, if its author writes none."""
+    return f"Restore revision {identity[:_SHOWN_DIGITS]}"
+
+
+def diffs(before: Files, after: Files) -> list[FileDiff]:
+    """Return the difference of each file that two revisions do not have alike."""
+    found = []
+    for name in sorted({*before, *after}):
+        old, new = (
+            None if one is None else one.decode("utf-8", "replace") for one in (before.get(name), after.get(name))
+        )
+        if old != new:
+            found.append(FileDiff(name, unified(old, new, name)))
+    return found

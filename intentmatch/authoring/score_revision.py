@@ -6,10 +6,24 @@ import time
 from contextlib import suppress
 
 from intentmatch.authoring.effect import Effect, effect_of
+from intentmatch.authoring.past_registries import registry_before, registry_to_try
 from intentmatch.authoring.revision_scores import SECONDS, Scores, SourceScore
 from intentmatch.authoring.time_limit import StoppedError, after, stopping
+from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.types import Registry
 from intentmatch.matching.matcher import Matcher
+
+
+def evaluate(workspace: Workspace, identity: str, matcher: Matcher, *, seconds: float = SECONDS) -> Scores:
+    """Evaluate a revision and the one before it with the models of `matcher`, and keep the result.
+
+    Takes about `seconds` at most; see `scores_of`. A revision before that is invalid counts as none. Raises as
+    `registry_to_try`.
+    """
+    after_it = registry_to_try(workspace, identity)
+    scores = scores_of(matcher, registry_before(workspace, identity), after_it, seconds=seconds)
+    workspace.scores.write(identity, scores)
+    return scores
 
 
 def scores_of(matcher: Matcher, old: Registry | None, new: Registry, *, seconds: float = SECONDS) -> Scores:

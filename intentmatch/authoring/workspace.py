@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from intentmatch.authoring.audit import NAME as AUDIT_NAME
 from intentmatch.authoring.audit import AuditEntry, AuditLog
 from intentmatch.authoring.folder_history import NAME, FolderHistory
 from intentmatch.authoring.git_history import GitHistory
 from intentmatch.authoring.revision_scores import FOLDER as EVALUATIONS
-from intentmatch.authoring.revision_scores import SECONDS, ScoreFolder, Scores
-from intentmatch.authoring.revisions import Files, History, Revision, digest_of
+from intentmatch.authoring.revision_scores import ScoreFolder
+from intentmatch.authoring.revisions import FileDiff, Files, History, Revision, diffs, digest_of
 from intentmatch.authoring.summary import summary
+from intentmatch.authoring.time_limit import after
 from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import (
     ChangedMeanwhileError,
@@ -31,14 +30,10 @@ from intentmatch.core.errors import (
 from intentmatch.core.types import Registry
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.editing.edits import Edit
-from intentmatch.registry.editing.plan import Changes, plan, unified
+from intentmatch.registry.editing.plan import Changes, plan
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
 from intentmatch.registry.reading.reader import Remembered, examine, is_yaml, yaml_files
-from intentmatch.storage.file_lock import FolderLock
-from intentmatch.storage.unwritable import unwritable
-
-if TYPE_CHECKING:
-    from intentmatch.matching.matcher import Matcher
+from intentmatch.storage.file_lock import locked
 
 ANY = "*"
 """In place of a digest: whatever the files hold."""
@@ -50,9 +45,7 @@ Unloadable = Callable[[Registry], Problem | None]
 """Returns why a registry with other settings could not be loaded; None if it could."""
 
 _SECONDS_FOR_THE_LOCK = 10.0
-_SECONDS_BETWEEN_LOOKS = 0.2
 _LOOKED_BACK = 50
-_SHOWN_DIGITS = 10
 _MOST_SEARCHED = 10_000
 
 
@@ -83,14 +76,6 @@ class Written:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FileDiff:
-    """Difference of one file between two revisions."""
-
-    name: str
-    diff: str
-
-
 class Workspace:
     """The YAML files of one registry, for any number of threads and processes."""
 
@@ -110,9 +95,11 @@ class Workspace:
         self._remembered: Remembered = {}
         self._lock = threading.Lock()
         hidden = self.base / NAME if self.base == self.path else self.base / f".{self.path.name}{NAME}"
-        self._history: History = GitHistory.of(self.path) or FolderHistory(hidden)
-        self._scores = ScoreFolder(self._history.folder / EVALUATIONS)
-        self._audit = AuditLog(self._history.folder / AUDIT_NAME)
+        self.history: History = GitHistory.of(self.path) or FolderHistory(hidden)
+        """The revisions. Commands that edit keep some only once it has begun."""
+        self.scores = ScoreFolder(self.history.folder / EVALUATIONS)
+        """The evaluations of the revisions."""
+        self._audit = AuditLog(self.history.folder / AUDIT_NAME)
 
     def files(self) -> Files:
         """Return the content of every file, by its name from the folder. Raises `InputError` if one is unreadable."""
@@ -122,7 +109,7 @@ class Workspace:
         try:
             listed = yaml_files(self.path, self._limits, remembered=remembered)
             self._remembered = remembered
-            return {self._name(file): file.read_bytes() for file in listed}
+            return {self.name_of(file): file.read_bytes() for file in listed}
         except OSError as error:
             raise InputError(f"{error.filename} cannot be read: {error.strerror or error}") from error
 
@@ -138,6 +125,12 @@ class Workspace:
         overrides = {self.place(name): content for name, content in (texts or {}).items()}
         remembered = dict(self._remembered)
         return examine(self.path, expand=False, overrides=overrides, remembered=remembered, limits=self._limits)
+
+    def examine_revision(self, files: Files) -> tuple[Registry, list[Problem]]:
+        """Return what the files of a revision say, with all problems: none of the present files counts."""
+        held: dict[Path, bytes | None] = dict.fromkeys(yaml_files(self.path, self._limits))
+        held |= {self.place(name): content for name, content in files.items()}
+        return examine(self.path, overrides=held, limits=self._limits)
 
     def place(self, name: str) -> Path:
         """Return the path of a file by its name."""
@@ -178,31 +171,21 @@ class Workspace:
         with self._writing():
             return self._write(changes, author, note)
 
-    @property
-    def has_history(self) -> bool:
-        """Whether revisions of the files are kept already. Commands that edit keep revisions only then."""
-        return self._history.begun
-
     def begin_history(self) -> None:
         """Keep revisions of what commands edit from now on. Raises `InputError` if none can be kept."""
         with self._writing():
-            self._history.begin(self.files())
-
-    @property
-    def private_folder(self) -> Path:
-        """Where files lie that belong to the history and to nobody else; it may not exist yet."""
-        return self._history.folder
+            self.history.begin(self.files())
 
     def revisions(self, most: int = 100) -> list[Revision]:
         """Return the newest revisions, the newest first."""
-        return self._history.revisions(most)
+        return self.history.revisions(most)
 
     def settle(self) -> None:
         """Wait until nobody writes, for some seconds at most.
 
         A writer changes the files first and keeps the revision then: after this, what the files say has its revision.
         """
-        if not self._history.folder.is_dir():
+        if not self.history.folder.is_dir():
             return  # nobody has ever written
         with suppress(InputError, ChangedMeanwhileError), self._writing():  # InputError: nobody can write here
             pass
@@ -212,86 +195,16 @@ class Workspace:
 
         Raises `UnknownNameError` if it does not exist.
         """
-        after = self._history.files(identity)
-        kept = self._history.revisions(_MOST_SEARCHED)
+        files = self.history.files(identity)
+        kept = self.history.revisions(_MOST_SEARCHED)
         found = [one for one in kept if one.id == identity] or [one for one in kept if one.id.startswith(identity)]
         if not found:
             raise UnknownNameError("revision", identity, None)
-        return found[0], diffs(self._history.before(identity), after)
-
-    def scores(self, identity: str) -> Scores | None:
-        """Return the evaluation of a revision, or None if it has not been evaluated."""
-        return self._scores.read(identity)
-
-    def evaluate(self, identity: str, matcher: Matcher, *, seconds: float = SECONDS) -> Scores:
-        """Evaluate a revision and the one before it with the models of `matcher`, and keep the result.
-
-        Takes about `seconds` at most; see `scores_of`. A revision before that is invalid counts as none. Raises as
-        `registry_to_try`.
-        """
-        from intentmatch.authoring.score_revision import scores_of  # loads the matcher, which edits do not need
-
-        after = self.registry_to_try(identity)
-        scores = scores_of(matcher, self.registry_before(identity), after, seconds=seconds)
-        self._scores.write(identity, scores)
-        return scores
-
-    def registry_of(self, identity: str) -> Registry:
-        """Return what the files of a revision say. Raises `UnknownNameError`, and `RegistryError` if it is invalid."""
-        registry, problems = self._registry_of(self._history.files(identity))
-        if errors := [problem for problem in problems if problem.severity == "error"]:
-            raise RegistryError(errors)
-        return registry
-
-    def registry_to_try(self, identity: str) -> Registry:
-        """Return what the files of a revision say, to compare it with others.
-
-        Raises `UnknownNameError`, and `InputError` with the name of the revision if it is invalid: the places of its
-        problems are in files that may be valid by now.
-        """
-        try:
-            return self.registry_of(identity)
-        except RegistryError as error:
-            first = error.problems[0]
-            place = f"{self._name(Path(first.location.path))}:{first.location.line}"
-            raise InputError(f"revision {identity[:10]} has errors in its files: {place}: {first.message}") from error
-
-    def registry_before(self, identity: str) -> Registry | None:
-        """Return what the files said before a revision; None if that was invalid or nothing.
-
-        Raises `UnknownNameError`.
-        """
-        registry, problems = self._registry_of(self._history.before(identity))
-        return None if any(problem.severity == "error" for problem in problems) else registry
-
-    @contextmanager
-    def evaluating(self, gives_up: Callable[[], bool] = lambda: True) -> Iterator[bool]:
-        """Give whether the block may evaluate: only one block of one process may at a time.
-
-        It waits for its turn until it `gives_up`, by default at once.
-        """
-        folder = self._scores.folder
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            while (lock := FolderLock.acquire(folder)) is None and not gives_up():
-                time.sleep(_SECONDS_BETWEEN_LOOKS)
-        except OSError as error:
-            raise InputError(unwritable(folder, error)) from error
-        try:
-            yield lock is not None
-        finally:
-            if lock is not None:
-                lock.release()
-
-    def _registry_of(self, files: Files) -> tuple[Registry, list[Problem]]:
-        """Return what the files of a revision say, with all problems."""
-        held: dict[Path, bytes | None] = dict.fromkeys(yaml_files(self.path, self._limits))
-        held |= {self.place(name): content for name, content in files.items()}
-        return examine(self.path, overrides=held, limits=self._limits)
+        return found[0], diffs(self.history.before(identity), files)
 
     def restoring(self, identity: str) -> list[Edit]:
         """Return the edits that bring a revision back. Raises `UnknownNameError`."""
-        wanted = self._history.files(identity)
+        wanted = self.history.files(identity)
         if not wanted:
             raise InputError(f"the revision {identity} has no files of this registry")
         return self.replacing(wanted)
@@ -310,14 +223,14 @@ class Workspace:
         with self._writing():
             self._refuse_stale([], expected)
             files = self.files()
-            self._history.prepare(files)
+            self.history.prepare(files)
             return files
 
     def record_arrival(self, author: str, note: str) -> Revision:
         """Keep a revision of a registry that came as a whole, such as a new one. Raises `InputError` if it cannot."""
         with self._writing():
             files = self.files()
-            revision = self._history.record({}, files, author, note)
+            revision = self.history.record({}, files, author, note)
             self._audit.note(author, note, digest_of(files), revision.id)
             return revision
 
@@ -326,7 +239,7 @@ class Workspace:
 
         Raises `InputError` if it cannot be kept.
         """
-        return self._history.record(before, {}, author, note) if self._history.outside else None
+        return self.history.record(before, {}, author, note) if self.history.outside else None
 
     def note(self, author: str, what: str) -> None:
         """Note in the audit log what an author did beside the files, such as ignoring messages. Raises `InputError`."""
@@ -337,14 +250,6 @@ class Workspace:
         """Replace words of messages in the audit log; return how many entries have changed. Raises `InputError`."""
         with self._writing():
             return self._audit.erase(erasure)
-
-    def quoting(self, erasure: Erasure) -> list[str]:
-        """Return the files that have the words of messages, and `notes of revisions` if one has them."""
-        files = [
-            name for name, content in self.files().items() if erasure.quoted_in(content.decode("utf-8", "replace"))
-        ]
-        noted = any(erasure.quoted_in(one.note) for one in self.revisions(_MOST_SEARCHED))
-        return files + (["notes of revisions"] if noted else [])
 
     def audit(self, most: int = 100) -> list[AuditEntry]:
         """Return the newest entries of the audit log, the newest first."""
@@ -358,21 +263,21 @@ class Workspace:
         if not changes.files:
             return Written(changes, digest_of(before), None)
         self._audit.prepare()
-        self._history.prepare(before)
+        self.history.prepare(before)
         changes.write()
-        after = dict(before)
+        present = dict(before)
         for change in changes.files:
-            name = self._name(change.path)
+            name = self.name_of(change.path)
             if change.new is None:
-                after.pop(name, None)
+                present.pop(name, None)
             else:
-                after[name] = change.new.encode()
+                present[name] = change.new.encode()
         warnings, revision = [], None
         try:
-            revision = self._history.record(before, after, author, note)
+            revision = self.history.record(before, present, author, note)
         except IntentMatchError as error:
             warnings.append(f"The files are written, but no revision is kept: {error}")
-        digest = digest_of(after)
+        digest = digest_of(present)
         try:
             self._audit.note(author, note, digest, None if revision is None else revision.id)
         except InputError as error:
@@ -392,51 +297,24 @@ class Workspace:
         raise StaleRevisionError(digest, shown, yours, reason)
 
     def _kept(self) -> Iterator[Files]:
-        for revision in self._history.revisions(_LOOKED_BACK):
+        for revision in self.history.revisions(_LOOKED_BACK):
             try:
-                yield self._history.files(revision.id)
+                yield self.history.files(revision.id)
             except InputError:
                 continue
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Let one thread of one process write at a time. Raises `ChangedMeanwhileError` if others take too long."""
-        with self._lock:
-            folder = self._history.folder
-            end = time.monotonic() + _SECONDS_FOR_THE_LOCK
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                while (lock := FolderLock.acquire(folder)) is None and time.monotonic() < end:
-                    time.sleep(0.02)
-            except OSError as error:
-                raise InputError(unwritable(folder, error)) from error
-            if lock is None:
+        with self._lock, locked(self.history.folder, after(_SECONDS_FOR_THE_LOCK)) as mine:
+            if not mine:
                 raise ChangedMeanwhileError(f"{self.path} is being edited by another process; nothing was written")
-            try:
-                yield
-            finally:
-                lock.release()
+            yield
 
-    def _name(self, file: Path) -> str:
+    def name_of(self, file: Path) -> str:
+        """Return the name of a file from the folder."""
         return os.path.relpath(file, self.base).replace(os.sep, "/")
 
     def named(self, files: Mapping[Path, bytes]) -> Files:
         """Return contents by the names of their files, such as `Changes.read`."""
-        return {self._name(file): content for file, content in files.items()}
-
-
-def restoring_note(identity: str) -> str:
-    """Return the note of a revision that restores another one, if its author writes none."""
-    return f"Restore revision {identity[:_SHOWN_DIGITS]}"
-
-
-def diffs(before: Files, after: Files) -> list[FileDiff]:
-    """Return the difference of each file that two revisions do not have alike."""
-    found = []
-    for name in sorted({*before, *after}):
-        old, new = (
-            None if one is None else one.decode("utf-8", "replace") for one in (before.get(name), after.get(name))
-        )
-        if old != new:
-            found.append(FileDiff(name, unified(old, new, name)))
-    return found
+        return {self.name_of(file): content for file, content in files.items()}

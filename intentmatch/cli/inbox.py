@@ -402,7 +402,7 @@ def _ignore(messages: Sequence[Missed], opened: Inbox, matcher: Matcher) -> None
     from intentmatch.authoring.operations.local import local_author
 
     workspace = _workspace(matcher)
-    if workspace is not None and not workspace.has_history:
+    if workspace is not None and not workspace.history.begun:
         workspace = None
     author = "" if workspace is None else local_author(workspace.base)
     ignore(messages, inbox=opened, workspace=workspace, author=author)

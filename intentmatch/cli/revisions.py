@@ -63,11 +63,13 @@ def revisions(
         _list(workspace, workspace.revisions(most), as_json=as_json)
         return
     shown, files = workspace.revision(revision)
-    scores = workspace.scores(shown.id)
+    scores = workspace.scores.read(shown.id)
     if evaluate and scores is None:
+        from intentmatch.authoring.score_revision import evaluate as evaluated
+
         matcher = load(intents, settings)
         with progress.shown():
-            scores = workspace.evaluate(shown.id, matcher)
+            scores = evaluated(workspace, shown.id, matcher)
     if as_json:
         diffs = [{"file": one.name, "diff": one.diff} for one in files]
         output.as_json({**_to_dict(shown, scores), "files": diffs})
@@ -96,7 +98,7 @@ def restore(revision: str, intents: str | Address, note: str, dry_run: bool, yes
       intentmatch restore 3 --yes --note "the new lines were worse"
     """
     from intentmatch.authoring.operations.operation import Operation
-    from intentmatch.authoring.workspace import restoring_note
+    from intentmatch.authoring.revisions import restoring_note
     from intentmatch.core.settings import resolve
     from intentmatch.inbox import Inbox
 
@@ -120,7 +122,7 @@ def _opened(intents: str | Address) -> Workspace:
 
 
 def _list(workspace: Workspace, found: list[Revision], *, as_json: bool) -> None:
-    scored = [(revision, workspace.scores(revision.id)) for revision in found]
+    scored = [(revision, workspace.scores.read(revision.id)) for revision in found]
     if as_json:
         for revision, scores in scored:
             output.as_json(_to_dict(revision, scores))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from intentmatch.inbox import Inbox
     from intentmatch.server.candidates.records import CandidateStore
 
+_MOST_SEARCHED = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class Erased:
@@ -62,7 +64,7 @@ def erase(
             entries = workspace.erase_from_audit(erasure)
         except InputError as error:
             left.append(str(error))
-        left += workspace.quoting(erasure)
+        left += _quoting(workspace, erasure)
     return Erased(messages, answers, samples, questions, entries, tuple(left))
 
 
@@ -70,3 +72,10 @@ def erase_conversation(store: Store, conversation: str, prefixes: Sequence[str])
     """Remove what is open in a conversation. `prefixes` are the paths below which servers have `/chat`."""
     keys = [conversation, f"dialogflow {conversation}", *(f"{prefix}/chat {conversation}" for prefix in prefixes)]
     return Erased(conversations=sum(store.pop(key) is not None for key in keys))
+
+
+def _quoting(workspace: Workspace, erasure: Erasure) -> list[str]:
+    """Return the files that have the words of messages, and `notes of revisions` if one has them."""
+    texts = {name: content.decode("utf-8", "replace") for name, content in workspace.files().items()}
+    noted = any(erasure.quoted_in(one.note) for one in workspace.revisions(_MOST_SEARCHED))
+    return [name for name, text in texts.items() if erasure.quoted_in(text)] + ["notes of revisions"] * noted

@@ -10,13 +10,18 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from intentmatch.core.errors import InputError
+from intentmatch.storage.unwritable import unwritable
+
 NAME = ".intentmatch.lock"
 _ATTEMPTS = 20
+_SECONDS_BETWEEN_LOOKS = 0.02
 # Windows forbids others to read locked bytes, so a byte behind the content is locked.
 _LOCKED_BYTE = 1 << 30
 
@@ -82,6 +87,25 @@ def owner(folder: Path) -> str | None:
         return f"process {int(note['pid'])} on {note['host']}"
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+@contextmanager
+def locked(folder: Path, gives_up: Callable[[], bool]) -> Iterator[bool]:
+    """Give whether the block has the lock of a folder, which is made: it waits for its turn until it `gives_up`.
+
+    Raises `InputError` if nobody can write there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        while (lock := FolderLock.acquire(folder)) is None and not gives_up():
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+    except OSError as error:
+        raise InputError(unwritable(folder, error)) from error
+    try:
+        yield lock is not None
+    finally:
+        if lock is not None:
+            lock.release()
 
 
 def _read(descriptor: int) -> Mapping[str, Any]:

@@ -11,8 +11,9 @@ from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.authoring.revision_scores import Scores
-from intentmatch.authoring.revisions import Files, Revision
-from intentmatch.authoring.workspace import FileDiff, Workspace
+from intentmatch.authoring.revisions import FileDiff, Files, Revision
+from intentmatch.authoring.score_revision import evaluate
+from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.studio.following import follow
@@ -139,7 +140,7 @@ class _HistoryPage:
                 tag("p", "It changed no file of this registry.", "st-muted")
 
         with card("Evaluation") as box:
-            scores = self._visit.bot.workspace.scores(revision.id)
+            scores = self._visit.bot.workspace.scores.read(revision.id)
             if scores is not None:
                 _scores(scores)
             else:
@@ -209,9 +210,9 @@ def _revisions(workspace: Workspace) -> list[Revision]:
 def _evaluated(visit: Visit, identity: str, *, again: bool) -> bool:
     """Evaluate a revision after what is being evaluated; return False if the page is closed before. For a thread."""
     workspace = visit.bot.workspace
-    with workspace.evaluating(lambda: visit.client.is_deleted) as may:
-        if may and (again or workspace.scores(identity) is None):
-            workspace.evaluate(identity, visit.bot.matcher)
+    with workspace.scores.turn(lambda: visit.client.is_deleted) as may:
+        if may and (again or workspace.scores.read(identity) is None):
+            evaluate(workspace, identity, visit.bot.matcher)
         return may
 
 

@@ -81,7 +81,7 @@ class ReplayCard:
         def ended() -> bool:
             return self._cancelled or self._visit.client.is_deleted
 
-        with bot.workspace.evaluating(ended) as may, stopping(ended, self._note):
+        with bot.workspace.scores.turn(ended) as may, stopping(ended, self._note):
             if not may:
                 return None
             return replay_revision(bot.workspace, bot.matcher, self._revision.id, heard(bot.inbox), against)

@@ -11,8 +11,8 @@ import threading
 import pytest
 from authoring.conftest import TEXT
 
-from intentmatch.authoring.revisions import digest_of
-from intentmatch.authoring.workspace import ANY, StaleRevisionError, Workspace, restoring_note
+from intentmatch.authoring.revisions import digest_of, restoring_note
+from intentmatch.authoring.workspace import ANY, StaleRevisionError, Workspace
 from intentmatch.core.errors import ChangedMeanwhileError, InputError, RegistryError, UnknownNameError
 from intentmatch.registry.editing.edits import AddUtterance, RemoveIntent
 from intentmatch.registry.editing.fields import SetField
@@ -192,7 +192,7 @@ def test_settling_waits_for_nobody_and_needs_no_database(stored, monkeypatch, tm
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     workspace, seen = DatabaseWorkspace(stored), []
-    workspace.private_folder.mkdir(parents=True)
+    workspace.history.folder.mkdir(parents=True)
     real = RegistryStore.write_in
 
     def write_in(self, *arguments, **options):

@@ -30,20 +30,23 @@ class Fake(Workspace):
         self.go = threading.Event()
         self.error: Exception | None = None
 
-    def evaluate(self, identity: str, matcher: Any, *, seconds: float = 20.0) -> Scores:
+    def evaluated(self, identity: str) -> Scores:
         self.begun.append(identity)
         while not self.go.is_set():
             steps.report("waiting")
             time.sleep(0.002)
         if self.error is not None:
             raise self.error
-        self._scores.write(identity, SCORES)
+        self.scores.write(identity, SCORES)
         return SCORES
 
 
 @pytest.fixture
 def workspace(bot: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
-    monkeypatch.setattr("intentmatch.authoring.workspace._SECONDS_BETWEEN_LOOKS", 0.01)
+    def evaluate(workspace: Fake, identity: str, *_: Any, **__: Any) -> Scores:
+        return workspace.evaluated(identity)
+
+    monkeypatch.setattr(module, "evaluate", evaluate)
     return Fake(bot)
 
 
@@ -120,7 +123,7 @@ def test_closing_stops_at_the_next_step(workspace: Fake, evaluator: Evaluator) -
     evaluator.close()
 
     assert evaluator._thread is None
-    assert workspace.scores("1") is None
+    assert workspace.scores.read("1") is None
     evaluator.ask("2")
     assert evaluator._thread is None
 

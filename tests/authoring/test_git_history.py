@@ -8,7 +8,8 @@ import pytest
 from authoring.conftest import TEXT, git
 
 from intentmatch.authoring.git_history import GitHistory
-from intentmatch.authoring.workspace import ANY, Workspace, restoring_note
+from intentmatch.authoring.revisions import restoring_note
+from intentmatch.authoring.workspace import ANY, Workspace
 from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.registry.editing.edits import AddUtterance
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile

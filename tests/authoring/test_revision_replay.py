@@ -9,6 +9,7 @@ import pytest
 from intentmatch import Matcher
 from intentmatch.authoring import revision_replay
 from intentmatch.authoring.revision_replay import Heard, heard, replay_revision
+from intentmatch.authoring.score_revision import evaluate
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.evaluation.logs import log_of_text
@@ -88,7 +89,7 @@ def test_invalid_revision_is_named(workspace: Workspace, matcher: Matcher) -> No
     broken = workspace.revisions()[1].id
 
     for call in (lambda: replay_revision(workspace, matcher, broken, Heard(log_of_text(LOG))),
-                 lambda: workspace.evaluate(broken, matcher)):  # fmt: skip
+                 lambda: evaluate(workspace, broken, matcher)):  # fmt: skip
         with pytest.raises(InputError, match=rf"^revision {broken[:10]} has errors in its files: a.yaml:\d: "):
             call()
 

@@ -11,7 +11,7 @@ from authoring.conftest import TEXT
 
 from intentmatch import Matcher
 from intentmatch.authoring.revision_scores import Scores
-from intentmatch.authoring.score_revision import scores_of
+from intentmatch.authoring.score_revision import evaluate, scores_of
 from intentmatch.authoring.workspace import ANY, Workspace
 from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.registry.editing.edits import AddTest, AddUtterance, MoveUtterance
@@ -39,23 +39,23 @@ def test_revision_has_the_answers_before_and_after(shop: Path) -> None:
     moves = [MoveUtterance(text, "refund") for text in ("where is my parcel", "track my parcel", "where is my package")]
     done = workspace.write(moves, author="anna", note="", expected=ANY)
     assert done.revision is not None
-    assert workspace.scores(done.revision.id) is None
+    assert workspace.scores.read(done.revision.id) is None
 
-    scores = workspace.evaluate(done.revision.id, matcher)
+    scores = evaluate(workspace, done.revision.id, matcher)
 
     by_source = {one.source: one for one in scores.sources}
     assert (by_source["tests"].right_before, by_source["tests"].right_after) == (1, 0)
     assert by_source["held_out"].messages == by_source["held_out"].of > 0
     assert scores.broken >= 1
     assert not scores.sampled
-    assert Workspace(shop).scores(done.revision.id) == scores
+    assert Workspace(shop).scores.read(done.revision.id) == scores
 
 
 def test_first_revision_has_no_answers_before(shop: Path) -> None:
     workspace = Workspace(shop)
     workspace.begin_history()
 
-    scores = workspace.evaluate("1", Matcher.load(shop))
+    scores = evaluate(workspace, "1", Matcher.load(shop))
 
     assert [(one.source, one.right_before) for one in scores.sources] == [("held_out", None), ("tests", None)]
     assert scores.fixed == scores.broken == 0
@@ -69,11 +69,11 @@ def test_invalid_revision_is_refused_and_the_next_one_has_nothing_before(shop: P
     workspace.write([AddTest("my parcel", "track")], author="anna", note="", expected=ANY)
 
     with pytest.raises(InputError, match=r"^revision 1 has errors in its files: bot\.yaml:1: "):
-        workspace.evaluate("1", matcher)
-    assert workspace.evaluate("2", matcher).sources[0].right_before is None
-    assert [one.source for one in workspace.evaluate("3", matcher).sources] == ["held_out", "tests"]
+        evaluate(workspace, "1", matcher)
+    assert evaluate(workspace, "2", matcher).sources[0].right_before is None
+    assert [one.source for one in evaluate(workspace, "3", matcher).sources] == ["held_out", "tests"]
     with pytest.raises(UnknownNameError):
-        workspace.evaluate("7", matcher)
+        evaluate(workspace, "7", matcher)
 
 
 def test_no_time_leaves_everything_out_and_says_so(shop: Path) -> None:
@@ -99,21 +99,21 @@ def test_time_that_ends_in_the_middle_keeps_what_was_reached(shop: Path, monkeyp
 
 def test_only_one_may_evaluate_at_a_time(bot: Path) -> None:
     workspace = Workspace(bot)
-    with workspace.evaluating() as first, Workspace(bot).evaluating() as second:
+    with workspace.scores.turn() as first, Workspace(bot).scores.turn() as second:
         assert (first, second) == (True, False)
-    with Workspace(bot).evaluating() as third:
+    with Workspace(bot).scores.turn() as third:
         assert third
 
 
 def test_evaluation_waits_until_another_has_ended(bot: Path) -> None:
     with ExitStack() as other:
-        other.enter_context(Workspace(bot).evaluating())
+        other.enter_context(Workspace(bot).scores.turn())
 
         def gives_up() -> bool:
             other.close()
             return False
 
-        with Workspace(bot).evaluating(gives_up) as mine:
+        with Workspace(bot).scores.turn(gives_up) as mine:
             assert mine
 
 
@@ -122,7 +122,7 @@ def test_registry_too_small_to_hold_out_is_evaluated_on_nothing(bot: Path) -> No
     (bot / "bot.yaml").write_text(TEXT, encoding="utf-8")
     workspace.write([AddUtterance("bye", "see you")], author="anna", note="", expected=ANY)
 
-    scores = workspace.evaluate("2", Matcher.load(bot))
+    scores = evaluate(workspace, "2", Matcher.load(bot))
 
     assert {one.source for one in scores.sources} <= {"held_out"}
     assert not scores.sampled

@@ -9,8 +9,8 @@ import pytest
 from authoring.conftest import TEXT
 
 from intentmatch.authoring.folder_history import FolderHistory
-from intentmatch.authoring.revisions import digest_of
-from intentmatch.authoring.workspace import ANY, StaleRevisionError, Workspace, restoring_note
+from intentmatch.authoring.revisions import digest_of, restoring_note
+from intentmatch.authoring.workspace import ANY, StaleRevisionError, Workspace
 from intentmatch.core.errors import InputError, RegistryError, UnknownNameError
 from intentmatch.registry.editing.edits import AddUtterance, RemoveIntent
 from intentmatch.registry.editing.fields import SetField
@@ -214,4 +214,4 @@ def test_what_the_files_say_has_its_revision_after_settling(bot: Path, monkeypat
 def test_settling_makes_no_folder_where_nobody_has_written(bot: Path) -> None:
     workspace = Workspace(bot)
     workspace.settle()
-    assert not workspace.private_folder.exists()
+    assert not workspace.history.folder.exists()

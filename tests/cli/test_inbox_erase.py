@@ -37,7 +37,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     assert inbox.flush()
     workspace = Workspace(shop)
     workspace.note("ann", f"Inbox: ignore “{SAID}”")
-    candidate = FileCandidateStore(workspace.private_folder / "candidate.sqlite")
+    candidate = FileCandidateStore(workspace.history.folder / "candidate.sqlite")
     candidate.begin(CandidateRecord("a", CandidateSource("revision", "2"), "f", "shadow", 0.0, None, "ann", "", 5.0))
     candidate.add("a", "p", {"failed": 1}, [Sample("failed", SAID, "en", None, None, 1.0)], 0.0)
     lines = [json.dumps({"message": f"out_of_scope None: '{text}'", "text": text}) for text in (SAID, "hello there")]

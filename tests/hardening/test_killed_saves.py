@@ -63,7 +63,7 @@ def assert_whole(folder: Path) -> str:
     (intent,) = read_registry(folder)
     assert names_in(workspace.files()) == {intent.name}
     for revision in workspace.revisions():
-        kept = workspace._history.files(revision.id)
+        kept = workspace.history.files(revision.id)
         assert (set(kept), len(names_in(kept))) == ({*FILES}, 1)
         assert workspace.revision(revision.id)[0] == revision
     for entry in workspace.audit():

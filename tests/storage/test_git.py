@@ -95,7 +95,7 @@ def command(*words: str) -> Callable[[Path], None]:
 
 OPERATIONS: dict[str, Callable[[Path], object]] = {
     "find": GitHistory.of,
-    "folder": lambda bot: Workspace(bot).has_history,
+    "folder": lambda bot: Workspace(bot).history.begun,
     "name of the author": local_author,
     "write": lambda bot: write(bot, "good day"),
     "write after a change by hand": write_by_hand,

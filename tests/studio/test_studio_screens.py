@@ -467,7 +467,7 @@ class TestHistory:
         open_screen(page, served, "history")
         page.locator(".st-intent").first.click()
         button = page.locator(".st-card", has_text="Evaluation").get_by_role("button", name="Evaluate")
-        with Workspace(served.folder).evaluating(lambda: False) as mine:
+        with Workspace(served.folder).scores.turn(lambda: False) as mine:
             assert mine
             button.click()
             page.get_by_text("The evaluation has begun.").wait_for(state="attached")

@@ -36,7 +36,7 @@ def write_confirmed(
     """
     operation, workspace, changes = plan.operation, plan.workspace, plan.changes
     note = operation.note or summary(changes.edits)
-    if workspace.has_history:
+    if workspace.history.begun:
         author = operation.author or local_author(workspace.base)
         written = workspace.write_planned(changes, author=author, note=note)
     else:

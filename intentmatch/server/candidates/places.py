@@ -25,5 +25,5 @@ def store_of(path: Path | None, address: Address | None, workspace: Workspace | 
     if path is None:
         return None
     if workspace is not None:
-        return FileCandidateStore(workspace.private_folder / NAME)
+        return FileCandidateStore(workspace.history.folder / NAME)
     return FileCandidateStore(path.with_name(f".{path.name}.{NAME}"))

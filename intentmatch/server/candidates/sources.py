@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from intentmatch.authoring.past_registries import registry_of
 from intentmatch.authoring.read_limits import limits_of
 from intentmatch.authoring.revisions import Files, digest_of
 from intentmatch.authoring.workspace import Workspace
@@ -42,7 +43,7 @@ def load_candidate(
     if source.kind == "revision":
         if workspace is None:
             raise InputError("this bot has no revisions: name a `path` instead")
-        return LoadedCandidate(present.trial(workspace.registry_of(source.name)), "")
+        return LoadedCandidate(present.trial(registry_of(workspace, source.name)), "")
     place = place_of(source.name, present, several=several)
     limits = limits_of(present, place)  # the matcher itself may have been loaded without any
     if not place.is_dir():

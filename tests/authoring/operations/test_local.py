@@ -39,7 +39,7 @@ def test_without_history_the_files_alone_are_written(bot: Path) -> None:
 def test_begun_history_gets_a_revision_of_the_local_author(bot: Path) -> None:
     workspace = Workspace(bot)
     workspace.begin_history()
-    assert workspace.has_history
+    assert workspace.history.begun
 
     done = write_confirmed(Operation([AddUtterance("greet", "good day")]).planned(workspace))
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request
 
 from intentmatch.authoring.evaluator import Evaluation
 from intentmatch.authoring.operations.operation import Operation
-from intentmatch.authoring.revisions import Revision, digest_of
-from intentmatch.authoring.workspace import Workspace, restoring_note
+from intentmatch.authoring.revisions import Revision, digest_of, restoring_note
+from intentmatch.authoring.workspace import Workspace
 from intentmatch.server.auth.api_keys import ADMIN, author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.routes.authoring.common import (
@@ -35,7 +35,7 @@ from intentmatch.server.routes.schemas.authoring.revisions import (
 
 
 def _listed(workspace: Workspace, revision: Revision) -> ListedRevision:
-    scores = workspace.scores(revision.id)
+    scores = workspace.scores.read(revision.id)
     evaluation = None if scores is None else EvaluationInfo.from_evaluation(Evaluation("done", scores))
     return ListedRevision(**RevisionInfo.from_revision(revision).model_dump(), evaluation=evaluation)
 

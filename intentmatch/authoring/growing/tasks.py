@@ -29,7 +29,7 @@ class Task:
     title: str
     description: str | None
     shown: tuple[str, ...]
-    """Lines of the author, or redacted messages for "inbox"."""
+    """Lines of the author, or redacted messages for "inbox"; none if the intent has only a description."""
 
     def __str__(self) -> str:
         """The task as shown to users: `cancel_order, de: translate`."""
@@ -39,12 +39,13 @@ class Task:
 def paraphrases(registry: Registry, intents: Collection[str] = ()) -> list[Task]:
     """Return a task for each intent and language with lines, those with the fewest lines first.
 
-    `intents` are the names to write for; empty: all. Raises `UnknownNameError` for an unknown name.
+    An intent that has only a description is written for in the language that its description counts as. `intents` are
+    the names to write for; empty: all. Raises `UnknownNameError` for an unknown name.
     """
     found = [
         (len(lines), _task("paraphrase", intent, language, lines))
         for intent in _chosen(registry, intents)
-        for language, lines in _lines(registry, intent).items()
+        for language, lines in (_lines(registry, intent) or {one.language: [] for one in intent.described}).items()
     ]
     return [task for _, task in sorted(found, key=lambda item: item[0])]
 

@@ -1,8 +1,9 @@
 """How many of a line's words an intent has already, by meaning.
 
-The precision of `learning.word_alignment`, against all lines of an intent at once instead of one: a paraphrase takes
-its words from here and there, while a message about another subject has a word that no line comes near. Words weigh as
-much as in the embedded model: those that every text has weigh little, so that few lines suffice.
+The precision of `learning.word_alignment`, against all lines of an intent at once instead of one, and its description
+where that is read: a paraphrase takes its words from here and there, while a message about another subject has a word
+that no line comes near. Words weigh as much as in the embedded model: those that every text has weigh little, so that
+few lines suffice.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ class WordSupport:
     def __init__(self, registry: Registry) -> None:
         self._pieces = {
             intent.name: np.array(
-                sorted({piece for line in intent.utterances for piece in known_pieces(fold(line.text))}), dtype=np.int32
+                sorted({piece for line in intent.all_utterances for piece in known_pieces(fold(line.text))}),
+                dtype=np.int32,
             )
             for intent in registry
         }

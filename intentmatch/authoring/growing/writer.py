@@ -39,6 +39,9 @@ _KINDS: Mapping[Kind, str] = {
         "messages like them without names, numbers or other personal data. If they do not, write none. "
     ),
 }
+_FROM_DESCRIPTION = (
+    "No message is known yet. Write messages of users who want what the description says, each in other words. "
+)
 _FORM = (
     "Write as users type: short, in one line, without quotes, numbering, placeholders or markup. Write at most {count} "
     "messages; each must make exactly this request and no other."
@@ -85,7 +88,9 @@ class LineWriter:
             asked["language"] = task.language
         line = {"type": "string", "maxLength": MOST_CHARACTERS}
         schema = {"type": "array", "items": line, "maxItems": count}
-        instructions = _INTRODUCTION + _KINDS[task.kind] + _FORM.format(count=count)
+        instructions = (
+            _INTRODUCTION + (_KINDS[task.kind] if task.shown else _FROM_DESCRIPTION) + _FORM.format(count=count)
+        )
         return self.ask(instructions, asked, "lines", schema, _lines)[:count]
 
     def ask(

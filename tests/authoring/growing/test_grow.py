@@ -55,6 +55,28 @@ def test_good_lines_are_kept_and_the_rest_has_reasons(server: LineServer, shop: 
     assert [row["kept"] for row in rows].count(True) == 2
 
 
+def test_lines_are_proposed_for_an_intent_that_is_only_described(server: LineServer, tmp_path: Path) -> None:
+    """The model is shown no line, and a line needs fewer words of the description than of lines."""
+    shop = tmp_path / "shop.yaml"
+    shop.write_text(
+        "language: en\nintents:\n"
+        "  status: {title: Status, description: where an order or a parcel is and when it arrives}\n"
+        "  refund: {title: Refund, description: get money back for a purchase}\n",
+        encoding="utf-8",
+    )
+    server.lines = {
+        "Status": ["where is my parcel right now", "I want my money back"],
+        "Refund": ["I would like to get my money back", "which films do you know"],
+    }
+
+    found = run(server, shop)
+
+    assert [task["lines"] for task in server.tasks] == [[], []]
+    assert "No message is known yet" in server.asked[0]["messages"][0]["content"]
+    assert {one.text for one in found.kept} == {"where is my parcel right now", "I would like to get my money back"}
+    assert found.effect is not None
+
+
 def test_line_that_the_model_disowns_is_no_line_for_the_next_task(server: LineServer, shop: Path) -> None:
     line = "can you track my order"
     server.lines, server.meant = {"Status": [line], "Cancel": [line]}, {line: None}

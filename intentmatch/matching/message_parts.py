@@ -11,8 +11,8 @@ from intentmatch.matching.policy import Decision
 from intentmatch.reading.dialogue_acts import Acts
 from intentmatch.reading.parts import Part
 
-REFUSES, SETTLED = 0.9, 0.85
-"""Probability from which a part refuses, or says that nothing is to be done."""
+REFUSES, SETTLED = 0.9, 0.8
+"""Probability from which a part refuses, or says that nothing is to be done; of the two together, the first counts."""
 _LINE_DENIES = 0.6
 """Probability from which an utterance of the registry does so itself."""
 _BESIDE = 0.5
@@ -153,7 +153,7 @@ def _taken_back(first: _Read, denying: Sequence[_Read]) -> Checked | None:
             # "I never asked for this newsletter, unsubscribe me": what is asked for last counts, if it is clear.
             takes_back = names_it and one.certainty >= first.certainty
         if takes_back:
-            return _asked(first.decision, one.part, "refuses")
+            return _asked(first.decision, one.part)
     return None
 
 
@@ -218,22 +218,24 @@ def _denies(line: Acts) -> bool:
 
 
 def _asked_if_denied(decision: Decision, part: Part, acts_of: ActsOf) -> Checked:
-    refuses = part.acts.refuses >= REFUSES
+    refuses, settled = part.acts.refuses, part.acts.settled
+    denies = refuses >= REFUSES
     # A bot without confidences is too small to be contradicted by a statement of a state.
-    settled = part.acts.settled >= SETTLED and decision.ranked[0].confidence is not None
-    if decision.verdict != "matched" or not (refuses or settled):
+    if not denies and decision.ranked[0].confidence is not None:
+        denies = settled >= SETTLED or refuses + settled >= REFUSES
+    if decision.verdict != "matched" or not denies:
         return Checked(decision, None)
     line = acts_of(decision.ranked[0])
     # Courtesy ("no thanks") can be meant with any words of refusal.
     if _denies(line) or line.courtesy >= _BESIDE:
         return Checked(decision, None)
-    return _asked(decision, part, "refuses" if refuses else "settled")
+    return _asked(decision, part)
 
 
-def _asked(decision: Decision, part: Part, act: str) -> Checked:
-    best = decision.ranked[0]
-    what = "refuses what it names" if act == "refuses" else "says that nothing is to be done"
-    found = f"“{part.text}” {what} ({getattr(part.acts, act):.0%})"
+def _asked(decision: Decision, part: Part) -> Checked:
+    best, acts = decision.ranked[0], part.acts
+    what = "refuses what it names" if acts.refuses >= acts.settled else "says that nothing is to be done"
+    found = f"“{part.text}” {what} ({max(acts.refuses, acts.settled):.0%})"
     line = f"“{best.utterance.text}” of {best.intent}" if best.utterance else best.intent
     reason = f"it reads like {line}, but {found}."
     return Checked(replace(decision, verdict="ambiguous", rivals=(best,), reason=reason), found)

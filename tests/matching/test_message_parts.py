@@ -65,6 +65,11 @@ def test_settled_matter_is_asked_about_however_certain_the_match():
     )
 
 
+def test_part_that_either_refuses_or_is_settled_is_asked_about():
+    part = "the transfer isn't pending anymore", NO_ACTS._replace(refuses=0.4, settled=0.55)
+    assert decide(decision("pending"), part) == ("ambiguous", None, ["pending"])
+
+
 def test_two_settled_parts_are_asked_about():
     parts = ("i'm not having any trouble", SETTLED), ("i know how to do it", SETTLED)
     assert decide(decision("exchange"), *parts) == ("ambiguous", None, ["exchange"])

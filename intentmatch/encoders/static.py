@@ -13,7 +13,7 @@ import json
 import math
 import string
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +74,8 @@ class StaticEncoder:
             self._tokenizer = embedded_tokenizer() if self._home == EMBEDDED else read_unigram(file) or _other(file)
         except (ValueError, KeyError) as error:
             raise _not_a_model(folder, f"tokenizer.json cannot be read ({error})") from None
-        network = self._network()
-        parts = () if network is None else (context.ALGORITHM, network.content)
-        self.fingerprint = _digest(_ALGORITHM, content.data, file.read_bytes(), *parts)
+        network = None if self._home == EMBEDDED else self._network()
+        self.fingerprint = _embedded_digest() if self._home == EMBEDDED else _digest(content, file, network)
         """Digest of model.safetensors, tokenizer.json and context.safetensors."""
         if self._home == EMBEDDED and self.fingerprint != _EMBEDDED_FINGERPRINT:
             raise ModelUnavailableError(f"{EMBEDDED} differs from what was released; reinstall intentmatch")
@@ -90,7 +89,7 @@ class StaticEncoder:
         if self._tokenizer.size > pieces:
             raise _not_a_model(folder, f"the tokenizer has more pieces than the table has rows ({pieces})")
         self._unknown = self._tokenizer.unknown
-        self._context = None if network is None else self._fitted(network)
+        self._context = embedded_context() if self._home == EMBEDDED else self._fitted(network)
         self._is_unknown = _UnknownLetters(self._tokenizer)
 
     @property
@@ -190,9 +189,9 @@ class StaticEncoder:
         except ValueError as error:
             raise _not_a_model(self._home, str(error)) from None
 
-    def _fitted(self, network: context.Network) -> Context:
-        if self._home == EMBEDDED:
-            return embedded_context()
+    def _fitted(self, network: context.Network | None) -> Context | None:
+        if network is None:
+            return None
         try:
             return Context(network.tensors, self._rows, self._mapping, self._weights)
         except ValueError as error:
@@ -268,11 +267,19 @@ def _module_folder(folder: Path) -> Path:
         return folder
 
 
-def _digest(*parts: bytes | memoryview) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
+def _digest(content: NDArray[np.uint8], tokenizer: Path, network: context.Network | None) -> str:
+    digest = hashlib.sha256(_ALGORITHM)
+    parts = () if network is None else (context.ALGORITHM, network.content)
+    for part in (content.data, tokenizer.read_bytes(), *parts):
         digest.update(part)
     return digest.hexdigest()[:16]
+
+
+@lru_cache(1)
+def _embedded_digest() -> str:
+    """Digest of the embedded model, computed once per process, as its files are read once."""
+    embedded_context()  # raises `ModelUnavailableError` if the network is damaged
+    return _digest(embedded_content(), EMBEDDED / "tokenizer.json", context.read_context(EMBEDDED))
 
 
 def _optional(tensor: NDArray[Any] | None, dtype: type[Any]) -> NDArray[Any] | None:

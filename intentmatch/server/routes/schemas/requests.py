@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from datetime import datetime
-from functools import cache
-from typing import Annotated, Any, TypeVar, get_args
+from functools import cache, lru_cache
+from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, create_model, field_validator
 from pydantic_core import PydanticCustomError
@@ -22,8 +22,6 @@ _MAX_NAME = 200
 _MAX_NAMES = 10_000
 _MAX_TOP_K = 100
 _MAX_CONVERSATION = 1000
-
-_Model = TypeVar("_Model", bound=RequestModel)
 
 
 def local_time(value: Any) -> Any:
@@ -248,8 +246,9 @@ class ChatRequest(MessageFields):
     )
 
 
-def limited(model: type[_Model], limits: Limits) -> type[_Model]:
-    """Return the model of the same name whose texts are within the limits of an app."""
+@lru_cache(64)
+def limited(model: type[RequestModel], limits: Limits) -> type[RequestModel]:
+    """Return the model of the same name whose texts are within the limits of an app; the same one for equal limits."""
     text = Annotated[str, Field(max_length=limits.max_text)]
     hypothesis: Any = _limited_hypothesis(limits.max_text)
     hypotheses = Annotated[list[hypothesis], Field(min_length=1, max_length=MOST_HYPOTHESES)]
@@ -264,7 +263,8 @@ def limited(model: type[_Model], limits: Limits) -> type[_Model]:
         for name, field in model.model_fields.items()
         if name in bounds
     }
-    return create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)  # type: ignore[call-overload, no-any-return]
+    made: type[RequestModel] = create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)  # type: ignore[call-overload]
+    return made
 
 
 @cache

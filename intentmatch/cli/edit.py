@@ -49,11 +49,12 @@ def _edits_yaml(command: Callable[..., None]) -> Callable[..., None]:
 
 @cli.command()
 @click.argument("intent", shell_complete=completion.intents)
-@click.argument("utterances", nargs=-1, required=True)
+@click.argument("utterances", nargs=-1)
 @language_option
 @_negative_option
 @click.option("--template", is_flag=True, help="Read UTTERANCES as templates; otherwise brackets are plain text.")
 @click.option("--new", is_flag=True, help="Create the intent.")
+@click.option("--description", metavar="TEXT", help="What users want; a new intent may have this alone.")
 @click.option("--file", type=OUTPUT_FILE, help="YAML file for the new intent; created if it does not exist.")
 @_edits_yaml
 def add(
@@ -63,6 +64,7 @@ def add(
     negative: bool,
     template: bool,
     new: bool,
+    description: str | None,
     file: Path | None,
     intents: str,
     dry_run: bool,
@@ -77,6 +79,7 @@ def add(
     Examples:
       intentmatch add order_status "any news of my order" --lang en
       intentmatch add refund "money back" -l en --new --file intents/payments.yaml
+      intentmatch add gift_card --new --description "buy a gift card"
       intentmatch add order_status "where is (my|the) box" -l en --template -n
     """
     from intentmatch.registry.editing.edits import additions
@@ -85,8 +88,19 @@ def add(
         raise click.UsageError("--new cannot be used with --not: a new intent needs an utterance.")
     if file and not new:
         raise click.UsageError("--file needs --new: an existing intent stays in its file.")
+    if description is not None and not new:
+        raise click.UsageError("--description needs --new: edit the file of an existing intent.")
+    if not utterances and description is None:
+        raise click.UsageError("Missing argument 'UTTERANCES...'. A new intent may have a --description instead.")
     edits = additions(
-        intent, utterances, language=language, negative=negative, template=template, new=new, file=checkout.place(file)
+        intent,
+        utterances,
+        language=language,
+        negative=negative,
+        template=template,
+        new=new,
+        file=checkout.place(file),
+        description=description,
     )
     if not file:
         require(intents)

@@ -6,8 +6,9 @@ import json
 import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -16,6 +17,9 @@ from intentmatch.cli.options import DEFAULT_INTENTS
 from intentmatch.cli.render import output
 from intentmatch.core.errors import InputError, counted
 from intentmatch.storage.unwritable import unwritable
+
+if TYPE_CHECKING:
+    from intentmatch.registry.editing.folder import Folder
 
 _T = TypeVar("_T")
 
@@ -28,7 +32,12 @@ SCHEMA_FILE = "intents.schema.json"
 @click.option("--name", metavar="NAME", help="Name of the bot; names the file.  [default: that of the parent folder]")
 @click.option("--languages", metavar="CODES", help="The bot's languages, such as en,de or german.  [default: en]")
 @click.option("--start", metavar="SET", help="Starting set: empty, shop, bank, helpdesk or voice.  [default: empty]")
-def init(folder: Path, name: str | None, languages: str | None, start: str | None) -> None:
+@click.option(
+    "--description", "descriptions", multiple=True, metavar="NAME=TEXT", help="An intent to begin with; repeatable."
+)
+def init(
+    folder: Path, name: str | None, languages: str | None, start: str | None, descriptions: tuple[str, ...]
+) -> None:
     """Write a small registry to begin with.
 
     FOLDER, by default intents, gets one YAML file with intents, comments and tests, and the schema for your editor. In
@@ -38,8 +47,11 @@ def init(folder: Path, name: str | None, languages: str | None, start: str | Non
     Examples:
       intentmatch init bot/
       intentmatch init pizza/ --name pizza --languages en,de --start shop
+      intentmatch init bank/ --description "block_card=block a card that is lost"
     """
     from intentmatch.registry import read_registry
+    from intentmatch.registry.editing.document import Document
+    from intentmatch.registry.editing.folder import Folder
     from intentmatch.registry.reading.schema import schema
     from intentmatch.registry.starters import LANGUAGES, STARTERS, starter
 
@@ -59,7 +71,14 @@ def init(folder: Path, name: str | None, languages: str | None, start: str | Non
 
     file = folder / f"{_file_name(name)}.yaml"
     missing = [code for code in codes if code not in LANGUAGES]
-    _write(folder, {file: _head(name, missing) + text, folder / SCHEMA_FILE: _json(schema())})
+    begun = Folder(folder, {file: Document(str(file), _head(name, missing) + text)})
+    for described in descriptions:
+        begun = _with_intent(begun, described)
+    if asking and not descriptions:
+        output.say("  An intent may begin as a description, such as: refund=get money back for a purchase")
+        while (more := _asked("Intent", "", partial(_with_intent, begun), asking=True)) is not begun:
+            begun = more
+    _write(folder, {file: begun.documents[file].text, folder / SCHEMA_FILE: _json(schema())})
     registry = read_registry(str(folder))
     counts = {"intent": len(registry), "utterance": registry.utterance_count, "test": len(registry.tests)}
     output.say(f"{file}: " + ", ".join(counted(count, thing) for thing, count in counts.items()))
@@ -96,7 +115,11 @@ def _asked(question: str, default: str, read: Callable[[str], _T], *, asking: bo
         except InputError as error:
             raise click.UsageError(str(error)) from error
 
-    return click.prompt(question, default=default, value_proc=answer) if asking else read(default)
+    return (
+        click.prompt(question, default=default, show_default=bool(default), value_proc=answer)
+        if asking
+        else read(default)
+    )
 
 
 def _codes(languages: str) -> list[str]:
@@ -109,6 +132,18 @@ def _codes(languages: str) -> list[str]:
     if not codes:
         raise InputError("name at least one language, such as en or en,de")
     return list(dict.fromkeys(codes))
+
+
+def _with_intent(folder: Folder, described: str) -> Folder:
+    """Return the files with the intent of `NAME=TEXT`, or as they are without one. Raises `InputError`."""
+    from intentmatch.registry.editing.edits import AddIntent
+
+    name, sign, description = described.partition("=")
+    if not described.strip():
+        return folder
+    if not sign:
+        raise InputError(f"{described!r} describes no intent: write NAME=TEXT, such as refund=get money back")
+    return AddIntent(name.strip(), description=description).apply(folder)
 
 
 def _file_name(name: str) -> str:

@@ -357,17 +357,23 @@ def new_intent(visit: Visit, held: Held, done: Done) -> None:
     with card("New intent"), tag("div", classes="st-row st-top"):
         name = ui.input("Name").props("outlined dense").classes("st-grow")
         line = ui.input("First example").props('outlined dense dir="auto"').classes("st-grow")
+        described = ui.input("Or what users want").props('outlined dense dir="auto"').classes("st-grow")
         files = sorted(held.files)
         file = ui.select(files, value=files[0] if files else None, label="File").props("outlined dense")
 
         async def add() -> None:
-            wanted, text = str(name.value or "").strip(), str(line.value or "").strip()
-            if not wanted or not text:
-                visit.tell("An intent needs a name and an example.", "warning")
+            wanted, text, description = (str(field.value or "").strip() for field in (name, line, described))
+            if not wanted or not (text or description):
+                visit.tell("An intent needs a name, and an example or a sentence about what users want.", "warning")
                 return
             target = None if file.value is None else visit.bot.workspace.place(str(file.value))
             note = f"Add the intent {wanted}"
-            if await propose(visit, [AddIntent(wanted, text, None, target)], title=note, note=note):
+            if await propose(
+                visit,
+                [AddIntent(wanted, text or None, None, target, description=description or None)],
+                title=note,
+                note=note,
+            ):
                 await done(wanted)
 
         ui.button("Add", on_click=add).props("unelevated")

@@ -34,7 +34,10 @@ def _line(edit: Any, intent: str | None) -> str:
 
 
 _SENTENCES: Mapping[type, Callable[[Any], Sentence]] = {
-    AddIntent: lambda edit: Sentence(f"Begin {edit.name} with an example", new=(edit.text,)),
+    AddIntent: lambda edit: Sentence(
+        f"Begin {edit.name} with {'a description' if edit.text is None else 'an example'}",
+        new=tuple(text for text in (edit.description, edit.text) if text is not None),
+    ),
     AddUtterance: lambda edit: Sentence(f"Add {_line(edit, edit.intent)}", new=(edit.text,)),
     AddTest: lambda edit: Sentence(
         f"Expect {edit.intent} for a message" if edit.intent else "Expect no intent for a message", new=(edit.text,)

@@ -32,6 +32,7 @@ FILE = Path("shop") / "bot.yaml"
     [
         (AddUtterance("greet", "good day"), "Add to greet"),
         (AddIntent("greet", "good day"), "Add the intent greet"),
+        (AddIntent("greet", description="the user says hello"), "Add the intent greet"),
         (AddTest("good day", "greet"), "Add a test of greet"),
         (AddTest("good day", None), "Add a test of out of scope"),
         (MoveUtterance("good day", "bye"), "Move a line to bye"),

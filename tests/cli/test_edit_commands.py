@@ -177,6 +177,8 @@ def test_change_with_a_warning_is_written(shop: Path) -> None:
         (("add", "statu", "x"), "Did you mean 'status'? To create an intent, add --new"),
         (("add", "no", "x", "--new", "--not"), "--new cannot be used with --not"),
         (("add", "status", "x", "--file", "a.yaml"), "--file needs --new"),
+        (("add", "status", "x", "--description", "y"), "--description needs --new"),
+        (("add", "status", "--new"), "A new intent may have a --description instead"),
         (
             ("add", "no", "x", "--new", "--file", "a.yaml"),
             "a.yaml is not part of the registry: choose a .yaml file in intents",

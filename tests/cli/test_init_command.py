@@ -63,6 +63,8 @@ def test_never_overwrites_intents(tmp_path: Path):
         (["--start", "bnk"], "Did you mean 'bank'?"),
         (["--languages", "en,e1"], "'e1' is not a language code"),
         (["--languages", " , "], "name at least one language"),
+        (["--description", "refund"], "'refund' describes no intent: write NAME=TEXT"),
+        (["--description", "refund= ..."], "the description of 'refund' has no words"),
     ],
 )
 def test_wrong_options_write_nothing(tmp_path: Path, options: list[str], error: str):
@@ -81,13 +83,36 @@ def test_languages_may_be_named(tmp_path: Path):
 def test_wrong_answer_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("intentmatch.cli.init._has_terminal", lambda: True)
 
-    done = run("init", str(tmp_path), stdin="Pizza\nklingon\ngerman\nshpo\nshop\n")
+    done = run("init", str(tmp_path), stdin="Pizza\nklingon\ngerman\nshpo\nshop\n\n")
 
     assert done.exit_code == 0, done.output
     assert done.output.count("Languages [en]") == done.output.count("Starting set [empty]") == 2
     assert "'klingon' is not a language code" in done.output
     assert "Did you mean 'shop'?" in done.output
     assert {utterance.language for utterance in read_registry(str(tmp_path)).utterances} == {"de"}
+
+
+def test_descriptions_begin_intents(tmp_path: Path):
+    described = "block_card=block a card: it is lost", "balance = what is on the account"
+
+    done = run("init", str(tmp_path), *(word for each in described for word in ("--description", each)))
+
+    assert done.exit_code == 0, done.output
+    registry = read_registry(str(tmp_path))
+    assert registry["block_card"].description == "block a card: it is lost"
+    assert registry["balance"].description == "what is on the account"
+    assert not registry["balance"].utterances
+
+
+def test_terminal_asks_for_descriptions_until_none_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("intentmatch.cli.init._has_terminal", lambda: True)
+
+    done = run("init", str(tmp_path), stdin="Pizza\n\nempty\norder pizza\norder=order a pizza\norder=again\n\n")
+
+    assert done.exit_code == 0, done.output
+    assert "'order pizza' describes no intent: write NAME=TEXT" in done.output
+    assert "the intent 'order' already exists" in done.output
+    assert read_registry(str(tmp_path))["order"].description == "order a pizza"
 
 
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path):

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from intentmatch.registry.editing.edits import AddUtterance, Edit, MoveUtterance, RemoveUtterance, RewordUtterance
+from intentmatch.registry.editing.edits import (
+    AddIntent,
+    AddUtterance,
+    Edit,
+    MoveUtterance,
+    RemoveUtterance,
+    RewordUtterance,
+)
 from intentmatch.registry.editing.fields import SetField
 from intentmatch.registry.editing.plan import plan
 from intentmatch.studio.sentences import Sentence, sentences
@@ -22,6 +29,7 @@ def told(folder: Path, *edits: Edit) -> list[Sentence]:
 @pytest.mark.parametrize(
     ("edit", "sentence"),
     [
+        (AddIntent("c", description="x y"), Sentence("Begin c with a description", (), ("x y",))),
         (AddUtterance("a", "x y"), Sentence("Add an example of a", (), ("x y",))),
         (AddUtterance("a", "x y", negative=True), Sentence("Add a line that does not mean a", (), ("x y",))),
         (MoveUtterance("two", "b", "a"), Sentence("Move an example of a to b", (), ("two",))),

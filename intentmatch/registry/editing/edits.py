@@ -40,24 +40,34 @@ class Edit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AddIntent:
-    """Adds an intent with a first utterance."""
+    """Adds an intent with a first utterance, a description, or both."""
 
     name: str
-    text: str
+    text: str | None = None
+    """The utterance; None to begin with the description alone."""
     language: str | None = None
     file: Path | None = None
     """The file to add it to, which may be new; None if the registry has only one file."""
     template: bool = False
     """Whether brackets in the text are template marks."""
+    description: str | None = None
 
     def apply(self, folder: Folder) -> Folder:
-        """Append the intent to its file."""
+        """Append the intent to its file. Raises `InputError` for a name that is taken, and for an intent of nothing."""
         name = _new_name(folder, self.name)
         file = target_file(folder, self.file, f"the intent {self.name!r}")
         document = folder.documents.get(file) or Document(str(file), "version: 1\n")
         language = _canonical(self.language)
         plain = language in (None, file_language(document))
-        value: Value = {UTTERANCES: _lines(_template_text(self.text, self.template), None if plain else language)}
+        value: dict[str, Value] = {}
+        if self.description is not None:
+            if not fold(self.description):
+                raise InputError(f"the description of {self.name!r} has no words: say what users want")
+            value["description"] = self.description.strip()
+        if self.text is not None:
+            value[UTTERANCES] = _lines(_template_text(self.text, self.template), None if plain else language)
+        if not value:
+            raise InputError(f"the new intent {self.name!r} needs an utterance or a description")
         intents = under(document.root, INTENTS)
         if intents is None:
             return folder.replaced(file, document.with_entry(document.root, INTENTS, {name: value}))
@@ -224,18 +234,22 @@ def additions(
     template: bool = False,
     new: bool = False,
     file: Path | None = None,
+    description: str | None = None,
 ) -> list[Edit]:
     """Return the edits that add utterances to an intent, or create a `new` intent with them, in `file` if given.
 
-    Raises `InputError` for a new intent that starts with a negative, and for a file without a new intent.
+    Raises `InputError` for a new intent that starts with a negative, and for a file or a `description` without a new
+    intent.
     """
     if new and negative:
         raise InputError(f"the new intent {intent!r} cannot start with a negative: add an utterance first")
     if file is not None and not new:
         raise InputError(f"only a new intent takes a file, not an existing one: {file}")
+    if description is not None and not new:
+        raise InputError(f"the description is for a new intent, and {intent!r} is not: change its file")
     edits: list[Edit] = [AddUtterance(intent, text, language, negative, template) for text in utterances]
-    if new:
-        edits[:1] = [AddIntent(intent, text, language, file, template) for text in utterances[:1]]
+    if new and (utterances or description is not None):
+        edits[:1] = [AddIntent(intent, next(iter(utterances), None), language, file, template, description)]
     return edits
 
 

@@ -76,6 +76,10 @@ def edited(path: Path, *edits: Edit) -> dict[str, str]:
             CODES, AddIntent(" c ", "x", "de"), "[no]}\n", "[no]}\n  c:\n    utterances:\n      de:\n        - x\n",
             id="a new intent with a language",
         ),
+        pytest.param(
+            BARE, AddIntent("c", description="what: x"), "[three]\n",
+            '[three]\n  c:\n    description: "what: x"\n', id="only a description",
+        ),
         pytest.param("version: 1\n", AddIntent("c", "x"), "1\n", "1\nintents:\n  c:\n    utterances:\n      - x\n"),
         pytest.param("", AddIntent("c", "x"), "", "intents:\n  c:\n    utterances:\n      - x\n", id="the very first"),
         pytest.param(
@@ -200,6 +204,8 @@ def test_new_intent_goes_to_the_chosen_file(tmp_path: Path) -> None:
         (AddUtterance("a", "x", "english"), "'english' is not a language code"),
         (AddUtterance("a", " ?"), "' \\?' has no words"),
         (AddUtterance("a", "\ud800x"), "a lone surrogate"),
+        (AddIntent("c"), "the new intent 'c' needs an utterance or a description"),
+        (AddIntent("c", description="?!"), "the description of 'c' has no words"),
         (AddIntent("a", "x"), r"the intent 'a' already exists at .*f\.yaml:3"),
         (AddIntent("out_of_scope", "x"), "'out_of_scope' is not a valid intent name"),
         (AddIntent(" ", "x"), "' ' is not a valid intent name"),

@@ -141,6 +141,7 @@ def test_every_kind_of_edit_is_written(client: TestClient, bot: Path) -> None:
     edits = [
         {"edit": "add", "intent": "greet", "text": "not now", "negative": True},
         {"edit": "add_intent", "intent": "thanks", "text": "thank you"},
+        {"edit": "add_intent", "intent": "hours", "description": "when the shop opens"},
         {"edit": "add_test", "text": "thanks a lot", "intent": "thanks"},
         {"edit": "move", "text": "hi there", "to": "thanks", "source": "greet"},
         {"edit": "remove", "text": "see you later", "intent": "bye"},
@@ -156,7 +157,8 @@ def test_every_kind_of_edit_is_written(client: TestClient, bot: Path) -> None:
 
     assert answer.status_code == 200, answer.text
     found = {intent["name"]: intent for intent in client.get("/registry").json()["intents"]}
-    assert list(found) == ["greet", "thank", "x"]
+    assert list(found) == ["greet", "thank", "hours", "x"]
+    assert (found["hours"]["description"], found["hours"]["utterances"]) == ("when the shop opens", [])
     assert [line["text"] for line in found["thank"]["utterances"]] == ["thank you", "hi there"]
     assert found["thank"]["responses"] == {"en": ["Welcome!"]}
     assert [line["text"] for line in found["greet"]["negatives"]] == ["not now"]

@@ -58,11 +58,12 @@ class Add(_Edit):
 
 
 class AddIntent(_Edit):
-    """Adds an intent with its first utterance."""
+    """Adds an intent with its first utterance, a description, or both."""
 
     edit: Literal["add_intent"]
     intent: Name
-    text: str = Field(max_length=10_000)
+    text: str | None = Field(default=None, max_length=10_000)
+    description: str | None = Field(default=None, max_length=10_000, description="What users want, in a sentence.")
     language: LanguageCode | None = LANGUAGE
     file: str | None = NEW_FILE
     template: bool = _TEMPLATE
@@ -70,7 +71,7 @@ class AddIntent(_Edit):
     def planned(self, place: Place) -> Edit:
         """Return the edit of the files."""
         file = None if self.file is None else place(self.file)
-        return edits.AddIntent(self.intent, self.text, self.language, file, self.template)
+        return edits.AddIntent(self.intent, self.text, self.language, file, self.template, self.description)
 
 
 class AddTest(_Edit):

@@ -19,8 +19,9 @@ from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.pace import Pace
 from intentmatch.learning.training import PreviousTraining
+from intentmatch.matching.batch import Precomputed
 from intentmatch.matching.options import MatchOptions
-from intentmatch.matching.pipeline import Engine, Precomputed
+from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import Answers
 from intentmatch.reading.question import Question
 from intentmatch.runtime import steps

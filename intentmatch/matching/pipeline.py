@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, WordMatch
-from intentmatch.core.types import Encoder, Reranker, Vectors
+from intentmatch.core.types import Encoder, Reranker
 from intentmatch.core.when_read import when_read
-from intentmatch.encoders.context import embedded_context
 from intentmatch.encoders.coverage import Coverage
-from intentmatch.encoders.encode import encode_all
 from intentmatch.learning.subsampling import beyond_a_head
+from intentmatch.matching.batch import MessageEncoder, Precomputed, precompute
 from intentmatch.matching.follow_up import Followed, follow_up
 from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.message_parts import decide_on_parts
@@ -29,10 +28,9 @@ from intentmatch.matching.question import Questions
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
-from intentmatch.matching.shortlist import SearchResult
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.word_matches import ignored_words, word_matches
-from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of, dialogue_acts
+from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of
 from intentmatch.reading.parts import parts_of
 from intentmatch.reading.question import Question
 from intentmatch.reading.reader import Hits, Reader, Reading, checked_and_cleaned, only
@@ -49,17 +47,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 _SAME_VECTOR = 0.99
-
-
-class Precomputed(NamedTuple):
-    """Vector and shortlist of a message, computed together with those of other messages."""
-
-    vector: NDArray[np.float32]
-    """Shape `(dim,)`."""
-    shortlist: SearchResult | None = None
-    """Candidates among all intents; None if they are searched for when the message is matched."""
-    acts: ReadActs | None = None
-    """What `DialogueActs.read` returns for the message; None if that is found when the message is matched."""
 
 
 class Engine:
@@ -112,15 +99,13 @@ class Engine:
         self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
         self._coverage = Coverage(encoder)
         self._encoded_by = f"encoded by {encoder.name}"
-        self._vector_of: Callable[[Sequence[int]], NDArray[np.float32]] | None = (
-            encoder.vector_of if getattr(encoder, "reads_pieces", False) else None  # type: ignore[attr-defined]
-        )
+        self._messages = MessageEncoder(encoder)
         self._without_values: WithoutValues | None = None
-        if self._vector_of is not None and any(intent.slots for intent in registry):
+        if self._messages.reads_pieces and any(intent.slots for intent in registry):
             from intentmatch.matching.without_values import WithoutValues  # not needed by a registry without slots
 
             self._without_values = WithoutValues(
-                registry, self._results.entities, self.encode_one, self._scoring.nearest_rows, self._decision_on
+                registry, self._results.entities, self._messages.vector, self._scoring.nearest_rows, self._decision_on
             )
         self._precedence = self._questions.precedence
         self._acts_of_lines: dict[str, Acts] = {}
@@ -166,7 +151,7 @@ class Engine:
 
         meant, hits, allowed = reading.meant, reading.hits, question.allowed
         fuzzy = only(hits, question)
-        vector, shortlist, acts = precomputed(meant.text) if precomputed else Precomputed(self.encode_one(meant))
+        vector, shortlist, acts = precomputed(meant.text) if precomputed else Precomputed(self._messages.vector(meant))
         stages.add("encode", self._encoded_by)
         if gap := self._coverage.gap(reading.typed.text, question.language):
             stages.add("coverage", gap)
@@ -215,51 +200,8 @@ class Engine:
         return messages > 1 and (getattr(self.encoder, "batches", False) or self._scoring.batching_helps(messages))
 
     def precompute(self, readings: Iterable[Reading]) -> dict[str, Precomputed]:
-        """Precompute vectors and shortlists for many messages, keyed by their texts as they were read.
-
-        Messages with an exact hit and noise are left out: they need neither.
-        """
-        pending: dict[str, tuple[ReadText, bool]] = {}
-        for reading in readings:
-            if reading.needs_vector:
-                question, meant = reading.question, reading.meant
-                # Where only some intents may answer, some must be scored, or token features do not count, the message
-                # is searched alone.
-                is_usual = self._deciding(question)[1] is self._scoring
-                together = question.allowed is None and not reading.hits and is_usual
-                _, before = pending.get(meant.text, (meant, False))
-                pending[meant.text] = meant, before or together
-        texts = [pending[text] for text in sorted(pending)]
-        vectors, saliences = self._encode_all([text for text, _ in texts])
-        whole = [number for number, (_, together) in enumerate(texts) if together]
-        with gc_paused():
-            pieces = [texts[number][0].known_pieces for number in whole]
-            salience = saliences and [saliences[number] for number in whole]
-            results = self._scoring.search_many(vectors[whole], pieces, salience) if whole else ()
-        found = dict(zip(whole, results, strict=True))
-        known = [number for number, (text, _) in enumerate(texts) if text.known_pieces]
-        read = dialogue_acts().read_many([texts[number][0].known_pieces for number in known])
-        acts = dict(zip(known, read, strict=True))
-        return {text.text: Precomputed(vectors[n], found.get(n), acts.get(n)) for n, (text, _) in enumerate(texts)}
-
-    def encode_one(self, text: ReadText) -> NDArray[np.float32]:
-        """Return the vector of a text, shape `(dim,)`."""
-        if self._vector_of is not None:
-            return self._vector_of(text.pieces)
-        vector: NDArray[np.float32] = self.encoder.encode([text.text], kind="query")[0]
-        return vector
-
-    def _encode_all(self, texts: Sequence[ReadText]) -> tuple[Vectors, list[NDArray[np.float32]] | None]:
-        """Return the vectors of texts, and the saliences of their known pieces if the embedded encoder finds both."""
-        if self._vector_of is None:
-            return encode_all(self.encoder, [text.text for text in texts], "query"), None
-        vectors = np.empty((len(texts), self.encoder.dim), dtype=np.float32)
-        saliences = []
-        for row, text in enumerate(texts):
-            vectors[row] = self._vector_of(text.pieces)
-            known = text.known_pieces
-            saliences.append(embedded_context().read(known)[1] if known else np.empty(0, dtype=np.float32))
-        return vectors, saliences
+        """Return `batch.precompute` of messages that were read."""
+        return precompute(readings, self._messages, self._scoring, lambda reading: self._deciding(reading.question)[1])
 
     def fill(
         self,
@@ -407,7 +349,7 @@ class Engine:
         """Decide on a text beside the message, without trace or reranker."""
         policy, scoring = self._deciding(question)
         read = ReadText(text)
-        hits, vector = only(self._reader.hits_of(read), question), self.encode_one(read)
+        hits, vector = only(self._reader.hits_of(read), question), self._messages.vector(read)
         candidates = scoring.candidates(vector, read.known_pieces, hits, question.allowed, hidden=question.hidden)
         return decide(candidates, policy, question.language)
 

@@ -16,10 +16,11 @@ from intentmatch.core.result import Entity, MatchResult, WordMatch
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.learning.subsampling import subsampling_problems
+from intentmatch.matching.batch import Precomputed
 from intentmatch.matching.multi_intent import match_clauses
 from intentmatch.matching.n_best import Hypotheses, checked_hypotheses, match_hypotheses
 from intentmatch.matching.options import MatchOptions
-from intentmatch.matching.pipeline import Engine, Precomputed
+from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.policy import Policy
 from intentmatch.reading.question import Question
 from intentmatch.reading.reader import Reading

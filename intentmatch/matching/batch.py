@@ -1,0 +1,93 @@
+"""Vectors, shortlists and dialogue acts of many messages at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch.core.types import Encoder, Vectors
+from intentmatch.encoders.context import embedded_context
+from intentmatch.encoders.encode import encode_all
+from intentmatch.matching.scoring import Scoring
+from intentmatch.matching.shortlist import SearchResult
+from intentmatch.reading.dialogue_acts import ReadActs, dialogue_acts
+from intentmatch.reading.reader import Reading
+from intentmatch.reading.text import ReadText
+from intentmatch.runtime.gc_pause import gc_paused
+
+
+class Precomputed(NamedTuple):
+    """Vector and shortlist of a message, computed together with those of other messages."""
+
+    vector: NDArray[np.float32]
+    """Shape `(dim,)`."""
+    shortlist: SearchResult | None = None
+    """Candidates among all intents; None if they are searched for when the message is matched."""
+    acts: ReadActs | None = None
+    """What `DialogueActs.read` returns for the message; None if that is found when the message is matched."""
+
+
+class MessageEncoder:
+    """Encodes messages that were read. The embedded encoder takes their pieces, others their text."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._vector_of: Callable[[Sequence[int]], NDArray[np.float32]] | None = (
+            encoder.vector_of if getattr(encoder, "reads_pieces", False) else None  # type: ignore[attr-defined]
+        )
+
+    @property
+    def reads_pieces(self) -> bool:
+        """Whether a vector costs so little that a message may be encoded several times."""
+        return self._vector_of is not None
+
+    def vector(self, text: ReadText) -> NDArray[np.float32]:
+        """Return the vector of a text, shape `(dim,)`."""
+        if self._vector_of is not None:
+            return self._vector_of(text.pieces)
+        vector: NDArray[np.float32] = self._encoder.encode([text.text], kind="query")[0]
+        return vector
+
+    def vectors(self, texts: Sequence[ReadText]) -> tuple[Vectors, list[NDArray[np.float32]] | None]:
+        """Return the vectors of texts, and the saliences of their known pieces if the embedded encoder finds both."""
+        if self._vector_of is None:
+            return encode_all(self._encoder, [text.text for text in texts], "query"), None
+        vectors = np.empty((len(texts), self._encoder.dim), dtype=np.float32)
+        saliences = []
+        for row, text in enumerate(texts):
+            vectors[row] = self._vector_of(text.pieces)
+            known = text.known_pieces
+            saliences.append(embedded_context().read(known)[1] if known else np.empty(0, dtype=np.float32))
+        return vectors, saliences
+
+
+def precompute(
+    readings: Iterable[Reading], encoder: MessageEncoder, scoring: Scoring, scoring_of: Callable[[Reading], Scoring]
+) -> dict[str, Precomputed]:
+    """Return what is found for many messages, keyed by their texts as they were read.
+
+    Messages with an exact hit and noise are left out: they need nothing. A message is searched alone where only some
+    intents may answer, some must be scored, or `scoring_of` it is not the usual `scoring`.
+    """
+    pending: dict[str, tuple[ReadText, bool]] = {}
+    for reading in readings:
+        if reading.needs_vector:
+            meant = reading.meant
+            together = reading.question.allowed is None and not reading.hits and scoring_of(reading) is scoring
+            _, before = pending.get(meant.text, (meant, False))
+            pending[meant.text] = meant, before or together
+    texts = [pending[text] for text in sorted(pending)]
+    vectors, saliences = encoder.vectors([text for text, _ in texts])
+    whole = [number for number, (_, together) in enumerate(texts) if together]
+    with gc_paused():
+        pieces = [texts[number][0].known_pieces for number in whole]
+        salience = saliences and [saliences[number] for number in whole]
+        results = scoring.search_many(vectors[whole], pieces, salience) if whole else ()
+    found = dict(zip(whole, results, strict=True))
+    known = [number for number, (text, _) in enumerate(texts) if text.known_pieces]
+    read = dialogue_acts().read_many([texts[number][0].known_pieces for number in known])
+    acts = dict(zip(known, read, strict=True))
+    return {text.text: Precomputed(vectors[n], found.get(n), acts.get(n)) for n, (text, _) in enumerate(texts)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -20,6 +21,11 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 
 # Two languages, one of them written from right to left; small enough to build in a moment, large enough to calibrate.
 REGISTRY = Path(__file__).parent / "registry"
+
+JARGON = re.compile(
+    r"\b(?:utterances?|held[ -]out|lint|mends?|revisions?|heads?|(?:in|out of) scope|\w+_scope)\b", re.IGNORECASE
+)
+"""Words that an author need not know."""
 
 
 @dataclass

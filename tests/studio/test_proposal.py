@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
-from driven_studio import CHROMIUM, copied, open_screen, start, stop, watched
+from driven_studio import CHROMIUM, Served, copied, open_screen, save_proposal, start, stop, watched
 
+ENDLESS = """
+import time
+from intentmatch.authoring.effect import Comparison
+from intentmatch.runtime import steps
+
+def go_on(*_):
+    while True:
+        steps.report("comparing", 3, 7)
+        time.sleep(0.01)
+
+Comparison.go_on = go_on
+"""
 NO_TIME = "from intentmatch.studio import proposal\nproposal.EFFECT_SECONDS = 0.0\n"
 
 
 @pytest.fixture(scope="module")
 def hurried(tmp_path_factory):
     """A studio whose time for an effect is up at once, as in a large registry."""
+    yield from changed(tmp_path_factory.mktemp("hurried"), NO_TIME)
+
+
+def changed(folder: Path, code: str) -> Iterator[Served]:
+    """A studio that runs some code at its start."""
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: apt-get install chromium")
-    folder = tmp_path_factory.mktemp("hurried")
-    (folder / "sitecustomize.py").write_text(NO_TIME, encoding="utf-8")
+    (folder / "sitecustomize.py").write_text(code, encoding="utf-8")
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     running = start(copied(folder), environment={"PYTHONPATH": path})
     yield running
@@ -53,3 +72,16 @@ def test_effect_goes_on_when_the_visitor_takes_more_time(browser, hurried):
         effect.get_by_text("fixed").wait_for()
         assert effect.get_by_role("button", name="Compare more").count() == 0
         assert effect.get_by_text("could not be worked out").count() == 0
+
+
+def test_edit_is_saved_before_its_effect_is_there(browser, tmp_path):
+    with contextmanager(changed)(tmp_path, ENDLESS) as endless, watched(browser) as page:
+        open_screen(page, endless, "edit?intent=cancel_order")
+        page.get_by_label("Add lines, one per row").first.fill("undo the purchase")
+        page.get_by_role("button", name="Add", exact=True).first.click()
+        effect = page.locator(".st-proposal [aria-live]")
+        effect.get_by_text("You can save before.").wait_for()
+        effect.get_by_text("3 of 7").wait_for()
+        save_proposal(page)
+
+        assert "undo the purchase" in (endless.folder / "orders.yaml").read_text(encoding="utf-8")

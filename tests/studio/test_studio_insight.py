@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlparse
 
 import pytest
 from driven_studio import (
+    JARGON,
     Served,
     copied,
     open_difference,
@@ -36,12 +36,9 @@ READY = {
     "inbox": ".st-card, .st-empty",
     "review": ".st-card, .st-empty",
     "issues": "article",
+    "history": ".st-empty",
 }
 """What each screen shows once it is complete."""
-JARGON = re.compile(
-    r"\b(?:utterances?|held[ -]out|lint|mends?|revisions?|heads?|(?:in|out of) scope|\w+_scope)\b", re.IGNORECASE
-)
-"""Words that an author need not know."""
 
 # A line that belongs to `refund`, and one that is there twice.
 STRAYED = "        - please give me my money back now\n        - cancel my order\n"

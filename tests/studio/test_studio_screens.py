@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from driven_studio import copied, open_screen, save_proposal, serious_findings, start, stop, watched
+from driven_studio import JARGON, copied, open_screen, save_proposal, serious_findings, start, stop, watched
 
 from intentmatch.authoring.workspace import Workspace
 
@@ -110,6 +110,7 @@ class TestTry:
 
         page.locator(".st-change.add", has_text="any trace of my box").wait_for()
         page.locator(".st-proposal .st-badge", has_text="broken").wait_for()
+        assert JARGON.findall(page.locator(".st-proposal").inner_text()) == []
         assert "any trace of my box" not in yaml(served)
         save_proposal(page)
 

@@ -87,7 +87,7 @@ def _prepare(bot: Bot) -> None:
     embedded_tokenizer().texts_of(())  # the first call takes 50 ms, for which Try would wait
     with suppress(IntentMatchError):  # whoever opens the screen is told
         try:
-            workspace = bot.workspace
+            workspace = bot.editing.workspace
         except ProblemError:
             workspace = None  # an artefact
         prepare(bot.matcher, workspace)
@@ -160,7 +160,7 @@ class ServedBot:
     @property
     def evaluating(self) -> threading.Lock:
         """Held while this process evaluates the bot."""
-        return self._bot.evaluating
+        return self._bot.editing.evaluating
 
     @property
     def matcher(self) -> Matcher:
@@ -172,7 +172,7 @@ class ServedBot:
     def workspace(self) -> Workspace:
         """The files."""
         with _explained():
-            return self._bot.workspace
+            return self._bot.editing.workspace
 
     @property
     def inbox(self) -> Inbox | None:
@@ -188,12 +188,12 @@ class ServedBot:
     async def reload(self) -> Matcher:
         """Read the files again, here and in the other workers."""
         with _explained():
-            return await self._bot.reload()
+            return await self._bot.files.reload()
 
     def evaluate_soon(self, revision: str) -> None:
         """Queue a revision for evaluation."""
         with _explained():
-            self._bot.evaluator.ask(revision)
+            self._bot.editing.evaluator.ask(revision)
 
 
 @contextmanager

@@ -6,19 +6,17 @@ import asyncio
 import logging
 import math
 import os
-import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import Context
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
-from intentmatch.authoring.read_limits import limits_of, named_on_disk, served_settings
-from intentmatch.core.errors import DatabaseError, InputError, IntentMatchError, Problem
+from intentmatch.authoring.read_limits import named_on_disk, served_settings
+from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry, Utterance
@@ -29,17 +27,14 @@ from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.daily_drift import DailyDrift
-from intentmatch.server.bots.loadable import unloadable
-from intentmatch.server.bots.newer_files import NewerFiles
+from intentmatch.server.bots.editing import Editing
+from intentmatch.server.bots.followed_files import FollowedFiles
 from intentmatch.server.bots.probe import Probe
-from intentmatch.server.bots.reloads import ReloadCounter, SharedReload
+from intentmatch.server.bots.reloads import ReloadCounter
 from intentmatch.server.middleware.problems import (
     BROKEN,
     WARMING,
     ProblemError,
-    from_failed_reload,
-    from_invalid_files,
-    from_lost_database,
 )
 from intentmatch.server.middleware.request_log import answered_by
 from intentmatch.server.process.logs import messages_log
@@ -48,13 +43,7 @@ from intentmatch.server.process.telemetry import Spans
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 if TYPE_CHECKING:
-    from intentmatch.authoring.evaluator import Evaluator
-    from intentmatch.authoring.workspace import Workspace
-    from intentmatch.matching.database_watch import DatabaseWatch
-    from intentmatch.matching.watch import Watch
     from intentmatch.server.candidates.candidate import BotCandidate
-    from intentmatch.server.candidates.shadow_queue import ShadowQueue
-    from intentmatch.storage.postgres.address import Address
 
 _log = logging.getLogger(__name__)
 
@@ -88,57 +77,36 @@ class Bot:
         """
         self._source = source
         self._settings = {} if isinstance(source, Matcher) else served_settings({}, named_on_disk(source))
-        self._name = name
+        self.name = name
+        """The name of a bot of a pool."""
         self._spans = spans
         self._watching = watch
-        self._watch: Watch | DatabaseWatch | None = None
-        self._invalid_since: float | None = None
-        self._newer_files = NewerFiles()
         self._inbox: Inbox | None = None
         self._inbox_settings = Settings()
         self._matcher = source if isinstance(source, Matcher) else None
-        # One thread, apart from those that match: reloads wait for each other and for nobody else.
-        self._reloader = ThreadPoolExecutor(1, thread_name_prefix="intentmatch-reload")
-        self._next_reload: SharedReload | None = None
-        self._reloads, self._reloads_seen = reloads, reloads_seen
-        self._following: asyncio.Task[None] | None = None
         self._warming = self._matcher is None
         self._failed = False
         self._answered_at = -math.inf
         self._probe = Probe()
-        self._loaded_at = time.time()
-        self._queue = queue
-        self.metrics = queue.metrics
+        self._queue, self.metrics = queue, queue.metrics
+        self.shadows = queue.shadows
+        """The messages that candidates match beside the answers, all bots together."""
         self.metrics.expect(name)
         # Begins lines of the log: of several bots, the one that a line is about.
         self._about = "" if name is None else f"{name}: "
-        self._workspace: Workspace | None = None
-        self._evaluator: Evaluator | None = None
-        self._workspace_lock = threading.Lock()
-        self.evaluating = threading.Lock()
-        """Held while this process evaluates the bot for an author."""
-        self.reload_error: ProblemDetails | None = None
-        """Why the last reload failed; None if it succeeded."""
+        self.files = FollowedFiles(lambda: self.matcher, queue.metrics, name, reloads, reloads_seen)
+        """The files that the matcher was loaded from."""
+        self.editing = Editing(lambda: self.matcher)
+        """The same files, for authors."""
         self.candidate = self._make_candidate() if candidates else None
         """The second registry; None if the server has no authors, who could begin one."""
-        self._following_candidate: asyncio.Task[None] | None = None
         self._drift = DailyDrift(lambda: self.matcher, lambda: self.inbox, name)
-        self._following_drift: asyncio.Task[None] | None = None
+        self._following: list[asyncio.Task[None]] = []
 
     def _make_candidate(self) -> BotCandidate:
         from intentmatch.server.candidates.of_bot import candidate_of  # needed by few servers
 
         return candidate_of(self)
-
-    @property
-    def name(self) -> str | None:
-        """The name of a bot of a pool."""
-        return self._name
-
-    @property
-    def shadows(self) -> ShadowQueue:
-        """The messages that candidates match beside the answers, all bots together."""
-        return self._queue.shadows
 
     @property
     def matcher(self) -> Matcher:
@@ -278,37 +246,29 @@ class Bot:
         self._warming = True
         if not isinstance(self._source, Matcher):
             self._matcher = await asyncio.to_thread(partial(Matcher.load, self._source, **self._settings))
-            self._loaded_at = time.time()
+            self.files.loaded_at = time.time()
         self.matcher.require(self._check)
         await asyncio.to_thread(self._warm_up)
         self._warming = False
         # Whoever serves a bot from a database wants its newest revision.
         if self._watching or self.matcher.address is not None:
-            self._watch = await asyncio.to_thread(self._begin_to_watch)
-        if self._reloads is not None:
-            self._following = _in_background(self._follow(self._reloads))
-        if self.candidate is not None:
-            self._following_candidate = _in_background(self.candidate.follow())
-        self._following_drift = _in_background(self._drift.follow())
+            await asyncio.to_thread(self.files.watch)
+        followed = [self.files.follow(), self._drift.follow()]
+        followed += [] if self.candidate is None else [self.candidate.follow()]
+        self._following = [_in_background(work) for work in followed]
 
     def _check(self, settings: Settings) -> None:
         """Refuse settings that loading alone does not find impossible. Raises `InputError`."""
         Inbox.from_settings(settings, self.matcher.address)
 
-    def _begin_to_watch(self) -> Watch | DatabaseWatch:
-        return self.matcher.watch(on_reload=self._note_reload, on_error=self._note_invalid_files)
-
     async def close(self) -> None:
         """Stop watching and evaluating, and flush the inbox."""
-        if self._evaluator is not None:
-            await asyncio.to_thread(self._evaluator.close)
-        for task in (self._following, self._following_candidate, self._following_drift):
-            if task is not None:
-                task.cancel()
+        await asyncio.to_thread(self.editing.close)
+        for task in self._following:
+            task.cancel()
         if self.candidate is not None:
             await self.candidate.close()
-        if self._watch is not None:
-            await asyncio.to_thread(self._watch.stop)
+        await asyncio.to_thread(self.files.close)
         if self._inbox is not None:
             await asyncio.to_thread(self._inbox.flush)
 
@@ -322,48 +282,6 @@ class Bot:
                 self._inbox = Inbox.from_settings(settings, self.matcher.address)
             self._inbox_settings = settings
         return self._inbox
-
-    @property
-    def workspace(self) -> Workspace:
-        """The files of this bot, for authors.
-
-        Raises `ProblemError` (409) for an artefact or a registry made in code, which have no YAML to edit.
-        """
-        from intentmatch.authoring.workspace import Workspace  # needed by few servers
-
-        with self._workspace_lock:
-            if self._workspace is None:
-                address, path = self.matcher.address, self.matcher.path
-                if address is not None:
-                    self._workspace = self._database_workspace(address)
-                    return self._workspace
-                if path is None:
-                    detail = "The intents were made in code: there is no YAML to edit."
-                    raise ProblemError(ProblemDetails.for_status(409, detail))
-                try:
-                    self._workspace = Workspace(path, limits_of(self.matcher), self._unloadable)
-                except InputError as error:
-                    raise ProblemError(ProblemDetails.for_status(409, str(error))) from error
-            return self._workspace
-
-    def _database_workspace(self, address: Address) -> Workspace:
-        from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
-
-        return DatabaseWorkspace(address, limits_of(self.matcher), self._unloadable)
-
-    def _unloadable(self, registry: Registry) -> Problem | None:
-        return unloadable(self.matcher, registry)
-
-    @property
-    def evaluator(self) -> Evaluator:
-        """What evaluates the revisions of this bot in the background. Raises as `workspace`."""
-        from intentmatch.authoring.evaluator import Evaluator  # needed by few servers
-
-        workspace = self.workspace
-        with self._workspace_lock:
-            if self._evaluator is None:
-                self._evaluator = Evaluator(workspace, lambda: self.matcher)
-            return self._evaluator
 
     def record(
         self,
@@ -380,13 +298,13 @@ class Bot:
         """
         if (answered := answered_by.get()) is not None:
             answered.fingerprint = registry.fingerprint
-        self.metrics.matched(results, self._name)
+        self.metrics.matched(results, self.name)
         if self._spans is not None:
             self._spans.matched(results, registry.fingerprint)
         for result in results:
             fields: dict[str, Any] = {"text": result.message, "verdict": result.verdict, "intent": result.intent}
-            if self._name is not None:
-                fields["bot"] = self._name
+            if self.name is not None:
+                fields["bot"] = self.name
             if result.is_follow_up:
                 fields["follow_up"] = True
             told = "%(about)s%(verdict)s %(intent)s: %(text)r"
@@ -395,7 +313,7 @@ class Bot:
         if inbox is not None:
             for result in results:
                 inbox.record(result)
-            self.metrics.kept(sum(map(is_missed, results)), self._name)
+            self.metrics.kept(sum(map(is_missed, results)), self.name)
         if self.candidate is not None and options is not None:
             for message, result in zip(messages or [one.message for one in results], results, strict=True):
                 self.candidate.heard(message, result, registry, options, conversation)
@@ -407,90 +325,19 @@ class Bot:
             return "warming"
         if self._failed:
             return "broken"
-        return "ready" if self.stale_since is None else "stale"
-
-    @property
-    def stale_since(self) -> float | None:
-        """Since when newer files may exist that are not in use, in seconds since the epoch; None if they are in use."""
-        away = getattr(self._watch, "away_since", None)
-        known = (self._invalid_since if self.reload_error else None, away, self._newer_files.since)
-        return min((since for since in known if since is not None), default=None)
-
-    def look_for_newer_files(self) -> None:
-        """Let `stale_since` count files that nobody has loaded. A watcher loads them by itself."""
-        if self._watch is None and self._matcher is not None and not self._warming:
-            self._newer_files.look(self._matcher)
+        return "ready" if self.files.stale_since is None else "stale"
 
     @property
     def status(self) -> BotStatus:
         """What the metrics report about the bot."""
         candidate_bytes = None if self.candidate is None else self.candidate.bytes
-        return BotStatus(self.state, self._matcher, self._loaded_at, self._name, candidate_bytes, self._drift.last)
+        return BotStatus(self.state, self._matcher, self.files.loaded_at, self.name, candidate_bytes, self._drift.last)
 
     def exposition(self) -> bytes:
         """Return the metrics in Prometheus's text format."""
-        self.look_for_newer_files()
+        if self.state != "warming":
+            self.files.look()
         return self.metrics.exposition([self.status])
-
-    async def reload(self) -> Matcher:
-        """Read the files again, here and in the other workers.
-
-        Raises `ProblemError` if they are invalid; the last valid registry then stays active.
-        """
-        if self._reloads is not None:
-            self._reloads_seen = self._reloads.request()
-        return await self._reload_here()
-
-    async def _reload_here(self) -> Matcher:
-        """Reload once those before have ended, together with everyone else who waits for that."""
-        if self._next_reload is None or not self._next_reload.may_join():
-            self._next_reload = SharedReload(self._reload, self.matcher)
-            self._next_reload.start(self._reloader)
-        return await self._next_reload.matcher()
-
-    async def _follow(self, reloads: ReloadCounter) -> None:
-        """Reload whenever another worker or a signal has requested it."""
-        while True:
-            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-            if (requested := reloads.requested) != self._reloads_seen:
-                self._reloads_seen = requested
-                with suppress(ProblemError):  # reported in the log and by /readyz
-                    await self._reload_here()
-
-    def _reload(self, matcher: Matcher) -> Matcher:
-        try:
-            if self._watch is None:
-                matcher.reload()
-            else:  # trains in the background, as after any other change
-                self._watch.reload()
-        except DatabaseError as error:  # `stale_since` tells it while it lasts
-            self.metrics.reloaded(self._name, ok=False)
-            raise from_lost_database(error) from error
-        except Exception as error:
-            self._note_error(from_failed_reload(error))
-            expected = isinstance(error, IntentMatchError)
-            told = "%sreload failed, the last valid registry stays active: %s"
-            _log.warning(told, self._about, error, exc_info=not expected)
-            raise ProblemError(from_failed_reload(error)) from error
-        self._note_reload(matcher.registry)
-        intents, fingerprint = len(matcher.registry), matcher.registry.fingerprint
-        _log.info("%sreloaded: %d intents, fingerprint %s", self._about, intents, fingerprint)
-        return matcher
-
-    def _note_reload(self, registry: Registry) -> None:
-        self.reload_error = None
-        self._newer_files.forget()
-        self._loaded_at = time.time()
-        self.metrics.reloaded(self._name, ok=True)
-
-    def _note_invalid_files(self, problems: Sequence[Problem]) -> None:
-        self._note_error(from_invalid_files(problems))
-
-    def _note_error(self, details: ProblemDetails) -> None:
-        if self.reload_error is None:
-            self._invalid_since = time.time()
-        self.reload_error = details
-        self.metrics.reloaded(self._name, ok=False)
 
 
 def _probing(utterance: Utterance) -> str:

@@ -275,7 +275,7 @@ class BotPool:
         """Let the states of loaded bots count files that nobody has loaded."""
         for entry in self._loaded():
             if entry.bot is not None:
-                entry.bot.look_for_newer_files()
+                entry.bot.files.look()
 
     def exposition(self) -> bytes:
         """Return the metrics in Prometheus's text format."""

@@ -40,6 +40,6 @@ def candidate_of(bot: Bot) -> BotCandidate:
 
 def _workspace(bot: Bot) -> Workspace | None:
     try:
-        return bot.workspace
+        return bot.editing.workspace
     except ProblemError:
         return None

@@ -41,7 +41,7 @@ def add_bot_calls(router: APIRouter) -> None:
     async def reload(request: Request) -> ReloadResponse:
         """Read the files again. If they are invalid, the last valid registry stays active."""
         bot: Bot = request.state.bot
-        return ReloadResponse.from_registry((await bot.reload()).registry)
+        return ReloadResponse.from_registry((await bot.files.reload()).registry)
 
 
 def add_process_calls(app: FastAPI, served: Bot | BotPool) -> None:
@@ -85,15 +85,15 @@ def _add_readiness(app: FastAPI, bot: Bot) -> None:
         """
         with_reasons = may_know(request)
         registry = (await bot.ready(with_reasons=with_reasons)).registry
-        await asyncio.to_thread(bot.look_for_newer_files)
-        since = bot.stale_since
+        await asyncio.to_thread(bot.files.look)
+        since = bot.files.stale_since
         return Ready(
             status="ready" if since is None else "stale",
             fingerprint=registry.fingerprint,
             intents=len(registry),
             stale=since is not None,
             stale_since=None if since is None else datetime.fromtimestamp(since, timezone.utc),
-            reload_error=bot.reload_error if with_reasons else None,
+            reload_error=bot.files.error if with_reasons else None,
         )
 
 

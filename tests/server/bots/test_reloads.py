@@ -87,9 +87,9 @@ def test_reloads_requested_during_a_reload_become_one(folder: Path, monkeypatch:
     bot = Bot(matcher, BatchQueue(Batching(), Metrics()))
 
     async def scenario() -> None:
-        first = asyncio.create_task(bot.reload())
+        first = asyncio.create_task(bot.files.reload())
         await asyncio.to_thread(started.wait, 60)
-        others = [asyncio.create_task(bot.reload()) for _ in range(50)]
+        others = [asyncio.create_task(bot.files.reload()) for _ in range(50)]
         await asyncio.sleep(0.1)
         go_on.set()
         assert await asyncio.gather(first, *others) == [matcher] * 51

@@ -109,11 +109,11 @@ def add_calls(router: APIRouter) -> None:
 
         def promoted(_: Files) -> list[Edit]:
             if record.source.kind == "revision":
-                return bot.workspace.restoring(record.source.name)
+                return bot.editing.workspace.restoring(record.source.name)
             wanted = files_of(record.source, bot.matcher)
             if digest_of(wanted) != record.digest:
                 raise InputError("the files of the candidate have changed since it was loaded: begin it again")
-            return bot.workspace.replacing(wanted)
+            return bot.editing.workspace.replacing(wanted)
 
         beside = bot.matcher.fingerprint
         done = await write(bot, Operation(promoted, author, note), expected)
@@ -182,7 +182,7 @@ async def _response(bot: Bot) -> CandidateResponse:
         with explained():
             status = _candidate(bot).status()
             try:
-                revision = digest_of(bot.workspace.files())
+                revision = digest_of(bot.editing.workspace.files())
             except ProblemError:  # an artefact
                 revision = None
             return CandidateResponse.from_status(status, revision)
@@ -192,7 +192,7 @@ async def _response(bot: Bot) -> CandidateResponse:
 
 def _note(bot: Bot, author: str, what: str) -> None:
     try:
-        workspace = bot.workspace
+        workspace = bot.editing.workspace
     except ProblemError:  # an artefact has no audit log
         return
     with explained():

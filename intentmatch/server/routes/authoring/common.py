@@ -125,7 +125,7 @@ def preview(bot: Bot, edits: Sequence[Edit], *, effect: bool, seconds: float) ->
     """Work out edits, and which answers they change. For a thread."""
     found, more = None, []
     with explained():
-        changes = bot.workspace.plan(edits)
+        changes = bot.editing.workspace.plan(edits)
         if effect and not changes.errors:
             try:
                 found = comparison(_Edited(bot), changes).go_on(seconds)
@@ -135,7 +135,7 @@ def preview(bot: Bot, edits: Sequence[Edit], *, effect: bool, seconds: float) ->
                 message = f"the effect cannot be worked out: {error}"
                 more = [ErrorItem(location="settings", message=message, rule="effect", severity="warning")]
     return PreviewResponse(
-        revision=digest_of(bot.workspace.named(changes.read)),
+        revision=digest_of(bot.editing.workspace.named(changes.read)),
         diff=changes.diff,
         problems=[*(ErrorItem.from_problem(problem) for problem in changes.brought), *more],
         writable=not changes.errors,
@@ -158,16 +158,16 @@ class _Edited:
 
     @property
     def workspace(self) -> Workspace:
-        return self._bot.workspace
+        return self._bot.editing.workspace
 
     async def reload(self) -> None:
         try:
-            await self._bot.reload()
+            await self._bot.files.reload()
         except ProblemError as error:
             raise InputError(error.details.detail or error.details.title) from error
 
     def evaluate_soon(self, revision: str) -> None:
-        self._bot.evaluator.ask(revision)
+        self._bot.editing.evaluator.ask(revision)
 
 
 def _item(error: InputError) -> ErrorItem:

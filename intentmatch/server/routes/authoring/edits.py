@@ -36,8 +36,8 @@ def add_calls(router: APIRouter) -> None:
         """Return the files as they are now, with their intents, lines and problems."""
         bot: Bot = request.state.bot
         with explained():
-            files = bot.workspace.files()
-            found, problems = bot.workspace.examine()
+            files = bot.editing.workspace.files()
+            found, problems = bot.editing.workspace.examine()
         texts = {name: content.decode("utf-8", "replace") for name, content in files.items()}
         items = [ErrorItem.from_problem(problem) for problem in problems]
         return RegistryResponse.from_registry(digest_of(files), texts, found, items)
@@ -49,7 +49,7 @@ def add_calls(router: APIRouter) -> None:
         """Return one intent with everything that the YAML says about it."""
         bot: Bot = request.state.bot
         with explained():
-            found, _ = bot.workspace.examine()
+            found, _ = bot.editing.workspace.examine()
         if name not in found:
             error = UnknownNameError("intent", name, [intent.name for intent in found])
             raise ProblemError(ProblemDetails.for_status(404, str(error)))
@@ -59,7 +59,7 @@ def add_calls(router: APIRouter) -> None:
     def preview_edits(request: Request, body: PreviewRequest) -> PreviewResponse:
         """Return what edits would do: the diff, the problems, and which answers change. Nothing is written."""
         bot: Bot = request.state.bot
-        edits = body.planned(bot.workspace.place)
+        edits = body.planned(bot.editing.workspace.place)
         return preview(bot, edits, effect=body.effect, seconds=body.seconds)
 
     @router.post("/edits", **WRITES)
@@ -70,6 +70,6 @@ def add_calls(router: APIRouter) -> None:
         """
         bot: Bot = request.state.bot
         expected, author = expected_revision(if_match), author_of(request)
-        workspace = await run_in_threadpool(lambda: bot.workspace)
+        workspace = await run_in_threadpool(lambda: bot.editing.workspace)
         edits = body.planned(workspace.place)
         return WrittenResponse.from_done(await write(bot, Operation(edits, author, body.note), expected))

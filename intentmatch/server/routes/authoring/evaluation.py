@@ -48,7 +48,7 @@ def add_calls(router: APIRouter) -> None:
 
         def messages() -> Heard:
             with explained():
-                bot.workspace.revision(identity)
+                bot.editing.workspace.revision(identity)
                 return heard(bot.inbox, body.days) if body.log is None else Heard(log_of_text(body.log, bot=bot.name))
 
         found = await run_in_threadpool(messages)
@@ -57,6 +57,6 @@ def add_calls(router: APIRouter) -> None:
             bot,
             "replay",
             lambda: revision_replay.replay_revision(
-                bot.workspace, bot.matcher, identity, found, body.against
+                bot.editing.workspace, bot.matcher, identity, found, body.against
             ).to_dict(),
         )

@@ -43,17 +43,17 @@ def stream(request: Request, bot: Bot, name: str, work: Callable[[], dict[str, A
     Once the key of the request is revoked, the stream ends with an `error`, and the work is cancelled. Only one such
     work of a bot runs at a time: raises `ProblemError` (503) while another one does.
     """
-    if not bot.evaluating.acquire(blocking=False):
+    if not bot.editing.evaluating.acquire(blocking=False):
         detail = "An evaluation or a replay of this bot is running already."
         raise ProblemError(ProblemDetails.for_status(503, detail), {"Retry-After": "30"})
     return StreamingResponse(Job(bot, name, work).events(partial(is_still_author, request)), media_type=MEDIA_TYPE)
 
 
 class Job:
-    """Work in a thread of its own, which holds `bot.evaluating` until it ends."""
+    """Work in a thread of its own, which holds `bot.editing.evaluating` until it ends."""
 
     def __init__(self, bot: Bot, name: str, work: Callable[[], dict[str, Any]]) -> None:
-        """Start it; the caller has acquired `bot.evaluating`."""
+        """Start it; the caller has acquired `bot.editing.evaluating`."""
         self._bot, self._name, self._work = bot, name, work
         self._cancelled = False
         self._events: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
@@ -85,7 +85,7 @@ class Job:
         try:
             last = self._ended()
         finally:
-            self._bot.evaluating.release()  # before the last event: whoever has read it may begin another one
+            self._bot.editing.evaluating.release()  # before the last event: whoever has read it may begin another one
         if last is not None:
             self._put(*last)
 

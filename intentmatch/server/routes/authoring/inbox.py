@@ -57,7 +57,7 @@ def add_calls(router: APIRouter) -> None:
         bot: Bot = request.state.bot
         with explained():
             found = review(bot.matcher, _messages(bot))
-            revision = digest_of(bot.workspace.files())
+            revision = digest_of(bot.editing.workspace.files())
         clusters = [cluster.to_dict() for cluster in found.clusters]
         return InboxResponse(
             revision=revision, clusters=clusters, understood=found.understood, hashed=len(found.hashed)
@@ -164,11 +164,11 @@ def _ignore(bot: Bot, messages: Sequence[Missed], author: str, note: str) -> Non
 def _workspace(bot: Bot) -> Workspace | None:
     """Return the files of a bot; None if it has no YAML, and so no audit log."""
     try:
-        return bot.workspace
+        return bot.editing.workspace
     except ProblemError:
         return None
 
 
 def _edits(bot: Bot, decision: Decision, body: InboxRequest) -> list[Edit]:
-    file = None if body.file is None else bot.workspace.place(body.file)
+    file = None if body.file is None else bot.editing.workspace.place(body.file)
     return edits_of([decision], language=body.language, file=file)

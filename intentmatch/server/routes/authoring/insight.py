@@ -99,8 +99,8 @@ def add_calls(router: APIRouter) -> None:
         """Return what `lint` finds in the files, the most valuable first, and which mends there are."""
         bot: Bot = request.state.bot
         with explained():
-            revision = digest_of(bot.workspace.files())
-            state = issues_of(bot.matcher, bot.workspace, wait)
+            revision = digest_of(bot.editing.workspace.files())
+            state = issues_of(bot.matcher, bot.editing.workspace, wait)
         progress = _progress(state)
         found = state.value if isinstance(state, Ready) else []
         return IssuesResponse(revision=revision, progress=progress, issues=[issue.to_dict() for issue in found])
@@ -123,7 +123,9 @@ def add_calls(router: APIRouter) -> None:
 
 def _edits(bot: Bot, body: MendRequest) -> list[Edit]:
     with explained():
-        state: Ready[list[Issue]] | Working | Failed = issues_of(bot.matcher, bot.workspace, _SECONDS_FOR_ISSUES)
+        state: Ready[list[Issue]] | Working | Failed = issues_of(
+            bot.matcher, bot.editing.workspace, _SECONDS_FOR_ISSUES
+        )
         if isinstance(state, Ready):
             return mends(state.value, body.issues)
     reason = state.reason if isinstance(state, Failed) else "the findings are not worked out yet"

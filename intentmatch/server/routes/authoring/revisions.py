@@ -48,7 +48,7 @@ def add_calls(router: APIRouter) -> None:
         """Return the newest revisions of the files."""
         bot: Bot = request.state.bot
         with explained():
-            workspace = bot.workspace
+            workspace = bot.editing.workspace
             digest, found = digest_of(workspace.files()), workspace.revisions(most)
         return RevisionsResponse(revision=digest, revisions=[_listed(workspace, revision) for revision in found])
 
@@ -61,8 +61,8 @@ def add_calls(router: APIRouter) -> None:
         """
         bot: Bot = request.state.bot
         with explained():
-            revision, files = bot.workspace.revision(identity)
-            evaluation = bot.evaluator.evaluation(revision.id)
+            revision, files = bot.editing.workspace.revision(identity)
+            evaluation = bot.editing.evaluator.evaluation(revision.id)
         return RevisionResponse(
             **RevisionInfo.from_revision(revision).model_dump(),
             files=[RevisionDiff(file=one.name, diff=one.diff) for one in files],
@@ -80,7 +80,7 @@ def add_calls(router: APIRouter) -> None:
         expected, author = expected_revision(if_match), author_of(request)
         bot: Bot = request.state.bot
         note = body.note or restoring_note(identity)
-        operation = Operation(lambda _: bot.workspace.restoring(identity), author, note, undoes=True)
+        operation = Operation(lambda _: bot.editing.workspace.restoring(identity), author, note, undoes=True)
         return WrittenResponse.from_done(await write(bot, operation, expected))
 
     @router.get("/audit", **{**READS, "openapi_extra": dict(ADMIN)})
@@ -88,4 +88,4 @@ def add_calls(router: APIRouter) -> None:
         """Return who wrote what, and when."""
         bot: Bot = request.state.bot
         with explained():
-            return AuditResponse.from_entries(bot.workspace.audit(most))
+            return AuditResponse.from_entries(bot.editing.workspace.audit(most))

@@ -47,7 +47,7 @@ def add_calls(router: APIRouter) -> None:
         """Return findings about the files as they are now, by meaning, and the diff that mends some of them."""
         bot: Bot = request.state.bot
         with explained():
-            workspace = bot.workspace
+            workspace = bot.editing.workspace
             revision = digest_of(workspace.files())
             matcher = bot.matcher
             report = lint(workspace.path, **{**matcher.explicit_settings, "encoder": matcher.encoder})

@@ -44,13 +44,13 @@ def test_closed_connection_cancels_the_work(held: Bot) -> None:
             ended.set()
 
     async def scenario() -> None:
-        assert held.evaluating.acquire(blocking=False)
+        assert held.editing.evaluating.acquire(blocking=False)
         stream = Job(held, "evaluation", endless).events(lambda: True)
         assert (await anext(stream)).startswith("event: progress")
-        assert held.evaluating.locked()
+        assert held.editing.evaluating.locked()
         await stream.aclose()  # as the server does when the client has gone
         assert await asyncio.to_thread(ended.wait, 60)
-        while held.evaluating.locked():
+        while held.editing.evaluating.locked():
             await asyncio.sleep(0.01)
 
     asyncio.run(scenario())
@@ -84,7 +84,7 @@ def test_whoever_has_read_the_last_event_may_begin_another(held: Bot, monkeypatc
     real = Job._put
 
     def put(self: Job, name: str, values: dict[str, Any]) -> None:
-        seen.append(held.evaluating.locked())
+        seen.append(held.editing.evaluating.locked())
         real(self, name, values)
 
     monkeypatch.setattr(Job, "_put", put)
@@ -106,7 +106,7 @@ def test_bug_is_logged_and_not_shown(held: Bot, caplog: pytest.LogCaptureFixture
 
 
 def test_second_work_of_a_bot_is_told_to_wait(held: Bot) -> None:
-    assert held.evaluating.acquire(blocking=False)
+    assert held.editing.evaluating.acquire(blocking=False)
 
     with pytest.raises(ProblemError) as caught:
         stream(asked(), held, "replay", dict)
@@ -140,7 +140,7 @@ def test_stream_of_a_revoked_key_ends_and_cancels_the_work(
         told += [str(part) async for part in parts]
         go.set()
         assert await asyncio.to_thread(ended.wait, 60)
-        while held.evaluating.locked():
+        while held.editing.evaluating.locked():
             await asyncio.sleep(0.01)
         return events("".join(told))
 

@@ -52,7 +52,7 @@ class Batches:
     ) -> None:
         self._recipe, self._anchors = recipe, anchors
         self._lines = _lines_by_intent(registry, titles)
-        self._negatives = [[clean(line.text) for line in intent.negatives] for intent in registry]
+        self._negatives = [[clean(line.text) for line in intent.all_negatives] for intent in registry]
         self.apart = _sharing(self._lines)
         self._usable = np.array([owner for owner, lines in enumerate(self._lines) if len(lines) > 1], dtype=np.int64)
         similar = centres[self._usable] @ centres[self._usable].T

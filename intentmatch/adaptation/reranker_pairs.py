@@ -34,7 +34,7 @@ class Pairs:
     def __init__(self, registry: Registry, vectors: Vectors, recipe: RerankerRecipe) -> None:
         self._recipe = recipe
         self._texts = [clean(utterance.text) for utterance in registry.utterances]
-        self._negatives = [[clean(line.text) for line in intent.negatives] for intent in registry]
+        self._negatives = [[clean(line.text) for line in intent.all_negatives] for intent in registry]
         self._owners = np.asarray(registry.owners, dtype=np.int64)
         _, self._keys = np.unique(np.array(registry.folded, dtype=object).astype(str), return_inverse=True)
         self._own = [self._others_of(row) for row in range(len(self._owners))]

@@ -72,7 +72,7 @@ def _check_registry(registry: Registry) -> None:
     """Check types, of lines in a quick way because there are many, and the rules that every reader checks."""
     intents = registry.intents
     check_argument("intents", [intent.name for intent in intents], tuple[str, ...])
-    without_lines = tuple(replace(intent, utterances=(), negatives=(), described=()) for intent in intents)
+    without_lines = tuple(replace(intent, utterances=(), negatives=(), described=(), excluded=()) for intent in intents)
     check_argument("registry", replace(registry, intents=without_lines), Registry)
     for line in (*registry.utterances, *registry.negatives):
         _check_line(line)

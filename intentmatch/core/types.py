@@ -156,11 +156,18 @@ class Intent:
     """Language code to further variants of the response in `responses`, if the author listed several."""
     described: tuple[Utterance, ...] = ()
     """Title and description, where they are read beside the utterances because the intent has few or none."""
+    excluded: tuple[Utterance, ...] = ()
+    """What such a description excludes ("refunds, but not pricing questions"), read beside the negatives."""
 
     @property
     def all_utterances(self) -> tuple[Utterance, ...]:
         """The utterances, followed by what is `described`."""
         return self.utterances + self.described
+
+    @property
+    def all_negatives(self) -> tuple[Utterance, ...]:
+        """The negatives, followed by what is `excluded`."""
+        return self.negatives + self.excluded
 
     @property
     def label(self) -> str:
@@ -249,8 +256,8 @@ class Registry:
     @cached_property
     def is_described(self) -> tuple[bool, ...]:
         """Whether each of `utterances` is the title or description of its intent."""
-        own = ((len(intent.utterances), len(intent.described)) for intent in self.intents)
-        return tuple(flag for lines, more in own for flag in (*[False] * lines, *[True] * more))
+        own = ((intent.utterances, intent.described) for intent in self.intents)
+        return tuple(flag for lines, more in own for flag in (*[False] * len(lines), *[True] * len(more)))
 
     @property
     def utterance_count(self) -> int:
@@ -280,13 +287,19 @@ class Registry:
 
     @cached_property
     def negatives(self) -> tuple[Utterance, ...]:
-        """All negatives, intent by intent."""
-        return tuple(negative for intent in self.intents for negative in intent.negatives)
+        """All negatives, intent by intent, with what is `excluded`."""
+        return tuple(negative for intent in self.intents for negative in intent.all_negatives)
+
+    @cached_property
+    def is_excluded(self) -> tuple[bool, ...]:
+        """Whether each of `negatives` is what the description of its intent excludes."""
+        own = ((intent.negatives, intent.excluded) for intent in self.intents)
+        return tuple(flag for lines, more in own for flag in (*[False] * len(lines), *[True] * len(more)))
 
     @cached_property
     def negative_owners(self) -> tuple[int, ...]:
         """The position of each negative's intent, in the order of `negatives`."""
-        return tuple(number for number, intent in enumerate(self.intents) for _ in intent.negatives)
+        return tuple(number for number, intent in enumerate(self.intents) for _ in intent.all_negatives)
 
     @cached_property
     def negative_lines(self) -> tuple[int, ...]:
@@ -335,6 +348,7 @@ class Registry:
                 *(["confirm"] if intent.confirm else []),
                 *([{"more_responses": dict(intent.more_responses)}] if intent.more_responses else []),
                 *([{"described": [line.text for line in intent.described]}] if intent.described else []),
+                *([{"excluded": [line.text for line in intent.excluded]}] if intent.excluded else []),
             ]
             for intent in self.intents
         ]

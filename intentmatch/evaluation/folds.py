@@ -69,6 +69,9 @@ def split(
     evaluated = representative(registry.lines) & ~described
     not_asked = sorted(row for groups in by_intent if len(groups) == 1 for row in groups[0] if evaluated[row])
     negative_groups = _groups(registry.negatives, registry.negative_owners, negative_vectors, [registry.negative_lines])
+    negative_groups = [
+        [group for group in groups if not any(registry.is_excluded[row] for row in group)] for groups in negative_groups
+    ]
     if folds == "loo":
         joined: dict[int, list[int]] = {}
         for group in (group for groups in splittable for group in groups):
@@ -105,6 +108,7 @@ def keeping(registry: Registry, rows: set[int], without_negatives: frozenset[int
             utterances=tuple(line for line in intent.utterances if next(places) in rows),
             described=tuple(line for line in intent.described if next(places) in rows),
             negatives=tuple(line for line in intent.negatives if next(of_negatives) not in without_negatives),
+            excluded=tuple(line for line in intent.excluded if next(of_negatives) not in without_negatives),
         )
         for intent in registry
     )

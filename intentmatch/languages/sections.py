@@ -70,6 +70,7 @@ SECTIONS: Mapping[str, Shape] = {
     "elisions": map_of(words),
     "joining_words": words,
     "or_words": words,
+    "exclusions": phrases,
     "question_mark": text,
     "shorthand": map_of(text),
     # Numbers.

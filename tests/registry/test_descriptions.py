@@ -117,6 +117,51 @@ def test_intent_without_lines_and_description_stays_an_error(tmp_path: Path) -> 
     assert ("no-utterances", "error", 1) in read(tmp_path, "intents: {a: {title: A}, b: {utterances: [hello]}}")[1]
 
 
+@pytest.mark.parametrize(
+    ("description", "said", "excluded"),
+    [
+        ("refunds, but not pricing questions", "refunds", ["pricing questions"]),
+        (
+            "money back (except for gift cards), any time. Also vouchers",
+            "money back, any time. Also vouchers",
+            ["gift cards"],
+        ),
+        ("when it comes. Not about an order already placed.", "when it comes.", ["an order already placed"]),
+        ("Rückgaben, aber keine Fragen zum Preis", "Rückgaben", ["Fragen zum Preis"]),
+        ("the app hangs, not responding", "the app hangs, not responding", []),
+        ("it was sent but not delivered", "it was sent but not delivered", []),
+        ("but not this", "but not this", []),
+    ],
+)
+def test_what_a_description_excludes_is_a_negative(
+    tmp_path: Path, description: str, said: str, excluded: list[str]
+) -> None:
+    (tmp_path / "bot.yaml").write_text(
+        f'intents: {{a: {{description: "{description}", utterances: {{de: [x]}}}}, b: {{utterances: [y]}}}}',
+        encoding="utf-8",
+    )
+    intent = examine(tmp_path)[0]["a"]
+    assert [line.text for line in intent.described] == [said]
+    assert [line.text for line in intent.excluded] == excluded
+    assert intent.negatives == ()
+
+
+def test_excluded_messages_are_pushed_away_and_never_asked_about(tmp_path: Path) -> None:
+    text = BOT.replace("get money back for a purchase", "get money back for a purchase, but not what a thing costs")
+    (tmp_path / "bot.yaml").write_text(BOT, encoding="utf-8")
+    before = Matcher.load(tmp_path, cache="off").match("what does this purchase cost", top_k=3)
+    (tmp_path / "bot.yaml").write_text(text, encoding="utf-8")
+    matcher = Matcher.load(tmp_path, cache="off")
+    after = matcher.match("what does this purchase cost", top_k=3)
+    scores = [next(one.score for one in result.candidates if one.intent == "refund") for result in (before, after)]
+    assert scores[1] < scores[0] - 0.03
+    artefact = matcher.artefact
+    folds = split(matcher.registry, artefact.wide_vectors, artefact.negative_vectors, "loo", 0).folds
+    assert sorted(row for one in folds for row in one.negatives) == [0]
+    save_artefact(artefact, tmp_path / "bot.imx")
+    assert load_artefact(tmp_path / "bot.imx").registry.intents == matcher.registry.intents
+
+
 def few_lines(path: Path) -> Matcher:
     """The bot with one line for each of the first two intents."""
     text = BOT.replace("    description: where", "    utterances: [where is it]\n    description: where")

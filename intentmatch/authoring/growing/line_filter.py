@@ -61,7 +61,7 @@ class LineFilter:
         self._taken |= {
             fold(negative.text): f"“{negative.text}”, which is no line of {intent.name}"
             for intent in matcher.registry
-            for negative in intent.negatives
+            for negative in intent.all_negatives
         }
         self._taken |= {fold(case.text): f"the test “{case.text}”" for case in matcher.registry.tests}
 

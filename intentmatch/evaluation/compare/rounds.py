@@ -270,4 +270,4 @@ def _lines(intent: Intent) -> list[tuple[str, str | None]]:
 
 def _rules(intent: Intent) -> tuple[object, ...]:
     """Return what decides about answers beside the utterances."""
-    return intent.threshold, intent.when, intent.label, [negative.text for negative in intent.negatives]
+    return intent.threshold, intent.when, intent.label, [negative.text for negative in intent.all_negatives]

@@ -55,6 +55,7 @@ def relocated(registry: Registry, prefix: str, shown: str) -> Registry:
             utterances=placed(intent.utterances),
             negatives=placed(intent.negatives),
             described=placed(intent.described),
+            excluded=placed(intent.excluded),
             slots=placed(intent.slots),
             location=place(intent.location),
         )

@@ -36,6 +36,7 @@ def to_plain(registry: Registry, *, tests: bool = False) -> dict[str, Any]:
                 "confirm": intent.confirm,
                 **({"more_responses": dict(intent.more_responses)} if intent.more_responses else {}),
                 **({"described": _lines(intent.described)} if intent.described else {}),
+                **({"excluded": _lines(intent.excluded)} if intent.excluded else {}),
             }
             for intent in registry
         ],
@@ -59,6 +60,7 @@ def from_plain(values: Mapping[str, Any]) -> Registry:
                 "slots": tuple(slots[number] for number in intent["slots"]),
                 "when": tuple(intent["when"]),
                 "described": _read_lines(intent.get("described", ())),
+                "excluded": _read_lines(intent.get("excluded", ())),
                 "more_responses": {code: tuple(texts) for code, texts in intent.get("more_responses", {}).items()},
             }
         )

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.errors import InputError, Location
-from intentmatch.text.normalize import fold, in_words, language_code, language_range
+from intentmatch.languages.own import OwnLanguages
+from intentmatch.text.normalize import base_language, fold, in_words, language_code, language_range
 
 Vectors = NDArray[np.float32]
 """float32 array of shape `(texts, dim)`: one row per text."""
@@ -231,6 +232,8 @@ class Registry:
     slots: tuple[Slot, ...] = ()
     """Slots declared for all intents. `Intent.slots` lists the ones that an intent uses."""
     rules: tuple[Rule, ...] = ()
+    own_sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Language code to the sections of its words that the bot adds or replaces: the `languages:` blocks of its YAML."""
 
     def __len__(self) -> int:
         return len(self.intents)
@@ -317,6 +320,16 @@ class Registry:
         return tuple(sorted({utterance.language for utterance in self.utterances if utterance.language}))
 
     @cached_property
+    def own_languages(self) -> OwnLanguages:
+        """The languages as this bot reads them, from `own_sections`."""
+        return OwnLanguages(self.own_sections, base_language)
+
+    @cached_property
+    def languages_as_read(self) -> tuple[str, ...]:
+        """The codes under which the words of `languages` are read, in the same order."""
+        return tuple(filter(None, map(self.own_languages.code, self.languages)))
+
+    @cached_property
     def tags(self) -> tuple[str, ...]:
         """All tags used in `when` of any intent, sorted."""
         return tuple(sorted({tag for intent in self.intents for tag in intent.when}))
@@ -354,7 +367,8 @@ class Registry:
         ]
         rules = [[rule.name, dict(rule.templates)] for rule in self.rules]
         tests = [self.tests_content] if self.settings.get("out_of_scope_share") == "tests" else []
-        text = json.dumps([content, dict(self.settings), rules, *tests], sort_keys=True, default=str)
+        own = [{"languages": dict(self.own_sections)}] if self.own_sections else []
+        text = json.dumps([content, dict(self.settings), rules, *tests, *own], sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

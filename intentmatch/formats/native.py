@@ -73,6 +73,8 @@ class _Writer:
         parts = [head]
         if registry.settings:
             parts.append({"settings": dict(registry.settings)})
+        if registry.own_sections:
+            parts.append({"languages": dict(registry.own_sections)})
         if registry.rules:
             parts.append(
                 {"rules": {rule.name: self._by_language(rule.templates, rule.location) for rule in registry.rules}}

@@ -65,6 +65,11 @@ def read_section(path: Path, section: str) -> Any:
         raise LanguageFileError(f"{path}:{first + line}: {section}: {error.problem}") from None
 
 
+def plain_section(path: Path, section: str) -> Any:
+    """Return what a section of a file holds as texts, lists and maps of texts."""
+    return yaml.load(section_texts(path)[section].text, Loader=_LOADER)[section]  # noqa: S506 - makes texts alone
+
+
 def check(path: Path) -> None:
     """Read all sections of a file. Raises `LanguageFileError` for the first one that is invalid."""
     for section in section_texts(path):

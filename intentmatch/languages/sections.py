@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import yaml
+
 from intentmatch.languages.shapes import (
+    MOST,
     Shape,
+    ShapeError,
     flag,
     list_of,
     map_of,
@@ -15,7 +19,10 @@ from intentmatch.languages.shapes import (
     phrases,
     record,
     text,
+    whole,
     words,
+    words_in,
+    written_as,
 )
 
 WITH_EXAMPLES = (
@@ -56,113 +63,141 @@ COMPOUNDING = {
 }
 """Ways to join numbers, by name."""
 _NUMBERS = map_of(number)
-_WORDS_BY_NUMBER = map_of(words, keys=number)
+_WORDS_BY_NUMBER = map_of(words, keys=whole(-999, MOST))
+_DAYS, _HOUR, _MINUTES = whole(-999, 999), whole(1, 12), whole(-59, 59)
+_CURRENCY = written_as("[A-Z]{3}", "EUR")
+_PART = one_of(("morning", "afternoon", "evening", "night"))
+_DAY_PART = written_as("-?[0-9]{1,3} (?:morning|afternoon|evening|night)", "1 morning")
+_TIME = written_as("(?:[01][0-9]|2[0-3]):[0-5][0-9]", "12:00")
+_LENGTH = written_as("P(?:[0-9]{1,4}[YMWD]|T(?:[0-9]{1,4}[HMS]){1,3})", "PT1H30M")
 
-SECTIONS: Mapping[str, Shape] = {
-    # The language itself, for authors who write its name where its code belongs.
-    "names": words,
-    "structure": list_of(one_of(STRUCTURE)),
-    # Words of a message.
-    "stop_words": words,
-    "function_words": words,
-    "polite_phrases": phrases,
-    "leading_words": words,
-    "elisions": map_of(words),
-    "joining_words": words,
-    "or_words": words,
-    "exclusions": phrases,
-    "question_mark": text,
-    "shorthand": map_of(text),
-    # Numbers.
-    "cardinals": record(
-        {
-            "words": _WORDS_BY_NUMBER,
-            "and": words,
-            "articles": words,
-            "inside": _WORDS_BY_NUMBER,
-            "times_ten": words,
-            "plus_ten": words,
-            "compounding": list_of(one_of(COMPOUNDING)),
-        }
-    ),
-    "number_forms": record(
-        {
-            "minus": phrases,
-            "point": phrases,
-            "more": _NUMBERS,
-            "parts": _NUMBERS,
-            "fixed": _NUMBERS,
-            "scales": _NUMBERS,
-        }
-    ),
-    "ordinals": record(
-        {
-            "words": _WORDS_BY_NUMBER,
-            "endings": phrases,
-            "suffix": pattern,
-            "instead": list_of(lambda node: str(node.value)),
-            "figures": pattern,
-            "counted": pattern,
-            "fixed": _NUMBERS,
-            "tens_first": flag,
-        }
-    ),
-    # Units.
-    "currencies": map_of(text),
-    "cents": map_of(text),
-    "currency_signs": map_of(text),
-    "degrees": words,
-    "durations": record(
-        {
-            "units": record(dict.fromkeys(("year", "month", "week", "day", "hour", "minute", "second"), phrases)),
-            "articles": phrases,
-            "halves": phrases,
-            "more": _NUMBERS,
-            "joints": phrases,
-            "whole": map_of(text),
-        }
-    ),
-    # Days and times.
-    "days": _NUMBERS,
-    "weekdays": list_of(words),
-    "months": words,
-    "weekday_moves": _NUMBERS,
-    "day_parts": map_of(text),
-    "weekday_parts": map_of(text),
-    "anchors": record({"after": phrases, "before": phrases}),
-    "moments": record(
-        {
-            **dict.fromkeys(
-                (
-                    *("next", "this", "last", "after_next", "week", "month", "year", "weekend"),
-                    *("morning", "afternoon", "evening", "night"),
-                    *("at", "around", "to", "between", "both", "later", "ago", "in_month"),
+
+def _shapes(pattern: Shape) -> Mapping[str, Shape]:
+    """Return the shape of each section, with the shape of its regular expressions."""
+    return {
+        # The language itself, for authors who write its name where its code belongs.
+        "names": words,
+        "structure": list_of(one_of(STRUCTURE)),
+        # Words of a message.
+        "stop_words": words,
+        "function_words": words,
+        "polite_phrases": phrases,
+        "leading_words": words,
+        "elisions": map_of(words),
+        "joining_words": words,
+        "or_words": words,
+        "exclusions": phrases,
+        "question_mark": text,
+        "shorthand": map_of(text),
+        # Numbers.
+        "cardinals": record(
+            {
+                "words": _WORDS_BY_NUMBER,
+                "and": words,
+                "articles": words,
+                "inside": _WORDS_BY_NUMBER,
+                "times_ten": words,
+                "plus_ten": words,
+                "compounding": list_of(one_of(COMPOUNDING)),
+            }
+        ),
+        "number_forms": record(
+            {
+                "minus": phrases,
+                "point": phrases,
+                "more": _NUMBERS,
+                "parts": _NUMBERS,
+                "fixed": _NUMBERS,
+                "scales": _NUMBERS,
+            }
+        ),
+        "ordinals": record(
+            {
+                "words": _WORDS_BY_NUMBER,
+                "endings": phrases,
+                "suffix": pattern,
+                "instead": list_of(lambda node: str(node.value)),
+                "figures": pattern,
+                "counted": pattern,
+                "fixed": _NUMBERS,
+                "tens_first": flag,
+            }
+        ),
+        # Units.
+        "currencies": map_of(_CURRENCY),
+        "cents": map_of(_CURRENCY),
+        "currency_signs": map_of(_CURRENCY),
+        "degrees": words,
+        "durations": record(
+            {
+                "units": record(dict.fromkeys(("year", "month", "week", "day", "hour", "minute", "second"), phrases)),
+                "articles": phrases,
+                "halves": phrases,
+                "more": _NUMBERS,
+                "joints": phrases,
+                "whole": map_of(_LENGTH),
+            }
+        ),
+        # Days and times.
+        "days": map_of(_DAYS),
+        "weekdays": list_of(words_in(7)),
+        "months": words_in(12),
+        "weekday_moves": map_of(_DAYS),
+        "day_parts": map_of(_DAY_PART),
+        "weekday_parts": map_of(_PART),
+        "anchors": record({"after": phrases, "before": phrases}),
+        "moments": record(
+            {
+                **dict.fromkeys(
+                    (
+                        *("next", "this", "last", "after_next", "week", "month", "year", "weekend"),
+                        *("morning", "afternoon", "evening", "night"),
+                        *("at", "around", "to", "between", "both", "later", "ago", "in_month"),
+                    ),
+                    phrases,
                 ),
-                phrases,
-            ),
-            "day_of_month": pattern,
-            "ending_from": pattern,
-        }
-    ),
-    "clock": record(
-        {
-            **dict.fromkeys(("before", "after", "morning", "afternoon", "night"), phrases),
-            **dict.fromkeys(
-                (
-                    *("minutes_before", "minutes_after", "hours", "halves"),
-                    *("past", "past_words", "plus", "behind", "spoken"),
+                "day_of_month": pattern,
+                "ending_from": pattern,
+            }
+        ),
+        "clock": record(
+            {
+                **dict.fromkeys(("before", "after", "morning", "afternoon", "night"), phrases),
+                **dict.fromkeys(
+                    (*("minutes_before", "minutes_after", "past", "past_words", "plus", "behind", "spoken"),),
+                    map_of(_MINUTES),
                 ),
-                _NUMBERS,
-            ),
-            "named": map_of(text),
-            "elided": list_of(text),
-            "endings": pattern,
-            "parts_first": flag,
-        }
-    ),
-    # Values that fill slots of templates.
-    "samples": map_of(list_of(text)),
-    # Messages for each of `WITH_EXAMPLES`: with the value that the section finds, and those that it leaves alone.
-    "examples": record(dict.fromkeys(WITH_EXAMPLES, record({"finds": map_of(text), "leaves": list_of(text)}))),
-}
+                **dict.fromkeys(("hours", "halves"), map_of(_HOUR)),
+                "named": map_of(_TIME),
+                "elided": list_of(text),
+                "endings": pattern,
+                "parts_first": flag,
+            }
+        ),
+        # Values that fill slots of templates.
+        "samples": map_of(list_of(text)),
+        # Messages for each of `WITH_EXAMPLES`: with the value that the section finds, and those that it leaves alone.
+        "examples": record(dict.fromkeys(WITH_EXAMPLES, record({"finds": map_of(text), "leaves": list_of(text)}))),
+    }
+
+
+SECTIONS = _shapes(pattern)
 """Shape of a section by its name."""
+
+
+def _no_pattern(node: yaml.Node) -> str:
+    raise ShapeError("a bot cannot set regular expressions: write words, or a slot with a `pattern`", node)
+
+
+OWN_SECTIONS = {
+    name: shape
+    for name, shape in _shapes(_no_pattern).items()
+    if name not in ("names", "shorthand", "exclusions", "samples", "examples")
+}
+"""Shapes of the sections that a bot may extend or replace.
+
+Its shorthand is in the setting `spelling`, its exclusions are `not:`, and its samples are the `examples` of slots. An
+author's regular expression could take so long that the other bots of a server had to wait.
+"""
+WORD_LISTS = ("stop_words", "function_words", "leading_words", "joining_words", "or_words", "degrees")
+"""Sections of words to which a bot's own words are added."""

@@ -6,6 +6,7 @@ A shape is a function that takes a YAML node and returns its value. Every scalar
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -14,13 +15,17 @@ import yaml
 
 Shape = Callable[[yaml.Node], Any]
 
+MOST = 10**15
+"""Numbers beyond it have no word that anybody writes to a bot."""
+
 
 class ShapeError(ValueError):
-    """A value has another shape than its section asks for; `line` counts from 0 in the text that was parsed."""
+    """A value has another shape than its section asks for; line and column count from 0 in the text that was parsed."""
 
     def __init__(self, why: str, node: yaml.Node) -> None:
         self.why = why
         self.line: int = node.start_mark.line
+        self.column: int = node.start_mark.column
         super().__init__(why)
 
 
@@ -36,6 +41,18 @@ def words(node: yaml.Node) -> str:
     return " ".join(text(node).split())
 
 
+def words_in(count: int) -> Shape:
+    """Return the shape of a certain number of words."""
+
+    def read(node: yaml.Node) -> str:
+        found = words(node)
+        if len(found.split()) != count:
+            raise ShapeError(f"expected {count} words, found {len(found.split())}", node)
+        return found
+
+    return read
+
+
 def pattern(node: yaml.Node) -> str:
     """Return a regular expression."""
     found = text(node)
@@ -46,16 +63,44 @@ def pattern(node: yaml.Node) -> str:
     return found
 
 
+def written_as(expression: str, example: str) -> Shape:
+    """Return the shape of a text that an expression matches, such as the `example`."""
+    known = re.compile(expression)
+
+    def read(node: yaml.Node) -> str:
+        if not known.fullmatch(found := text(node)):
+            raise ShapeError(f"expected a text such as {example!r}, found {found!r}", node)
+        return found
+
+    return read
+
+
 def number(node: yaml.Node) -> int | float:
-    """Return a whole number, or one with a decimal point or a fraction ("2/3")."""
+    """Return a whole number, or one with a decimal point or a fraction ("2/3"), up to `MOST`."""
     found = text(node).replace("_", "")
     try:
-        if re.fullmatch(r"-?[0-9]+", found):
-            return int(found)
-        above, _, below = found.partition("/")
-        return float(above) / float(below or 1)
+        if re.fullmatch(r"-?[0-9]{1,20}", found):
+            value: int | float = int(found)
+        else:
+            above, _, below = found.partition("/")
+            value = float(above) / float(below or 1)
     except (ValueError, ZeroDivisionError):
-        raise ShapeError(f"expected a number, found {found!r}", node) from None
+        value = math.nan
+    if not abs(value) <= MOST:
+        raise ShapeError(f"expected a number, found {found!r}", node)
+    return value
+
+
+def whole(least: int, most: int) -> Shape:
+    """Return the shape of a whole number within bounds."""
+
+    def read(node: yaml.Node) -> int:
+        value = number(node)
+        if not isinstance(value, int) or not least <= value <= most:
+            raise ShapeError(f"expected a whole number from {least} to {most}, found {text(node)!r}", node)
+        return value
+
+    return read
 
 
 def flag(node: yaml.Node) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from intentmatch.languages import files
+from intentmatch.languages.own import own_form, shipped_code
 from intentmatch.languages.packages import packaged_languages
 
 FOLDER = Path(__file__).parent
@@ -52,14 +53,18 @@ def codes() -> tuple[str, ...]:
 
 def sections_of(code: str) -> tuple[str, ...]:
     """Return the names of the sections of a language's file, in its order; none if it has no file."""
-    file = _file(code)
-    return tuple(files.section_texts(file)) if file else ()
+    file, form = _file(shipped_code(code)), own_form(code)
+    own = form.sections if form else ()
+    return tuple(dict.fromkeys((*(files.section_texts(file) if file else ()), *own)))
 
 
 def read_section(code: str, section: str) -> Any:
     """Return what a section of a language holds, in its shape of `SECTIONS`; None if the language lacks it."""
-    file = _file(code)
-    return files.read_section(file, section) if file and section in files.section_texts(file) else None
+    file, form = _file(shipped_code(code)), own_form(code)
+    has = file is not None and section in files.section_texts(file)
+    if form and section in form.sections:
+        return form.read(section, files.plain_section(file, section) if file and has else None)
+    return files.read_section(file, section) if file and has else None
 
 
 def _file(code: str) -> Path | None:

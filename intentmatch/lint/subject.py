@@ -270,6 +270,7 @@ def ordered(registry: Registry) -> Registry:
         ),
         registry.settings,
         registry.setting_locations,
+        own_sections=registry.own_sections,
     )
 
 

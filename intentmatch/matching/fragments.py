@@ -42,7 +42,7 @@ class Fragments:
         self._intents = [intent.name for intent in registry]
         self._owners, self._lines = registry.owners, registry.lines
         self._words = words
-        self._stop_words = stop_words(registry.languages) if registry.languages else frozenset[str]()
+        self._stop_words = stop_words(registry.languages_as_read) if registry.languages else frozenset[str]()
 
     def check(
         self, decision: Decision, text: ReadText, allowed: Collection[int] | None = None, hidden: Collection[int] = ()

@@ -32,7 +32,7 @@ def match_clauses(engine: Engine, whole: MatchResult, question: Question) -> Mat
     message = whole.message
     if whole.trace.decided_by in ("exact", "fuzzy", "noise", "empty"):
         return whole
-    found = pieces(message[:MAX_CHARACTERS], whole.language)
+    found = pieces(message[:MAX_CHARACTERS], engine.artefact.registry.own_languages.code(whole.language))
     if not 1 < len(found) <= _MOST_PIECES:
         return whole
     # One message may cause one request to a server, and the whole message may have caused it.

@@ -58,7 +58,7 @@ class OtherValues:
     """Finds the utterances that equal a message but for the values of their slots. Safe to use from many threads."""
 
     def __init__(self, registry: Registry, fill: Fill) -> None:
-        self._intents = registry.intents
+        self._intents, self._own_languages = registry.intents, registry.own_languages
         self._slots = [{slot.name: slot for slot in intent.slots} for intent in registry.intents]
         lists = {slot.values for own in self._slots for slot in own.values() if slot.kind == "list"}
         self._names = {values: _names(values) for values in lists}
@@ -97,7 +97,7 @@ class OtherValues:
             near += self._alone.get(" ".join(words), ())
         if not near:
             return {}
-        message = Message(text, question.language, question.now)
+        message = Message(text, self._own_languages.code(question.language), question.now)
         found: dict[int, SpellingHit] = {}
         most = 0
         for frame in sorted(near, key=lambda frame: (-frame.size, frame.row)):
@@ -171,7 +171,8 @@ def _frames(registry: Registry) -> Iterator[_Frame]:
         words = tuple(fixed_words(utterance))
         slots = tuple(mark.slot for mark in utterance.marks)
         key = intent, words, slots
-        if key in seen or not _says_enough(words, slots, free[intent], utterance.language or registry.first_language):
+        language = registry.own_languages.code(utterance.language or registry.first_language)
+        if key in seen or not _says_enough(words, slots, free[intent], language):
             continue
         seen.add(key)
         yield _Frame(row, intent, words, slots, not free[intent].isdisjoint(slots))

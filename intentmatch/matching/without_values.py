@@ -65,7 +65,7 @@ class WithoutValues:
     ) -> None:
         """`nearest` returns the rows of an intent, given by position, that are nearest to a vector."""
         self._utterances, self._owners = registry.utterances, registry.owners
-        self._first_language = registry.first_language
+        self._first_language, self._own_languages = registry.first_language, registry.own_languages
         self._intents = registry.intents
         self._positions = {intent.name: number for number, intent in enumerate(registry.intents) if intent.slots}
         self._read, self._encode, self._nearest, self._decide = read, encode, nearest, decide
@@ -82,7 +82,8 @@ class WithoutValues:
             return Checked(decision, None)
         found = self._read(text, best.intent, question)
         rest = _without(text, ((one.start, one.end) for one in found))
-        if not found or not _says_something(rest, question.language or self._first_language):
+        language = self._own_languages.code(question.language or self._first_language)
+        if not found or not _says_something(rest, language):
             return Checked(decision, None)
         alone = self._encode(ReadText(rest))
         rows = {row for one in (vector, alone) for row in self._nearest(one, position, _NEAREST, question.hidden)}

@@ -75,7 +75,7 @@ class Reader:
             else None
         )
         self._languages = MessageLanguage(registry, vocabulary)
-        self._noise = NoiseDetector(vocabulary.words, registry.languages)
+        self._noise = NoiseDetector(vocabulary.words, registry.languages_as_read)
 
     def read(self, message: str, question: Question, *, calibrates_foreign: bool = False) -> Reading:
         """Read one message. Raises `InputError` if it is not text.

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from intentmatch.core.result import Entity
+from intentmatch.languages.own import with_english
 from intentmatch.languages.tables import Table
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.neighbours import bare_words
@@ -85,5 +86,5 @@ def _link(text: str, first: Entity, second: Entity, language: str | None) -> str
 
 @lru_cache(maxsize=64)
 def _or_words(language: str | None) -> frozenset[str]:
-    codes = {"en", base_language(language)} if language else {"en"}
+    codes = with_english(base_language(language)) if language else ("en",)
     return frozenset(bare(word) for code in codes for word in _OR.get(code, "").split())

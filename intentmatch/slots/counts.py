@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from intentmatch.core.result import Entity
+from intentmatch.languages.own import shipped_code
 from intentmatch.slots.addresses import house_numbers
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.message import Message, SlotHit
@@ -21,7 +22,7 @@ _BEFORE_PRONOUN = frozenset(["the", "this", "that", "which", "another", "other"]
 
 def is_pronoun(number: Entity, before: Entity | None, message: Message) -> bool:
     """Return whether "one" stands for a thing and is no number: in "the large one", `before` is "large"."""
-    if number.text.casefold() != "one" or message.base_language != "en":
+    if number.text.casefold() != "one" or shipped_code(message.base_language) != "en":
         return False
     if before is not None and not message.text[before.end : number.start].strip():
         return True

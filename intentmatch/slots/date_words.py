@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from intentmatch.languages.own import shipped_code
 from intentmatch.languages.structure import structure_of
 from intentmatch.languages.tables import Table
 from intentmatch.slots.day_parts import WEEKDAY_PARTS, days_of_parts
@@ -109,7 +110,7 @@ def short_weekday_names(language: str) -> tuple[re.Pattern[str], Mapping[str, in
 
 def order_of_dates(language: str | None) -> str:
     """Return the order of day, month and year in digits: "DMY", "MDY" or one that puts the year first."""
-    if language is None or language in _MONTH_FIRST or "month_first" in structure_of(language):
+    if language is None or shipped_code(language) in _MONTH_FIRST or "month_first" in structure_of(language):
         return "MDY"
     info = _info(language)
     order = str(info.get("date_order", "DMY")) if info else "DMY"
@@ -181,6 +182,7 @@ def _names_a_month(name: str) -> bool:
 @lru_cache(maxsize=256)
 def _info(language: str) -> Mapping[str, Any] | None:
     """Return dateparser's data of a language or of its fallbacks, None if there are none."""
+    language = shipped_code(language)
     known = importlib.import_module("dateparser.data.languages_info").language_order
     for code in language_range(language):
         if code in known:

@@ -135,7 +135,7 @@ def _patterns(language: str) -> _DayPartPatterns:
         near[plain(word)] = int(days), part
     together = WEEKDAY_PARTS.get(language, {})
     part_of = {plain(word): part for word, part in together.items()} | part_of
-    inside = "|".join(map(plain, together)) or "(?!)"
+    inside = "|".join(re.escape(plain(word)) for word in together) or "(?!)"
     of_weekday = rf"(?:(?<=tag)|(?<=dag)|(?<=woch))(?:{inside})(?![^\W\d_])"
     said = f"(?P<part>{any_of([*part_of, *near])}|{of_weekday})"
     at = any_of(plain(word) for words in (own.at, own.around) for word in words.split("|")) if own else "(?!)"

@@ -18,6 +18,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from intentmatch.languages.own import shipped_code
 from intentmatch.slots.message import Message, NumberAt
 from intentmatch.text.normalize import language_range
 from intentmatch.text.scripts import kind
@@ -77,7 +78,7 @@ def numbers_in_digits(message: Message) -> Iterator[NumberAt]:
     """Yield the numbers of a message in digits, including overlapping ones."""
     yield from _fractions(message.plain)
     text = _ascii_letters(ascii_digits(message.text))
-    comma = message.language is None or any(code in _COMMA for code in language_range(message.language))
+    comma = message.language is None or any(code in _COMMA for code in language_range(shipped_code(message.language)))
     for found in (_WITH_COMMAS if comma else _WITH_SPACES).finditer(text):
         start, end = found.span("number")
         first, *others = found["number"].split("-")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+from intentmatch.languages.own import with_english
 from intentmatch.languages.tables import Table
 from intentmatch.text.normalize import bare, base_language
 from intentmatch.text.stop_words import stop_words
@@ -30,7 +31,7 @@ _PARTICLES = "in on up off out an auf aus ab zu over along around back away thro
 @lru_cache(maxsize=64)
 def function_words(language: str | None) -> frozenset[str]:
     """Return the function words of a language and of English, in bare form."""
-    codes = {"en", base_language(language)} if language else {"en"}
+    codes = with_english(base_language(language)) if language else ("en",)
     more = (word for code in codes for word in _MORE.get(code, "").split())
     return frozenset(part for word in (*stop_words(codes), *more) for part in bare(word).split())
 
@@ -38,7 +39,7 @@ def function_words(language: str | None) -> frozenset[str]:
 @lru_cache(maxsize=64)
 def polite_phrases(language: str | None) -> tuple[str, ...]:
     """Return phrases that may end a request in a language or in English, in bare form, the longest first."""
-    codes = ("en", base_language(language)) if language else ("en",)
+    codes = with_english(base_language(language)) if language else ("en",)
     phrases = {bare(phrase) for code in codes for phrase in _POLITE.get(code, "").split("|")} - {""}
     return tuple(sorted(phrases, key=len, reverse=True))
 
@@ -46,7 +47,7 @@ def polite_phrases(language: str | None) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def leading_words(language: str | None) -> frozenset[str]:
     """Return words that may begin an answer in a language or in English, in bare form."""
-    codes = {"en", base_language(language)} if language else {"en"}
+    codes = with_english(base_language(language)) if language else ("en",)
     return frozenset(bare(word) for code in codes for word in _LEADING.get(code, "").split())
 
 

@@ -16,6 +16,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from intentmatch.core.types import Slot
+from intentmatch.languages.own import shipped_code
 from intentmatch.slots.message import (
     AS_DECLARED,
     BUT_FOR_ACCENTS,
@@ -178,7 +179,7 @@ def declines(language: str | None) -> bool:
 
 
 def _first(language: str) -> str:
-    return base_language(language)
+    return base_language(shipped_code(language))
 
 
 def _may_end(message: Message, start: Start, end: int) -> bool:

@@ -96,6 +96,7 @@ class Message:
     """A message with the forms that finders share, computed once."""
 
     def __init__(self, text: str, language: str | None = None, now: datetime | None = None) -> None:
+        """`language` may be a bot's own form of a language, as `OwnLanguages.code` gives it."""
         self.text = text
         self.language = language
         self.now = now or datetime.now()

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from intentmatch.languages.own import with_english
 from intentmatch.languages.structure import structure_of
 from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit
@@ -142,7 +143,7 @@ def _units(language: str | None) -> Units:
     region = (language or "").rpartition("-")[2]
     signs = {sign: code for code, texts in _SIGNS.items() for sign in texts.split()}
     signs |= _SIGNS_OF.get(first, {})
-    names = {**_NAMES["en"], **_NAMES.get(first, {})}
+    names = {name: unit for code in with_english(first) for name, unit in _NAMES.get(code, {}).items()}
     for start, currencies in _REGIONS.items():
         if region in currencies:
             names |= {name: currencies[region] for name in names if name.startswith(start)}

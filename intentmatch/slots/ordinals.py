@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from intentmatch.languages.own import shipped_code
 from intentmatch.languages.tables import Table
 from intentmatch.slots.durations import unit_words
 from intentmatch.slots.function_words import function_words
@@ -159,7 +160,7 @@ def _forms(language: str) -> Mapping[str, int]:
     for word, number in _listed(language):
         if "_" not in word and "-" not in word:
             forms |= {bare(word + ending): number for ending in endings}
-            forms |= {bare("ال" + word): number} if language == "ar" else {}
+            forms |= {bare("ال" + word): number} if shipped_code(language) == "ar" else {}
     return forms
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from intentmatch.core.errors import NOWHERE, Problem, RegistryError, UnknownNameError
 from intentmatch.core.result import Entity, Missing
 from intentmatch.core.types import Intent, Registry, Slot, Value
+from intentmatch.languages.own import OwnLanguages, shipped_code
 from intentmatch.slots.alternatives import alternatives, joined_by_or, takes_one_value
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.counts import is_pronoun, without_hours_and_houses
@@ -86,8 +87,9 @@ class _Answer(NamedTuple):
 class SlotReader:
     """Reads the slots of one intent. Thread-safe."""
 
-    def __init__(self, intent: Intent, finders: Mapping[str, Finder]) -> None:
+    def __init__(self, intent: Intent, finders: Mapping[str, Finder], languages: OwnLanguages) -> None:
         """`finders` maps the name of every slot that is not of kind "any" to its finder."""
+        self._languages = languages
         self._slots = intent.slots
         self._kinds = {slot.name: slot.kind for slot in intent.slots}
         self._finders = finders
@@ -97,11 +99,11 @@ class SlotReader:
 
     def read(self, text: str, language: str | None = None, now: datetime | None = None) -> Reading:
         """Return the entities and missing slots of a message that matched the intent."""
-        message = Message(readable(text), language, now)
+        message = Message(readable(text), self._languages.code(language), now)
         entities = self._to_the_end(text, message, self._entities(message, self._slots))
         there = {entity.slot for entity in entities}
         single = [slot.name for slot in self._slots if takes_one_value(slot.kind)]
-        unsure = alternatives(text, entities, language, single)
+        unsure = alternatives(text, entities, message.language, single)
         questions = tuple(
             Missing(slot.name, unsure.get(slot.name) or slot.question(language))
             for slot in self._slots
@@ -130,7 +132,7 @@ class SlotReader:
                 raise UnknownNameError("slot", name, known)
         asked = frozenset(known if names is None else names)
         slots = [slot for slot in self._slots if slot.name in asked or slot.name in (others or ())]
-        message = Message(readable(text), language, now)
+        message = Message(readable(text), self._languages.code(language), now)
         return tuple(self._to_the_end(text, message, self._entities(message, slots, _Answer(asked, others is None))))
 
     def _to_the_end(self, text: str, message: Message, entities: list[Entity]) -> list[Entity]:
@@ -158,7 +160,7 @@ class SlotReader:
         for slot in slots:
             if slot.kind == "any":
                 by_language = self._frames[slot.name]
-                among = by_language.get(base_language(message.language or ""), by_language[None])
+                among = by_language.get(base_language(shipped_code(message.language or "")), by_language[None])
                 firm = [entity for entity in entities if entity.start not in weak]
                 if slot.name in asked:
                     among = [*among, EVERYTHING if answer and answer.is_whole else EVERYTHING_BUT_MANNERS]
@@ -277,7 +279,7 @@ def slot_readers(
             except ExpressionError as error:
                 problems.append(_bad_pattern(slot, error))
         if intent.slots:
-            readers[intent.name] = SlotReader(intent, own)
+            readers[intent.name] = SlotReader(intent, own, registry.own_languages)
     if problems:
         raise RegistryError(problems)
     return readers

@@ -13,12 +13,15 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
+from intentmatch.languages.own import shipped_code
 from intentmatch.languages.structure import structure_of
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import LATER_WEEKDAYS, MOMENT_WORDS
 from intentmatch.slots.word_patterns import any_of
 
 _LONGEST_MODIFIER = 24
+
+_NEVER = "(?!)(?P<n>)"
 
 
 class _WeekdayPatterns(NamedTuple):
@@ -110,8 +113,8 @@ def _patterns(language: str) -> _WeekdayPatterns:
     adjective = any_of(which)
     ahead = any_of(word for word in which if not word.startswith("after "))  # "the day after next Friday"
     of_week = f"(?:(?P<week>{adjective}) ?(?:{weeks})|(?:{weeks}) (?P<week_behind>{adjective}))"
-    day_of_month = rf"(?:{own.day_of_month})(?![.,:/-][0-9])"
-    gap = "の?" if language == "ja" else " ?,? ?(?:(?:el|le|am|il|on) )?"
+    day_of_month = rf"(?:{own.day_of_month or _NEVER})(?![.,:/-][0-9])"
+    gap = "の?" if shipped_code(language) == "ja" else " ?,? ?(?:(?:el|le|am|il|on) )?"
     return _WeekdayPatterns(
         re.compile(f"(?:{of_week}{gap}|(?P<which>{ahead}) ?)$"),
         re.compile(f" (?:(?:of |of the |de la |della |da |der |в )?{of_week}|(?P<which>{adjective}))"),

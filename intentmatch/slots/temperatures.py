@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from intentmatch.languages.own import with_english
 from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.numbers import below_zero, ends_below_zero, numbers
@@ -74,7 +75,7 @@ class _DegreePatterns(NamedTuple):
 @lru_cache(maxsize=64)
 def _patterns(language: str) -> _DegreePatterns:
     scales = {plain(word): unit for unit, words in _SCALES.items() for word in words.split()}
-    said = (word for code in ("en", language) for word in _DEGREES.get(code, "").split())
+    said = (word for code in with_english(language) for word in _DEGREES.get(code, "").split())
     degrees = dict.fromkeys((*_DEGREE_SIGNS, *said), "degree")
     after = {**scales, **dict.fromkeys(_LETTERS, "letter"), **degrees}
     by_word = {**scales, **_LETTERS}

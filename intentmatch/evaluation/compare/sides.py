@@ -67,6 +67,7 @@ def relocated(registry: Registry, prefix: str, shown: str) -> Registry:
         placed(registry.tests),
         placed(registry.slots),
         placed(registry.rules),
+        registry.own_sections,
     )
 
 

@@ -44,6 +44,7 @@ Feature = Literal[
     "confirm",
     "tests",
     "settings",
+    "own_sections",
     "lists",
     "synonyms",
     "patterns",

@@ -53,6 +53,10 @@ def without_unsupported(registry: Registry, says: Collection[Feature]) -> tuple[
         place = next(iter(registry.setting_locations.values()), None)
         reducer.report(place, f"settings ({', '.join(registry.settings)})")
         registry = replace(registry, settings={}, setting_locations={})
+    if registry.own_sections and "own_sections" not in says:
+        for code, sections in registry.own_sections.items():
+            reducer.report(None, f"words of the language {code!r} ({', '.join(sections)})")
+        registry = replace(registry, own_sections={})
     intents = tuple(map(reducer.intent, registry))
     kept = replace(registry, intents=intents, slots=reducer.slots(registry.slots))
     return kept, sorted({*problems, *reducer.problems})

@@ -10,6 +10,18 @@ from intentmatch.core.types import Case, Intent, Rule
 from intentmatch.registry.reading.slot_grammar import SlotEntry
 
 
+class OwnSection(NamedTuple):
+    """A section of a language's words, as the bot's author wrote it under `languages:`."""
+
+    language: str
+    name: str
+    value: Any
+    """Texts, lists and maps of texts."""
+    replaces: bool
+    """Whether it stands in place of the shipped section, and does not extend it."""
+    location: Location
+
+
 class Reference(NamedTuple):
     """A use of a rule or a slot in a template, or of a slot in a response."""
 
@@ -28,6 +40,7 @@ class FileContent:
     path: str = ""
     intents: list[Intent] = field(default_factory=list)
     settings: dict[str, tuple[Any, Location]] = field(default_factory=dict)
+    own_sections: list[OwnSection] = field(default_factory=list)
     tests: list[Case] = field(default_factory=list)
     slots: list[SlotEntry] = field(default_factory=list)
     """Slots of the file's own `slots:` block."""

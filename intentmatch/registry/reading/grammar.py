@@ -22,12 +22,13 @@ from intentmatch.registry.reading.line_parts import columns, quoted, shown
 from intentmatch.registry.reading.misplaced import is_intent, keys_above, keys_below, keys_below_last, languages_below
 from intentmatch.registry.reading.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
 from intentmatch.registry.reading.nodes import Sequence as ListNode
+from intentmatch.registry.reading.own_sections import read_own_sections
 from intentmatch.registry.reading.page import ALIAS_HINT, NAME_HINT, Page, is_empty
 from intentmatch.registry.reading.slot_grammar import SlotGrammar
 from intentmatch.registry.templates.syntax import MARKS, Blank, Template, Use, is_name, parse
 
 GRAMMAR_VERSION = "1"
-FILE_KEYS = ("version", "language", "include", "settings", "rules", "slots", "intents", "tests")
+FILE_KEYS = ("version", "language", "include", "settings", "languages", "rules", "slots", "intents", "tests")
 INTENT_KEYS = (
     "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when", "confirm",
 )  # fmt: skip
@@ -72,6 +73,8 @@ class FileGrammar:
         self._head(entries)
         if "settings" in entries:
             content.settings = self._settings(entries["settings"])
+        if "languages" in entries:
+            content.own_sections = list(read_own_sections(entries["languages"], page))
         if "rules" in entries:
             content.rules = list(self._rules(entries["rules"]))
         if "slots" in entries:

@@ -43,6 +43,7 @@ def to_plain(registry: Registry, *, tests: bool = False) -> dict[str, Any]:
         "slots": [slots.number(_slot(slot)) for slot in registry.slots],
         "rules": [[rule.name, dict(rule.templates), _place(rule.location)] for rule in registry.rules],
         "all_slots": slots.values,
+        **({"own_sections": dict(registry.own_sections)} if registry.own_sections else {}),
         **({"tests": [_case(case) for case in registry.tests]} if tests else {}),
     }
 
@@ -66,13 +67,16 @@ def from_plain(values: Mapping[str, Any]) -> Registry:
         )
         for intent in values["intents"]
     )
-    return Registry(
+    registry = Registry(
         tuple(intents),
         values["settings"],
         tests=tuple(_read_case(*case) for case in values.get("tests", ())),
         slots=tuple(slots[number] for number in values["slots"]),
         rules=tuple(Rule(name, templates, _read_place(place)) for name, templates, place in values["rules"]),
+        own_sections=values.get("own_sections", {}),
     )
+    registry.own_languages  # noqa: B018 - raises now for sections that are invalid
+    return registry
 
 
 class _Table:

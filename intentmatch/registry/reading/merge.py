@@ -8,6 +8,7 @@ from typing import Any
 
 from intentmatch.core.errors import Location, Problem
 from intentmatch.core.types import Intent, Registry
+from intentmatch.languages.own import REPLACES
 from intentmatch.registry.reading.file_content import FileContent
 from intentmatch.registry.reading.names import Names
 
@@ -27,10 +28,11 @@ def merge_files(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem
                 intents[intent.name] = _merged(known, intent)
         for name, (value, location) in content.settings.items():
             if name in settings:
-                hint = f"the first one is at {settings[name][1].short}; keep one of the two"
                 message = f"setting {name!r} is set in two files"
-                problems.append(Problem(location, "error", "setting-redefined", message, hint))
+                problems.append(Problem(location, "error", "setting-redefined", message, _keep_one(settings[name][1])))
             settings.setdefault(name, (value, location))
+    own_sections, repeated = _own_sections(contents)
+    problems += repeated
     names = Names(contents)
     registry = Registry(
         tuple(
@@ -42,8 +44,31 @@ def merge_files(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem
         tuple(case for content in contents for case in content.tests),
         names.slots,
         names.rules,
+        own_sections,
     )
     return registry, problems + names.problems()
+
+
+def _own_sections(contents: Sequence[FileContent]) -> tuple[dict[str, dict[str, Any]], list[Problem]]:
+    """Return the bot's sections by language, and a problem for each that two files have."""
+    problems: list[Problem] = []
+    found: dict[str, dict[str, Any]] = {}
+    first: dict[tuple[str, str], Location] = {}
+    for section in (section for content in contents for section in content.own_sections):
+        known = first.setdefault(section[:2], section.location)
+        if known != section.location:
+            message = f"the section {section.name!r} of {section.language!r} is given twice"
+            problems.append(Problem(section.location, "error", "language-section", message, _keep_one(known)))
+            continue
+        language = found.setdefault(section.language, {})
+        language[section.name] = section.value
+        if section.replaces:
+            language.setdefault(REPLACES, []).append(section.name)
+    return found, problems
+
+
+def _keep_one(first: Location) -> str:
+    return f"the first one is at {first.short}; keep one of the two"
 
 
 def _redefinitions(known: Intent, more: Intent) -> Iterator[Problem]:

@@ -11,6 +11,8 @@ from typing import Any
 
 from intentmatch.core.setting_values import DEFAULT_LANGUAGE
 from intentmatch.core.settings import PARSERS
+from intentmatch.languages.own import REPLACES
+from intentmatch.languages.sections import OWN_SECTIONS
 from intentmatch.registry.reading.grammar import FILE_KEYS, GRAMMAR_VERSION, INTENT_KEYS, OUT_OF_SCOPE, TEST_KEYS
 from intentmatch.registry.reading.slot_grammar import KINDS, SLOT_KEYS
 
@@ -29,6 +31,7 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "language": "Language of all utterances without one of their own, as a BCP-47 code: en, pt-BR, zh-Hant.",
         "include": "Other files and folders to read, relative to this file. Each file is read once.",
         "settings": "Settings of the matcher. A setting may be set in only one file of a folder.",
+        "languages": "Words of a language that this bot reads too, by language and section: see `guide languages`.",
         "rules": f"Template fragments by name, used as `<name>` in the whole folder. {_MARKS}",
         "slots": "Values that intents need from a message, by name, used as `{name}` in the whole folder.",
         "intents": "What users may want, by name. An intent may be spread over several files.",
@@ -111,10 +114,20 @@ def _file_properties() -> dict[str, Any]:
             | {"spelling": shorthand, "fallback": {"anyOf": [_TEXTS, by_language]}},
             "additionalProperties": False,
         },
+        "languages": _by_language(_language_sections()),
         "rules": _named(_LOCALIZED, names=_NAME),
         "slots": _SLOTS,
         "intents": _named(_mapping("intent", INTENT_KEYS, _intent_properties(), nullable=True)),
         "tests": {"type": ["array", "null"], "items": {**test, "required": ["text", "intent"]}},
+    }
+
+
+def _language_sections() -> dict[str, Any]:
+    section = {"type": ["object", "array", "string", "number", "boolean"]}
+    return {
+        "type": ["object", "null"],
+        "properties": {REPLACES: _TEXTS, **dict.fromkeys(OWN_SECTIONS, section)},
+        "additionalProperties": False,
     }
 
 

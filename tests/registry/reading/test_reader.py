@@ -139,7 +139,7 @@ def test_every_rule_id_has_a_test_case():
         (
             "xyz: x",
             "1:1: error [unknown-key] unknown key 'xyz' in a file",
-            "known keys: version, language, include, settings, rules, slots, intents, tests",
+            "known keys: version, language, include, settings, languages, rules, slots, intents, tests",
         ),
         (
             "settings: {zzz: 1}",

@@ -112,22 +112,31 @@ def commands(group: click.Group = cli, prefix: str = "") -> Iterator[tuple[str, 
 COMMANDS = dict(commands())
 
 
-@pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A git clone with a registry in `shop`, none in `intents`, and an inbox."""
     from intentmatch import Matcher
     from intentmatch.inbox import Inbox
 
-    monkeypatch.chdir(tmp_path)
-    Path("shop").mkdir()
-    Path("shop/shop.yaml").write_text(YAML, encoding="utf-8")
-    Path("log.jsonl").write_text('{"text": "where is it", "time": "2026-11-20T10:00:00Z"}\n', encoding="utf-8")
-    inbox = Inbox("misses.sqlite")
-    inbox.record(Matcher.load("shop").match("do you ship to norway"))
+    folder = tmp_path_factory.mktemp("clones") / "clone"
+    (folder / "shop").mkdir(parents=True)
+    (folder / "shop" / "shop.yaml").write_text(YAML, encoding="utf-8")
+    logged = '{"text": "where is it", "time": "2026-11-20T10:00:00Z"}\n'
+    (folder / "log.jsonl").write_text(logged, encoding="utf-8")
+    inbox = Inbox(folder / "misses.sqlite")
+    inbox.record(Matcher.load(folder / "shop", cache="off").match("do you ship to norway"))
     assert inbox.flush()
     identity = ["-c", "user.name=n", "-c", "user.email=n@example.org"]
-    for words in (["init", "-q"], ["add", "shop"], ["commit", "-qm", "first"]):
-        subprocess.run(["git", *identity, *words], check=True)
+    for words in (["init", "-q", "--template="], ["add", "shop"], ["commit", "-qm", "first"]):
+        subprocess.run(["git", "-C", str(folder), *identity, *words], check=True)
+    return folder
+
+
+@pytest.fixture
+def shop(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The registry of the clone in a copy, which is the working directory."""
+    shutil.copytree(clone, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return Path("shop")
 
 

@@ -56,7 +56,8 @@ def test_unknown_name_lists_and_suggests_known_names():
 
 def test_groups_have_separate_names():
     with pytest.raises(
-        UnknownNameError, match="unknown reranker 'static': known are chat, cross_encoder, onnx, remote, words"
+        UnknownNameError,
+        match="unknown reranker 'static': known are chat, cross_encoder, decisions, onnx, remote, systemone, words",
     ):
         plugins.factory("rerankers", "static")
 

@@ -152,14 +152,12 @@ def job_add(walk: Walk) -> None:
 
 def job_overlap(walk: Walk) -> None:
     """Add a line to the first pair of intents that take each other's lines."""
-    page = walk.page
+    page, wording = walk.page, walk.page.get_by_label("Another way to say it")
     walk.open("see")
     walk.click(page.get_by_role("tab", name="Overlaps"), page.locator(".st-versus"))
     walk.picture("pair")
-    walk.click(
-        page.get_by_role("button", name="Add a line like “ciao ciao”"), page.get_by_label("Another way to say it")
-    )
-    walk.type(field, "ciao ciao, a presto")
+    walk.click(page.get_by_role("button", name="Add a line like “ciao ciao”"), wording)
+    walk.type(wording, "ciao ciao, a presto")
     walk.key("Enter")
     walk.save()
 

@@ -136,9 +136,7 @@ class DatabaseWorkspace(Workspace):
         if not changes.files:
             return Written(changes, digest_of(before), None)
         note = note.strip() or summary(changes.edits)
-        new = {self.name_of(change.path): change.new for change in changes.files}
-        after = {name: content for name, content in before.items() if name not in new}
-        after |= {name: text.encode() for name, text in new.items() if text is not None}
+        after = self.named(changes.contents)
         stored = self._store.write_noted(after, author=author, note=note, expected=digest_of(before))
         return Written(changes, stored.digest, revision_of(stored))
 

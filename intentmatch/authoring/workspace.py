@@ -265,13 +265,7 @@ class Workspace:
         self._audit.prepare()
         self.history.prepare(before)
         changes.write()
-        present = dict(before)
-        for change in changes.files:
-            name = self.name_of(change.path)
-            if change.new is None:
-                present.pop(name, None)
-            else:
-                present[name] = change.new.encode()
+        present = self.named(changes.contents)
         warnings, revision = [], None
         try:
             revision = self.history.record(before, present, author, note)

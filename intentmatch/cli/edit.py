@@ -16,7 +16,6 @@ from intentmatch.cli.options import OUTPUT_FILE, takes_intents
 from intentmatch.cli.render import output
 from intentmatch.core.errors import InputError, RegistryError, UnknownNameError
 from intentmatch.registry.confinement import ReadLimits
-from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.authoring.operations.operation import Done, Operation, Plan
@@ -251,12 +250,8 @@ def require(intents: str | os.PathLike[str]) -> None:
         raise RegistryError([not_found(Path(intents))])
 
 
-def workspace_of(intents: str | os.PathLike[str] | Address) -> Workspace:
+def workspace_of(intents: str | os.PathLike[str]) -> Workspace:
     """Return the files of a registry, with their history."""
-    if isinstance(intents, Address):
-        from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
-
-        return DatabaseWorkspace(intents, ReadLimits.from_settings(intents))
     from intentmatch.authoring.workspace import Workspace
 
     return Workspace(intents, ReadLimits.from_settings(intents))

@@ -17,6 +17,7 @@ from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, 
 from intentmatch.cli.render import comparison, output, progress
 from intentmatch.cli.render import inbox as render
 from intentmatch.cli.render.progress import quiet_option
+from intentmatch.cli.revisions import live_workspace
 from intentmatch.core.errors import InputError, counted, suggest
 from intentmatch.storage.postgres.address import Address
 
@@ -254,7 +255,7 @@ def _workspace(matcher: Matcher) -> Workspace | None:
     from intentmatch.registry import is_yaml
 
     place = address_in_use(matcher) or matcher.path
-    return workspace_of(place) if place is not None and (isinstance(place, Address) or is_yaml(place)) else None
+    return live_workspace(place) if place is not None and (isinstance(place, Address) or is_yaml(place)) else None
 
 
 def _show_erased(done: Erased, lines: int | None, *, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,7 @@ from intentmatch.cli.edit import SHOWN_DIGITS, dry_run_option, planned, require,
 from intentmatch.cli.options import json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
+from intentmatch.registry.confinement import ReadLimits
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ def revisions(
         raise click.UsageError("--evaluate needs a REVISION.")
     if begin and revision is not None:
         raise click.UsageError("--begin takes no REVISION.")
-    workspace = _opened(intents)
+    workspace = live_workspace(intents)
     if begin:
         workspace.begin_history()
         output.say("Commands that edit keep revisions from now on.", err=as_json)
@@ -102,7 +104,7 @@ def restore(revision: str, intents: str | Address, note: str, dry_run: bool, yes
     from intentmatch.core.settings import resolve
     from intentmatch.inbox import Inbox
 
-    workspace = _opened(intents)
+    workspace = live_workspace(intents)
     restoring = Operation(lambda _: workspace.restoring(revision), note=note or restoring_note(revision), undoes=True)
     plan = planned(workspace, restoring)
     if not plan.changes.files:
@@ -113,11 +115,17 @@ def restore(revision: str, intents: str | Address, note: str, dry_run: bool, yes
         write(plan, yes=yes, inbox=inbox)
 
 
-def _opened(intents: str | Address) -> Workspace:
-    """Return the files of a registry. RegistryError if there is nothing at this path."""
+def live_workspace(intents: str | os.PathLike[str] | Address) -> Workspace:
+    """Return the files of a registry, those of a bot in PostgreSQL as they are there.
+
+    RegistryError if there is nothing at this path.
+    """
+    if isinstance(intents, Address):
+        from intentmatch.authoring.database_workspace import DatabaseWorkspace  # needs psycopg
+
+        return DatabaseWorkspace(intents, ReadLimits.from_settings(intents))
     workspace = workspace_of(intents)
-    if not isinstance(intents, Address):
-        require(workspace.path)
+    require(workspace.path)
     return workspace
 
 

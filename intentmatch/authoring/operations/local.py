@@ -41,7 +41,7 @@ def write_confirmed(
         written = workspace.write_planned(changes, author=author, note=note)
     else:
         changes.write()
-        written = Written(changes, digest_of(workspace.files()), None)
+        written = Written(changes, digest_of(workspace.named(changes.contents)), None)
     failed = None
     if publish is not None and changes.files:
         publish(note)

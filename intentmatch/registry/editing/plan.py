@@ -78,6 +78,13 @@ class Changes:
         """Unified diff of all files."""
         return "".join(change.diff for change in self.files)
 
+    @property
+    def contents(self) -> dict[Path, bytes]:
+        """Content of every file once the changes are written."""
+        new = {change.path: change.new for change in self.files}
+        kept = {path: content for path, content in self.read.items() if path not in new}
+        return kept | {path: text.encode() for path, text in new.items() if text is not None}
+
     def write(self) -> None:
         """Write all files or none.
 

@@ -31,6 +31,7 @@ def test_without_history_the_files_alone_are_written(bot: Path) -> None:
     done = write_confirmed(Operation([AddUtterance("greet", "good day")]).planned(workspace))
 
     assert done.revision is None
+    assert done.digest == workspace.digest()
     assert "good day" in (bot / "bot.yaml").read_text(encoding="utf-8")
     assert [entry.name for entry in bot.iterdir()] == ["bot.yaml"]
 

@@ -49,6 +49,11 @@ def free_port() -> int:
         (["--set", "nosuch=1"], "nosuch"),
         (["--set", "inbox=database"], "`inbox: database` needs a bot in PostgreSQL"),
         (["--set", "encoder=nonsense"], "unknown encoder 'nonsense'"),
+        (["--set", "encoder=static:nowhere"], "nowhere is not a static model"),
+        (["--set", "encoder=onnx:nowhere"], "nowhere is not an exported model"),
+        (["--set", "reranker=onnx:nowhere"], "nowhere is not an exported cross-encoder"),
+        (["--set", "reranker=chat:http://127.0.0.1:1/v1#m"], "must end in /chat/completions"),
+        (["--set", "require_signature=nowhere.pem"], "there is no key nowhere.pem"),
         (["--allowed-host", "http://bot.example/x"], "an allowed host must be a name such as shop.example"),
         (["--trusted-proxy", "nonsense"], "a trusted proxy must be an address such as 10.0.0.5"),
         (["--trusted-proxy", "10.0.0.5/8"], "has host bits set"),
@@ -66,7 +71,8 @@ def test_value_under_which_no_bot_could_answer_is_an_error_at_the_start(
 
     result = CliRunner().invoke(cli, ["serve", str(tmp_path), "--bots", *words])
 
-    assert (result.exit_code, said in result.output) == (2, True), result.output
+    code = 5 if "nowhere is not" in said else 2  # a model that is not there
+    assert (result.exit_code, said in result.output) == (code, True), result.output
 
 
 def ask(port: int, text: str, path: str = "/match") -> dict:

@@ -19,6 +19,7 @@ from intentmatch.encoders import check_kind
 from intentmatch.inbox.inbox import IN_DATABASE, NEEDS_DATABASE
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.reader import SUFFIXES, own_files
+from intentmatch.server.bots.model_pool import ModelPool
 from intentmatch.storage.postgres.address import Address, is_address
 
 NAME = "bots"
@@ -89,8 +90,24 @@ class BotFolder:
         settings = resolve(self.settings)
         if settings.inbox == IN_DATABASE and not isinstance(self.path, Address):
             raise InputError(NEEDS_DATABASE)
+        if settings.require_signature != "off" and not Path(settings.require_signature).is_file():
+            raise InputError(f"there is no key {settings.require_signature}, which `require_signature` names")
         if self.load_encoder is None:
             check_kind(settings)
+
+    def models_of_all(self, models: ModelPool) -> list[object]:
+        """Load the models that the settings of every bot name: one that is not there is an error at the start.
+
+        What another server computes is asked for with the first message: it may come up later. Raises what
+        `ModelPool` does.
+        """
+        settings = resolve(self.settings)
+        loaded: list[object] = []
+        if "encoder" in self.settings and self.load_encoder is None and settings.encoder.partition(":")[0] != "remote":
+            loaded.append(models.encoder(settings))
+        if "reranker" in self.settings:
+            loaded.append(models.reranker(settings))
+        return loaded
 
     def named_on_disk(self) -> Mapping[str, list[str]]:
         """Return what the YAML of each bot names, see `authoring.read_limits`. Raises as `bots`."""

@@ -131,6 +131,7 @@ class BotPool:
         self._preloaded = folder.preloaded(list(self._entries))
         self._warming = bool(self._preloaded)
         self._models = ModelPool(folder.load_encoder)
+        self._models_of_all = folder.models_of_all(self._models)  # the pool keeps only what somebody uses
         self._loaders = ThreadPoolExecutor(_LOADERS, thread_name_prefix="intentmatch-load")
         self._looking: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[None]] = set()

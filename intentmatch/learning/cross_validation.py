@@ -101,7 +101,8 @@ def cross_validate(
     are found sooner.
 
     With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` covers only these.
-    No message reads like what is `described`, so these utterances are held out with their whole intent only.
+    No message reads like what is `described`, so these utterances are held out with their whole intent only, and asked
+    about only if there are no others.
     With `shared`, intents have lines in common: such lines are held out together, and each is said in a context.
     """
     index = ExactIndex(vectors, owners, aggregation)

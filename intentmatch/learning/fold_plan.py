@@ -94,6 +94,8 @@ def plan_rounds(
     line_of = firsts[number]
     key = (scattered_keys(len(owner)) if keys is None else np.asarray(keys, dtype=np.int64))[rows]
     stays = np.zeros(len(rows), dtype=bool) if described is None else np.asarray(described, dtype=bool)[rows]
+    if stays.all():
+        stays[:] = False
     asked = _least(np.flatnonzero(representative(line_of.tolist()) & ~stays), key, _MOST_CASES // 2)
 
     folds = _FOLDS if len(rows) <= _MANY else _FOLDS_OF_MANY

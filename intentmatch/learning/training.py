@@ -19,6 +19,7 @@ from intentmatch.encoders.translations import Translations
 from intentmatch.encoders.unseen_messages import UnseenMessages
 from intentmatch.learning.calibration import Calibration, calibrate
 from intentmatch.learning.cross_validation import HeldOut, cross_validate
+from intentmatch.learning.described_calibration import calibrate_descriptions
 from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, prepare
 from intentmatch.learning.labelled_cases import Labelled, joined, labelled_cases
 from intentmatch.learning.labelled_share import share_in_use
@@ -88,7 +89,10 @@ def calibrated(validated: CrossValidated, data: TrainingData) -> Trained:
     labelled_share = data.labelled and data.labelled.share
     held_out, tested = cases_of(validated, data)
     share = share_in_use(settings, labelled_share)
-    found = calibrate(held_out, settings.target, names, languages, share, tested=tested)
+    if all(registry.is_described) and not settings.promises:
+        found = calibrate_descriptions(held_out, share)
+    else:
+        found = calibrate(held_out, settings.target, names, languages, share, tested=tested)
     calibration = replace(found, labelled=labelled_share)
     # A head that could not be cross-validated is not used.
     trained_head = validated.trained_head if calibration.curve is not None else None

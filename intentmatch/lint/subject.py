@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -73,17 +74,21 @@ class Subject:
     def per_line(self) -> Subject:
         """The same registry with one utterance per line of the author: the most typical sentence of a template."""
         line = np.asarray(self.registry.lines, dtype=np.intp)
-        kept = [
+        kept = {
             int(rows[(self.vectors[rows] @ self.vectors[rows].sum(axis=0)).argmax()])
             for rows in np.split(np.argsort(line, kind="stable"), np.flatnonzero(np.diff(np.sort(line))) + 1)
-        ]
+        }
         if len(kept) == len(line):
             return self
-        utterances: list[list[Utterance]] = [[] for _ in self.registry]
-        for row in sorted(kept):
-            utterances[self.owners[row]].append(self.lines[row])
-        intents = zip(self.registry, utterances, strict=True)
-        reduced = tuple(replace(intent, utterances=tuple(kept_lines)) for intent, kept_lines in intents)
+        rows = count()
+        reduced = tuple(
+            replace(
+                intent,
+                utterances=tuple(line for line in intent.utterances if next(rows) in kept),
+                described=tuple(line for line in intent.described if next(rows) in kept),
+            )
+            for intent in self.registry
+        )
         return Subject(replace(self.registry, intents=reduced), self.vectors[sorted(kept)], self.aggregation)
 
     @cached_property
@@ -249,7 +254,10 @@ class Subject:
 
 
 def ordered(registry: Registry) -> Registry:
-    """Return the registry with intents sorted by name, and utterances by place, language and text."""
+    """Return the registry with intents sorted by name, and utterances by place, language and text.
+
+    The description stands for the utterances of an intent that has none.
+    """
 
     def by_place(line: Utterance) -> tuple[Location, str, str]:
         return line.location or NOWHERE, line.language or "", line.text
@@ -265,6 +273,7 @@ def ordered(registry: Registry) -> Registry:
                 tuple(sorted(intent.utterances, key=by_place)),
                 location=intent.location,
                 when=intent.when,
+                described=() if intent.utterances else intent.described,
             )
             for intent in intents
         ),

@@ -11,6 +11,7 @@ from intentmatch import Matcher
 from intentmatch.artefact.store import load_artefact, save_artefact
 from intentmatch.evaluation.folds import keeping, split
 from intentmatch.learning.fold_plan import plan_rounds
+from intentmatch.lint import lint
 from intentmatch.registry import examine
 
 BOT = """\
@@ -97,6 +98,14 @@ def test_evaluation_holds_out_a_line_beside_its_description(tmp_path: Path) -> N
     registry = few_lines(tmp_path).registry
     rest = keeping(registry, {row for row, text in enumerate(registry.folded) if text != "money back"})
     assert (rest["refund"].utterances, rest["refund"].described) == ((), registry["refund"].described)
+
+
+@pytest.mark.parametrize("lines", ["", "    utterances: [where is it]\n"])
+def test_lint_examines_intents_without_lines(tmp_path: Path, lines: str) -> None:
+    (tmp_path / "bot.yaml").write_text(BOT.replace("    description: where", f"{lines}    description: where"))
+    found = {problem.rule for problem in lint(tmp_path, cache="off").problems}
+    assert "description-only" in found
+    assert ("few-utterances" in found) == bool(lines)
 
 
 def test_artefact_keeps_descriptions_apart_from_utterances(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from intentmatch import Matcher
 from intentmatch.authoring import effect
 from intentmatch.authoring.effect import Comparison, Effect, effect_of
 from intentmatch.core.types import Case, Registry
+from intentmatch.evaluation.compare.diff import compare
 from intentmatch.evaluation.compare.rounds import Rounds, before
-from intentmatch.registry.editing.edits import Edit, MoveUtterance, RemoveUtterance
+from intentmatch.registry.editing.edits import AddUtterance, Edit, MoveUtterance, RemoveUtterance
 from intentmatch.registry.editing.plan import plan
 
 TEXT = """\
@@ -50,6 +51,21 @@ def test_changed_answers_come_with_reasons(shop: Path) -> None:
     assert (test["effect"], test["new"]["intent"]) == ("worse", "refund")
     assert any("moved here from track" in reason for reason in test["reasons"])
     assert matcher.match("track my parcel").intent == "track"
+
+
+def test_description_that_excludes_something_is_compared(shop: Path) -> None:
+    """What it excludes is no negative of the author, and no message either."""
+    (shop / "shop.yaml").write_text(
+        "language: en\nintents:\n"
+        "  track: {description: 'where a parcel is, but not prices', utterances: [where is my parcel, track it]}\n"
+        "  refund: {description: 'money back, except for gift cards', utterances: [money back please, refund me]}\n",
+        encoding="utf-8",
+    )
+    matcher = Matcher.load(shop)
+    after = plan(shop, [AddUtterance("refund", "what does it cost")]).registry
+
+    assert effect_of(matcher, after).compared["held_out"] == (4, 4)
+    assert compare(matcher, Matcher.load(after)).to_dict()
 
 
 def test_unchanged_registry_has_no_effect(shop: Path) -> None:

@@ -70,7 +70,7 @@ def _both(old: Registry, new: Registry, renamed: Mapping[str, str]) -> Registry:
         if intent.name in before:
             known = {utterance.text for utterance in intent.utterances}
             removed = tuple(u for u in before[intent.name].utterances if u.text not in known)
-            intents.append(replace(intent, utterances=intent.utterances + removed, negatives=()))
+            intents.append(replace(intent, utterances=intent.utterances + removed, negatives=(), excluded=()))
     return Registry(tuple(intents))
 
 

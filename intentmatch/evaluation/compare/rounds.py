@@ -44,7 +44,7 @@ class Before:
         registry, artefact = old.registry, old.artefact
         self.encoder = CachingEncoder(old.encoder, vectors_of(old))
         vectors = artefact.wide_vectors
-        only_utterances = Registry(tuple(replace(intent, negatives=()) for intent in registry))
+        only_utterances = Registry(tuple(replace(intent, negatives=(), excluded=()) for intent in registry))
         self.folds = split(only_utterances, vectors, vectors[:0], FOLDS, 0).folds
         self._found: dict[int, dict[int, Outcome]] = {}
         self._lock = threading.Lock()

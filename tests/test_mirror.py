@@ -60,6 +60,7 @@ TESTED_IN: dict[str, str] = {
     "matching/opinions/server_judge.py": "matching/opinions/test_chat_judge.py",
     "slots/compounding.py": "slots/test_slot_numbers.py",
     "slots/digits.py": "slots/test_slot_numbers.py",
+    "languages/measured.py": "cli/test_languages_command.py",
     "languages/files.py": "languages/test_language_tables.py",
     "languages/sections.py": "languages/test_language_tables.py",
     "languages/structure.py": "languages/test_language_tables.py",

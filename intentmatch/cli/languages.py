@@ -32,8 +32,9 @@ def languages_(code: str | None, as_json: bool) -> None:
     """List what is read in which language.
 
     The table shows shorthand of chats, words that join requests, numbers and ordinals in words, currencies, degrees,
-    lengths of time, and words around times and days. Digits are read in every language. With LANGUAGE, all sections of
-    its file are listed with an example each, and those that it lacks.
+    lengths of time, and words around times and days. Digits are read in every language. The last column is the
+    percentage of sentences whose nearest English sentence, for the embedded encoder, is their translation. With
+    LANGUAGE, all sections of its file are listed with an example each, and those that it lacks.
 
     \b
     Examples:
@@ -54,19 +55,23 @@ def languages_(code: str | None, as_json: bool) -> None:
         rows = [_row(one) for one in codes()]
         cells = [["yes" if section in row["sections"] else "-" for section in _COLUMNS.values()] for row in rows]
         output.table(
-            ["code", "language", *_COLUMNS],
-            [[row["code"], row["name"], *line] for row, line in zip(rows, cells, strict=True)],
+            ["code", "language", *_COLUMNS, "encoder"],
+            [
+                [row["code"], row["name"], *line, "-" if row["measured"] is None else f"{row['measured']:.1f}"]
+                for row, line in zip(rows, cells, strict=True)
+            ],
         )
 
 
 def _row(code: str) -> dict[str, Any]:
+    from intentmatch.languages.measured import measured
     from intentmatch.languages.sections import SECTIONS
     from intentmatch.languages.tables import read_section, sections_of
 
     has = [name for name in SECTIONS if name in sections_of(code)]
     lacks = [name for name in SECTIONS if name not in has]
     name = (read_section(code, "names") or code).split()[0].title()
-    return {"code": code, "name": name, "sections": has, "lacks": lacks}
+    return {"code": code, "name": name, "sections": has, "lacks": lacks, "measured": measured().get(code)}
 
 
 def _show(code: str) -> None:

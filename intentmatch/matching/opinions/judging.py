@@ -28,6 +28,8 @@ class Option(NamedTuple):
     description: str | None
     lines: tuple[str, ...]
     """Its utterances nearest to the message."""
+    confidence: float | None = None
+    """How likely the bot itself holds it; None if it is not calibrated."""
 
 
 class Opinion(NamedTuple):
@@ -108,7 +110,8 @@ class Judging:
         position = self._positions[candidate.intent]
         rows = scoring.nearest_rows(vector, position, _LINES_OF_AN_INTENT, question.hidden)
         lines = tuple(clean(self._utterances[row].text) for row in rows)
-        return Option(intent.title_in(question.language) or intent.label, intent.description, lines)
+        title = intent.title_in(question.language) or intent.label
+        return Option(title, intent.description, lines, candidate.confidence)
 
 
 def _offered(asked: Sequence[Candidate]) -> tuple[Candidate, ...]:

@@ -81,9 +81,8 @@ class ServerJudge(ABC):
 
 
 def _cut(option: Option) -> Option:
-    title, description, lines = option
-    return Option(
-        title[:_MOST_OF_AN_OPTION],
-        description and description[:_MOST_OF_AN_OPTION],
-        tuple(line[:_MOST_OF_AN_OPTION] for line in lines),
+    return option._replace(
+        title=option.title[:_MOST_OF_AN_OPTION],
+        description=option.description and option.description[:_MOST_OF_AN_OPTION],
+        lines=tuple(line[:_MOST_OF_AN_OPTION] for line in option.lines),
     )

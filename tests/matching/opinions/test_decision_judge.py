@@ -22,6 +22,7 @@ from intentmatch.matching.reranker import load_reranker
 
 OPTIONS = [Option("Where is my order?", "A parcel.", ("track my order",)), Option("Cancel", None, ("stop my order",))]
 NAMES = ["Where is my order?", "Cancel", "none"]
+SHARES = (0.55, 0.3, 0.15)
 KINDS = ["systemone", "decisions"]
 DOUBTFUL = "my order now please"
 
@@ -93,6 +94,28 @@ def test_likely_option_is_chosen_and_an_unlikely_one_is_asked(
     server.script.append((200, {}, decided(kind, dict(zip(NAMES, probabilities, strict=True)))))
 
     assert judge.judge("stop my order", OPTIONS).choice == choice
+
+
+@pytest.mark.parametrize(
+    ("own", "choice"),
+    [
+        ((0.6, 0.1), 0),
+        ((0.2, 0.6), 1),
+        ((0.1, 0.1), "none"),
+        ((0.3, 0.5), "ask"),
+        ((0.0, 0.0), "none"),
+        ((None, 0.9), 0),
+    ],
+)
+def test_confidence_of_the_bot_is_evidence_too(
+    judge: DecisionJudge, server: OpinionServer, kind: str, own: tuple[float | None, float], choice: Any
+) -> None:
+    """It is multiplied, not sent; an uncalibrated bot leaves the choice to the model."""
+    server.script.append((200, {}, decided(kind, dict(zip(NAMES, SHARES, strict=True)))))
+    options = [option._replace(confidence=known) for option, known in zip(OPTIONS, own, strict=True)]
+
+    assert judge.judge("stop my order", options).choice == choice
+    assert "confidence" not in json.dumps(server.asked)
 
 
 def test_single_option_is_not_asked_about(judge: DecisionJudge, server: OpinionServer, kind: str) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+from driven_studio import JARGON
+
+from intentmatch.cli.guide import read_page
 from intentmatch.studio.wording import answer_in_words, plainly
 
 
@@ -28,3 +32,10 @@ def test_only_what_is_not_quoted_is_reworded(text, plain):
 )
 def test_answers_without_an_intent_have_words(answer, says):
     assert answer_in_words(answer) == says
+
+
+def test_help_has_the_words_of_the_screens():
+    """Names of commands and pages are in backticks and links."""
+    text = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|\[Lint and diff", "", read_page("studio").text, flags=re.DOTALL)
+
+    assert JARGON.findall(text) == []

@@ -58,6 +58,7 @@ COMPOUNDING = {
     "units_first": "the units come before the tens (one and twenty)",
     "vigesimal": "four twenties are eighty, and sixty ten is seventy",
     "ten_behind_units": "three ten is thirteen",
+    "ten_before_units": "ten three is thirteen",
     "ten_and_units": "ten and three is thirteen",
     "scales_first": "hundred two is two hundred",
 }

@@ -90,5 +90,5 @@ def _fits(ways: Collection[str], so_far: Sum, part: int) -> bool:
         return part >= 20 and so_far.joined
     if "vigesimal" in ways and tens in (60, 80):
         return part < 20
-    has_tens = tens >= 20 or ("ten_and_units" in ways and tens == 10 and so_far.joined)
+    has_tens = tens >= 20 or (tens == 10 and ("ten_and_units" if so_far.joined else "ten_before_units") in ways)
     return tens == 0 or (has_tens and tens % 10 == 0 and part < 10)

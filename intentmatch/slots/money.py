@@ -146,7 +146,8 @@ def _units(language: str | None) -> Units:
     names = {name: unit for code in with_english(first) for name, unit in _NAMES.get(code, {}).items()}
     for start, currencies in _REGIONS.items():
         if region in currencies:
-            names |= {name: currencies[region] for name in names if name.startswith(start)}
+            own = (name for name in names if name.startswith(start) and " " not in name)  # not "dollars américains"
+            names |= dict.fromkeys(own, currencies[region])
             signs |= {sign: currencies[region] for sign in signs if sign == start}
     cents = {word: _CENT + code for word, _, code in (part.partition("=") for part in _CENTS.split())}
     cents |= {word: _CENT + code for word, code in _CENTS_OF.get(first, {}).items()}

@@ -21,6 +21,8 @@ from intentmatch.slots.money import MoneyFinder
         ("en", "5 euros and 20 cents", "5 euros and 20 cents", 5.2, "EUR"),
         ("en-CA", "$20", "$20", 20, "CAD"),
         ("en-AU", "20 dollars", "20 dollars", 20, "AUD"),
+        ("fr-CA", "20 dollars américains", "20 dollars américains", 20, "USD"),
+        ("en", "20 us dollars", "20 us dollars", 20, "USD"),
         ("de", "1.234,50 € bitte", "1.234,50 €", 1234.5, "EUR"),
         ("de", "fünfzig Franken", "fünfzig Franken", 50, "CHF"),
         ("fr", "1 234,50 €", "1 234,50 €", 1234.5, "EUR"),

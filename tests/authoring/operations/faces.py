@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from authoring.conftest import TEXT
 from cli.command_line import run
 from line_server import line_server
 from starlette.testclient import TestClient
@@ -29,7 +30,12 @@ from intentmatch.registry.editing.edits import (
     RemoveIntent,
     RemoveUtterance,
     RenameIntent,
+    RewordUtterance,
 )
+from intentmatch.registry.editing.fields import SetField
+from intentmatch.registry.editing.formatting import Format
+from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting
+from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
 from intentmatch.server import create_app
 from intentmatch.server.bots.batching import Batching, BatchQueue
 from intentmatch.server.bots.bot import Bot
@@ -53,7 +59,7 @@ class Case(NamedTuple):
     edits: Callable[[Workspace], list[Edit]] = lambda _: []
     command: tuple[str, ...] | None = None
     body: dict[str, Any] | None = None
-    """Of `POST /edits`; without one, HTTP restores revision 1."""
+    """Of `POST /edits`; there is another call to restore revision 1."""
     tool: dict[str, Any] | None = None
     decision: tuple[str, str | None] | None = None
     """What is decided about the message `text` of the inbox."""
@@ -128,6 +134,25 @@ CASES = {
         ("rename", "bye", "farewell"),
         {"edits": [{"edit": "rename", "intent": "bye", "to": "farewell"}]},
     ),
+    "reword": Case(
+        lambda _: [RewordUtterance("hello", "hello you", "greet")],
+        body={"edits": [{"edit": "reword", "text": "hello", "new": "hello you", "intent": "greet"}]},
+    ),
+    "set": Case(
+        lambda _: [SetField("greet", "title", "Greeting")],
+        body={"edits": [{"edit": "set", "intent": "greet", "field": "title", "value": "Greeting"}]},
+    ),
+    "other file": Case(
+        lambda files: [ReplaceFile(files.place("new.yaml"), TEXT), RemoveFile(files.place("bot.yaml"))],
+        body={
+            "edits": [
+                {"edit": "replace_file", "file": "new.yaml", "text": TEXT},
+                {"edit": "remove_file", "file": "bot.yaml"},
+            ]
+        },
+    ),
+    "settings": Case(lambda files: [ChangeSettings(files.place("bot.yaml"), {"inbox_mode": Setting("hashed")})]),
+    "format": Case(lambda _: [Format()], ("format",)),
     "restore": Case(lambda files: files.restoring("1"), ("restore", "1")),
     "impossible": adding("good day", "nowhere"),
     "invalid": adding("goodbye", "greet"),
@@ -157,8 +182,9 @@ def before_the_write(meanwhile: Meanwhile):
 
 
 def of_command(bot: Path, meanwhile: Meanwhile, *words: str) -> Shown:
+    yes = [] if words[0] == "format" else ["--yes"]  # which does not ask
     with before_the_write(meanwhile):
-        done = run(*words, "--intents", str(bot), "--yes")
+        done = run(*words, "--intents", str(bot), *yes)
     return Shown(warnings=done.stderr) if done.exit_code == 0 else Shown(error=done.stderr)
 
 
@@ -321,7 +347,7 @@ def decided(case: Case) -> bool:
 
 FACES = {
     "command line": Face(command_line, lambda case: case.command is not None),
-    "http": Face(http, lambda _: True, answers=True, evaluates=True),
+    "http": Face(http, lambda case: case.body is not None or case is CASES["restore"], answers=True, evaluates=True),
     "studio": Face(studio, lambda _: True, answers=True, evaluates=True),
     "mcp": Face(mcp, lambda case: case.tool is not None, answers=True),
     "inbox command": Face(inbox_command, decided, empties_the_inbox=True),

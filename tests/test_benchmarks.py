@@ -283,6 +283,10 @@ def test_descriptions_beside_few_lines(run, tmp_path):
     written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert [(row["lines"], row["described"]) for row in written][:3] == [(0, True), (1, False), (1, True)]
     assert written[2]["first"] == 1.0
+    done = run("bench_descriptions", "--data", tmp_path, "--excluding", "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    written = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert [row["says"] for row in written[:3]] == ["nothing", "one text", "excluded"]
 
 
 @pytest.mark.parametrize(

@@ -240,6 +240,24 @@ class TestEdit:
         page.locator(".st-lines").get_by_text("when do you shut").wait_for(state="detached")
         assert yaml(served) == before
 
+    def test_intent_begins_as_a_description(self, page, served):
+        before = yaml(served)
+        open_screen(page, served, "edit")
+        card = page.locator(".st-card", has_text="New intent")
+        card.get_by_label("Name", exact=True).fill("gift_card")
+        card.get_by_label("Or what users want").fill("buy a gift card")
+        card.get_by_label("File").click()
+        page.get_by_role("option", name="orders.yaml").click()
+        card.get_by_role("button", name="Add", exact=True).click()
+        save_proposal(page)
+        page.get_by_role("heading", name="gift_card", exact=True).wait_for()
+        assert "  gift_card:\n    description: buy a gift card\n" in yaml(served)
+
+        page.get_by_role("button", name="Undo the last save").click()
+        save_proposal(page)
+        page.get_by_role("heading", name="gift_card", exact=True).wait_for(state="detached")
+        assert yaml(served) == before
+
     def test_language_of_the_lines_is_chosen(self, page, served):
         open_screen(page, served, "edit?intent=refund")
         page.get_by_role("button", name="ar 3", exact=True).click()

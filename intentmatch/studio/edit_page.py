@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 
 from nicegui import ui
@@ -11,7 +10,7 @@ from intentmatch.studio.following import follow
 from intentmatch.studio.held import Held, held
 from intentmatch.studio.intent_cards import IntentCards, new_intent
 from intentmatch.studio.intent_list import IntentList
-from intentmatch.studio.parts import bring_into_view, card, empty, heading, tag, words
+from intentmatch.studio.parts import bring_into_view, card, empty, heading, in_thread, tag, words
 from intentmatch.studio.preloading import preload
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
@@ -71,7 +70,7 @@ class _EditPage:
             self._draw()
 
     async def _allow_undo(self) -> None:
-        newest = await asyncio.to_thread(self._visit.bot.workspace.revisions, 2)
+        newest = await in_thread(self._visit.bot.workspace.revisions, 2)
         self._undo.set_enabled(len(newest) > 1)
 
     async def _open_intent(self, name: str) -> None:
@@ -151,7 +150,7 @@ class _EditPage:
 
     async def _undo_last(self) -> None:
         workspace = self._visit.bot.workspace
-        newest = await asyncio.to_thread(workspace.revisions, 2)
+        newest = await in_thread(workspace.revisions, 2)
         if len(newest) < 2:
             return
         note = f"Undo: {newest[0].note}"[:200]

@@ -24,6 +24,7 @@ from intentmatch.studio.parts import (
     difference,
     empty,
     heading,
+    in_thread,
     later,
     set_current,
     tag,
@@ -71,7 +72,7 @@ class _HistoryPage:
 
     async def refresh(self) -> None:
         """Read the revisions anew."""
-        self._revisions = await asyncio.to_thread(_revisions, self._visit.bot.workspace)
+        self._revisions = await in_thread(_revisions, self._visit.bot.workspace)
         self._draw()
         if self._chosen is None:
             self._right.clear()
@@ -81,7 +82,7 @@ class _HistoryPage:
     async def open(self, identity: str) -> None:
         """Show what a revision changed."""
         try:
-            revision, files = await asyncio.to_thread(self._visit.bot.workspace.revision, identity)
+            revision, files = await in_thread(self._visit.bot.workspace.revision, identity)
         except IntentMatchError as error:
             self._visit.tell(explained(error), "negative")
             return
@@ -182,7 +183,7 @@ class _HistoryPage:
         """Show who wrote what. Last: a part that comes later ends the first answer to the browser."""
 
         async def draw() -> None:
-            entries = await asyncio.to_thread(self._visit.bot.workspace.audit, _MOST_AUDIT)
+            entries = await in_thread(self._visit.bot.workspace.audit, _MOST_AUDIT)
             if not entries:
                 return
             with card("Audit log"), tag("table", classes="st-table"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -17,7 +16,7 @@ from intentmatch.registry.editing.settings_edit import Setting
 from intentmatch.studio.cursor import Cursor
 from intentmatch.studio.inbox_card import SECTIONS, Handlers, draw_group, offered, says
 from intentmatch.studio.inbox_decisions import ask_for_intent, write
-from intentmatch.studio.parts import empty, heading, later, tag
+from intentmatch.studio.parts import empty, heading, in_thread, later, tag
 from intentmatch.studio.preloading import preload
 from intentmatch.studio.switches import FILE, turn_on
 from intentmatch.studio.visit import Visit
@@ -79,7 +78,7 @@ class _InboxPage:
             empty("Messages that are not understood are not kept yet.")
             turn_on(self._visit, {"inbox": Setting(FILE)}, "Keep them from now on", self._reload)
             return
-        found = await asyncio.to_thread(_review, self._visit, inbox)
+        found = await in_thread(_review, self._visit, inbox)
         self._clusters, self._drawn = found.clusters, 0
         self._cards.clear()
         self._cursor.clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +13,7 @@ from nicegui.element import Element
 from intentmatch.encoders.encode import encode_all
 from intentmatch.matching.matcher import Matcher
 from intentmatch.studio.held import Health, Held, languages_of
-from intentmatch.studio.parts import badge, empty, set_current, tag, words
+from intentmatch.studio.parts import badge, empty, in_thread, set_current, tag, words
 from intentmatch.studio.rows import Rows
 from intentmatch.studio.visit import Visit
 from intentmatch.text.normalize import clean
@@ -134,7 +133,7 @@ class IntentList:
             return
         text = str(self._search.value or "")
         if text.strip() and self._meaning.value:
-            self._found = await asyncio.to_thread(by_meaning, self._visit.bot.matcher, text)
+            self._found = await in_thread(by_meaning, self._visit.bot.matcher, text)
         else:
             self._found = by_text(self._held, text)
         self._draw()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -13,7 +12,7 @@ from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.registry.editing.edits import AddTest
 from intentmatch.studio.host import Bot
 from intentmatch.studio.message_table import COLUMNS, Asked, Row, chosen, read, row_of, to_csv
-from intentmatch.studio.parts import card, tag
+from intentmatch.studio.parts import card, in_thread, tag
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit
 from intentmatch.studio.wording import NO_INTENT, answer_in_words
@@ -108,7 +107,7 @@ class ManyMessages:
         try:
             rows: list[Row] = []
             for start in range(0, len(asked), _TOGETHER):
-                rows += await asyncio.to_thread(_answers, self._visit.bot, asked[start : start + _TOGETHER], start + 1)
+                rows += await in_thread(_answers, self._visit.bot, asked[start : start + _TOGETHER], start + 1)
                 self._state.set_text(f"{len(rows):,} of {len(asked):,} messages")
         except IntentMatchError as error:
             self._state.set_text(explained(error))

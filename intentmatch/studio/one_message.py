@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +13,7 @@ from intentmatch.core.result import Candidate, Entity, MatchResult, Stage, WordM
 from intentmatch.registry.editing.edits import AddTest, AddUtterance, Edit
 from intentmatch.studio.drawing import Drawing, Node, badge, bar, node, region, table, words
 from intentmatch.studio.host import Bot
-from intentmatch.studio.parts import card, isolated, tag
+from intentmatch.studio.parts import card, in_thread, isolated, tag
 from intentmatch.studio.places import intent_node, place_node, with_short_names
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit
@@ -64,7 +63,7 @@ class OneMessage:
             self._say(_NOTHING)
             return
         try:
-            answer = await asyncio.to_thread(_answer, self._visit.bot, text, language)
+            answer = await in_thread(_answer, self._visit.bot, text, language)
         except IntentMatchError as error:
             self._say(node("p", explained(error), classes="st-problem", role="alert"))
             return

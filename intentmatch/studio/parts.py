@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from typing import Literal, ParamSpec, TypeVar
 
 from nicegui import background_tasks, ui
 from nicegui.element import Element
@@ -12,6 +13,9 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.core.errors import IntentMatchError, public_text
 from intentmatch.core.relative_paths import relative
+
+_Parameters = ParamSpec("_Parameters")
+_Found = TypeVar("_Found")
 
 BadgeKind = Literal["plain", "primary", "good", "warn", "bad"]
 _DIFF_CLASSES = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
@@ -124,6 +128,18 @@ def difference(diff: str) -> None:
             tag("div", line or " ", kind)
         if len(lines) > MOST_DIFF_LINES:
             tag("div", f"… {len(lines) - MOST_DIFF_LINES} more lines", "hunk")
+
+
+async def in_thread(
+    work: Callable[_Parameters, _Found], *args: _Parameters.args, **kwargs: _Parameters.kwargs
+) -> _Found:
+    """Do what takes long in a thread. If the page is closed meanwhile, the task ends: there is nothing to draw on."""
+    client = ui.context.client
+    try:
+        return await asyncio.to_thread(work, *args, **kwargs)
+    finally:
+        if client.is_deleted:
+            raise asyncio.CancelledError
 
 
 def later(build: Callable[[], Awaitable[None]], waiting: str) -> None:

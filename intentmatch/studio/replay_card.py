@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from nicegui import ui
 
 from intentmatch.authoring.revision_replay import DAYS, Against, RevisionReplay, heard, replay_revision
@@ -13,7 +11,7 @@ from intentmatch.core.errors import IntentMatchError, counted
 from intentmatch.evaluation.compare.replay import KINDS, Cause
 from intentmatch.runtime.steps import Step
 from intentmatch.studio.host import Bot
-from intentmatch.studio.parts import badge, card, link, tag, words
+from intentmatch.studio.parts import badge, card, in_thread, link, tag, words
 from intentmatch.studio.places import with_short_names
 from intentmatch.studio.proposal import explained
 from intentmatch.studio.visit import Visit
@@ -58,7 +56,7 @@ class ReplayCard:
         try:
             self._visit.require("author")
             against: Against = "current" if self._against.value == "current" else "before"
-            found = await asyncio.to_thread(self._work, self._visit.bot, against)
+            found = await in_thread(self._work, self._visit.bot, against)
         except StoppedError:
             says = "Cancelled."
         except IntentMatchError as error:

@@ -13,7 +13,7 @@ from intentmatch.inbox.sample import Judged
 from intentmatch.registry.editing.settings_edit import Setting
 from intentmatch.review import Quality, Question, Questions, Row, quality_of, questions_of
 from intentmatch.studio.inbox_decisions import ask_for_intent
-from intentmatch.studio.parts import badge, card, empty, heading, later, tag, words
+from intentmatch.studio.parts import badge, card, empty, heading, in_thread, later, tag, words
 from intentmatch.studio.places import intent_link
 from intentmatch.studio.switches import FILE, turn_on
 from intentmatch.studio.visit import Visit
@@ -59,7 +59,7 @@ class _ReviewPage:
 
     async def _draw(self) -> None:
         inbox = self._visit.bot.inbox
-        self._questions = None if inbox is None else await asyncio.to_thread(_read, inbox)
+        self._questions = None if inbox is None else await in_thread(_read, inbox)
         if self._place.is_deleted:
             return
         questions = self._questions

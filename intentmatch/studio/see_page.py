@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from intentmatch.studio.growth_view import GrowthView
 from intentmatch.studio.insight_part import InsightPart
 from intentmatch.studio.map_view import MapView
 from intentmatch.studio.overlap_view import OverlapView
-from intentmatch.studio.parts import heading, tag
+from intentmatch.studio.parts import heading, in_thread, tag
 from intentmatch.studio.preloading import preload
 from intentmatch.studio.target_view import TargetView
 from intentmatch.studio.visit import Visit
@@ -73,7 +72,7 @@ async def show(visit: Visit) -> None:
 def _map(visit: Visit) -> InsightPart[Any]:
     async def draw(found: UtteranceMap) -> None:
         # Long enough to read the cases that the training has left in the cache: the map is then drawn once.
-        held_out = await asyncio.to_thread(held_out_of, visit.bot.matcher, _SECONDS_FOR_CASES)
+        held_out = await in_thread(held_out_of, visit.bot.matcher, _SECONDS_FOR_CASES)
         MapView(visit, found, held_out.value if isinstance(held_out, Ready) else None)
 
     return InsightPart(lambda: utterance_map_of(visit.bot.matcher), draw, waiting="Drawing the map:")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from nicegui import ui
 
 from intentmatch.core.errors import IntentMatchError, public_text
 from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting
-from intentmatch.studio.parts import tag
+from intentmatch.studio.parts import in_thread, tag
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 
@@ -26,7 +25,7 @@ def turn_on(visit: Visit, values: Mapping[str, Setting], title: str, done: Calla
 
     async def switch() -> None:
         try:
-            names = await asyncio.to_thread(lambda: sorted(visit.bot.workspace.files()))
+            names = await in_thread(lambda: sorted(visit.bot.workspace.files()))
             places = visit.bot.matcher.registry.setting_locations
             file = Path(next(iter(places.values())).path) if places else visit.bot.workspace.place(names[0])
         except (IntentMatchError, IndexError) as error:

@@ -16,7 +16,7 @@ from intentmatch.evaluation.insight.target_effect import Change, Moved, Rates, c
 from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting
 from intentmatch.studio.chart_style import PRIMARY, TEXT, WARN, axis, tooltip
 from intentmatch.studio.confusion_view import figures
-from intentmatch.studio.parts import badge, card, empty, tag, words
+from intentmatch.studio.parts import badge, card, empty, in_thread, tag, words
 from intentmatch.studio.places import place
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
@@ -176,7 +176,7 @@ class TargetView:
         try:
             while True:
                 self._again, target = False, self._target
-                found = await asyncio.to_thread(moved, self._cases, {"precision": target} | self._promised)
+                found = await in_thread(moved, self._cases, {"precision": target} | self._promised)
                 if self._place.is_deleted:
                     return
                 if not self._again:

@@ -18,7 +18,7 @@ from intentmatch.registry.reading.grammar import FILE_KEYS, INTENT_KEYS, TEST_KE
 from intentmatch.registry.reading.slot_grammar import KINDS, SLOT_KEYS
 from intentmatch.studio.held import Held
 from intentmatch.studio.merging import merge, replacements
-from intentmatch.studio.parts import badge, card, tag, words
+from intentmatch.studio.parts import badge, card, in_thread, tag, words
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 
@@ -84,7 +84,7 @@ class YamlEditor:
     async def check(self) -> None:
         """Show the problems of the text at their lines."""
         name, text = self.name, self._text
-        _, found = await asyncio.to_thread(self._visit.bot.workspace.examine, {name: text.encode()})
+        _, found = await in_thread(self._visit.bot.workspace.examine, {name: text.encode()})
         path = str(self._visit.bot.workspace.place(name))
         if not self._editor.is_deleted and text == self._text:
             self._show([problem for problem in found if problem.location.path == path])

@@ -12,7 +12,7 @@ nicegui = pytest.importorskip("nicegui", reason="the extra studio is not install
 from nicegui import core  # noqa: E402
 from nicegui.page import page  # noqa: E402
 
-from intentmatch.studio.parts import isolated, later, tag  # noqa: E402
+from intentmatch.studio.parts import in_thread, isolated, later, tag  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,19 @@ def test_part_is_waited_for_until_it_is_there(monkeypatch, caplog, closed):
 
     asyncio.run(test())
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_task_ends_if_its_page_is_closed_meanwhile(monkeypatch, closed):
+    async def test() -> list[str]:
+        monkeypatch.setattr(core, "loop", asyncio.get_running_loop())
+        client, drawn = nicegui.Client(page("")), list[str]()
+
+        async def draw() -> None:
+            with client:
+                drawn.append(await in_thread(lambda: client.delete() if closed else None) or "drawn")
+
+        await asyncio.wait([asyncio.create_task(draw())])
+        return drawn
+
+    assert asyncio.run(test()) == ([] if closed else ["drawn"])

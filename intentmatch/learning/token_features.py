@@ -56,7 +56,7 @@ class TokenVectorizer:
     def __init__(self, rarity: NDArray[np.float32]) -> None:
         self.rarity = rarity
         """Inverse document frequency by hash, shape `(16384,)`."""
-        self._table = _Table(rarity)
+        self._table = _PairFeatures(rarity)
 
     @classmethod
     def fit(cls, texts: Sequence[Sequence[int]]) -> TokenVectorizer:
@@ -77,7 +77,7 @@ class TokenVectorizer:
         features = [table[pair] for pair in zip(*_neighbours(pieces), strict=True)]
         if len(table) > _MOST_KEPT:
             # Nothing is taken out of a table, because other threads may be reading it.
-            self._table = _Table(self.rarity)
+            self._table = _PairFeatures(self.rarity)
         places, values = zip(*features, strict=True)
         if len({*places}) < len(places):
             total: dict[int, float] = {}
@@ -107,7 +107,7 @@ class TokenVectorizer:
         return values
 
 
-class _Table(dict[tuple[int, int], tuple[int, float]]):
+class _PairFeatures(dict[tuple[int, int], tuple[int, float]]):
     """Map a pair of `_neighbours` to place and value of its feature, computed once per pair."""
 
     def __init__(self, rarity: NDArray[np.float32]) -> None:

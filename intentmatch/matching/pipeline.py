@@ -212,7 +212,7 @@ class Engine:
         others: Collection[str] | None = None,
     ) -> tuple[Entity, ...]:
         """Return the entities of an intent's slots; see `SlotReader.fill`. Raises `UnknownNameError`."""
-        self._questions.answering([intent])
+        self._questions.permitted([intent])
         asked = question._replace(language=self._reader.language_of(message, question.language))
         return self._results.fill(message, intent, slots, asked, others)
 

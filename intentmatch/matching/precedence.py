@@ -17,7 +17,7 @@ from intentmatch.text.normalize import fold
 _CACHED = 256
 
 
-class Answering(NamedTuple):
+class Eligible(NamedTuple):
     """The intents that may answer a message, and the lines that do not count for them."""
 
     allowed: frozenset[int] | None
@@ -35,17 +35,17 @@ class Precedence:
         for row, owner in enumerate(registry.owners) if self._shared else ():
             if owner in self._rows:
                 self._rows[owner].add(row)
-        self._cached = lru_cache(_CACHED)(self._answering)
+        self._cached = lru_cache(_CACHED)(self._eligible)
 
-    def answering(self, allowed: frozenset[int] | None, active: Collection[str]) -> Answering:
+    def eligible(self, allowed: frozenset[int] | None, active: Collection[str]) -> Eligible:
         """Return who may answer with these active tags. An intent whose lines are all hidden may not."""
-        return self._cached(allowed, frozenset(active)) if self._shared else Answering(allowed)
+        return self._cached(allowed, frozenset(active)) if self._shared else Eligible(allowed)
 
-    def _answering(self, allowed: frozenset[int] | None, active: frozenset[str]) -> Answering:
+    def _eligible(self, allowed: frozenset[int] | None, active: frozenset[str]) -> Eligible:
         hidden = self._shared.hidden(allowed, active)
         if hidden and allowed is not None:
             allowed -= {intent for intent, rows in self._rows.items() if rows <= hidden}
-        return Answering(allowed, hidden)
+        return Eligible(allowed, hidden)
 
     def asked(self, decision: Decision, *, exact: bool = False) -> Decision:
         """Turn a match into a question if another candidate has the same line as its nearest utterance.

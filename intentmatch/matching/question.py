@@ -29,18 +29,18 @@ class Questions:
 
     def _resolved(self, checked: MatchOptions) -> Question:
         top_k = self._top_k if checked.top_k is None else checked.top_k
-        answering = self.precedence.answering(self.answering(checked.allowed, checked.context), checked.context)
+        eligible = self.precedence.eligible(self.permitted(checked.allowed, checked.context), checked.context)
         previous = checked.previous_intent
         return Question(
             top_k,
             checked.language,
-            answering.allowed,
+            eligible.allowed,
             checked.now,
-            hidden=answering.hidden,
+            hidden=eligible.hidden,
             previous=None if previous is None else self._number(previous),
         )
 
-    def answering(self, names: Collection[str] | None, context: Collection[str] = ()) -> frozenset[int] | None:
+    def permitted(self, names: Collection[str] | None, context: Collection[str] = ()) -> frozenset[int] | None:
         """Return the positions of the intents that may answer; None for all.
 
         These are the intents named. Without names, they are the intents without `when` and those with an active tag.

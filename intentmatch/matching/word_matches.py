@@ -19,7 +19,7 @@ _UNSPACED = frozenset({"unspaced", "ideograph", "katakana"})
 _LEAST = 1e-3
 
 
-class _Words(NamedTuple):
+class _WordPieces(NamedTuple):
     """The words of a text, with the pieces that count for them."""
 
     texts: list[str]
@@ -61,7 +61,7 @@ def ignored_words(text: str) -> list[str]:
     return [word for word, salience in zip(words.texts, _of_words(words), strict=True) if salience < LEAST_SALIENCE]
 
 
-def _of_words(words: _Words) -> list[float]:
+def _of_words(words: _WordPieces) -> list[float]:
     """Return the salience of each word, 1 on the mean."""
     if not words.texts:
         return []
@@ -70,7 +70,7 @@ def _of_words(words: _Words) -> list[float]:
     return relative
 
 
-def _words(text: str) -> _Words:
+def _words(text: str) -> _WordPieces:
     """Split a text into words that have a letter or digit; pieces of punctuation marks are left out."""
     pieces = known_pieces(text)
     words: list[list[tuple[int, str]]] = []
@@ -79,7 +79,7 @@ def _words(text: str) -> _Words:
             words.append([])
         words[-1].append((piece, spelled))
     saliences = iter(embedded_context().read(pieces)[1].tolist() if pieces else ())
-    found = _Words([], [], [], [])
+    found = _WordPieces([], [], [], [])
     for word in words:
         read = [(piece, spelled, next(saliences)) for piece, spelled in word]
         counted = [(piece, salience) for piece, spelled, salience in read if any(map(_is_part_of_a_word, spelled))]

@@ -89,7 +89,7 @@ class Spoken(NamedTuple):
     """What was found, for the trace; empty if there is nothing to say."""
 
 
-class _Words(NamedTuple):
+class _WordEvidence(NamedTuple):
     """The words of a registry, and what they say about the language of a message.
 
     The share of words that the registry lacks in its own language is estimated by the share of its words that occur
@@ -306,13 +306,13 @@ class MessageLanguage:
         return np.array([n for n, code in enumerate(codes) if _family(code) in self._families], dtype=np.int64)
 
     @cached_property
-    def _words(self) -> _Words:
+    def _words(self) -> _WordEvidence:
         counts = self._vocabulary.counts
         once = sum(count == 1 for count in counts.values())
         lacking = min(max(once / max(1, counts.total()), _FEWEST_LACKING), _MOST_LACKING)
         of_known = min(0.0, math.log((1.0 - _LACKING) / (1.0 - lacking)))
         of_unknown = _LACKED_WEIGHT * max(0.0, math.log(_LACKING / lacking))
-        return _Words(self._vocabulary.words, of_known, of_unknown)
+        return _WordEvidence(self._vocabulary.words, of_known, of_unknown)
 
 
 def _likely(levels: Mapping[int, int], column: int) -> float:

@@ -132,12 +132,12 @@ class Reader:
         hits, intents = self._lexical.exact(rows), self._registry.intents
         owners = " and of ".join(intents[intent].name for intent in hits)
         accents = " but for accents" if self._registry.folded[rows[0]] != text.key else ""
-        answering = only(hits, question)
+        eligible = only(hits, question)
         first = ""
         if any(hit.row in question.hidden for hit in hits.values()):
-            first = "".join(f", and {intents[intent].name} goes first by its `when`" for intent in answering)
+            first = "".join(f", and {intents[intent].name} goes first by its `when`" for intent in eligible)
         stages.add("exact", f"equals an utterance of {owners}{accents}{first}")
-        return answering
+        return eligible
 
     def _spelled(self, typed: ReadText, question: Question, stages: TraceRecorder) -> tuple[ReadText, Hits]:
         """Return a message without its typing mistakes, and the utterances that it then equals."""

@@ -35,7 +35,7 @@ _LONGEST_WORD = 60
 _HYPHENS = " \t\u00a0\u202f-\u2010\u2011\u200c"
 
 
-class _Table(NamedTuple):
+class _NumberWords(NamedTuple):
     compounding: Collection[str]
     values: dict[str, int]
     parts: dict[str, int]
@@ -61,7 +61,7 @@ class _Run(NamedTuple):
 def spoken_numbers(message: Message) -> Iterator[NumberAt]:
     """Yield the numbers of a message in words of its language; an article is a loose one."""
     language = message.base_language
-    table = _table(language)
+    table = _number_words(language)
     if table is None:
         return
     for run in _runs(message, language, table):
@@ -71,7 +71,7 @@ def spoken_numbers(message: Message) -> Iterator[NumberAt]:
             yield NumberAt(*span, run.sum.total + run.sum.group, run.scale, is_article)
 
 
-def _runs(message: Message, language: str, table: _Table) -> Iterator[_Run]:
+def _runs(message: Message, language: str, table: _NumberWords) -> Iterator[_Run]:
     run: _Run | None = None
     for start, end in message.words:
         parts = _parts(language, message.bare[start:end])
@@ -94,7 +94,7 @@ def _adjacent(message: Message, end: int, start: int) -> bool:
     return between is not None and not between.strip(_HYPHENS)
 
 
-def _added(table: _Table, so_far: Sum | None, parts: tuple[int, ...]) -> Sum | None:
+def _added(table: _NumberWords, so_far: Sum | None, parts: tuple[int, ...]) -> Sum | None:
     for part in parts[1:] if so_far is None and parts[0] == AND else parts:
         so_far = plus(table.compounding, so_far, part)
         if so_far is None:
@@ -105,7 +105,7 @@ def _added(table: _Table, so_far: Sum | None, parts: tuple[int, ...]) -> Sum | N
 @lru_cache(maxsize=4096)
 def _parts(language: str, word: str) -> tuple[int, ...] | None:
     """Return the numbers that a word consists of, with -1 for an "and"; None for other words."""
-    table = _table(language)
+    table = _number_words(language)
     if table is None:
         return None
     if word in table.values:
@@ -127,7 +127,7 @@ def _split(parts: dict[str, int], word: str) -> tuple[int, ...] | None:
 
 
 @lru_cache(maxsize=64)
-def _table(language: str) -> _Table | None:
+def _number_words(language: str) -> _NumberWords | None:
     if language not in _CARDINALS:
         return None
     own = _CARDINALS[language]
@@ -135,7 +135,7 @@ def _table(language: str) -> _Table | None:
     for words, part in ((own.joint, AND), (own.times_ten, TIMES_TEN), (own.plus_ten, PLUS_TEN)):
         values |= dict.fromkeys(map(bare, words.split()), part)
     articles = frozenset(map(bare, own.articles.split()))
-    return _Table(own.compounding, values, values | _by_word(own.inside), articles)
+    return _NumberWords(own.compounding, values, values | _by_word(own.inside), articles)
 
 
 def _cardinals(**own: Any) -> _Cardinals:
@@ -151,7 +151,7 @@ def with_cardinals(language: str, before: Iterable[str], last: int) -> int | Non
 
     "Twenty" and 1 are 21; a word may be a part of a longer one ("einund" and 20).
     """
-    table = _table(language)
+    table = _number_words(language)
     so_far: Sum | None = None
     for word in before:
         parts = _parts(language, word)
@@ -164,7 +164,7 @@ def with_cardinals(language: str, before: Iterable[str], last: int) -> int | Non
 
 def cardinal(language: str, word: str) -> int | None:
     """Return the number that a single word in bare form means; None for other words."""
-    table, parts = _table(language), _parts(language, word)
+    table, parts = _number_words(language), _parts(language, word)
     total = _added(table, None, parts) if table and parts else None
     return None if total is None else total.total + total.group
 
@@ -172,5 +172,5 @@ def cardinal(language: str, word: str) -> int | None:
 @lru_cache(maxsize=64)
 def small_numbers(language: str) -> dict[str, int]:
     """Return the single words of a language for 1 to 31, in bare form."""
-    table = _table(language)
+    table = _number_words(language)
     return {} if table is None else {word: number for word, number in table.values.items() if 0 < number <= 31}

@@ -36,17 +36,17 @@ def test_language_code_is_checked() -> None:
 def test_intents_with_when_answer_while_a_tag_of_theirs_is_active(context: tuple[str, ...], expected: set[int]) -> None:
     questions = Questions(Registry((ALWAYS, AFTER_OFFER, AFTER_ORDER)), top_k=4)
 
-    assert questions.answering(None, context) == expected
+    assert questions.permitted(None, context) == expected
 
 
 def test_all_intents_answer_if_none_has_when() -> None:
-    assert Questions(Registry((ALWAYS,)), top_k=4).answering(None, ["offer"]) is None
+    assert Questions(Registry((ALWAYS,)), top_k=4).permitted(None, ["offer"]) is None
 
 
 def test_named_intents_answer_whatever_their_tags() -> None:
     questions = Questions(Registry((ALWAYS, AFTER_OFFER)), top_k=4)
 
-    assert questions.answering(["yes"]) == {1}
-    assert questions.answering([]) == frozenset()
+    assert questions.permitted(["yes"]) == {1}
+    assert questions.permitted([]) == frozenset()
     with pytest.raises(UnknownNameError, match="no"):
-        questions.answering(["no"])
+        questions.permitted(["no"])

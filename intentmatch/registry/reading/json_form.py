@@ -16,7 +16,7 @@ from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, Slo
 
 def to_plain(registry: Registry, *, tests: bool = False) -> dict[str, Any]:
     """Return the registry as JSON values, with its tests if wanted."""
-    slots = _Table()
+    slots = _NumberedValues()
     return {
         "settings": dict(registry.settings),
         "intents": [
@@ -79,7 +79,7 @@ def from_plain(values: Mapping[str, Any]) -> Registry:
     return registry
 
 
-class _Table:
+class _NumberedValues:
     """Numbered table of distinct values."""
 
     def __init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -100,8 +100,7 @@ def _outside(name: str, value: str, place: Location, limits: ReadLimits) -> Prob
         return Problem(place, "error", RULE, f"{name} names a database", hint)
     path = _path(name, value, place)
     if path is not None:
-        # A link in a model's folder may lead out of it.
-        files: Sequence[Path] = (path, *path.rglob("*")) if name in MODELS else (path,)
+        files = _within(path) if name in MODELS else iter((path,))
         refused = next((file for file in files if not limits.allows(file)), None)
         return None if refused is None else limits.refused(refused, place)
     entry = _needed(name, value, place)
@@ -110,6 +109,16 @@ def _outside(name: str, value: str, place: Location, limits: ReadLimits) -> Prob
     what = "server" if "://" in entry else "model"
     hint = f"whoever runs the bot can allow it: {how_to_allow(entry)}"
     return Problem(place, "error", RULE, f"{name} names the {what} {entry}, which is not allowed", hint)
+
+
+def _within(model: Path) -> Iterator[Path]:
+    """Yield a model's folder, and then what lies in it, where a link may lead out.
+
+    Whoever asks for the next one only if the last is allowed lists no folder of others.
+    """
+    yield model
+    for place, inside, files in os.walk(model):
+        yield from (Path(place, name) for name in (*inside, *files))
 
 
 def _needed(name: str, value: str, place: Location) -> str | None:

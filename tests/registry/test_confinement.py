@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,19 @@ def test_links_in_a_model_that_lead_out_of_the_folder_are_refused(tmp_path: Path
     (model / "tokenizer.json").symlink_to(tmp_path / "secret")
 
     assert refused(bot) == [("confined", f"{bot / 'bot.yaml'}:2")]
+
+
+def test_folders_of_others_are_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder such as / takes minutes, and one that changes meanwhile was an error of the server."""
+    listed: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(os.fspath(path)) or scandir(path))
+    (tmp_path / "other" / "deep").mkdir(parents=True)
+    bot = tmp_path / "bot"
+    write(bot, f"settings:\n  encoder: 'sentence_transformer:{tmp_path / 'other'}'\n{BOT}")
+
+    assert refused(bot) == [("confined", f"{bot / 'bot.yaml'}:2")]
+    assert not [path for path in listed if path.startswith(str(tmp_path / "other"))]
 
 
 def test_file_is_confined_to_its_folder(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from intentmatch.registry.editing.quoting import Value
 from intentmatch.registry.reading.grammar import OUT_OF_SCOPE
 from intentmatch.registry.reading.reader import SUFFIXES
 from intentmatch.registry.templates.syntax import labelled
+from intentmatch.storage.contents import checked_name
 from intentmatch.text.normalize import fold
 
 
@@ -270,7 +271,7 @@ def target_file(folder: Folder, file: Path | None, what: str) -> Path:
     inside = target.relative_to(root) if target.is_relative_to(root) and not root.is_file() else None
     if inside is None or target.suffix not in SUFFIXES or any(part.startswith(".") for part in inside.parts):
         raise InputError(f"{file} is not part of the registry: choose a .yaml file in {folder.path}")
-    return folder.path / inside
+    return folder.path / checked_name(inside.as_posix())
 
 
 def _resolved_path(file: Path) -> Path:

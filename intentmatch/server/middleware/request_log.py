@@ -13,6 +13,7 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from intentmatch.server.process.metrics import Metrics
+from intentmatch.text.printable import one_line
 
 HEADER = "X-Request-ID"
 FINGERPRINT_HEADER = "X-Registry-Fingerprint"
@@ -101,4 +102,6 @@ class RequestLog:
             "status": status,
             "milliseconds": round(seconds * 1000, 3),
         }
-        _log.info("%(method)s %(path)s %(status)d", fields, extra={"fields": fields})
+        # A program may have a log of its own, which writes the text as it is.
+        said = fields | {"path": one_line(scope["path"])}
+        _log.info("%(method)s %(path)s %(status)d", said, extra={"fields": fields})

@@ -66,7 +66,10 @@ def test_invalid_text_names_its_line(bot: Path) -> None:
     assert caught.value.problems[0].location.line is not None
 
 
-@pytest.mark.parametrize("name", ["../out.yaml", "notes.txt", ".hidden.yaml", ".git/x.yaml", "a\0.yaml"])
+@pytest.mark.parametrize(
+    "name",
+    ["../out.yaml", "notes.txt", ".hidden.yaml", ".git/x.yaml", "a\0.yaml", "a\nb.yaml", "\u202ea.yaml", "\x1b/a.yaml"],
+)
 def test_file_outside_of_the_registry_is_refused(bot: Path, name: str) -> None:
     with pytest.raises(InputError):
         plan(bot, [ReplaceFile(bot / name, ONE)])

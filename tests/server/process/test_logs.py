@@ -121,6 +121,16 @@ def test_log_lines_cannot_be_injected(
     assert lines[2]["path"] == "/a\nb"
 
 
+def test_programs_that_log_as_they_like_get_no_control_characters(
+    client: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A server of its own program, without the log of `serve`."""
+    with caplog.at_level(logging.INFO):
+        client.get("/intents/%1b%5b31m%0aforged%e2%80%ae")
+
+    assert "GET /intents/\\x1b[31m\\nforged\\u202e 404" in caplog.messages
+
+
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_messages_are_logged_only_if_turned_on(
     client: TestClient, configured: Callable[..., None], capfd: pytest.CaptureFixture[str], form: str

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from intentmatch.languages.own import shipped_code
 from intentmatch.languages.structure import structure_of
 from intentmatch.languages.tables import Table
-from intentmatch.slots.day_parts import WEEKDAY_PARTS, days_of_parts
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.lists import ListFinder, Name
 from intentmatch.slots.message import plain
+from intentmatch.slots.moment_words import WEEKDAY_PARTS, days_of_parts
 from intentmatch.slots.number_words import small_numbers
 from intentmatch.slots.numerals import NUMERALS
 from intentmatch.slots.word_patterns import any_of

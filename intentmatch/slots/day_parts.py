@@ -13,20 +13,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from intentmatch.core import plugins
-from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, plain
-from intentmatch.slots.moment_words import MOMENT_WORDS
+from intentmatch.slots.moment_words import DAY_PARTS, MOMENT_WORDS, WEEKDAY_PARTS
 from intentmatch.slots.relative_days import days_later
 from intentmatch.slots.word_patterns import any_of
 
 PARTS = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 22), "night": (22, 24)}
 """Hours of the parts of a day; the night ends with the day."""
 
-DAY_PARTS: Mapping[str, Mapping[str, str]] = Table("day_parts")
-"""Words for a part of a day near today that need no word for the day, with the days from today and the part."""
-
-WEEKDAY_PARTS: Mapping[str, Mapping[str, str]] = Table("weekday_parts")
-"""Parts of the day that are written together with a weekday: "Freitagabend"."""
 _LONGEST_BEFORE = 40
 """Characters before a time that are searched for a part of the day."""
 _LONGEST_BEHIND = 30
@@ -71,11 +65,6 @@ def day_parts(message: Message) -> list[DayPart]:
         if day is not None:
             found.append(DayPart(*match.span(), part, day))
     return found
-
-
-def days_of_parts(language: str) -> Mapping[str, int]:
-    """Return the words for a part of the day that name its day, with the days from today: "tonight" is 0."""
-    return {word: int(meaning.split()[0]) for word, meaning in DAY_PARTS.get(language, {}).items()}
 
 
 def part_of_weekday(message: Message, end: int) -> str | None:

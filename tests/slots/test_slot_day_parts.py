@@ -8,10 +8,10 @@ import pytest
 from slot_helpers import NOW, found
 
 from intentmatch.slots.clock import TimeFinder
-from intentmatch.slots.day_parts import DAY_PARTS, PARTS, DayPart, day_parts, in_part, part_beside
+from intentmatch.slots.day_parts import PARTS, DayPart, day_parts, in_part, part_beside
 from intentmatch.slots.days import DateFinder
 from intentmatch.slots.message import Message
-from intentmatch.slots.moment_words import MOMENT_WORDS
+from intentmatch.slots.moment_words import DAY_PARTS, MOMENT_WORDS
 from intentmatch.slots.moments import MomentFinder
 
 TIMES, DATES, MOMENTS = TimeFinder(), DateFinder(), MomentFinder()

@@ -15,6 +15,7 @@ from intentmatch.registry.editing.edits import (
     RewordUtterance,
 )
 from intentmatch.registry.editing.plan import Changes
+from intentmatch.registry.editing.whole_files import ReplaceFile
 
 
 class Sentence(NamedTuple):
@@ -56,7 +57,9 @@ def sentences(changes: Changes) -> list[Sentence]:
         return told
     old, new = (_lines(changes.diff, sign) for sign in "-+")
     known = {line for one in told for line in (*one.old, *one.new)}
-    return [*told, Sentence(summary(others), *(tuple(x for x in lines if x not in known) for lines in (old, new)))]
+    whole = [edit.file.name for edit in others if isinstance(edit, ReplaceFile)]
+    says = f"Change {', '.join(whole)}" if len(whole) == len(others) else summary(others)
+    return [*told, Sentence(says, *(tuple(x for x in lines if x not in known) for lines in (old, new)))]
 
 
 def _lines(diff: str, sign: str) -> Sequence[str]:

@@ -90,7 +90,7 @@ def test_restore_names_files_as_the_history_does(page, served):
     dialog = page.locator(".st-proposal")
     dialog.locator(".st-effect, .st-effects").first.wait_for(state="attached")
 
-    assert "Replace orders.yaml" in dialog.inner_text()
+    assert "Change orders.yaml" in dialog.inner_text()
     assert "orders.yaml:" in dialog.inner_text()
     assert str(served.folder) not in dialog.inner_text()
     dialog.get_by_role("button", name="Cancel").click()

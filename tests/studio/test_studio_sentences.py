@@ -16,6 +16,7 @@ from intentmatch.registry.editing.edits import (
 )
 from intentmatch.registry.editing.fields import SetField
 from intentmatch.registry.editing.plan import plan
+from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.studio.sentences import Sentence, sentences
 
 TEXT = "language: en\nintents:\n  a:\n    utterances:\n      - one more\n      - two\n  b:\n    utterances: [three]\n"
@@ -39,6 +40,14 @@ def told(folder: Path, *edits: Edit) -> list[Sentence]:
 )
 def test_edit_of_a_line_is_a_sentence_with_both_lines(tmp_path: Path, edit: Edit, sentence: Sentence):
     assert told(tmp_path, edit) == [sentence]
+
+
+def test_files_as_they_were_or_typed_are_a_change_of_lines(tmp_path: Path):
+    text = TEXT.replace("one more", "another")
+
+    assert told(tmp_path, ReplaceFile(tmp_path / "bot.yaml", text)) == [
+        Sentence("Change bot.yaml", ("one more",), ("another",))
+    ]
 
 
 def test_other_edits_show_the_lines_that_go_and_come(tmp_path: Path):

@@ -46,8 +46,12 @@ class OwnLanguages:
 
         Raises `KeyError` for an unknown section, and `ShapeError` for an invalid one.
         """
-        self._base_of = base_of
+        self._sections, self._base_of = sections, base_of
         self._codes = {language: _code(language, own) for language, own in sections.items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Read the sections again in another process, which does not know the forms."""
+        return OwnLanguages, (self._sections, self._base_of)
 
     def code(self, language: str | None) -> str | None:
         """Return the code under which a language is read, with its region. Without a language, that is English."""

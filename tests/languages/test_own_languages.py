@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from datetime import datetime
 from typing import Any
 
 import pytest
 
 from intentmatch.core.types import Intent, Registry, Slot, Utterance
+from intentmatch.languages import own as own_module
 from intentmatch.languages.own import OwnLanguages, own_form, shipped_code, with_english
 from intentmatch.languages.sections import OWN_SECTIONS, SECTIONS
 from intentmatch.languages.tables import Table, read_section, sections_of
@@ -120,6 +122,16 @@ def test_only_the_base_language_has_the_sections_and_regions_fall_back_to_it():
     assert shipped_code(code) == "zh-Hant-TW"
     assert own_form(code) is None
     assert "degrees" in sections_of(base_language(code))
+
+
+def test_another_process_reads_the_words_too(monkeypatch):
+    """It gets the registry pickled, and has no forms of its own."""
+    registry = bot({"en": {"currencies": {"groat": "GBP"}}})
+    assert registry.languages_as_read
+    sent = pickle.dumps(registry)
+    monkeypatch.setattr(own_module, "_FORMS", {})
+
+    assert value(pickle.loads(sent), "pay 20 groat") == pounds(20)
 
 
 def test_sections_are_part_of_the_fingerprint():

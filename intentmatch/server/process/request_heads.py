@@ -42,8 +42,10 @@ class RequestHeads(Protocol):  # type: ignore[misc]
 
     def data_received(self, data: bytes) -> None:
         """Feed the parser, and stop as soon as it holds too much."""
-        for start in range(0, len(data), _BLOCK):
-            block = data[start : start + _BLOCK] if len(data) > _BLOCK else data
+        start = 0
+        while start < len(data):
+            block = data[start : start + min(_BLOCK, MOST_BYTES - self._unread)]
+            start += len(block)
             self._progress = False
             super().data_received(block)
             if self.transport.is_closing() or self.transport.get_protocol() is not self:
@@ -53,7 +55,7 @@ class RequestHeads(Protocol):  # type: ignore[misc]
                 self.transport.abort()
                 return
             self._count(len(block))
-            if self._unread > MOST_BYTES or len(self.headers or ()) > MOST_LINES:
+            if self._unread >= MOST_BYTES or len(self.headers or ()) > MOST_LINES:
                 self._refuse_head()
                 return
 

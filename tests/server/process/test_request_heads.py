@@ -117,6 +117,14 @@ def test_large_head_within_the_limit_is_read(address: tuple[str, int]) -> None:
     assert b'"lines": 202' in answer
 
 
+@pytest.mark.parametrize("more", [1, 5_000, 12_000])
+def test_head_that_ends_behind_the_limit_gets_431(address: tuple[str, int], more: int) -> None:
+    """Also if its end arrives together with the byte that is too much."""
+    end = b"\r\n\r\n"
+    filler = b"x" * (MOST_BYTES - len(START) - len(b"a: ") - len(end) + more)
+    assert answers(address, START + b"a: " + filler + end).startswith(b"HTTP/1.1 431 ")
+
+
 def test_too_many_header_lines_get_431(address: tuple[str, int]) -> None:
     few, many = (b"x: y\r\n" * (MOST_LINES + more) for more in (-10, 10))
     assert b'"lines": 248' in answers(address, START + CLOSE + few + b"\r\n")

@@ -19,7 +19,7 @@ from intentmatch.learning.cross_validation import HeldOut
 _BIAS, _SLOPE, _SHARPNESS = 1.38, 1.69, 5.5
 _CUT, _PRECISION, _COVERAGE, _REFUSED = 0.85, 0.91, 0.64, 0.55
 _LEAST_SHARE = 1e-6
-_NOTE = "from other registries: descriptions have no utterances to learn a threshold from"
+_NOTE = "measured with other bots: without utterances, a bot has nothing to learn from"
 
 
 def calibrate_descriptions(held_out: HeldOut, out_of_scope_share: float = USUAL_SHARE) -> Calibration:

@@ -37,6 +37,8 @@ def policy_of(
     elif cut.refused == 0.0 and cut.cases < _FEW_CASES and settings.out_of_scope_share != 0.0:
         # The intents of a tiny bot resemble each other: left-out ones say nothing about unrelated messages.
         learned = Cut(FALLBACK_THRESHOLD, "the default; the learned one would refuse nothing")
+    elif all(registry.is_described):
+        learned = _learned(cut, "from other bots")
     else:
         labelled = calibration.labelled
         learned = _learned(cut, scope if labelled is None else f"{scope} and {labelled.cases} labelled messages")

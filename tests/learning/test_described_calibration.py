@@ -28,7 +28,8 @@ def test_descriptions_alone_have_confidences(bank: Matcher) -> None:
     calibration = bank.artefact.calibration
     assert bank.artefact.trained_head is not None
     assert calibration.cut is not None
-    assert "from other registries" in calibration.cut.note
+    assert "measured with other bots" in calibration.cut.note
+    assert bank.policy.default.origin == "learned from other bots"
     right, strange = bank.match("why is my cash withdrawal still pending"), bank.match("how tall is the Eiffel tower")
     assert right.confidence is not None
     assert strange.in_scope is not None

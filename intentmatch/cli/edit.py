@@ -78,7 +78,7 @@ def add(
     Examples:
       intentmatch add order_status "any news of my order" --lang en
       intentmatch add refund "money back" -l en --new --file intents/payments.yaml
-      intentmatch add gift_card --new --description "buy a gift card"
+      intentmatch add gift_card --new --description "buy a gift card" -i shop/
       intentmatch add order_status "where is (my|the) box" -l en --template -n
     """
     from intentmatch.registry.editing.edits import additions

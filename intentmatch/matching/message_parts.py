@@ -11,8 +11,8 @@ from intentmatch.matching.policy import Decision
 from intentmatch.reading.dialogue_acts import Acts
 from intentmatch.reading.parts import Part
 
-REFUSES, SETTLED = 0.9, 0.8
-"""Probability from which a part refuses, or says that nothing is to be done; of the two together, the first counts."""
+REFUSES, SETTLED = 0.9, 0.95
+"""Probability from which a part refuses, and from which it says that nothing is to be done or refuses."""
 _LINE_DENIES = 0.6
 """Probability from which an utterance of the registry does so itself."""
 _BESIDE = 0.5
@@ -222,7 +222,7 @@ def _asked_if_denied(decision: Decision, part: Part, acts_of: ActsOf) -> Checked
     denies = refuses >= REFUSES
     # A bot without confidences is too small to be contradicted by a statement of a state.
     if not denies and decision.ranked[0].confidence is not None:
-        denies = settled >= SETTLED or refuses + settled >= REFUSES
+        denies = refuses + settled >= SETTLED
     if decision.verdict != "matched" or not denies:
         return Checked(decision, None)
     line = acts_of(decision.ranked[0])

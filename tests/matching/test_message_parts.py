@@ -14,7 +14,7 @@ from intentmatch.reading.dialogue_acts import NO_ACTS, Acts
 from intentmatch.reading.parts import Part
 
 REFUSES = NO_ACTS._replace(refuses=0.95)
-SETTLED = NO_ACTS._replace(settled=0.95)
+SETTLED = NO_ACTS._replace(settled=0.96)
 COURTESY = NO_ACTS._replace(courtesy=0.95)
 TALE = NO_ACTS._replace(tale=0.95)
 
@@ -66,7 +66,7 @@ def test_settled_matter_is_asked_about_however_certain_the_match():
 
 
 def test_part_that_either_refuses_or_is_settled_is_asked_about():
-    part = "the transfer isn't pending anymore", NO_ACTS._replace(refuses=0.4, settled=0.55)
+    part = "the transfer isn't pending anymore", NO_ACTS._replace(refuses=0.4, settled=0.6)
     assert decide(decision("pending"), part) == ("ambiguous", None, ["pending"])
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from intentmatch.registry import read_registry
     from intentmatch.registry.editing.plan import plan_utterances
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOMES = {
     "Artefact": "artefact.store",

@@ -48,6 +48,7 @@ BY_FORM = (
     Rule("duplicate-key", "error", "a mapping has the same key twice"),
     Rule("wrong-type", "error", "a value has the wrong type for its key"),
     Rule("language-code", "error", "a language code is not BCP-47"),
+    Rule("language-section", "error", "a section of a language is unknown, has a wrong form, or is given twice"),
     Rule("country-code", "warning", "the code of a country stands in place of the code of its language"),
     Rule("setting", "error", "a setting has an invalid value"),
     Rule("threshold", "error", "a threshold is neither a number from 0 to 1 nor a percentage"),

@@ -20,6 +20,8 @@ from intentmatch.encoders.checksums import CHECKSUMS
 from intentmatch.encoders.onnx_cross_encoder import OnnxCrossEncoder
 from intentmatch.matching.reranker import load_reranker
 
+pytestmark = pytest.mark.end_to_end
+
 
 @pytest.fixture
 def folder(exported_cross_encoder: tuple[Path, Path], tmp_path: Path) -> Path:

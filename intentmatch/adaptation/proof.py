@@ -19,7 +19,7 @@ from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import USUAL_SHARE, Settings
 from intentmatch.core.types import Case, Encoder, Registry, Vectors
 from intentmatch.encoders.encode import encode_all
-from intentmatch.evaluation.folds import keeping, split, without_intents
+from intentmatch.evaluation.folds import split, without_intents
 from intentmatch.evaluation.metrics import auroc
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.fold_plan import representative
@@ -131,7 +131,7 @@ def folds_of(registry: Registry, encoder: Encoder, settings: Settings, folds: in
     for number, fold in enumerate(found.folds):
         left_out = set(order[number::parts]) if len(registry) - len(order[number::parts]) >= _FEWEST_INTENTS else set()
         names = frozenset(registry.intents[owner].name for owner in left_out)
-        rest = keeping(registry, set(range(len(registry.owners))) - fold.utterances, fold.negatives)
+        rest = registry.keeping(set(range(len(registry.owners))) - fold.utterances, fold.negatives)
         rows = [row for row in fold.asked if registry.owners[row] not in left_out]
         others = [row for row, owner in enumerate(registry.owners) if owner in left_out and evaluated[row]]
         expected = [registry.intents[registry.owners[row]].name for row in rows]

@@ -9,9 +9,10 @@ import hashlib
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -247,6 +248,21 @@ class Registry:
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
 
+    def keeping(self, rows: Collection[int], without_negatives: Collection[int] = ()) -> Registry:
+        """Return the registry with only the utterances at `rows`, and without the negatives at `without_negatives`."""
+        places, of_negatives = count(), count()
+        kept = (
+            replace(
+                intent,
+                utterances=tuple(line for line in intent.utterances if next(places) in rows),
+                described=tuple(line for line in intent.described if next(places) in rows),
+                negatives=tuple(line for line in intent.negatives if next(of_negatives) not in without_negatives),
+                excluded=tuple(line for line in intent.excluded if next(of_negatives) not in without_negatives),
+            )
+            for intent in self.intents
+        )
+        return replace(self, intents=tuple(kept))
+
     @cached_property
     def _by_name(self) -> dict[str, Intent]:
         return {intent.name: intent for intent in self.intents}
@@ -259,8 +275,7 @@ class Registry:
     @cached_property
     def is_described(self) -> tuple[bool, ...]:
         """Whether each of `utterances` is the title or description of its intent."""
-        own = ((intent.utterances, intent.described) for intent in self.intents)
-        return tuple(flag for lines, more in own for flag in (*[False] * len(lines), *[True] * len(more)))
+        return _are_added((intent.utterances, intent.described) for intent in self.intents)
 
     @property
     def utterance_count(self) -> int:
@@ -296,8 +311,7 @@ class Registry:
     @cached_property
     def is_excluded(self) -> tuple[bool, ...]:
         """Whether each of `negatives` is what the description of its intent excludes."""
-        own = ((intent.negatives, intent.excluded) for intent in self.intents)
-        return tuple(flag for lines, more in own for flag in (*[False] * len(lines), *[True] * len(more)))
+        return _are_added((intent.negatives, intent.excluded) for intent in self.intents)
 
     @cached_property
     def negative_owners(self) -> tuple[int, ...]:
@@ -424,6 +438,11 @@ class Reranker(Protocol):
 
     def score(self, message: str, utterances: Sequence[str]) -> NDArray[np.float32]:
         """Return a score in [0, 1] for each utterance, float32 of shape `(len(utterances),)`."""
+
+
+def _are_added(by_intent: Iterable[tuple[Sequence[Utterance], Sequence[Utterance]]]) -> tuple[bool, ...]:
+    """Return for each of an intent's own texts, and of those added behind them, whether it is added."""
+    return tuple(flag for own, added in by_intent for flag in (*[False] * len(own), *[True] * len(added)))
 
 
 def _lines(utterances: Sequence[Utterance], owners: Sequence[int]) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from intentmatch.core.types import Case, Registry
-from intentmatch.evaluation.folds import Folds, Split, keeping, split
+from intentmatch.evaluation.folds import Folds, Split, split
 from intentmatch.evaluation.metrics import intent_rows, share
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.runner import Runner, StepProgress
@@ -95,7 +95,7 @@ def _point(runner: Runner, registry: Registry, parts: Split, order: Sequence[int
         rows = _thinned(registry, fold.utterances, order, part)
         sizes.append(len(rows))
         held_out = [case_of(registry, row) for row in fold.asked]
-        outcomes += runner.run(keeping(registry, rows, fold.negatives), held_out)
+        outcomes += runner.run(registry.keeping(rows, fold.negatives), held_out)
     rows_of_intents = [row for row in intent_rows(outcomes) if row.cases]
     return Point(
         share=part,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Literal
 
 import numpy as np
@@ -96,23 +95,7 @@ def _fold(rows: Iterable[int], negatives: Iterable[int], evaluated: NDArray[np.b
 
 def without(registry: Registry, fold: Fold) -> Registry:
     """Return the registry without what a fold holds out."""
-    return keeping(registry, set(range(len(registry.utterances))) - fold.utterances, fold.negatives)
-
-
-def keeping(registry: Registry, rows: set[int], without_negatives: frozenset[int] = frozenset()) -> Registry:
-    """Return the registry with only the utterances at `rows`, and without the negatives at `without_negatives`."""
-    places, of_negatives = count(), count()
-    kept = (
-        replace(
-            intent,
-            utterances=tuple(line for line in intent.utterances if next(places) in rows),
-            described=tuple(line for line in intent.described if next(places) in rows),
-            negatives=tuple(line for line in intent.negatives if next(of_negatives) not in without_negatives),
-            excluded=tuple(line for line in intent.excluded if next(of_negatives) not in without_negatives),
-        )
-        for intent in registry
-    )
-    return replace(registry, intents=tuple(kept))
+    return registry.keeping(set(range(len(registry.utterances))) - fold.utterances, fold.negatives)
 
 
 def intent_folds(registry: Registry, folds: Folds, seed: int) -> list[frozenset[str]]:

@@ -165,7 +165,7 @@ def _shapes(pattern: Shape) -> Mapping[str, Shape]:
             {
                 **dict.fromkeys(("before", "after", "morning", "afternoon", "night"), phrases),
                 **dict.fromkeys(
-                    (*("minutes_before", "minutes_after", "past", "past_words", "plus", "behind", "spoken"),),
+                    ("minutes_before", "minutes_after", "past", "past_words", "plus", "behind", "spoken"),
                     map_of(_MINUTES),
                 ),
                 **dict.fromkeys(("hours", "halves"), map_of(_HOUR)),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -80,16 +79,7 @@ class Subject:
         }
         if len(kept) == len(line):
             return self
-        rows = count()
-        reduced = tuple(
-            replace(
-                intent,
-                utterances=tuple(line for line in intent.utterances if next(rows) in kept),
-                described=tuple(line for line in intent.described if next(rows) in kept),
-            )
-            for intent in self.registry
-        )
-        return Subject(replace(self.registry, intents=reduced), self.vectors[sorted(kept)], self.aggregation)
+        return Subject(self.registry.keeping(kept), self.vectors[sorted(kept)], self.aggregation)
 
     @cached_property
     def folded(self) -> tuple[str, ...]:

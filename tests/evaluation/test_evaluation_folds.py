@@ -17,7 +17,6 @@ from intentmatch.core.errors import InputError, Location
 from intentmatch.evaluation.folds import (
     Split,
     intent_folds,
-    keeping,
     near_duplicates,
     split,
     without,
@@ -208,7 +207,7 @@ def test_every_intent_is_held_out_once(count, folds, seed):
 def test_keeping_preserves_order_and_intents():
     registry = registry_of(LINES, NEGATIVES)
 
-    some = keeping(registry, {0, 2, 7}, frozenset({1}))
+    some = registry.keeping({0, 2, 7}, frozenset({1}))
 
     assert [u.text for u in some.utterances] == ["where is my order", "where is my ordre", "cancel my order"]
     assert [u.text for u in some.negatives] == ["cancel my appointment"]

@@ -9,7 +9,7 @@ import pytest
 
 from intentmatch import Matcher
 from intentmatch.artefact.store import load_artefact, save_artefact
-from intentmatch.evaluation.folds import keeping, split
+from intentmatch.evaluation.folds import split
 from intentmatch.learning.fold_plan import plan_rounds
 from intentmatch.lint import lint
 from intentmatch.registry import examine
@@ -96,7 +96,7 @@ def test_descriptions_count_neither_as_utterances_nor_as_messages(tmp_path: Path
 
 def test_evaluation_holds_out_a_line_beside_its_description(tmp_path: Path) -> None:
     registry = few_lines(tmp_path).registry
-    rest = keeping(registry, {row for row, text in enumerate(registry.folded) if text != "money back"})
+    rest = registry.keeping({row for row, text in enumerate(registry.folded) if text != "money back"})
     assert (rest["refund"].utterances, rest["refund"].described) == ((), registry["refund"].described)
 
 

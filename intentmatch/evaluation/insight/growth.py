@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.store import Artefact
 from intentmatch.core.types import Registry
-from intentmatch.evaluation.folds import keeping
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 from intentmatch.learning.training import TrainingData, cross_validate_registry
 from intentmatch.learning.word_alignment import word_weight
@@ -152,7 +151,7 @@ def _thinned(artefact: Artefact, order: NDArray[np.int64], share: float) -> Held
     registry = artefact.registry
     rows = _kept(registry, order, share)
     chosen = sorted(rows)
-    thinned = replace(keeping(registry, rows), tests=())
+    thinned = replace(registry.keeping(rows), tests=())
     vectors = artefact.wide_vectors[chosen]
     weight = word_weight(artefact.encoder_name)
     data = TrainingData(thinned, vectors, artefact.label_vectors, artefact.settings, word_weight=weight)

@@ -456,7 +456,8 @@ def test_lines_of_a_follower_name_no_request(
         asked = {"X-Request-ID": "begins"}
         assert client.post("/bots/shop/candidate", json={"revision": "2"}, headers=asked).status_code == 200
         until(lambda: len(lines) > 1)
-    assert [line["request_id"] for line in lines] == ["begins", None]
+    # Either worker may be the first to have loaded it.
+    assert sorted((line["request_id"] for line in lines), key=str) == [None, "begins"]
 
 
 def test_calls_are_for_authors(client: TestClient, bot: Path) -> None:

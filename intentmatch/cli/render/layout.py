@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import click
-
-from intentmatch.cli.render import output
 
 SEPARATOR = "  "
 """Stands between two columns; tables are indented by as much."""
@@ -96,25 +94,28 @@ def _words(text: str, width: int) -> Iterator[str]:
         yield rest
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+def table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], width: int, header_style: Callable[[str], str] = str
+) -> list[str]:
     """Lay out a table with a rule below its headers in at most `width` cells.
 
     Columns become narrower by wrapping their cells between words. If that is not enough, a long first cell gets a line
     of its own above its row. What still does not fit is laid out as several tables if there are many columns, and
-    otherwise as facts below the first cell of each row.
+    otherwise as facts below the first cell of each row. `header_style` is applied to each line of the headers.
     """
     natural = [max(cells(row[column]) for row in [headers, *rows]) for column in range(len(headers))]
     least = [max(_longest_word(row[column]) for row in [headers, *rows]) for column in range(len(headers))]
     widths = _fitted(natural, least, width) or _overhanging(headers, natural, least, width)
     if widths is not None:
-        return list(_drawn(headers, rows, widths))
+        return list(_drawn(headers, rows, widths, header_style))
     split = 0
     if len(headers) > _MOST_FACTS:
         split = next((n for n in range(len(headers) - 1, 1, -1) if _fitted(natural[:n], least[:n], width)), 0)
     if not split:
         return [line for row in rows for line in _as_facts(headers, row, width)]
-    first = table(headers[:split], [row[:split] for row in rows], width)
-    return [*first, "", *table([headers[0], *headers[split:]], [[row[0], *row[split:]] for row in rows], width)]
+    first = table(headers[:split], [row[:split] for row in rows], width, header_style)
+    others = [[row[0], *row[split:]] for row in rows]
+    return [*first, "", *table([headers[0], *headers[split:]], others, width, header_style)]
 
 
 def _fitted(natural: Sequence[int], least: Sequence[int], width: int) -> list[int] | None:
@@ -137,10 +138,11 @@ def _overhanging(headers: Sequence[str], natural: Sequence[int], least: Sequence
     return [min(first, least[0]), *natural[1:]]
 
 
-def _drawn(headers: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
+def _drawn(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int], header_style: Callable[[str], str]
+) -> Iterator[str]:
     if any(headers):
-        for line in _row(headers, widths):
-            yield output.style(line, bold=True)
+        yield from map(header_style, _row(headers, widths))
         yield SEPARATOR + _RULE * (sum(widths) + len(SEPARATOR) * (len(widths) - 1))
     whole = sum(widths) + len(SEPARATOR) * (len(widths) - 1)
     for row in rows:

@@ -12,6 +12,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -99,7 +100,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
     rows = [[_cell(cell) for cell in row] for row in rows]
     if in_terminal():
-        lines = layout.table(headers, rows, width())
+        lines = layout.table(headers, rows, width(), partial(style, bold=True))
     else:
         widths = [max(layout.cells(row[column]) for row in [headers, *rows]) for column in range(len(headers))]
         lines = [layout.aligned(row, widths) for row in [headers, *rows]]

@@ -1,4 +1,4 @@
-"""What the Tab key completes: intents, tags and languages of the registry, settings, formats, topics and encoders.
+"""What the Tab key completes: intents, tags and languages of the registry, settings, formats and encoders.
 
 Shells ask for this while the user types, so errors complete nothing, and the registry's templates are not expanded.
 """
@@ -75,13 +75,6 @@ def formats_written(_context: click.Context, _parameter: click.Parameter, incomp
 
     known = formats.formats().values()
     return [CompletionItem(f.name, help=f.title) for f in known if f.write and f.name.startswith(incomplete)]
-
-
-def topics(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the topics of the guide."""
-    from intentmatch.cli import guide
-
-    return _matching(guide.topics(), incomplete)
 
 
 def _matching(names: Iterable[str], incomplete: str) -> list[CompletionItem]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
-from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.render import output
 from intentmatch.core.errors import InputError
@@ -90,8 +90,12 @@ class Page:
     """The Markdown without its HTML comments."""
 
 
+def _complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(topic) for topic in topics() if topic.startswith(incomplete)]
+
+
 @cli.command()
-@click.argument("topic", required=False, shell_complete=completion.topics)
+@click.argument("topic", required=False, shell_complete=_complete)
 def guide(topic: str | None) -> None:
     """List the pages of the guide, show one, or find a word.
 

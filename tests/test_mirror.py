@@ -40,7 +40,6 @@ TESTED_IN: dict[str, str] = {
     "cli/origins.py": "cli/test_serve_command.py",
     # Parts of a result or a turn are tested where they are put together.
     "core/relative_paths.py": "server/middleware/test_relative_paths.py",
-    "core/result.py": "matching/test_pipeline.py",
     "core/setting_values.py": "core/test_settings.py",
     "core/allowed.py": "registry/test_confinement.py",
     "dialogue/coverings.py": "dialogue/test_confirmation.py",

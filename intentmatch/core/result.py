@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from html import escape
 from typing import Any, Literal
 
-from intentmatch.core.result_html import result_html
 from intentmatch.core.types import Utterance, Value
 from intentmatch.core.when_read import made_when_read
 
@@ -252,7 +252,7 @@ class MatchResult:
 
     def _repr_html_(self) -> str:
         """Show the result in a notebook: verdict, reason, entities and the best candidates."""
-        return result_html(self)
+        return _html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain JSON values, as the command line prints with `--json` and the webhook returns."""
@@ -287,6 +287,8 @@ class MatchResult:
 
 # Least similarity of words that have met, and the most words that are shown: the heaviest.
 _MET, _SHOWN_WORDS = 0.5, 8
+# The most candidates in a notebook.
+_SHOWN_CANDIDATES = 5
 
 _HEADLINES: Mapping[Verdict, str] = {"matched": "Matched", "ambiguous": "Ambiguous", "out_of_scope": "Out of scope"}
 
@@ -300,6 +302,25 @@ def _words(matches: Sequence[WordMatch]) -> list[str]:
     alone = [f"{one.word} {one.similarity:.2f}" for one in shown if one.similarity < _MET]
     sentences = (("Words that match", met), ("Words without a match", alone), ("Ignored", ignored))
     return [f"{what}: {', '.join(listed)}." for what, listed in sentences if listed]
+
+
+def _html(result: MatchResult) -> str:
+    """Return the message, the verdict and the best candidates. Every text is escaped."""
+    decided = result.intent or result.verdict.replace("_", " ")
+    rows = [
+        f"<tr><td>{escape(each.intent)}</td><td>{escape(each.measured)}</td>"
+        f"<td>{escape(each.utterance.text if each.utterance else '')}</td></tr>"
+        for each in result.candidates[:_SHOWN_CANDIDATES]
+    ]
+    found = "".join(f"<li>{escape(one.slot)}: {escape(one.shown)}</li>" for one in result.entities)
+    table = (
+        "<table><thead><tr><th>candidate</th><th>confidence or score</th><th>nearest utterance</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+    return (
+        f"<div><p><q>{escape(result.message)}</q> → <strong>{escape(decided)}</strong></p>"
+        f"<p>{escape(result.trace.reason)}</p>{f'<ul>{found}</ul>' if found else ''}{table if rows else ''}</div>"
+    )
 
 
 def _candidate_dict(candidate: Candidate) -> dict[str, Any]:

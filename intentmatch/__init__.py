@@ -19,7 +19,8 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from intentmatch.artefact.store import Artefact, load_artefact, save_artefact
+    from intentmatch.artefact.artefact import Artefact
+    from intentmatch.artefact.store import load_artefact, save_artefact
     from intentmatch.core.errors import (
         IntentMatchError,
         Location,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 __version__ = "0.3.0"
 
 _HOMES = {
-    "Artefact": "artefact.store",
+    "Artefact": "artefact.artefact",
     "Candidate": "core.result",
     "Choice": "dialogue",
     "Dialogue": "dialogue",

@@ -117,6 +117,7 @@ TESTED_IN: dict[str, str] = {
     "lint/catalogue.py": "lint/test_lint_run.py",
     "lint/shape.py": "lint/test_lint_rules.py",
     "registry/checks.py": "artefact/test_build.py",
+    "artefact/artefact.py": "artefact/test_store.py",
     # A registry is read and edited as a whole, from valid and invalid files in tests/registry/data.
     "registry/editing/folder.py": "registry/editing/test_edits.py",
     "registry/reading/file_content.py": "registry/reading/test_reader.py",

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.artefact.build import build, training_data
-from intentmatch.artefact.store import Artefact
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import USUAL_SHARE, Settings
 from intentmatch.core.types import Case, Encoder, Registry, Vectors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from intentmatch.artefact.store import Artefact, searched_by
+from intentmatch.artefact.artefact import Artefact, searched_by
 from intentmatch.core.errors import NOWHERE, Location, Problem, RegistryError
 from intentmatch.core.setting_values import FROM_TESTS
 from intentmatch.core.settings import Settings

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.settings import Settings, parse
 from intentmatch.core.types import Registry
@@ -17,9 +18,6 @@ from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.head import TrainedHead
 from intentmatch.learning.token_features import DIM, RARITIES
 from intentmatch.registry import check
-
-if TYPE_CHECKING:
-    from intentmatch.artefact.store import Artefact
 
 # Unit vectors have no larger number; rounding may add a little.
 _LARGEST = 1.01

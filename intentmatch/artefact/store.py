@@ -1,4 +1,4 @@
-"""The artefact: a built registry in one self-describing safetensors file with a manifest in its header.
+"""Files of artefacts: one self-describing safetensors file for a built registry, with a manifest in its header.
 
 The file of a large registry is mapped instead of copied into memory, so that processes share its pages. Every load
 checks the digest of the whole file, mapped or not: this takes little time compared with reading the texts, and a
@@ -12,30 +12,27 @@ itself is JSON in the tensor `registry`. Nothing in the file is code. A digest p
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.artefact.content_checks import check_content, check_words, stored_settings
 from intentmatch.artefact.signing import signer, verifier
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import ArtefactError, StaleArtefactError
-from intentmatch.core.setting_values import FROM_TESTS
-from intentmatch.core.settings import LOCAL, Settings
-from intentmatch.core.types import Encoder, KeptVectors, Registry, Vectors
+from intentmatch.core.settings import LOCAL
 from intentmatch.index.graph_check import graph_works
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.head import TrainedHead
-from intentmatch.learning.labelled_share import share_in_use
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
 from intentmatch.registry.reading.json_form import from_plain, to_plain
 from intentmatch.storage.atomic import real_path, remove_strays, write_file
@@ -49,68 +46,6 @@ FORMAT = 6
 """Format of the files written, and the only one read."""
 SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
-
-
-@dataclass(frozen=True, eq=False)
-class Artefact:
-    """A registry with its vectors, trained head and calibration. Immutable. Made by `build` or `load_artefact`.
-
-    Only the same object is equal; `fingerprint` tells whether two have the same content.
-    """
-
-    registry: Registry
-    settings: Settings
-    encoder_name: str
-    encoder_fingerprint: str
-    vectors: KeptVectors
-    """Vectors of all utterances in registry order, shape `(utterances, dim)`, float32 or float16."""
-    negative_vectors: Vectors
-    """Vectors of all negatives in registry order, shape `(negatives, dim)`."""
-    label_vectors: Vectors
-    """Vectors of the intents' titles or names, shape `(intents, dim)`."""
-    calibration: Calibration
-    trained_head: TrainedHead | None = None
-    """Head, token features and words; None if scores alone decide."""
-    foreign: Calibration | None = None
-    """Calibration for messages in languages that the registry does not have; None if `calibration` is for all."""
-    graph: NDArray[np.uint8] | None = None
-    """Serialised graph of an approximate index; None for exact search."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Digest of everything that can change an answer: registry, encoder, text version and settings."""
-        parts = [self.registry.fingerprint, self.encoder_fingerprint, TEXT_VERSION, self.settings.to_dict()]
-        parts += [self.registry.tests_content] if self.learns_from_tests else []
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
-
-    @property
-    def learns_from_tests(self) -> bool:
-        """Whether confidences or a promised precision are learned from the registry's tests, if there are enough."""
-        return self.settings.out_of_scope_share == FROM_TESTS or self.settings.promises
-
-    @property
-    def out_of_scope_share(self) -> float:
-        """The setting `out_of_scope_share` as a number."""
-        return share_in_use(self.settings, self.calibration.labelled)
-
-    @property
-    def wide_vectors(self) -> Vectors:
-        """`vectors` as float32; a copy if they are stored as float16."""
-        return np.asarray(self.vectors, dtype=np.float32)
-
-    def check_encoder(self, encoder: Encoder) -> None:
-        """Raise `StaleArtefactError` unless this encoder made the vectors."""
-        same_as = getattr(encoder, "same_as", encoder.fingerprint.__eq__)
-        if not same_as(self.encoder_fingerprint):
-            raise StaleArtefactError(
-                f"built with the encoder {self.encoder_name} @ {self.encoder_fingerprint}, but the encoder in use is "
-                f"{encoder.name} @ {encoder.fingerprint}. Run `intentmatch build` again, or use the other encoder."
-            )
-
-
-def searched_by(settings: Settings, trained_head: TrainedHead | None) -> str:
-    """Return the kind of index to search; with a head always exact, because the head makes the shortlist."""
-    return settings.index if trained_head is None else "exact"
 
 
 def save_artefact(

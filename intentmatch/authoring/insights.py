@@ -19,7 +19,7 @@ from enum import IntEnum
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from intentmatch.artefact.store import Artefact
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.authoring.time_limit import StoppedError, stopping
 from intentmatch.authoring.workspace import Workspace

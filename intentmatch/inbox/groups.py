@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.artefact.store import Artefact
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import Vectors
 from intentmatch.inbox.clusters import clustered, most_central, similarity_cut

@@ -11,8 +11,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.artefact.build import build, known_vectors, training_data, uncovered
-from intentmatch.artefact.store import Artefact, load_artefact
+from intentmatch.artefact.store import load_artefact
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import ArtefactError
 from intentmatch.core.settings import Settings, resolve

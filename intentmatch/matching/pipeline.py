@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.artefact.store import Artefact
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, WordMatch
 from intentmatch.core.types import Encoder, Reranker

@@ -11,7 +11,8 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from intentmatch.artefact.store import FORMAT, Artefact, artefact_bytes, artefact_from_bytes
+from intentmatch.artefact.artefact import Artefact
+from intentmatch.artefact.store import FORMAT, artefact_bytes, artefact_from_bytes
 from intentmatch.core.errors import ArtefactError, DatabaseError, RegistryError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.artefact.store import Artefact, searched_by
+from intentmatch.artefact.artefact import Artefact, searched_by
 from intentmatch.core.result import Candidate
 from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Vectors

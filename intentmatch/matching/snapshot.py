@@ -8,8 +8,8 @@ from datetime import datetime
 from pickle import PicklingError
 from typing import Any, TypeVar
 
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.artefact.build import uncovered
-from intentmatch.artefact.store import Artefact
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import InputError, Problem, UnavailableError, UnknownNameError
 from intentmatch.core.result import Entity, MatchResult, WordMatch

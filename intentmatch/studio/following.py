@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from nicegui import background_tasks, ui
 
-from intentmatch.artefact.store import Artefact
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.authoring.insights import prepare
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import IntentMatchError

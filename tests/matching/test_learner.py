@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch.artefact.store import Artefact
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.types import Encoder
 from intentmatch.matching import loader, watch
 from intentmatch.matching.learner import Learner

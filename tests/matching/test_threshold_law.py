@@ -18,7 +18,7 @@ from hypothesis import settings as run
 from hypothesis import strategies as st
 
 from intentmatch import Intent, Matcher, MatchResult, Registry, Utterance
-from intentmatch.artefact.store import Artefact
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.settings import resolve
 from intentmatch.core.types import Reranker
 from intentmatch.encoders import load_encoder

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch.artefact.store import Artefact, save_artefact
+from intentmatch.artefact.artefact import Artefact
+from intentmatch.artefact.store import save_artefact
 from intentmatch.core.errors import InputError, MissingExtraError, Problem
 from intentmatch.core.types import Encoder, Intent, Registry, Utterance
 from intentmatch.matching import loader, watch

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.artefact.store import Artefact
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Intent, Registry
 from intentmatch.evaluation.compare.paired import Key, keys_of

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from intentmatch.artefact.store import Artefact
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.types import Registry
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 from intentmatch.learning.training import TrainingData, cross_validate_registry

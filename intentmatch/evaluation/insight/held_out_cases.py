@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.artefact.build import training_data
-from intentmatch.artefact.store import Artefact
 from intentmatch.core.types import Encoder, Registry, Utterance
 from intentmatch.learning.calibration import LIKELY_TOGETHER, Calibration, asked_about, shares_of
 from intentmatch.learning.cross_validation import HeldOut

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import Request
 
-from intentmatch.artefact.store import Artefact
+from intentmatch.artefact.artefact import Artefact
 from intentmatch.authoring.read_limits import served_settings
 from intentmatch.core.bot_names import VALID_NAME
 from intentmatch.core.errors import DatabaseError, IntentMatchError, Problem, RegistryError, public_text

@@ -113,6 +113,7 @@ TESTED_IN: dict[str, str] = {
     "learning/near_duplicates.py": "learning/test_cross_validation.py",
     # What is cached is a training.
     "learning/training_cache.py": "learning/test_training.py",
+    "storage/postgres/schema.py": "storage/postgres/test_migrating.py",
     # Rules are tested with files that break them.
     "lint/catalogue.py": "lint/test_lint_run.py",
     "lint/shape.py": "lint/test_lint_rules.py",

@@ -186,7 +186,7 @@ def _store(address: Address) -> RegistryStore:
 def _make_tables(database: Database) -> None:
     """Make the tables in a database that has none; older ones wait for `migrate`."""
     from intentmatch.storage.postgres.migrating import migrate as apply
-    from intentmatch.storage.postgres.migrating import version_of
+    from intentmatch.storage.postgres.schema import version_of
 
     with database.transaction() as connection:
         version = version_of(connection)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from weakref import WeakValueDictionary, finalize
 
 from intentmatch.core.errors import DatabaseError, InputError, MissingExtraError
-from intentmatch.storage.postgres import migrating
+from intentmatch.storage.postgres import schema
 from intentmatch.storage.postgres.address import Address, address_of
 
 try:
@@ -153,7 +153,7 @@ class Database:
             connection = self._take(self.bot if bot is None else bot)
             try:
                 if checked and not self._checked:
-                    migrating.check(connection)
+                    schema.check(connection)
                     self._checked = True
                 yield connection
                 connection.commit()

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from intentmatch.core.errors import DatabaseError
-from intentmatch.storage.postgres.migrating import Migration, migrations, pending
+from intentmatch.storage.postgres.schema import Migration, migrations, pending, version_of
 
 KNOWN = [Migration(1, "one", ""), Migration(2, "two", ""), Migration(3, "three", "")]
 
@@ -43,7 +43,7 @@ def test_registry_of_an_earlier_schema_is_kept(new_database, version):
     """The rows of version 1 are written by hand, as its release would."""
     from intentmatch.storage.contents import digest_of
     from intentmatch.storage.postgres.database import Database
-    from intentmatch.storage.postgres.migrating import migrate, version_of
+    from intentmatch.storage.postgres.migrating import migrate
     from intentmatch.storage.postgres.registries import RegistryStore
 
     database, files = Database(new_database()), {"shop.yaml": "language: de # ü\n".encode()}
@@ -116,5 +116,5 @@ def test_failed_migration_leaves_nothing(new_database, monkeypatch):
     with pytest.raises(DatabaseError, match="nonsense"):
         migrating.migrate(database)
     with database.transaction() as connection:
-        assert migrating.version_of(connection) == 0
+        assert version_of(connection) == 0
     database.close()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,12 @@ def rooms_used(file: Path) -> set[str]:
     return {path[1] if len(path) > 1 and path[1] in ROOMS else "__init__" for path in paths}
 
 
+def modules_used(file: Path, modules: Mapping[str, Path]) -> set[str]:
+    """The modules that a file imports; `from intentmatch.core import plugins` names one, or a thing in one."""
+    named = {name if name in modules else name.rpartition(".")[0] for name in imported_modules(file)}
+    return {name for name in named if name in modules and modules[name] != file}
+
+
 def test_every_room_has_one_floor_and_every_floor_its_rooms():
     """A new room needs a floor, and a floor names only rooms that are there."""
     placed = [room for floor in FLOORS for room in floor]
@@ -85,6 +92,17 @@ def test_a_room_imports_only_from_floors_below(room):
     beside_or_above = {other for other in used if floor_of(other) >= floor_of(room)}
 
     assert beside_or_above - ({"cli"} if room in BESIDE_CLI else set()) == set()
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Imports inside functions and for type checkers count: a circle is one noun, or hides a third."""
+    modules = {
+        ".".join(("intentmatch", *file.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): file
+        for file in PACKAGE.rglob("*.py")
+    }
+    used = {module: modules_used(file, modules) for module, file in modules.items()}
+
+    TopologicalSorter(used).prepare()  # raises CycleError with the modules of a circle
 
 
 def test_the_face_imports_nothing_of_ours_when_it_is_imported():

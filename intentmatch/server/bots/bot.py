@@ -89,8 +89,6 @@ class Bot:
         self._answered_at = -math.inf
         self._probe = Probe()
         self._queue, self.metrics = queue, queue.metrics
-        self.shadows = queue.shadows
-        """The messages that candidates match beside the answers, all bots together."""
         self.metrics.expect(name)
         # Begins lines of the log: of several bots, the one that a line is about.
         self._about = "" if name is None else f"{name}: "
@@ -98,15 +96,15 @@ class Bot:
         """The files that the matcher was loaded from."""
         self.editing = Editing(lambda: self.matcher)
         """The same files, for authors."""
-        self.candidate = self._make_candidate() if candidates else None
+        self.candidate = self._make_candidate(queue) if candidates else None
         """The second registry; None if the server has no authors, who could begin one."""
         self._drift = DailyDrift(lambda: self.matcher, lambda: self.inbox, name)
         self._following: list[asyncio.Task[None]] = []
 
-    def _make_candidate(self) -> BotCandidate:
-        from intentmatch.server.candidates.of_bot import candidate_of  # needed by few servers
+    def _make_candidate(self, queue: BatchQueue) -> BotCandidate:
+        from intentmatch.server.candidates.of_bot import make_candidate  # needed by few servers
 
-        return candidate_of(self)
+        return make_candidate(lambda: self.matcher, self.editing, queue, self.name)
 
     @property
     def matcher(self) -> Matcher:

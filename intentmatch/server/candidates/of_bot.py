@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from intentmatch.matching.matcher import Matcher
+from intentmatch.server.bots.batching import BatchQueue
+from intentmatch.server.bots.editing import Editing
 from intentmatch.server.candidates.candidate import BotCandidate
 from intentmatch.server.candidates.places import store_of
 from intentmatch.server.candidates.records import CandidateSource
@@ -12,34 +16,36 @@ from intentmatch.server.middleware.problems import ProblemError
 
 if TYPE_CHECKING:
     from intentmatch.authoring.workspace import Workspace
-    from intentmatch.server.bots.bot import Bot
 
 
-def candidate_of(bot: Bot) -> BotCandidate:
-    """Return the candidate of a bot, none for now."""
+def make_candidate(
+    matcher: Callable[[], Matcher], editing: Editing, queue: BatchQueue, bot: str | None
+) -> BotCandidate:
+    """Return the holder of the candidate of a bot; there is no candidate yet.
+
+    `matcher` returns the matcher in use; `bot` is the name of a bot of a pool.
+    """
+
+    def workspace() -> Workspace | None:
+        try:
+            return editing.workspace
+        except ProblemError:  # an artefact, or a registry made in code
+            return None
 
     def load(source: CandidateSource) -> LoadedCandidate:
-        return load_candidate(source, bot.matcher, _workspace(bot), several=bot.name is not None)
+        return load_candidate(source, matcher(), workspace(), several=bot is not None)
 
     def note(author: str, what: str) -> None:
-        workspace = _workspace(bot)
-        if workspace is not None:  # an artefact has no audit log
-            workspace.note(author, what)
+        if (files := workspace()) is not None:  # an artefact has no audit log
+            files.note(author, what)
 
-    bot.metrics.expect_candidates(bot.name)
+    queue.metrics.expect_candidates(bot)
     return BotCandidate(
-        matcher=lambda: bot.matcher,
-        store=lambda: store_of(bot.matcher.path, bot.matcher.address, _workspace(bot)),
+        matcher=matcher,
+        store=lambda: store_of(matcher().path, matcher().address, workspace()),
         load=load,
-        metrics=bot.metrics,
-        queue=bot.shadows,
+        metrics=queue.metrics,
+        queue=queue.shadows,
         note=note,
-        bot=bot.name,
+        bot=bot,
     )
-
-
-def _workspace(bot: Bot) -> Workspace | None:
-    try:
-        return bot.editing.workspace
-    except ProblemError:
-        return None

@@ -18,7 +18,6 @@ from intentmatch.learning.labelled_cases import Labelled, usable_cases
 from intentmatch.learning.labelled_share import FEWEST, labelled_share
 from intentmatch.learning.training import PreviousTraining, TrainingData
 from intentmatch.learning.training_cache import load_or_train
-from intentmatch.learning.word_alignment import word_weight
 from intentmatch.registry import check
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
@@ -95,10 +94,10 @@ def training_data(
         vectors,
         labels,
         settings,
+        encoder.name,
         translations=translations_of(encoder),
         labelled=labelled_messages(registry, settings, encoder, cache),
         unseen=unseen_messages_of(encoder),
-        word_weight=word_weight(encoder.name),
     )
 
 

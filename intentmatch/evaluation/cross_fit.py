@@ -16,7 +16,6 @@ from intentmatch.encoders.translations import translations_of
 from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.evaluation.runner import CachingEncoder, vectors_of
 from intentmatch.learning.training import TrainingData, calibrated, cross_validate_registry
-from intentmatch.learning.word_alignment import word_weight
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import Answers, Snapshot
 from intentmatch.text.normalize import fold
@@ -50,9 +49,9 @@ def cross_fitted(matcher: Answers, cases: Sequence[Case]) -> Iterator[tuple[list
         vectors,
         artefact.label_vectors,
         settings,
+        artefact.encoder_name,
         translations_of(matcher.encoder),
         unseen=unseen_messages_of(matcher.encoder),
-        word_weight=word_weight(artefact.encoder_name),
     )
     validated = cross_validate_registry(data)
     for number, positions in places.items():

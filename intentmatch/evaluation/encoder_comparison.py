@@ -22,7 +22,6 @@ from intentmatch.learning.calibration import calibrate
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_share import labelled_share, share_in_use
 from intentmatch.learning.training import TrainingData, cross_validate_registry
-from intentmatch.learning.word_alignment import word_weight
 from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
@@ -85,8 +84,7 @@ def _compared(
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]
     encoded = encode_all(encoder, [*texts, *labels], "utterance", cache)
-    vectors, weight = (encoded[: len(texts)], encoded[len(texts) :]), word_weight(settings.encoder)
-    data = TrainingData(registry, *vectors, settings, word_weight=weight)
+    data = TrainingData(registry, encoded[: len(texts)], encoded[len(texts) :], settings, settings.encoder)
     held_out = cross_validate_registry(data).held_out
     share = share_in_use(settings, labelled_share(registry.tests))
     time = microseconds_a_message(encoder, texts)

@@ -27,7 +27,6 @@ from intentmatch.learning.calibration import RIVALS, Calibration, asked_about, c
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_share import labelled_share, share_in_use
 from intentmatch.learning.training import TrainingData, cross_validate_registry
-from intentmatch.learning.word_alignment import word_weight
 from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
@@ -238,7 +237,7 @@ def _cross_validate(
     registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, choice: Choice
 ) -> HeldOut:
     chosen = replace(settings, scorer=choice.scorer, aggregation=choice.aggregation)
-    data = TrainingData(registry, vectors, labels, chosen, word_weight=word_weight(settings.encoder))
+    data = TrainingData(registry, vectors, labels, chosen, settings.encoder)
     return cross_validate_registry(data).held_out
 
 

@@ -27,7 +27,7 @@ from intentmatch.learning.shared_cases import SharedCases, apart
 from intentmatch.learning.subsampling import beyond_a_head, sample
 from intentmatch.learning.token_features import TokenVectorizer
 from intentmatch.learning.unseen_cases import with_unseen
-from intentmatch.learning.word_alignment import WORD_WEIGHT, WordAlignment
+from intentmatch.learning.word_alignment import WordAlignment, word_weight
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.runtime import steps
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
@@ -50,14 +50,19 @@ class TrainingData(NamedTuple):
     labels: Vectors
     """Of the intents' titles or names, shape `(intents, dim)`."""
     settings: Settings
+    encoder: str
+    """Name of the encoder that made the vectors."""
     translations: Translations | None = None
     """Those of the encoder; None if they are not known."""
     labelled: Labelled | None = None
     """Messages that the confidence curve is learned from too, or that a promised precision is tested on."""
     unseen: UnseenMessages | None = None
     """Messages that the encoder was not trained on, if it was trained on utterances of the registry."""
-    word_weight: float = WORD_WEIGHT
-    """Weight of word similarity, that of the encoder."""
+
+    @property
+    def word_weight(self) -> float:
+        """Weight of word similarity beside such vectors."""
+        return word_weight(self.encoder)
 
 
 class Trained(NamedTuple):

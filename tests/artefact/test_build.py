@@ -165,7 +165,9 @@ def test_large_enough_registry_has_a_deterministic_head():
 
     labels = WordHashEncoder().encode([intent.label for intent in TRAINABLE])
 
-    one, other = (train(TrainingData(TRAINABLE, rows, labels, Settings())) for rows in (vectors, vectors.copy()))
+    one, other = (
+        train(TrainingData(TRAINABLE, rows, labels, Settings(), "static")) for rows in (vectors, vectors.copy())
+    )
 
     assert one.trained_head.head.weights.tobytes() == other.trained_head.head.weights.tobytes()
     assert one.trained_head.head.weights.shape == (64 + DIM + 1, len(THINGS))

@@ -101,7 +101,7 @@ def _measure(
         registry = _two_thirds(registry)
     matcher = Matcher.load(registry, encoder=encoder)
     artefact = matcher.artefact
-    data = TrainingData(registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings)
+    data = TrainingData(registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings, encoder.name)
     held_out = cross_validate_registry(data).held_out
     names, languages = [i.name for i in registry], [u.language for u in registry.utterances]
     known = np.array([row.intent is not None and row.intent in registry for row in messages])

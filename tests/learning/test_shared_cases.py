@@ -52,7 +52,9 @@ def shared_cases(registry: Registry) -> SharedCases:
 
 
 def held_out(registry: Registry, scorer: str = "head") -> HeldOut:
-    return cross_validate_registry(TrainingData(registry, *vectors_of(registry), Settings(scorer=scorer))).held_out
+    return cross_validate_registry(
+        TrainingData(registry, *vectors_of(registry), Settings(scorer=scorer), "static")
+    ).held_out
 
 
 def accuracy(held_out: HeldOut, registry: Registry) -> float:
@@ -181,7 +183,7 @@ def test_out_of_scope_cases_meet_no_copy_of_their_intent() -> None:
 
 def test_tags_of_intents_that_share_lines_belong_to_the_key_of_the_cache(tmp_path) -> None:
     def trained(registry: Registry) -> None:
-        load_or_train(TrainingData(registry, *vectors_of(registry), Settings()), tmp_path)
+        load_or_train(TrainingData(registry, *vectors_of(registry), Settings(), "static"), tmp_path)
 
     registry = bot(2)
     swapped = Registry((intent("yes0", *YES), *registry.intents[1:]))
@@ -194,7 +196,7 @@ def test_tags_of_intents_that_share_lines_belong_to_the_key_of_the_cache(tmp_pat
 def test_training_is_deterministic_with_shared_lines() -> None:
     registry = bot(3, talk=True)
 
-    one, other = (train(TrainingData(registry, *vectors_of(registry), Settings())) for _ in range(2))
+    one, other = (train(TrainingData(registry, *vectors_of(registry), Settings(), "static")) for _ in range(2))
 
     assert one.calibration == other.calibration
     if one.trained_head is not None and other.trained_head is not None:

@@ -28,6 +28,7 @@ from intentmatch.learning.training import (
     train,
 )
 from intentmatch.learning.training_cache import cached_cases, load_or_train
+from intentmatch.learning.word_alignment import word_weight
 from intentmatch.pieces.embedded import known_pieces
 
 WORDS = ["order", "parcel", "invoice", "refund", "card", "door", "light", "music"]
@@ -65,7 +66,7 @@ def labels(registry: Registry) -> Vectors:
 
 @pytest.fixture(scope="module")
 def data(registry: Registry, vectors: Vectors, labels: Vectors) -> TrainingData:
-    return TrainingData(registry, vectors, labels, Settings())
+    return TrainingData(registry, vectors, labels, Settings(), "static")
 
 
 @pytest.fixture
@@ -235,10 +236,10 @@ def test_file_of_another_registry_in_the_cache_is_noticed(
 
 
 def test_what_another_weight_of_words_trained_is_not_read_from_the_cache(data: TrainingData, tmp_path: Path) -> None:
-    weights = (data.word_weight, data.word_weight / 2)
-    trained = [load_or_train(data._replace(word_weight=weight), tmp_path) for weight in weights]
+    encoders = ("static", "onnx:minilm")
+    trained = [load_or_train(data._replace(encoder=name), tmp_path) for name in encoders]
 
-    assert [found.trained_head.words.weight for found in trained] == [*weights]
+    assert [found.trained_head.words.weight for found in trained] == [word_weight(name) for name in encoders]
 
 
 def test_cache_folder_that_cannot_be_written_is_a_warning(
@@ -449,7 +450,7 @@ def test_translations_of_an_utterance_are_one_case(data: TrainingData, translati
 def test_flags_of_the_processor_are_ignored(registry: Registry, vectors: Vectors, labels: Vectors, intents: int):
     """Some BLAS libraries raise them for ordinary numbers; a small exponential raises one for certain."""
     some = Registry(registry.intents[:intents])
-    data = TrainingData(some, vectors[: len(some.utterances)], labels[:intents], Settings())
+    data = TrainingData(some, vectors[: len(some.utterances)], labels[:intents], Settings(), "static")
 
     with np.errstate(all="raise"):
         found = train(data)
@@ -462,4 +463,4 @@ def test_weights_that_are_not_finite_are_an_error(registry: Registry, vectors: V
     damaged[3] = np.inf
 
     with pytest.raises(IntentMatchError, match=r"not finite.*`scorer: cosine`"):
-        train(TrainingData(registry, damaged, labels, Settings()))
+        train(TrainingData(registry, damaged, labels, Settings(), "static"))

@@ -23,7 +23,6 @@ from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.types import Registry
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 from intentmatch.learning.training import TrainingData, cross_validate_registry
-from intentmatch.learning.word_alignment import word_weight
 from intentmatch.runtime import steps
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
@@ -153,8 +152,7 @@ def _thinned(artefact: Artefact, order: NDArray[np.int64], share: float) -> Held
     chosen = sorted(rows)
     thinned = replace(registry.keeping(rows), tests=())
     vectors = artefact.wide_vectors[chosen]
-    weight = word_weight(artefact.encoder_name)
-    data = TrainingData(thinned, vectors, artefact.label_vectors, artefact.settings, word_weight=weight)
+    data = TrainingData(thinned, vectors, artefact.label_vectors, artefact.settings, artefact.encoder_name)
     validated = cross_validate_registry(data)
     return HeldOutCases(replace(artefact, registry=thinned, vectors=vectors), validated.held_out)
 

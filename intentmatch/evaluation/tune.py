@@ -237,7 +237,7 @@ def _cross_validate(
     registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, choice: Choice
 ) -> HeldOut:
     chosen = replace(settings, scorer=choice.scorer, aggregation=choice.aggregation)
-    data = TrainingData(registry, vectors, labels, chosen, settings.encoder)
+    data = TrainingData(registry, vectors, labels, chosen, choice.encoder)
     return cross_validate_registry(data).held_out
 
 

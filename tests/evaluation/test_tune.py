@@ -103,6 +103,14 @@ def test_every_choice_is_tried_and_each_encoder_encodes_once(registry: Registry)
         assert timed <= 26
 
 
+def test_trial_does_not_depend_on_the_encoder_in_use(registry: Registry) -> None:
+    """Words weigh less beside the vectors of a transformer."""
+    found = [tune(registry, Settings(encoder=name), {"static": WordHashEncoder()}) for name in ("static", "onnx:small")]
+
+    one, other = ({trial.choice: trial.results for trial in each.trials} for each in found)
+    assert one == other
+
+
 def test_targets_are_compared_but_not_tuned(registry: Registry) -> None:
     found = tune(registry, Settings(target={"precision": 0.93}), {"static": WordHashEncoder()})
 

@@ -130,10 +130,12 @@ TESTED_IN: dict[str, str] = {
     # A pool owns its bots and models; the server is tested over HTTP.
     "server/auth/database_keys.py": "server/test_server_database.py",
     "server/bots/bot.py": "server/bots/test_pool.py",
+    "server/bots/bot_loader.py": "server/bots/test_pool.py",
     "server/bots/editing.py": "server/routes/authoring/test_authoring_edits.py",
     "server/bots/followed_files.py": "server/bots/test_reloads.py",
     "server/bots/folder.py": "server/bots/test_pool.py",
     "server/bots/memory.py": "server/bots/test_pool.py",
+    "server/bots/pooled_bot.py": "server/bots/test_pool.py",
     "server/candidates/candidate.py": "server/routes/authoring/test_candidate.py",
     "server/candidates/of_bot.py": "server/routes/authoring/test_candidate.py",
     "server/candidates/records.py": "server/candidates/test_file_store.py",

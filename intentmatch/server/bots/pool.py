@@ -9,40 +9,30 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-import weakref
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import Request
 
-from intentmatch.artefact.artefact import Artefact
-from intentmatch.authoring.read_limits import served_settings
 from intentmatch.core.bot_names import VALID_NAME
-from intentmatch.core.errors import DatabaseError, IntentMatchError, Problem, RegistryError, public_text
-from intentmatch.core.types import Registry
-from intentmatch.inbox import Inbox
-from intentmatch.matching.loader import Source
+from intentmatch.core.errors import DatabaseError, RegistryError
 from intentmatch.matching.matcher import Matcher
-from intentmatch.registry.reading.snapshot import Content, content
 from intentmatch.runtime.background import in_background
 from intentmatch.server.auth.api_keys import NOT_FOR_THIS_BOT, allowed
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.bot import Bot
+from intentmatch.server.bots.bot_loader import BotLoader
 from intentmatch.server.bots.folder import BotFolder
-from intentmatch.server.bots.loadable import why_not
-from intentmatch.server.bots.memory import own_bytes
-from intentmatch.server.bots.model_pool import ModelPool
+from intentmatch.server.bots.pooled_bot import PooledBot
 from intentmatch.server.bots.reloads import ReloadCounter
 from intentmatch.server.middleware.problems import BROKEN, WARMING, ProblemError
 from intentmatch.server.process.metrics import gauge
 from intentmatch.server.process.telemetry import Spans
-from intentmatch.server.routes.schemas.operations import BotInfo, BotsReady, BotState
-from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
+from intentmatch.server.routes.schemas.operations import BotInfo, BotsReady
+from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
@@ -55,52 +45,6 @@ _log = logging.getLogger(__name__)
 _SECONDS_BETWEEN_LOOKS = 2.0
 # How often it looks for a bot that a caller names and that it does not know.
 _SECONDS_BETWEEN_QUICK_LOOKS = 0.25
-# The cause may lie outside the files, such as a model server that is back.
-_SECONDS_BETWEEN_TRIES = 30.0
-# Two, so that a bot that takes long to build does not delay the others.
-_LOADERS = 2
-
-
-@dataclass(frozen=True)
-class _Failure:
-    """Why a bot could not be loaded, when, and from which files."""
-
-    details: ProblemDetails
-    held: Content
-    at: float
-    looked_at: float
-
-
-class _Entry:
-    """One bot of the pool, loaded or not."""
-
-    def __init__(self, name: str, path: Path | Address) -> None:
-        self.name, self.path = name, path
-        self.bot: Bot | None = None
-        self.loading: asyncio.Task[Bot | ProblemDetails] | None = None
-        self.failure: _Failure | None = None
-        self.bytes = 0
-        self._measured: weakref.ref[Artefact] | None = None
-
-    def measure(self, matcher: Matcher) -> None:
-        """Measure the memory of the matcher, unless that is known. For a thread."""
-        artefact = matcher.artefact
-        if self._measured is None or self._measured() is not artefact:
-            self.bytes = own_bytes(matcher)
-            self._measured = weakref.ref(artefact)
-
-    @property
-    def taken(self) -> int:
-        """Memory of the bot and its candidate, in bytes."""
-        candidate = None if self.bot is None else self.bot.candidate
-        return self.bytes + (0 if candidate is None else candidate.bytes)
-
-    @property
-    def state(self) -> BotState:
-        """The state as `/bots` reports it."""
-        if self.bot is not None:
-            return self.bot.state
-        return "idle" if self.failure is None else "broken"
 
 
 class BotPool:
@@ -121,18 +65,13 @@ class BotPool:
         Raises `RegistryError` or `InputError` if the folder cannot be used.
         """
         self.metrics = queue.metrics
-        self._queue = queue
-        self._folder, self._watch, self._spans, self._reloads = folder, watch, spans, reloads
-        self._candidates = candidates
-        # Least recently used first.
+        self._folder = folder
         folder.check_settings()
-        self._entries = {name: _Entry(name, path) for name, path in folder.bots().items()}
-        self._named_on_disk = folder.named_on_disk()
+        # Least recently used first.
+        self._entries = {name: PooledBot(name, path) for name, path in folder.bots().items()}
         self._preloaded = folder.preloaded(list(self._entries))
         self._warming = bool(self._preloaded)
-        self._models = ModelPool(folder.load_encoder)
-        self._models_of_all = folder.models_of_all(self._models)  # the pool keeps only what somebody uses
-        self._loaders = ThreadPoolExecutor(_LOADERS, thread_name_prefix="intentmatch-load")
+        self._loader = BotLoader(folder, queue, watch=watch, spans=spans, reloads=reloads, candidates=candidates)
         self._looking: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[None]] = set()
         self._last_warning = ""
@@ -179,7 +118,7 @@ class BotPool:
         if isinstance(found, ProblemDetails):
             raise ProblemError(found, {"Retry-After": str(round(_SECONDS_BETWEEN_LOOKS))})
         if self._entries.get(name) is entry:
-            self._entries[name] = self._entries.pop(name)
+            self._mark_used(entry)
         return found
 
     @property
@@ -191,25 +130,9 @@ class BotPool:
         if isinstance(path, Address):
             from intentmatch.authoring.database_bots import DatabaseBots  # needs psycopg
 
-            return DatabaseBots(path, self._folder.limits_of_new, self._unloadable)
+            return DatabaseBots(path, self._folder.limits_of_new, self._loader.unloadable)
         found = partial(self._folder.bots_in_folder, Path(path))
-        return Bots(path, found, self._folder.limits_of_new, self._unloadable)
-
-    def _unloadable(self, name: str, registry: Registry) -> Problem | None:
-        """Return why a new bot could not be loaded; None if it could."""
-        if not registry.settings:
-            return None
-        path, settings = self._folder.path, served_settings(self._folder.settings_of(name), ())
-        address = path.of(name) if isinstance(path, Address) else None
-
-        def load(small: Registry) -> None:
-            models = self._models
-            check = partial(Inbox.from_settings, address=address)
-            Source(small, settings, load_encoder=models.encoder, load_reranker=models.reranker, check=check).engine(
-                None
-            )
-
-        return why_not(load, registry, list(registry.settings), in_database=address is not None)
+        return Bots(path, found, self._folder.limits_of_new, self._loader.unloadable)
 
     async def forget(self, name: str) -> None:
         """Answer no more as a bot whose files are gone; answers that it has begun are still finished."""
@@ -290,7 +213,7 @@ class BotPool:
             more.append(gauge("bot_bytes", "Estimated memory of a loaded bot, without its models.", sizes))
         return self.metrics.exposition([bot.status for _, bot in loaded], more)
 
-    async def _bot_or_problem(self, entry: _Entry) -> Bot | ProblemDetails:
+    async def _bot_or_problem(self, entry: PooledBot) -> Bot | ProblemDetails:
         if entry.bot is not None:
             return entry.bot
         if entry.failure is not None and time.monotonic() < entry.failure.looked_at + _SECONDS_BETWEEN_LOOKS:
@@ -300,64 +223,31 @@ class BotPool:
         # Shielded: a caller that disconnects must not cancel the load for the others.
         return await asyncio.shield(entry.loading)
 
-    async def _load(self, entry: _Entry) -> Bot | ProblemDetails:
-        held: Content = {}
-        loop = asyncio.get_running_loop()
+    async def _load(self, entry: PooledBot) -> Bot | ProblemDetails:
         try:
-            held = await loop.run_in_executor(self._loaders, _content, entry.path)
-            now = time.monotonic()
-            if (old := entry.failure) and old.held == held and now < old.at + _SECONDS_BETWEEN_TRIES:
-                entry.failure = _Failure(old.details, held, old.at, now)
-                return old.details
-            seen = 0 if self._reloads is None else self._reloads.requested
-            matcher = await loop.run_in_executor(self._loaders, self._matcher, entry)
-            bot = self._make_bot(entry.name, matcher, seen)
-            await bot.load()
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with one bot must not affect the others
-            now = time.monotonic()
-            entry.failure = _Failure(_details(entry.name, error), held, now, now)
-            unexpected = None if isinstance(error, IntentMatchError) else error
-            _log.warning("the bot %s cannot be loaded: %s", entry.name, error, exc_info=unexpected)
-            return entry.failure.details
+            found = await self._loader.load(entry)
         finally:
             entry.loading = None
-        _log.info("the bot %s is loaded and takes %.1f MB", entry.name, entry.bytes / 1e6)
-        entry.failure, entry.bot = None, bot
-        if self._entries.get(entry.name) is entry:
-            self._entries[entry.name] = self._entries.pop(entry.name)
-            self._make_room(entry)
-        else:  # removed while it was loading
-            self._unload(entry)
-        return bot
+        if isinstance(found, Bot):
+            entry.bot = found
+            if self._entries.get(entry.name) is entry:
+                self._mark_used(entry)
+                self._make_room(entry)
+            else:  # removed while it was loading
+                self._unload(entry)
+        return found
 
-    def _make_bot(self, name: str, matcher: Matcher, reloads_seen: int) -> Bot:
-        return Bot(
-            matcher,
-            self._queue,
-            watch=self._watch,
-            spans=self._spans,
-            reloads=self._reloads,
-            reloads_seen=reloads_seen,
-            name=name,
-            candidates=self._candidates,
-        )
+    def _mark_used(self, entry: PooledBot) -> None:
+        self._entries[entry.name] = self._entries.pop(entry.name)
 
-    def _matcher(self, entry: _Entry) -> Matcher:
-        settings, models = self._folder.settings_of(entry.name), self._models
-        settings = served_settings(settings, self._named_on_disk.get(entry.name, []))
-        source = Source(entry.path, settings, load_encoder=models.encoder, load_reranker=models.reranker)
-        matcher = Matcher(source)
-        entry.measure(matcher)
-        return matcher
-
-    def _all(self) -> list[_Entry]:
+    def _all(self) -> list[PooledBot]:
         # A copy, because the thread that writes the metrics reads it too.
         return list(self._entries.values())
 
-    def _loaded(self) -> list[_Entry]:
+    def _loaded(self) -> list[PooledBot]:
         return [entry for entry in self._all() if entry.bot is not None]
 
-    def _make_room(self, keep: _Entry | None = None) -> None:
+    def _make_room(self, keep: PooledBot | None = None) -> None:
         """Unload the least recently used bots until the others fit; a single bot may exceed the limit."""
         most = self._folder.max_megabytes
         if most is None:
@@ -365,14 +255,16 @@ class BotPool:
         loaded = self._loaded()
         taken = sum(entry.taken for entry in loaded)
         keep = keep or (loaded[-1] if loaded else None)
-        for entry in (entry for entry in loaded if entry is not keep):
+        for entry in loaded:
             if taken <= most * 1e6:
                 return
+            if entry is keep:
+                continue
             taken -= entry.taken
             self._unload(entry)
             _log.info("the bot %s is unloaded to free memory, until its next call", entry.name)
 
-    def _unload(self, entry: _Entry) -> None:
+    def _unload(self, entry: PooledBot) -> None:
         """Forget a loaded bot; answers it has begun are still finished."""
         bot, entry.bot = entry.bot, None
         if bot is not None:
@@ -419,35 +311,15 @@ class BotPool:
 
     def _add(self, found: Mapping[str, Path | Address]) -> None:
         for name, path in found.items():
-            entry = self._entries.get(name)
-            if entry is None or entry.path != path:
-                self._entries[name] = _Entry(name, path)
-                _log.info("the bot %s is added", name)
-            if entry is not None and entry.path != path:
-                self._unload(entry)
+            old = self._entries.get(name)
+            if old is not None and old.path == path:
+                continue
+            self._entries[name] = PooledBot(name, path)
+            _log.info("the bot %s is added", name)
+            if old is not None:
+                self._unload(old)
 
 
-def _content(path: Path | Address) -> Content:
-    """Return what the files of a bot hold; nothing while their database is away."""
-    if not isinstance(path, Address):
-        return content(path)
-    from intentmatch.matching.replica import Replica  # needs psycopg
-
-    try:
-        return Replica(path).newest()
-    except DatabaseError:
-        return {}
-
-
-def _measure(loaded: Sequence[tuple[_Entry, Matcher]]) -> None:
+def _measure(loaded: Sequence[tuple[PooledBot, Matcher]]) -> None:
     for entry, matcher in loaded:
         entry.measure(matcher)
-
-
-def _details(name: str, error: Exception) -> ProblemDetails:
-    """Why a bot cannot answer."""
-    if isinstance(error, RegistryError):
-        items = [ErrorItem.from_problem(problem) for problem in error.problems]
-        return ProblemDetails.for_status(503, f"The files of the bot {name!r} are invalid.", items, kind=BROKEN)
-    reason = f": {public_text(error)}" if isinstance(error, IntentMatchError) else ", see the log."
-    return ProblemDetails.for_status(503, f"The bot {name!r} cannot be loaded{reason}", kind=BROKEN)

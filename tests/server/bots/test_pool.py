@@ -26,7 +26,7 @@ from intentmatch.encoders import load_encoder
 from intentmatch.inbox import Inbox
 from intentmatch.matching.loader import Source
 from intentmatch.server import BotFolder, create_app
-from intentmatch.server.bots import model_pool, pool
+from intentmatch.server.bots import bot_loader, model_pool, pooled_bot
 from intentmatch.server.bots.folder import is_bot_folder
 from intentmatch.server.bots.memory import own_bytes
 from intentmatch.server.bots.reloads import ReloadCounter
@@ -175,7 +175,7 @@ def test_unexpected_failure_is_retried_later(several: Path, monkeypatch: pytest.
             raise errors.pop()
 
     loads(monkeypatch, fail)
-    monkeypatch.setattr(pool, "_SECONDS_BETWEEN_TRIES", 0.1)
+    monkeypatch.setattr(bot_loader, "_SECONDS_BETWEEN_TRIES", 0.1)
     with served(several) as client:
         answer = match(client, "shop")
         assert (answer.status_code, "secret" in answer.text) == (503, False)
@@ -219,12 +219,12 @@ def test_folder_that_becomes_invalid_keeps_the_bots(several: Path, caplog: pytes
 
 def test_least_recently_used_bot_is_unloaded(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A single bot may exceed the limit."""
-    monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
+    monkeypatch.setattr(pooled_bot, "own_bytes", lambda matcher: 1_000_000)
     with served(several, megabytes=2) as client:
         for bot in ("bank", "pizza", "bank", "shop"):
             assert match(client, bot).status_code == 200
         assert states(client) == {"bank": "ready", "pizza": "idle", "shop": "ready"}
-        monkeypatch.setattr(pool, "own_bytes", lambda matcher: 9_000_000)
+        monkeypatch.setattr(pooled_bot, "own_bytes", lambda matcher: 9_000_000)
         assert match(client, "pizza").status_code == 200
         assert states(client) == {"bank": "idle", "pizza": "ready", "shop": "idle"}
         time.sleep(0.3)
@@ -233,15 +233,15 @@ def test_least_recently_used_bot_is_unloaded(several: Path, monkeypatch: pytest.
 
 def test_unloaded_bot_is_freed(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Except the models that it shares."""
-    monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
-    original, made = pool.BotPool._matcher, []
+    monkeypatch.setattr(pooled_bot, "own_bytes", lambda matcher: 1_000_000)
+    original, made = bot_loader.BotLoader._matcher, []
 
     def matcher(*args: Any) -> Matcher:
         found = original(*args)
         made.append((weakref.ref(found), id(found.encoder)))
         return found
 
-    monkeypatch.setattr(pool.BotPool, "_matcher", matcher)
+    monkeypatch.setattr(bot_loader.BotLoader, "_matcher", matcher)
     with served(several, megabytes=1) as client:
         match(client, "bank")
         match(client, "shop")
@@ -256,7 +256,7 @@ def test_unloaded_bot_is_freed(several: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_bot_that_grows_unloads_others(several: Path, monkeypatch: pytest.MonkeyPatch, admin: dict[str, str]) -> None:
-    monkeypatch.setattr(pool, "own_bytes", lambda matcher: len(matcher.registry) * 1_000_000)
+    monkeypatch.setattr(pooled_bot, "own_bytes", lambda matcher: len(matcher.registry) * 1_000_000)
     with served(several, megabytes=2, admin_keys=["*:boss"]) as client:
         assert match(client, "bank").status_code == match(client, "shop").status_code == 200
         (several / "shop/more.yaml").write_text("intents: {bye: {utterances: [goodbye]}}", encoding="utf-8")
@@ -267,7 +267,7 @@ def test_bot_that_grows_unloads_others(several: Path, monkeypatch: pytest.Monkey
 
 def test_bot_answers_while_it_is_unloaded(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many calls at once, for more bots than fit."""
-    monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
+    monkeypatch.setattr(pooled_bot, "own_bytes", lambda matcher: 1_000_000)
     found = loads(monkeypatch)
     with served(several, megabytes=1) as client, ThreadPoolExecutor(8) as threads:
         names = ["bank", "pizza", "shop"] * 20
@@ -395,7 +395,7 @@ def test_place_of_the_inbox_of_a_bot(inbox: str, own: str | None) -> None:
 
 def test_loaded_bots_are_watched_until_unloaded(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("watchfiles")
-    monkeypatch.setattr(pool, "own_bytes", lambda matcher: 1_000_000)
+    monkeypatch.setattr(pooled_bot, "own_bytes", lambda matcher: 1_000_000)
 
     def watching() -> int:
         return sum(thread.name == "intentmatch-watch" for thread in threading.enumerate())

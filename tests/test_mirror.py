@@ -160,6 +160,7 @@ TESTED_IN: dict[str, str] = {
     "server/routes/schemas/": "server/routes/test_server_schemas.py",
     # Screens are tested in a browser; what they share, with them.
     "cli/studio.py": "studio/test_studio_app.py",
+    "studio/changes_view.py": "studio/test_studio_screens.py",
     "studio/chart_style.py": "studio/test_studio_insight.py",
     "studio/confusion_view.py": "studio/test_studio_insight.py",
     "studio/conversation.py": "studio/test_studio_screens.py",

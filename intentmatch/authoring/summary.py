@@ -27,7 +27,7 @@ _MOST = 5
 _WORDS: Mapping[type, Callable[[Any], str]] = {
     AddUtterance: lambda edit: f"add to {edit.intent}",
     AddIntent: lambda edit: f"add the intent {edit.name}",
-    AddTest: lambda edit: f"add a test of {edit.intent or 'out of scope'}",
+    AddTest: lambda edit: f"add a test of {edit.intent or 'no intent'}",
     MoveUtterance: lambda edit: f"move a line to {edit.to}",
     RewordUtterance: lambda edit: f"reword a line of {edit.intent}" if edit.intent else "reword a line",
     RemoveUtterance: lambda edit: f"remove a line of {edit.intent}" if edit.intent else "remove a line",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -10,18 +11,19 @@ from nicegui import ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
+from intentmatch.authoring.past_registries import registry_before, registry_of
 from intentmatch.authoring.revision_scores import Scores
-from intentmatch.authoring.revisions import FileDiff, Files, Revision
+from intentmatch.authoring.revisions import Files, Revision
 from intentmatch.authoring.score_revision import evaluate
 from intentmatch.authoring.workspace import Workspace
-from intentmatch.core.errors import IntentMatchError
+from intentmatch.core.errors import IntentMatchError, RegistryError
 from intentmatch.registry.editing.edits import Edit
+from intentmatch.studio.changes_view import changes_view
 from intentmatch.studio.following import follow
 from intentmatch.studio.parts import (
     badge,
     bring_into_view,
     card,
-    difference,
     empty,
     heading,
     in_thread,
@@ -33,7 +35,9 @@ from intentmatch.studio.parts import (
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.replay_card import ReplayCard
 from intentmatch.studio.rows import Rows
+from intentmatch.studio.sentences import Sentence, sentences
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import plainly
 
 PER_PAGE = 30
 _MOST = 1000
@@ -82,7 +86,7 @@ class _HistoryPage:
     async def open(self, identity: str) -> None:
         """Show what a revision changed."""
         try:
-            revision, files = await in_thread(self._visit.bot.workspace.revision, identity)
+            revision, told, diffs = await in_thread(_opened, self._visit.bot.workspace, identity)
         except IntentMatchError as error:
             self._visit.tell(explained(error), "negative")
             return
@@ -90,7 +94,7 @@ class _HistoryPage:
         self._draw()
         self._right.clear()
         with self._right:
-            self._revision(revision, files)
+            self._revision(revision, told, diffs)
         bring_into_view(self._right)
         self._visit.show_address("history", revision=revision.id)
         self._visit.announce(f"{revision.note} is open")
@@ -116,17 +120,17 @@ class _HistoryPage:
         with tag("li") as row:
             button = tag("button", classes="st-intent", type="button").on("click", partial(self.open, revision.id))
             with button:
-                words(revision.note or "(no note)", "st-strong")
+                words(_note(revision), "st-strong")
                 with tag("span", classes="st-row st-small st-muted"):
                     words(revision.author or "another program")
                     _time(revision)
         self._buttons[revision.id] = button
         return row
 
-    def _revision(self, revision: Revision, files: list[FileDiff]) -> None:
+    def _revision(self, revision: Revision, told: Sequence[Sentence], diffs: Mapping[str, str]) -> None:
         with card():
             with tag("div", classes="st-row"):
-                words(revision.note or "(no note)", "st-name", "h2")
+                words(_note(revision), "st-name", "h2")
                 if revision.id == self._revisions[0].id:
                     badge("newest", "primary")
                 restore = ui.button("Restore", icon="restore", on_click=partial(self._restore, revision))
@@ -134,9 +138,9 @@ class _HistoryPage:
             with tag("div", classes="st-row st-muted"):
                 words(revision.author or "another program")
                 _time(revision)
-                tag("span", revision.id[:10], "st-mono")
-            if files:
-                difference("".join(one.diff for one in files))
+                tag("span", f"version {revision.id[:10]}")
+            if diffs:
+                changes_view(told, diffs)
             else:
                 tag("p", "It changed no file of this registry.", "st-muted")
 
@@ -208,6 +212,19 @@ def _revisions(workspace: Workspace) -> list[Revision]:
     return workspace.revisions(_MOST)
 
 
+def _opened(workspace: Workspace, identity: str) -> tuple[Revision, list[Sentence], dict[str, str]]:
+    """Return a revision, and what it changed: in sentences, and by files. For a thread. Raises `UnknownNameError`."""
+    revision, files = workspace.revision(identity)
+    diffs = {one.name: one.diff for one in files}
+    if not workspace.history.before(revision.id):
+        return revision, [Sentence("The first version that is kept: all files as they were.")], diffs
+    try:
+        after = registry_of(workspace, revision.id)
+    except RegistryError:
+        return revision, sentences(None, None, diffs), diffs
+    return revision, sentences(registry_before(workspace, revision.id), after, diffs), diffs
+
+
 def _evaluated(visit: Visit, identity: str, *, again: bool) -> bool:
     """Evaluate a revision after what is being evaluated; return False if the page is closed before. For a thread."""
     workspace = visit.bot.workspace
@@ -235,6 +252,10 @@ def _scores(scores: Scores) -> None:
                     before = source.right_before
                     tag("td", "" if before is None or not source.messages else f"{before / source.messages:.1%}")
                     tag("td", f"{source.right_after / source.messages:.1%}" if source.messages else "")
+
+
+def _note(revision: Revision) -> str:
+    return plainly(revision.note) or "(no note)"
 
 
 def _time(revision: Revision) -> TextElement:

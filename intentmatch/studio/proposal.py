@@ -27,9 +27,10 @@ from intentmatch.inbox import Missed
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.plan import Changes
 from intentmatch.runtime.steps import Step
-from intentmatch.studio.parts import badge, difference, tag, words
+from intentmatch.studio.changes_view import changes_view
+from intentmatch.studio.parts import badge, tag, words
 from intentmatch.studio.places import with_short_names
-from intentmatch.studio.sentences import Sentence, sentences
+from intentmatch.studio.sentences import sentences
 from intentmatch.studio.visit import Visit
 from intentmatch.studio.wording import answer_in_words, plainly
 
@@ -41,8 +42,6 @@ MORE_SECONDS = 60.0
 """Time that each press of *Compare more* adds."""
 _MOST_SHOWN = 30
 _MOST_PROBLEMS = 20
-_MOST_SENTENCES = 20
-_MOST_LINES = 8
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
@@ -149,13 +148,10 @@ class _Proposal:
     def _show(self) -> None:
         self._difference.clear()
         with self._difference:
-            for sentence in sentences(self._changes)[:_MOST_SENTENCES]:
-                _sentence(sentence)
-            if (more := len(sentences(self._changes)) - _MOST_SENTENCES) > 0:
-                tag("p", f"… and {more} more", "st-muted st-small")
-            with tag("details", classes="st-fold"):
-                tag("summary", "Show the lines of the files", "st-small")
-                difference(_with_short_names(self._visit, self._changes.diff))
+            changes = self._changes
+            before = None if changes.errors else changes.before
+            diffs = {one.path.name: _with_short_names(self._visit, one.diff) for one in changes.files}
+            changes_view(sentences(before, changes.registry, diffs), diffs)
         self._problems.clear()
         with self._problems:
             for problem in self._changes.brought[:_MOST_PROBLEMS]:
@@ -267,19 +263,6 @@ class _Proposal:
 
 def _progress(step: Step | None) -> str:
     return f"{step.done:,} of {step.total:,}" if step is not None and step.total else ""
-
-
-def _sentence(sentence: Sentence) -> None:
-    """Draw a sentence with the old and the new lines."""
-    with tag("div", classes="st-sentence"):
-        words(sentence.says, "st-strong", "p")
-        for kind, name, lines in (("del", "Before", sentence.old), ("add", "After", sentence.new)):
-            for line in lines[:_MOST_LINES]:
-                with tag("p", classes=f"st-change {kind}"):
-                    tag("span", f"{name}: ", "st-hidden")
-                    words(line)
-            if len(lines) > _MOST_LINES:
-                tag("p", f"… and {len(lines) - _MOST_LINES} more", "st-muted st-small")
 
 
 def problem_line(problem: Problem) -> None:

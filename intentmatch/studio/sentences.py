@@ -1,21 +1,15 @@
-"""What edits do, in sentences that show the old and the new line, for readers who do not know YAML."""
+"""What changes between two states of a registry, in sentences with the lines, for readers who do not know YAML."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
-from intentmatch.authoring.summary import summary
-from intentmatch.registry.editing.edits import (
-    AddIntent,
-    AddTest,
-    AddUtterance,
-    MoveUtterance,
-    RemoveUtterance,
-    RewordUtterance,
-)
-from intentmatch.registry.editing.plan import Changes
-from intentmatch.registry.editing.whole_files import ReplaceFile
+from intentmatch.core.types import Case, Intent, Registry, Slot, Utterance
+
+_Key = TypeVar("_Key")
 
 
 class Sentence(NamedTuple):
@@ -28,38 +22,179 @@ class Sentence(NamedTuple):
     """Lines as they will be."""
 
 
-def _line(edit: Any, intent: str | None) -> str:
-    if edit.negative:
-        return f"a line that does not mean {intent}" if intent else "a line that does not mean an intent"
-    return f"an example of {intent}" if intent else "an example"
+class _Line(NamedTuple):
+    """A line of an intent."""
+
+    intent: str
+    negative: bool
+    language: str | None
+    text: str
+
+    @property
+    def kind(self) -> tuple[str, bool]:
+        return self.intent, self.negative
+
+    @property
+    def place(self) -> tuple[str, bool, str | None]:
+        return self.intent, self.negative, self.language
 
 
-_SENTENCES: Mapping[type, Callable[[Any], Sentence]] = {
-    AddIntent: lambda edit: Sentence(
-        f"Begin {edit.name} with {'a description' if edit.text is None else 'an example'}",
-        new=tuple(text for text in (edit.description, edit.text) if text is not None),
-    ),
-    AddUtterance: lambda edit: Sentence(f"Add {_line(edit, edit.intent)}", new=(edit.text,)),
-    AddTest: lambda edit: Sentence(
-        f"Expect {edit.intent} for a message" if edit.intent else "Expect no intent for a message", new=(edit.text,)
-    ),
-    MoveUtterance: lambda edit: Sentence(f"Move {_line(edit, edit.source)} to {edit.to}", new=(edit.text,)),
-    RewordUtterance: lambda edit: Sentence(f"Reword {_line(edit, edit.intent)}", (edit.text,), (edit.new,)),
-    RemoveUtterance: lambda edit: Sentence(f"Remove {_line(edit, edit.intent)}", old=(edit.text,)),
+_FIELDS: Mapping[str, Callable[[Intent], Sequence[str]]] = {
+    "title": lambda intent: list(dict.fromkeys(filter(None, (intent.title, *intent.titles.values())))),
+    "description": lambda intent: [intent.description] if intent.description else [],
+    "response": lambda intent: [text for texts in intent.all_responses.values() for text in texts],
+    "threshold": lambda intent: [] if intent.threshold is None else [str(intent.threshold)],
+    "contexts": lambda intent: intent.when,
+    "confirmation": lambda intent: ["confirm first"] if intent.confirm else [],
+    "slots": lambda intent: [_described(slot) for slot in intent.slots],
+    "metadata": lambda intent: [f"{key}: {value}" for key, value in intent.metadata.items()],
+}
+_SHARED: Mapping[str, Callable[[Registry], Sequence[str]]] = {
+    "settings": lambda registry: [f"{key}: {value}" for key, value in registry.settings.items()],
+    "shared slots": lambda registry: [_described(slot) for slot in registry.slots],
+    "rules of templates": lambda registry: [
+        f"<{rule.name}>: {text}" for rule in registry.rules for text in rule.templates.values()
+    ],
+    "words of languages": lambda registry: [
+        f"{code} {name}: {value}" for code, own in registry.own_sections.items() for name, value in own.items()
+    ],
 }
 
 
-def sentences(changes: Changes) -> list[Sentence]:
-    """Return what changes do. Of edits that are no single lines, the lines of the files that go and come are shown."""
-    others = [edit for edit in changes.edits if type(edit) not in _SENTENCES]
-    told = [_SENTENCES[type(edit)](edit) for edit in changes.edits if type(edit) in _SENTENCES]
-    if not others:
+def sentences(before: Registry | None, after: Registry | None, diffs: Mapping[str, str]) -> list[Sentence]:
+    """Return what changes. If a state is invalid, or only its writing changes, these are the lines of the files.
+
+    `diffs` are the unified diffs of the files that change, by their names.
+    """
+    told = [] if before is None or after is None else list(_between(before, after))
+    if told or not diffs:
         return told
-    old, new = (_lines(changes.diff, sign) for sign in "-+")
-    known = {line for one in told for line in (*one.old, *one.new)}
-    whole = [edit.file.name for edit in others if isinstance(edit, ReplaceFile)]
-    says = f"Change {', '.join(whole)}" if len(whole) == len(others) else summary(others)
-    return [*told, Sentence(says, *(tuple(x for x in lines if x not in known) for lines in (old, new)))]
+    old, new = (tuple(line for diff in diffs.values() for line in _lines(diff, sign)) for sign in "-+")
+    return [Sentence(f"Change {', '.join(diffs)}", old, new)]
+
+
+def _between(before: Registry, after: Registry) -> Iterator[Sentence]:
+    old, new = _only_in(_lines_of(before, after), _lines_of(after, before))
+    renamed = _renamed(before, after)
+    for was, name in renamed.items():
+        yield Sentence(f"Rename {was} to {name}")
+        old = [line for line in old if line.intent != was]
+        new = [line for line in new if line.intent != name]
+    for intent in before:
+        if intent.name not in after and intent.name not in renamed:
+            yield Sentence(f"Remove the intent {intent.name}", tuple(_texts(old, intent.name)))
+            old = [line for line in old if line.intent != intent.name]
+    for intent in after:
+        if intent.name not in before and intent.name not in renamed.values():
+            described = [intent.description] if intent.description else []
+            lines = _texts((line for line in new if not line.negative), intent.name)
+            yield Sentence(f"Begin {intent.name} with {_begun(described, lines)}", new=(*described, *lines))
+            new = [line for line in new if line.intent != intent.name or line.negative]
+    yield from _of_lines(old, new)
+    gone, come = _only_in([_expected(test, renamed) for test in before.tests], map(_expected, after.tests))
+    yield from (Sentence(f"Remove a test of {expected}", (text,)) for expected, text in gone)
+    yield from (Sentence(f"Expect {expected} for a message", new=(text,)) for expected, text in come)
+    for intent in after:
+        if intent.name in before and intent != before[intent.name]:
+            for field, values in _FIELDS.items():
+                yield from _changed(f"{field} of {intent.name}", values(before[intent.name]), values(intent))
+    for part, of in _SHARED.items():
+        yield from _changed(part, of(before), of(after))
+
+
+def _of_lines(old: Sequence[_Line], new: Sequence[_Line]) -> Iterator[Sentence]:
+    """Yield what becomes of single lines: moved, reworded, removed, added."""
+    added, removed = list(new), list[_Line]()
+    for line in old:
+        same = next((one for one in added if (one.negative, one.text) == (line.negative, line.text)), None)
+        if same is None:
+            removed.append(line)
+            continue
+        added.remove(same)
+        move = f"to {same.intent}" if same.intent != line.intent else f"from {line.language} to {same.language}"
+        yield Sentence(f"Move {_named(line, 1)} {move}", new=(line.text,))
+    gone, come = Counter(line.place for line in removed), Counter(line.place for line in added)
+    for line in list(removed):
+        if gone[line.place] == come[line.place] == 1:
+            reworded = next(one for one in added if one.place == line.place)
+            removed.remove(line)
+            added.remove(reworded)
+            yield Sentence(f"Reword {_named(line, 1)}", (line.text,), (reworded.text,))
+    for kind in dict.fromkeys(line.kind for line in removed):
+        some = [line for line in removed if line.kind == kind]
+        yield Sentence(f"Remove {_named(some[0], len(some))}", old=tuple(line.text for line in some))
+    for kind in dict.fromkeys(line.kind for line in added):
+        some = [line for line in added if line.kind == kind]
+        yield Sentence(f"Add {_named(some[0], len(some))}", new=tuple(line.text for line in some))
+
+
+def _changed(what: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Sentence]:
+    gone, come = _only_in(before, after)
+    if gone or come:
+        yield Sentence(f"Change the {what}", tuple(gone), tuple(come))
+
+
+def _renamed(before: Registry, after: Registry) -> dict[str, str]:
+    """Return the new names of intents that keep all their lines."""
+    begun = {tuple(line[1:] for line in _own(one)): one.name for one in after if one.name not in before}
+    ended = ((one.name, begun.get(tuple(line[1:] for line in _own(one)))) for one in before if one.name not in after)
+    return {was: name for was, name in ended if name is not None}
+
+
+def _lines_of(registry: Registry, other: Registry) -> Iterator[_Line]:
+    """Yield the lines of the intents that the other registry does not have alike."""
+    for intent in registry:
+        if intent.name not in other or other[intent.name] != intent:
+            yield from _own(intent)
+
+
+def _own(intent: Intent) -> Iterator[_Line]:
+    for negative, lines in ((False, intent.utterances), (True, intent.negatives)):
+        last: Utterance | None = None
+        for line in lines:
+            if last is None or not line.same_line(last):  # a template is one line for all of its sentences
+                yield _Line(intent.name, negative, line.language, line.template or line.text)
+            last = line
+
+
+def _texts(lines: Iterator[_Line] | Sequence[_Line], intent: str) -> list[str]:
+    return [line.text for line in lines if line.intent == intent]
+
+
+def _begun(described: Sequence[str], lines: Sequence[str]) -> str:
+    if not lines:
+        return "a description" if described else "no line"
+    return "an example" if len(lines) == 1 else f"{len(lines)} examples"
+
+
+def _named(line: _Line, count: int) -> str:
+    if line.negative:
+        return (
+            f"a line that does not mean {line.intent}"
+            if count == 1
+            else f"{count} lines that do not mean {line.intent}"
+        )
+    return f"an example of {line.intent}" if count == 1 else f"{count} examples of {line.intent}"
+
+
+def _expected(test: Case, renamed: Mapping[str, str] = MappingProxyType({})) -> tuple[str, str]:
+    names = (test.expected,) if isinstance(test.expected, str) else test.expected or ("no intent",)
+    return " or ".join(renamed.get(name, name) for name in names), test.text
+
+
+def _described(slot: Slot) -> str:
+    values = [word for value in slot.values for word in (value.value, *(one.text for one in value.synonyms))]
+    kind = [slot.kind, "required"] if slot.required else [slot.kind]
+    examples = (one.text for one in slot.examples)
+    return f"{slot.name}: {', '.join([*kind, *values, *slot.patterns, *examples, *slot.questions.values()])}"
+
+
+def _only_in(
+    old: Iterator[_Key] | Sequence[_Key], new: Iterator[_Key] | Sequence[_Key]
+) -> tuple[list[_Key], list[_Key]]:
+    """Return what only the one has, and what only the other has."""
+    was, now = Counter(old), Counter(new)
+    return list((was - now).elements()), list((now - was).elements())
 
 
 def _lines(diff: str, sign: str) -> Sequence[str]:

@@ -34,7 +34,7 @@ FILE = Path("shop") / "bot.yaml"
         (AddIntent("greet", "good day"), "Add the intent greet"),
         (AddIntent("greet", description="the user says hello"), "Add the intent greet"),
         (AddTest("good day", "greet"), "Add a test of greet"),
-        (AddTest("good day", None), "Add a test of out of scope"),
+        (AddTest("good day", None), "Add a test of no intent"),
         (MoveUtterance("good day", "bye"), "Move a line to bye"),
         (RewordUtterance("good day", "hello"), "Reword a line"),
         (RewordUtterance("good day", "hello", "greet"), "Reword a line of greet"),

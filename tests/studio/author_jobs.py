@@ -223,7 +223,7 @@ def job_reword(walk: Walk) -> None:
 def job_restore(walk: Walk) -> None:
     page = walk.page
     walk.open("history")
-    walk.click(page.locator(".st-intent").nth(1), page.locator(".st-diff"))
+    walk.click(page.locator(".st-intent").nth(1), page.locator(".st-sentence"))
     walk.picture("version")
     walk.click(page.get_by_role("button", name="Restore"))
     walk.save()

@@ -83,7 +83,7 @@ def shot_history(page, served: Served) -> None:
     save_proposal(page)
     open_screen(page, served, "history")
     page.locator(".st-intent").first.click()
-    page.locator(".st-diff").wait_for()
+    page.locator(".st-sentence").first.wait_for()
 
 
 def shot_review(page, served: Served) -> None:

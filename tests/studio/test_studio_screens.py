@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 
 import pytest
-from driven_studio import JARGON, copied, open_screen, save_proposal, serious_findings, start, stop, watched
+from driven_studio import (
+    JARGON,
+    copied,
+    open_difference,
+    open_screen,
+    save_proposal,
+    serious_findings,
+    start,
+    stop,
+    watched,
+)
 
 from intentmatch.authoring.workspace import Workspace
 
@@ -456,8 +466,12 @@ class TestHistory:
         save_proposal(page)
         open_screen(page, served, "history")
         page.locator(".st-intent").nth(0).click()
-        added = page.locator(".st-diff .add", has_text="did you send it off")
+        added = page.locator(".st-change.add", has_text="did you send it off")
         added.wait_for()
+        assert page.locator(".st-sentence p").first.inner_text() == "Add an example of order_status"
+        assert not page.locator(".st-diff").is_visible()
+        open_difference(page)
+        assert "did you send it off" in page.locator(".st-diff .add").inner_text()
 
         page.locator(".st-intent").nth(1).click()
         added.wait_for(state="detached")  # until then, the button restores the newest revision, which changes nothing
@@ -478,7 +492,7 @@ class TestHistory:
             first.wait_for_function("document.querySelectorAll('.st-intent')[1] === window.row")
 
             first.evaluate("window.row.click()")
-            first.locator(".st-diff .add", has_text="is it with the carrier").wait_for()
+            first.locator(".st-change.add", has_text="is it with the carrier").wait_for()
             assert first.locator(".st-intent[aria-current]").count() == 1
 
     def test_evaluation_before_and_after_is_shown_once_another_has_ended(self, page, served):

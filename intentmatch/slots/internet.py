@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from intentmatch.slots.message import Message, SlotHit
+from intentmatch.text.redact import TOP_LEVEL
 
 _LETTERS = "A-Za-z0-9À-ÖØ-öø-ɏЀ-ӿ"
 _LABEL = rf"[{_LETTERS}](?:[{_LETTERS}-]{{0,61}}[{_LETTERS}])?"
@@ -14,17 +15,10 @@ _LONGEST_LOCAL = 64
 
 _PATH = r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]"
 _LONGEST_URL = 2000
-_TOP_LEVEL = (
-    "com net org info biz io dev app ai edu gov mil int eu online site shop store blog cloud tech xyz club live news "
-    "example test local ac ae ar at au be bg bo br by ca cc ch cl cn co cr cz de dk ec ee eg es fi fm fr gg gr hk hr "
-    "hu id ie il ir it jp ke kr kz lt lu lv ma mx my ng nl nz pe pk pl pt ro rs ru sa se sg si sk th tn tr tv tw ua uk "
-    "uy vn za рф"
-)
-"""Top-level domains of addresses without "www." and "https://"; words that end sentences are absent."""
 _URL = re.compile(
     rf"(?<![{_LETTERS}@.-])(?:"
     rf"(?P<scheme>[a-z][a-z0-9+]{{1,9}}://)(?:{_PATH}|[À-ÖØ-öø-ɏЀ-ӿ]){{1,{_LONGEST_URL}}}"
-    rf"|(?:www\.{_LABEL}(?:\.{_LABEL}){{0,8}}|(?:{_LABEL}\.){{1,8}}(?:{'|'.join(_TOP_LEVEL.split())}))"
+    rf"|(?:www\.{_LABEL}(?:\.{_LABEL}){{0,8}}|(?:{_LABEL}\.){{1,8}}(?:{'|'.join(TOP_LEVEL.split())}))"
     rf"(?![{_LETTERS}@-])(?::[0-9]{{2,5}})?(?:[/?#]{_PATH}{{0,{_LONGEST_URL}}})?)",
     re.IGNORECASE,
 )

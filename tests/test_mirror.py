@@ -128,6 +128,9 @@ TESTED_IN: dict[str, str] = {
     "registry/reading/slot_grammar.py": "registry/reading/test_reader.py",
     "registry/templates/rules.py": "registry/templates/test_expansion.py",
     # A pool owns its bots and models; the server is tested over HTTP.
+    "server/auth/access.py": "server/auth/test_api_keys.py",
+    "server/auth/authorisation.py": "server/auth/test_api_keys.py",
+    "server/auth/security_schemes.py": "server/auth/test_api_keys.py",
     "server/auth/database_keys.py": "server/test_server_database.py",
     "server/bots/bot.py": "server/bots/test_pool.py",
     "server/bots/bot_loader.py": "server/bots/test_pool.py",

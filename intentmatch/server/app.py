@@ -19,7 +19,9 @@ from intentmatch.core.errors import InputError
 from intentmatch.dialogue import MemoryStore, Store
 from intentmatch.matching.matcher import Matcher
 from intentmatch.pieces.embedded import embedded_tokenizer
-from intentmatch.server.auth.api_keys import Access, GuardedRoute, declare_keys
+from intentmatch.server.auth.access import Access
+from intentmatch.server.auth.authorisation import GuardedRoute
+from intentmatch.server.auth.security_schemes import declare_keys
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.bots.folder import BotFolder, is_bot_folder

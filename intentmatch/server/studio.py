@@ -18,7 +18,8 @@ from intentmatch.inbox import Inbox
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.pieces.embedded import embedded_tokenizer
-from intentmatch.server.auth.api_keys import Access, digest_of_key
+from intentmatch.server.auth.access import Access
+from intentmatch.server.auth.api_keys import digest_of_key
 from intentmatch.server.auth.rate_limit import RateLimiter
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.bots.pool import BotPool

@@ -6,7 +6,7 @@ import pytest
 
 from intentmatch.core.errors import InputError
 from intentmatch.server import create_app
-from intentmatch.server.auth.api_keys import Access
+from intentmatch.server.auth.access import Access
 from intentmatch.server.studio import ServedBots
 
 ALL = Access(["plain"], ["root"], author_keys=["anna=hers"])

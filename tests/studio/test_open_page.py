@@ -18,7 +18,8 @@ from starlette.websockets import WebSocketDisconnect
 
 from intentmatch import Matcher
 from intentmatch.server import create_app
-from intentmatch.server.auth.api_keys import ANY_BOT, Access
+from intentmatch.server.auth.access import Access
+from intentmatch.server.auth.api_keys import ANY_BOT
 from intentmatch.storage.postgres.keys import StoredKey
 
 nicegui = pytest.importorskip("nicegui", reason="the extra studio is not installed")

@@ -21,7 +21,7 @@ from intentmatch.core.bot_names import VALID_NAME
 from intentmatch.core.errors import DatabaseError, RegistryError
 from intentmatch.matching.matcher import Matcher
 from intentmatch.runtime.background import in_background
-from intentmatch.server.auth.api_keys import NOT_FOR_THIS_BOT, allowed
+from intentmatch.server.auth.authorisation import NOT_FOR_THIS_BOT, allowed
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.bots.bot_loader import BotLoader

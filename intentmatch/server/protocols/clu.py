@@ -19,7 +19,7 @@ from intentmatch.core.result import Entity, MatchResult
 from intentmatch.core.types import SlotKind, Value
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.options import MatchOptions
-from intentmatch.server.auth.api_keys import authorised, bearer
+from intentmatch.server.auth.authorisation import authorised, bearer
 from intentmatch.server.protocols.host import Body, Host, Protocol, confidence, read, refused
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 

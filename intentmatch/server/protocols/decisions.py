@@ -14,7 +14,7 @@ from fastapi import APIRouter, Request
 from pydantic import Field, StrictBool, StrictStr, field_validator
 from starlette.responses import JSONResponse, Response
 
-from intentmatch.server.auth.api_keys import authorised, bearer
+from intentmatch.server.auth.authorisation import authorised, bearer
 from intentmatch.server.protocols.host import Host, Protocol, read, refused
 from intentmatch.server.protocols.model_list import model_name
 from intentmatch.server.protocols.openai import error_response

@@ -39,7 +39,7 @@ from intentmatch.dialogue.turn_logic import DialogueOptions, UserInput, next_tur
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
-from intentmatch.server.auth.api_keys import authorised, bearer
+from intentmatch.server.auth.authorisation import authorised, bearer
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.protocols.dialogflow_session import Session, Sessions, fallback_text
 from intentmatch.server.protocols.host import Body, Host, Protocol, confidence, read, refused

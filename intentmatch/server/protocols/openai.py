@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import JSONResponse, Response
 
 from intentmatch.core.types import Encoder, Vectors
-from intentmatch.server.auth.api_keys import authorised, bearer
+from intentmatch.server.auth.authorisation import authorised, bearer
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.protocols.host import Host, Protocol, read, refused
 from intentmatch.server.protocols.model_list import encoder_model, model_list

@@ -19,7 +19,7 @@ from intentmatch import __version__
 from intentmatch.core.result import Candidate, Entity, MatchResult
 from intentmatch.core.types import Registry
 from intentmatch.matching.options import MatchOptions
-from intentmatch.server.auth.api_keys import authorised, bearer, needs_key
+from intentmatch.server.auth.authorisation import authorised, bearer, needs_key
 from intentmatch.server.protocols.host import Host, Protocol, read, refused
 from intentmatch.server.protocols.rasa_payload import Payload
 from intentmatch.server.protocols.rasa_retrieval import decided, groups_of, ranking, response_selector

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request
 from pydantic import AfterValidator, Field, model_validator
 from starlette.responses import JSONResponse, Response
 
-from intentmatch.server.auth.api_keys import authorised, bearer
+from intentmatch.server.auth.authorisation import authorised, bearer
 from intentmatch.server.protocols.host import Host, Protocol, read, refused
 from intentmatch.server.protocols.model_list import model_list, model_name
 from intentmatch.server.protocols.typed_decisions import (

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from intentmatch.server.auth.api_keys import admit
+from intentmatch.server.auth.authorisation import admit
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.config import Limits
 from intentmatch.server.middleware import problems

@@ -9,7 +9,9 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from intentmatch import __version__
-from intentmatch.server.auth.api_keys import ADMIN, ANY_BOT, OPEN, allowed, may_know
+from intentmatch.server.auth.api_keys import ANY_BOT
+from intentmatch.server.auth.authorisation import allowed, may_know
+from intentmatch.server.auth.security_schemes import ADMIN, OPEN
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.bots.pool import BotPool
 from intentmatch.server.middleware.problems import ProblemError, responses

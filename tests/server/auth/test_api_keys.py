@@ -14,7 +14,9 @@ from starlette.testclient import TestClient
 from intentmatch import Matcher
 from intentmatch.core.errors import InputError
 from intentmatch.server import create_app
-from intentmatch.server.auth.api_keys import Access, authorised, bearer, checked, environment_keys, file_keys
+from intentmatch.server.auth.access import Access
+from intentmatch.server.auth.api_keys import checked, environment_keys, file_keys
+from intentmatch.server.auth.authorisation import authorised, bearer
 
 ORDINARY = {
     ("POST", "/match"): {"text": "hello"},

@@ -10,7 +10,10 @@ from starlette.concurrency import run_in_threadpool
 
 from intentmatch.authoring.bots import Bots
 from intentmatch.core.errors import UnknownNameError
-from intentmatch.server.auth.api_keys import ADMIN, ADMIN_NAME, ANY_BOT, admin_of, require_admin
+from intentmatch.server.auth.access import ADMIN_NAME
+from intentmatch.server.auth.api_keys import ANY_BOT
+from intentmatch.server.auth.authorisation import admin_of, require_admin
+from intentmatch.server.auth.security_schemes import ADMIN
 from intentmatch.server.bots.pool import BotPool
 from intentmatch.server.middleware.problems import ProblemError, responses
 from intentmatch.server.routes.authoring.common import READS, WRITES, IfMatch, Most, expected_revision, explained

@@ -21,7 +21,7 @@ from intentmatch.core.errors import (
 )
 from intentmatch.registry import is_yaml
 from intentmatch.registry.editing.edits import Edit
-from intentmatch.server.auth.api_keys import author_of
+from intentmatch.server.auth.authorisation import author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.candidates.candidate import BotCandidate
 from intentmatch.server.candidates.records import CandidateRecord, CandidateSource

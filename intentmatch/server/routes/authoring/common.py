@@ -26,7 +26,7 @@ from intentmatch.core.errors import (
     UnknownNameError,
 )
 from intentmatch.registry.editing.edits import Edit
-from intentmatch.server.auth.api_keys import AUTHOR
+from intentmatch.server.auth.security_schemes import AUTHOR
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError, from_invalid_files, responses
 from intentmatch.server.routes.schemas.authoring.edits import EffectInfo, PreviewResponse

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from intentmatch.authoring.operations.operation import Operation
 from intentmatch.authoring.revisions import digest_of
 from intentmatch.core.errors import UnknownNameError
-from intentmatch.server.auth.api_keys import author_of
+from intentmatch.server.auth.authorisation import author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError, responses
 from intentmatch.server.routes.authoring.common import (

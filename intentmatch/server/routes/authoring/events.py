@@ -17,7 +17,7 @@ from intentmatch.authoring.time_limit import StoppedError, stopping
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.relative_paths import relative, with_relative_places
 from intentmatch.runtime.steps import Step
-from intentmatch.server.auth.api_keys import is_still_author
+from intentmatch.server.auth.authorisation import is_still_author
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails

@@ -18,7 +18,7 @@ from intentmatch.core.errors import InputError
 from intentmatch.dialogue import Store
 from intentmatch.inbox import Cluster, Decision, Inbox, Missed, edits_of, review
 from intentmatch.registry.editing.edits import Edit
-from intentmatch.server.auth.api_keys import author_of
+from intentmatch.server.auth.authorisation import author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.candidates.places import store_of
 from intentmatch.server.erasing import erase, erase_conversation

@@ -29,7 +29,7 @@ from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 from intentmatch.evaluation.insight.issues import Issue, mends
 from intentmatch.evaluation.insight.target_effect import coverage_curve, moved, rates
 from intentmatch.registry.editing.edits import Edit
-from intentmatch.server.auth.api_keys import author_of
+from intentmatch.server.auth.authorisation import author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.routes.authoring.common import (

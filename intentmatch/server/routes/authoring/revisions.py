@@ -8,7 +8,8 @@ from intentmatch.authoring.evaluator import Evaluation
 from intentmatch.authoring.operations.operation import Operation
 from intentmatch.authoring.revisions import Revision, digest_of, restoring_note
 from intentmatch.authoring.workspace import Workspace
-from intentmatch.server.auth.api_keys import ADMIN, author_of
+from intentmatch.server.auth.authorisation import author_of
+from intentmatch.server.auth.security_schemes import ADMIN
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.routes.authoring.common import (
     READS,

@@ -16,7 +16,7 @@ from server.routes.authoring.test_authoring_evaluation import events
 import intentmatch
 from intentmatch import Matcher
 from intentmatch.runtime import steps
-from intentmatch.server.auth.api_keys import Access
+from intentmatch.server.auth.access import Access
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.config import Batching

@@ -191,6 +191,9 @@ TESTED_IN: dict[str, str] = {
     "studio/try_page.py": "studio/test_studio_screens.py",
     "studio/visit.py": "studio/test_studio_app.py",
     "studio/yaml_editor.py": "studio/test_studio_screens.py",
+    "deploy/cluster_file.py": "deploy/test_cluster_config.py",
+    "deploy/config_section.py": "deploy/test_cluster_config.py",
+    "deploy/config_values.py": "deploy/test_cluster_config.py",
     # A frozen program is tested as a whole, with PyInstaller.
     "deploy/frozen/hook-intentmatch.py": "integrations/test_pyinstaller.py",
     # A cluster is tested as a whole, with Ray.

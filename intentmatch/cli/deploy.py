@@ -40,7 +40,7 @@ def ray(config: Path, address: str, check: bool) -> None:
       intentmatch deploy ray --config cluster.yaml
       intentmatch deploy ray --config cluster.yaml --check
     """
-    from intentmatch.deploy.cluster_config import read_cluster_config
+    from intentmatch.deploy.cluster_file import read_cluster_config
 
     found = read_cluster_config(config)
     if check:

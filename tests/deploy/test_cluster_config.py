@@ -10,17 +10,8 @@ from pathlib import Path
 import pytest
 
 from intentmatch.core.errors import RegistryError
-from intentmatch.deploy.cluster_config import (
-    SECRETS,
-    ClusterConfig,
-    Gateway,
-    Http,
-    Matchers,
-    Replicas,
-    SharedEncoder,
-    cluster_config,
-    read_cluster_config,
-)
+from intentmatch.deploy.cluster_config import ClusterConfig, Gateway, Http, Matchers, Replicas, SharedEncoder
+from intentmatch.deploy.cluster_file import SECRETS, cluster_config, read_cluster_config
 from intentmatch.server.config import Auth
 
 EVERYTHING = """\
@@ -181,7 +172,7 @@ def test_missing_file_is_reported(tmp_path):
 
 
 def test_reading_takes_no_engine():
-    program = "import sys, intentmatch.deploy.cluster_config; print('ray' in sys.modules, 'fastapi' in sys.modules)"
+    program = "import sys, intentmatch.deploy.cluster_file; print('ray' in sys.modules, 'fastapi' in sys.modules)"
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
 

@@ -21,7 +21,8 @@ from jsonschema import Draft7Validator
 
 import intentmatch
 from intentmatch.cli.commands import cli
-from intentmatch.deploy.cluster_config import Replicas, cluster_config
+from intentmatch.deploy.cluster_config import Replicas
+from intentmatch.deploy.cluster_file import cluster_config
 from intentmatch.storage.postgres.address import Address
 
 ROOT = Path(__file__).parents[2]

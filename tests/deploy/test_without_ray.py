@@ -9,7 +9,7 @@ import pytest
 
 from intentmatch.core.errors import InputError, MissingExtraError
 from intentmatch.deploy import ray as on_ray
-from intentmatch.deploy.cluster_config import cluster_config
+from intentmatch.deploy.cluster_file import cluster_config
 from intentmatch.deploy.ray import application, build_app
 from intentmatch.deploy.ray.rollout import check_ingress
 

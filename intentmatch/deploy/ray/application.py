@@ -7,13 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from intentmatch.core.errors import InputError
-from intentmatch.deploy.cluster_config import (
-    ClusterConfig,
-    Replicas,
-    SharedEncoder,
-    cluster_config,
-    read_cluster_config,
-)
+from intentmatch.deploy.cluster_config import ClusterConfig, Replicas, SharedEncoder
+from intentmatch.deploy.cluster_file import cluster_config, read_cluster_config
 from intentmatch.deploy.ray.engine import require_serve
 from intentmatch.server import require_extra
 from intentmatch.server.config import ServerConfig

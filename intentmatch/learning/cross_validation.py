@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
-from intentmatch.learning.fold_plan import Round, plan_rounds
+from intentmatch.learning.fold_plan import Plan, Round, Utterances, plan_rounds
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_head
-from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
-from intentmatch.learning.shared_cases import SharedCases
 from intentmatch.learning.word_alignment import LEADING, WordAlignment
 from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import (
@@ -71,20 +69,23 @@ class HeldOut:
         return right
 
 
+class Scorer(NamedTuple):
+    """How the evidence of an intent is computed: from similarity, and from a head and from words if there are any."""
+
+    aggregation: str
+    fitting: Fitting | None = None
+    """Training data of the head; None without one."""
+    near: Near | None = None
+    """Weights of a head that is trained on all utterances, from which the heads of the rounds are found sooner."""
+    words: WordAlignment | None = None
+
+
 def cross_validate(
-    vectors: Vectors,
-    owners: Sequence[int],
-    aggregation: str,
-    fitting: Fitting | None,
+    utterances: Utterances,
+    scorer: Scorer,
     translate: Translate | None = None,
     *,
-    words: WordAlignment | None = None,
-    lines: Sequence[int] | None = None,
-    keys: Sequence[int] | None = None,
-    near: Near | None = None,
     sample: NDArray[np.int64] | None = None,
-    described: Sequence[bool] | None = None,
-    shared: SharedCases | None = None,
     each: Each = one_by_one,
 ) -> tuple[HeldOut, HeldOut | None]:
     """Match held-out utterances as they are, and again as if said in languages that the registry lacks.
@@ -92,164 +93,46 @@ def cross_validate(
     Each is matched against the rest of the registry, with and without its own intent. Deterministic.
 
     `translate` makes the vectors of translations; their words do not count, as translations share few words with the
-    registry. The second result is None without `translate`.
-
-    `vectors` has one row per utterance. `fitting` and `words` are None without a head. The sentences of one of the
-    `lines` are held out together; by default each utterance is a line. `keys` holds a number for the text of each
-    utterance, such as a hash: folds and cases follow from it, so that an edited line changes the folds of its own
-    intent only. `near` holds the weights of a head that is trained on all utterances, from which the heads of the folds
-    are found sooner.
-
-    With a `sample`, rising rows of the utterances, only these are asked about, and `fitting` covers only these.
-    No message reads like what is `described`, so these utterances are held out with their whole intent only, and asked
-    about only if there are no others.
-    With `shared`, intents have lines in common: such lines are held out together, and each is said in a context.
+    registry. The second result is None without `translate`. With a `sample`, rising rows of the utterances, only these
+    are asked about, and the fitting of the `scorer` covers only these.
     """
-    index = ExactIndex(vectors, owners, aggregation)
-    owner = np.asarray(owners, dtype=np.int64)
-    line = np.arange(len(owner)) if lines is None else np.asarray(lines, dtype=np.int64)
-    nothing = _held_out([], owner)
-    if len(index.owners) < 2:
-        return nothing, None if translate is None else nothing
-    text = None if shared is None else shared.text
-    plan = plan_rounds(
-        vectors,
-        owner,
-        line,
-        keys=keys,
-        text=text,
-        sample=sample,
-        described=described,
-        translated=translate is not None,
+    matcher = _Matcher(
+        utterances, scorer, ExactIndex(utterances.vectors, utterances.owner.tolist(), scorer.aggregation)
     )
-    chosen, asked, again = plan.rows, plan.asked, plan.translated
-    if not asked.any():
-        return nothing, None if translate is None else nothing
-    repeated = chosen[again]
-    moved = vectors[None, :0] if translate is None else translate(vectors[repeated], owner[repeated])
-    similarities, *of_moved = _similarities(
-        index, vectors, chosen[asked], owner, line, moved=moved, again=again[asked], shared=shared, each=each
-    )
-    compare = None if words is None else _WordComparison(index, line, words, shared)
-
-    def cases(one: Round) -> list[_Cases]:
-        """Return the cases of a round, followed by those of each translation."""
-        some, some_moved = one.left_out & asked, (one.left_out & again)[again]
-        head = None if fitting is None else held_out_head(fitting, one.left_out, near)
-        left_out = owner[chosen[one.left_out]]
-        logits = head.logits(fitting.features[: fitting.utterances][some]) if head and fitting else None
-        found = [
-            _cases(index, similarities.select(some[asked]), left_out, logits, compare, shared=shared, known=one.known)
-        ]
-        for vectors_of_one, of_one in zip(moved, of_moved, strict=True):
-            logits = head.logits(fitting.without_words(vectors_of_one[some_moved])) if head and fitting else None
-            found.append(
-                _cases(index, of_one.select(some_moved), left_out, logits, None, shared=shared, known=one.known)
-            )
-        return found
-
-    found = list(steps.counted("cross-validating", each(cases, plan.rounds), len(plan.rounds)))
-    held_out = _held_out([first for first, *_ in found], owner)
+    found: list[list[_Cases]] = []
+    if len(matcher.index.owners) >= 2:
+        plan = plan_rounds(utterances, sample, translated=translate is not None)
+        if plan.rounds:
+            messages = matcher.messages(plan, translate, each)
+            of_rounds = each(lambda one: matcher.cases(one, plan.rows, messages), plan.rounds)
+            found = list(steps.counted("cross-validating", of_rounds, len(plan.rounds)))
+    held_out = _held_out([as_said for as_said, *_ in found], utterances.owner)
     if translate is None:
         return held_out, None
-    return held_out, _held_out([one for _, *translations in found for one in translations], owner)
+    return held_out, _held_out([one for _, *translations in found for one in translations], utterances.owner)
 
 
-class _Similarities(NamedTuple):
-    """Scores of utterances against all others that are not the same line, without a head."""
+class _Messages(NamedTuple):
+    """Held-out utterances as messages: all as they are, or all translated."""
 
+    asked: NDArray[np.bool_]
+    """Mask of these utterances over the rows of the plan."""
     rows: NDArray[np.int64]
-    owner: NDArray[np.int64]
     scores: NDArray[np.float32]
-    """Shape `(rows, owners)`."""
+    """Scores against the utterances that count for each, without a head; shape `(messages, owners)`."""
+    translations: Vectors | None = None
+    """Their vectors if they are translated."""
 
-    def select(self, some: NDArray[np.bool_]) -> _Similarities:
-        """Return the similarities of some rows."""
-        return _Similarities(self.rows[some], self.owner[some], self.scores[some])
+    def select(self, some: NDArray[np.bool_]) -> _Messages:
+        """Return some of the messages; `some` is a mask over the rows of the plan."""
+        own, moved = some[self.asked], self.translations
+        return _Messages(some & self.asked, self.rows[own], self.scores[own], None if moved is None else moved[own])
 
-
-def _similarities(
-    index: ExactIndex,
-    vectors: Vectors,
-    rows: NDArray[np.int64],
-    owner: NDArray[np.int64],
-    line: NDArray[np.int64],
-    *,
-    moved: Vectors,
-    again: NDArray[np.bool_],
-    shared: SharedCases | None,
-    each: Each,
-) -> list[_Similarities]:
-    """Return the similarities of some rows, followed by those of each translation of the rows in `again`.
-
-    `moved` holds the vectors of the translations, shape `(translations, rows again, dim)`.
-    """
-    block = max(
-        CROSS_VALIDATION_MIN_CASES, min(CROSS_VALIDATION_MAX_CASES, CROSS_VALIDATION_COSINES // max(1, len(owner)))
-    )
-    parts = [slice(start, start + block) for start in range(0, len(rows), block)]
-    place_of_moved = np.cumsum(again) - 1
-
-    def compare(part: slice) -> list[NDArray[np.float32]]:
-        some = rows[part]
-        cosines: Vectors = vectors[some] @ vectors.T
-        same = (cosines > SAME_BUT_FOR_SPELLING) & (owner[some][:, None] == owner)
-        same |= line[some][:, None] == line
-        if shared is not None:
-            same |= shared.left_out(some)
-        cosines[same] = -np.inf
-        scores, chosen = [index.aggregate(cosines)], again[part]
-        for one in moved[:, place_of_moved[part][chosen]]:
-            cosines_of_moved: Vectors = one @ vectors.T
-            cosines_of_moved[same[chosen]] = -np.inf
-            scores.append(index.aggregate(cosines_of_moved))
-        return scores
-
-    scores, *of_moved = map(np.concatenate, zip(*each(compare, parts), strict=True))
-    return [
-        _Similarities(rows, owner[rows], scores),
-        *(_Similarities(rows[again], owner[rows[again]], of_one) for of_one in of_moved),
-    ]
-
-
-class _WordComparison(NamedTuple):
-    """Aligns held-out utterances with the nearest remaining utterance of each of their leading intents."""
-
-    utterances: ExactIndex
-    line: NDArray[np.int64]
-    words: WordAlignment
-    shared: SharedCases | None
-
-    def add_to(self, evidence: NDArray[np.float64], held_out: _Similarities) -> None:
-        """Add word similarity to the evidence of the leading intents, shape `(rows, owners)`, as matching does."""
-        leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
-        present = np.isfinite(np.take_along_axis(evidence, leading, axis=1))
-        nearest = self._nearest(leading, held_out)
-        others = [near[those].tolist() for near, those in zip(nearest, present, strict=True)]
-        similar = self.words.similarities_of_rows(held_out.rows, others)
-        for place, (columns, those, similarities) in enumerate(zip(leading, present, similar, strict=True)):
-            evidence[place, columns[those]] += self.words.weight * np.array(similarities)
-
-    def _nearest(self, columns: NDArray[np.int64], held_out: _Similarities) -> NDArray[np.int64]:
-        """Return the row of the nearest utterance of each intent, given by column, that is not the same line."""
-        vectors = self.utterances.vectors
-        nearest = np.empty(columns.size, dtype=np.int64)
-        case, column = np.repeat(np.arange(len(columns)), columns.shape[1]), columns.ravel()
-        order = np.argsort(column, kind="stable")
-        for pairs in np.split(order, np.flatnonzero(np.diff(column[order])) + 1) if len(order) else ():
-            span = self.utterances.span(int(column[pairs[0]]))
-            rows, own = (
-                held_out.rows[case[pairs]],
-                held_out.owner[case[pairs]] == self.utterances.owners[column[pairs[0]]],
-            )
-            cosines = vectors[rows] @ vectors[span].T
-            same = (cosines > SAME_BUT_FOR_SPELLING) & own[:, None]
-            same |= self.line[rows][:, None] == self.line[span]
-            if self.shared is not None:
-                same |= self.shared.left_out(rows, span)
-            cosines[same] = -np.inf
-            nearest[pairs] = span.start + cosines.argmax(axis=1)
-        return nearest.reshape(columns.shape)
+    def features(self, fitting: Fitting) -> NDArray[np.float32]:
+        """Return the features that a head reads."""
+        if self.translations is None:
+            return fitting.features[: fitting.utterances][self.asked]
+        return fitting.without_words(self.translations)
 
 
 class _Cases(NamedTuple):
@@ -261,36 +144,106 @@ class _Cases(NamedTuple):
     known: NDArray[np.bool_]
 
 
-def _cases(
-    index: ExactIndex,
-    similarities: _Similarities,
-    left_out: NDArray[np.int64],
-    logits: NDArray[np.float32] | None,
-    words: _WordComparison | None,
-    *,
-    shared: SharedCases | None,
-    known: bool,
-) -> _Cases:
-    """Return the cases of one round; `left_out` are the owners of all utterances that the round leaves out."""
-    scores = similarities.scores
-    if known:
-        # The only utterance of an intent leaves nothing to be found.
-        usable = np.isfinite(scores[np.arange(len(scores)), np.searchsorted(index.owners, similarities.owner)])
-    else:
-        scores[:, np.isin(index.owners, left_out)] = -np.inf
-        usable = np.ones(len(scores), dtype=bool)
-        if shared is not None:
-            usable = np.isfinite(scores).any(axis=1) & ~shared.answered_elsewhere[similarities.rows]
-    total = scores.astype(np.float64)
-    if logits is not None:
-        own_logits = logits[:, index.owners]
-        apart = {} if shared is None else shared.apart
-        present = np.isfinite(scores) & np.isfinite(own_logits)
-        total = np.where(present, fused_score(scores, own_logits, apart), -np.inf)
-    if words is not None:
-        words.add_to(total, similarities)
-    evidence, intents = first_ranked(total[usable], index.owners)
-    return _Cases(similarities.rows[usable], evidence, intents, np.full(len(evidence), known))
+@dataclass(frozen=True, slots=True)
+class _Matcher:
+    """Matches held-out utterances against the rest of their registry."""
+
+    utterances: Utterances
+    scorer: Scorer
+    index: ExactIndex
+
+    def messages(self, plan: Plan, translate: Translate | None, each: Each) -> list[_Messages]:
+        """Score the utterances that a plan asks about, followed by each translation of those that are translated."""
+        vectors, rows, repeated = self.utterances.vectors, plan.rows[plan.asked], plan.rows[plan.translated]
+        moved: Vectors = np.empty((0, 0, vectors.shape[1]), dtype=np.float32)
+        if translate is not None:
+            moved = translate(vectors[repeated], self.utterances.owner[repeated])
+        again = plan.translated[plan.asked]
+        place_of_moved = np.cumsum(again) - 1
+
+        def scores(part: slice) -> list[NDArray[np.float32]]:
+            cosines: Vectors = vectors[rows[part]] @ vectors.T
+            left_out, chosen = self.utterances.left_out(rows[part], cosines), again[part]
+            cosines[left_out] = -np.inf
+            found = [self.index.aggregate(cosines)]
+            for one in moved[:, place_of_moved[part][chosen]]:
+                cosines_of_moved: Vectors = one @ vectors.T
+                cosines_of_moved[left_out[chosen]] = -np.inf
+                found.append(self.index.aggregate(cosines_of_moved))
+            return found
+
+        many = CROSS_VALIDATION_COSINES // max(1, len(vectors))
+        block = max(CROSS_VALIDATION_MIN_CASES, min(CROSS_VALIDATION_MAX_CASES, many))
+        parts = [slice(start, start + block) for start in range(0, len(rows), block)]
+        as_said, *of_moved = map(np.concatenate, zip(*each(scores, parts), strict=True))
+        translations = zip(of_moved, moved, strict=True)
+        return [
+            _Messages(plan.asked, rows, as_said),
+            *(_Messages(plan.translated, repeated, of_one, one) for of_one, one in translations),
+        ]
+
+    def cases(self, one: Round, rows: NDArray[np.int64], messages: Sequence[_Messages]) -> list[_Cases]:
+        """Return the cases of a round among each of these messages; `rows` are those of the plan."""
+        fitting, owners = self.scorer.fitting, self.index.owners
+        head = None if fitting is None else held_out_head(fitting, one.left_out, self.scorer.near)
+        absent = np.isin(owners, self.utterances.owner[rows[one.left_out]])
+        found = []
+        for some in (asked.select(one.left_out) for asked in messages):
+            if not one.known:
+                some.scores[:, absent] = -np.inf
+            usable = self._usable(some, known=one.known)
+            logits = head.logits(some.features(fitting)) if head and fitting else None
+            evidence, intents = first_ranked(self._evidence(some, logits)[usable], owners)
+            found.append(_Cases(some.rows[usable], evidence, intents, np.full(len(evidence), one.known)))
+        return found
+
+    def _usable(self, messages: _Messages, *, known: bool) -> NDArray[np.bool_]:
+        """Return which messages are cases: those in scope whose intent has another utterance, or out of scope."""
+        finite, shared = np.isfinite(messages.scores), self.utterances.shared
+        if known:
+            own = np.searchsorted(self.index.owners, self.utterances.owner[messages.rows])
+            return finite[np.arange(len(finite)), own]
+        if shared is None:
+            return np.ones(len(finite), dtype=bool)
+        usable: NDArray[np.bool_] = finite.any(axis=1) & ~shared.answered_elsewhere[messages.rows]
+        return usable
+
+    def _evidence(self, messages: _Messages, logits: NDArray[np.float32] | None) -> NDArray[np.float64]:
+        """Return the evidence of each intent, shape `(messages, owners)`; -inf if none of its utterances counts."""
+        scores, shared = messages.scores, self.utterances.shared
+        evidence = scores.astype(np.float64)
+        if logits is not None:
+            logits = logits[:, self.index.owners]
+            present = np.isfinite(scores) & np.isfinite(logits)
+            fused = fused_score(scores, logits, {} if shared is None else shared.apart)
+            evidence = np.where(present, fused, -np.inf)
+        if self.scorer.words is not None and messages.translations is None:
+            self._add_words(self.scorer.words, evidence, messages.rows)
+        return evidence
+
+    def _add_words(self, words: WordAlignment, evidence: NDArray[np.float64], rows: NDArray[np.int64]) -> None:
+        """Add the word similarity of the leading intents' nearest utterances to the evidence, as matching does."""
+        leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
+        present = np.isfinite(np.take_along_axis(evidence, leading, axis=1))
+        nearest = self._nearest(leading, rows)
+        others = [near[those].tolist() for near, those in zip(nearest, present, strict=True)]
+        similar = words.similarities_of_rows(rows, others)
+        for place, (columns, those, similarities) in enumerate(zip(leading, present, similar, strict=True)):
+            evidence[place, columns[those]] += words.weight * np.array(similarities)
+
+    def _nearest(self, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the row of the nearest utterance that counts, of each intent in the columns of each held-out row."""
+        vectors = self.utterances.vectors
+        nearest = np.empty(columns.size, dtype=np.int64)
+        case, column = np.repeat(rows, columns.shape[1]), columns.ravel()
+        # Intent by intent, since the utterances of one intent are one block of vectors.
+        order = np.argsort(column, kind="stable")
+        for pairs in np.split(order, np.flatnonzero(np.diff(column[order])) + 1) if len(order) else ():
+            span = self.index.span(int(column[pairs[0]]))
+            cosines: Vectors = vectors[case[pairs]] @ vectors[span].T
+            cosines[self.utterances.left_out(case[pairs], cosines, span)] = -np.inf
+            nearest[pairs] = span.start + cosines.argmax(axis=1)
+        return nearest.reshape(columns.shape)
 
 
 def first_ranked(

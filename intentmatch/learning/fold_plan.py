@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.learning.near_duplicates import SAME_BUT_FOR_SPELLING
+from intentmatch.learning.shared_cases import SharedCases
 from intentmatch.runtime.block_sizes import CROSS_VALIDATION_MAX_CASES
 
 # Held-out cases determine only a handful of numbers: so many suffice.
@@ -51,6 +52,48 @@ def connected_components(count: int, links: Iterable[tuple[int, int]]) -> list[i
     return [leader(position) for position in range(count)]
 
 
+class Utterances:
+    """A registry's utterances by row, with what is held out together. Immutable; arrays have shape `(utterances,)`."""
+
+    def __init__(
+        self,
+        vectors: Vectors,
+        owners: Sequence[int],
+        *,
+        lines: Sequence[int] | None = None,
+        keys: Sequence[int] | None = None,
+        described: Sequence[bool] | None = None,
+        shared: SharedCases | None = None,
+    ) -> None:
+        """Take the vectors, shape `(utterances, dim)`, and their intents in rising order.
+
+        The sentences of one of the `lines` are held out together; by default each utterance is a line. `keys` holds a
+        number for the text of each utterance, such as a hash: folds and cases follow from it, so that an edited line
+        changes the folds of its own intent only. No message reads like what is `described`, so these utterances are
+        held out with their whole intent only, and asked about only if there are no others. With `shared`, intents have
+        lines in common: such lines are held out together, and each is said in a context.
+        """
+        count = len(owners)
+        self.vectors, self.shared = vectors, shared
+        self.owner = np.asarray(owners, dtype=np.int64)
+        self.line = np.arange(count) if lines is None else np.asarray(lines, dtype=np.int64)
+        self.key = scattered_keys(count) if keys is None else np.asarray(keys, dtype=np.int64)
+        self.described = np.zeros(count, dtype=bool) if described is None else np.asarray(described, dtype=bool)
+
+    def left_out(self, rows: NDArray[np.int64], cosines: Vectors, others: slice = slice(None)) -> NDArray[np.bool_]:
+        """Return which of the `others` do not count for each of these rows, given their cosines, of the same shape.
+
+        They are the same line, except for spelling, and the lines that do not answer in the context of the row.
+        """
+        left_out: NDArray[np.bool_] = (cosines > SAME_BUT_FOR_SPELLING) & (
+            self.owner[rows][:, None] == self.owner[others]
+        )
+        left_out |= self.line[rows][:, None] == self.line[others]
+        if self.shared is not None:
+            left_out |= self.shared.left_out(rows, others)
+        return left_out
+
+
 class Round(NamedTuple):
     """Utterances that are left out together."""
 
@@ -73,35 +116,24 @@ class Plan(NamedTuple):
     """First those whose intents keep other utterances, then those that leave out whole intents."""
 
 
-def plan_rounds(
-    vectors: Vectors,
-    owner: NDArray[np.int64],
-    line: NDArray[np.int64],
-    *,
-    keys: Sequence[int] | None = None,
-    text: NDArray[np.int64] | None = None,
-    sample: NDArray[np.int64] | None = None,
-    described: Sequence[bool] | None = None,
-    translated: bool = False,
-) -> Plan:
-    """Plan the rounds of a cross-validation; see `cross_validate` for `keys`, `sample` and `described`.
+def plan_rounds(utterances: Utterances, sample: NDArray[np.int64] | None = None, *, translated: bool = False) -> Plan:
+    """Plan the rounds of a cross-validation of all utterances, or of a `sample` of their rows, which rise.
 
-    `vectors` has one row per utterance; `owner`, `line` and `text` have shape `(utterances,)`. Utterances with the same
-    number of their `text` are held out together, whatever their intents.
+    If `translated`, some utterances are matched again as if translated.
     """
-    rows = np.arange(len(owner)) if sample is None else sample
-    _, firsts, number = np.unique(line[rows], return_index=True, return_inverse=True)
-    line_of = firsts[number]
-    key = (scattered_keys(len(owner)) if keys is None else np.asarray(keys, dtype=np.int64))[rows]
-    stays = np.zeros(len(rows), dtype=bool) if described is None else np.asarray(described, dtype=bool)[rows]
+    rows = np.arange(len(utterances.owner)) if sample is None else sample
+    owner, key, stays = utterances.owner[rows], utterances.key[rows], utterances.described[rows]
+    _, firsts, number = np.unique(utterances.line[rows], return_index=True, return_inverse=True)
+    line = firsts[number]
     if stays.all():
         stays[:] = False
-    asked = _least(np.flatnonzero(representative(line_of.tolist()) & ~stays), key, _MOST_CASES // 2)
+    asked = _least(np.flatnonzero(representative(line.tolist()) & ~stays), key, _MOST_CASES // 2)
+    text = None if utterances.shared is None else utterances.shared.text[rows]
 
     folds = _FOLDS if len(rows) <= _MANY else _FOLDS_OF_MANY
-    fold_of = assign_folds(vectors[rows], owner[rows], line_of, key, folds, text=None if text is None else text[rows])
+    fold_of = assign_folds(utterances.vectors[rows], owner, line, key, folds, text=text)
     # Neighbouring intents in a file are often similar in meaning: they are left out in different rounds.
-    group_of = owner[rows] % folds
+    group_of = owner % folds
     groups = min(folds, len(np.unique(owner)))
     rounds = [Round((fold_of == fold) & ~stays, known=True) for fold in range(folds)]
     rounds += [Round(group_of == group, known=False) for group in range(groups)]

@@ -18,8 +18,9 @@ from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.encoders.unseen_messages import UnseenMessages
 from intentmatch.learning.calibration import Calibration, calibrate
-from intentmatch.learning.cross_validation import HeldOut, cross_validate
+from intentmatch.learning.cross_validation import HeldOut, Scorer, cross_validate
 from intentmatch.learning.described_calibration import calibrate_descriptions
+from intentmatch.learning.fold_plan import Utterances
 from intentmatch.learning.head import Fitting, TrainedHead, fit_head, nearby, prepare
 from intentmatch.learning.labelled_cases import Labelled, joined, labelled_cases
 from intentmatch.learning.labelled_share import share_in_use
@@ -183,48 +184,32 @@ def cross_validate_registry(data: TrainingData) -> CrossValidated:
 
     Raises `IntentMatchError` if the weights of the head are not finite numbers.
     """
-    registry, vectors = data.registry, data.vectors
-    owners, aggregation, lines = registry.owners, data.settings.aggregation, registry.lines
-    keys = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in registry.folded]
-    moved = None if data.translations is None else data.translations.moved
-    lines_of_several = SharedLines(registry)
-    shared = SharedCases(registry, lines_of_several) if lines_of_several else None
+    registry, aggregation = data.registry, data.settings.aggregation
+    translate = None if data.translations is None else data.translations.moved
+    utterances = _utterances(registry, data.vectors)
     with all_cores() as each:
         steps.report("training the head")
         features = _features(data)
         if features is None:
-            rows = sample(registry)
-            held_out, translated = cross_validate(
-                vectors,
-                owners,
-                aggregation,
-                None,
-                moved,
-                lines=lines,
-                keys=keys,
-                sample=rows,
-                described=registry.is_described,
-                shared=shared,
-                each=each,
-            )
-            return CrossValidated(held_out, None, translated)
+            found = cross_validate(utterances, Scorer(aggregation), translate, sample=sample(registry), each=each)
+            return CrossValidated(found[0], None, found[1])
         trained_head = _fit(features, each=each)
-        held_out, translated = cross_validate(
-            vectors,
-            owners,
-            aggregation,
-            features.fitting,
-            moved,
-            lines=lines,
-            words=features.words,
-            keys=keys,
-            near=nearby(features.fitting, trained_head.head.weights),
-            sample=features.sample,
-            described=registry.is_described,
-            shared=shared,
-            each=each,
-        )
+        near = nearby(features.fitting, trained_head.head.weights)
+        scorer = Scorer(aggregation, features.fitting, near, features.words)
+        held_out, translated = cross_validate(utterances, scorer, translate, sample=features.sample, each=each)
     return CrossValidated(held_out, trained_head, translated)
+
+
+def _utterances(registry: Registry, vectors: Vectors) -> Utterances:
+    lines_of_several = SharedLines(registry)
+    return Utterances(
+        vectors,
+        registry.owners,
+        lines=registry.lines,
+        keys=[zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in registry.folded],
+        described=registry.is_described,
+        shared=SharedCases(registry, lines_of_several) if lines_of_several else None,
+    )
 
 
 def _fit(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> TrainedHead:

@@ -29,7 +29,8 @@ from intentmatch.encoders import load_encoder
 from intentmatch.encoders.encode import encode_all
 from intentmatch.index import ExactIndex
 from intentmatch.learning.calibration import Calibration, calibrate, shares_of
-from intentmatch.learning.cross_validation import RANKED, cross_validate
+from intentmatch.learning.cross_validation import RANKED, Scorer, cross_validate
+from intentmatch.learning.fold_plan import Utterances
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare, softmax
 from intentmatch.learning.token_features import TokenVectorizer
@@ -198,7 +199,7 @@ def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
     known = signals(given)
     total = fused_score(known.score, known.logits)
     fitting = prepare(given.vectors, given.words, given.owners, given.intents)
-    held = cross_validate(given.vectors, given.owners, "mean2", fitting)[0]
+    held = cross_validate(Utterances(given.vectors, given.owners), Scorer("mean2", fitting))[0]
     best = total.max(axis=1)
     probability = softmax(known.logits).max(axis=1)
     calibration = calibrate(held, Settings().target)

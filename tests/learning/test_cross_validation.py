@@ -16,8 +16,8 @@ from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
 from intentmatch.learning import cross_validation as cross_validation_module
 from intentmatch.learning import fold_plan, head, lbfgs
-from intentmatch.learning.cross_validation import RANKED, HeldOut, cross_validate
-from intentmatch.learning.fold_plan import assign_folds, scattered_keys
+from intentmatch.learning.cross_validation import RANKED, HeldOut, Scorer, cross_validate
+from intentmatch.learning.fold_plan import Utterances, assign_folds, scattered_keys
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, fit_head, prepare
 from intentmatch.learning.token_features import DIM
@@ -33,11 +33,11 @@ def fitting_of(vectors: np.ndarray, words: np.ndarray, owners: list[int]) -> Fit
 
 
 def without_head(vectors: np.ndarray, owners: list[int], aggregation: str = "max") -> HeldOut:
-    return cross_validate(vectors, owners, aggregation, None)[0]
+    return cross_validate(Utterances(vectors, owners), Scorer(aggregation))[0]
 
 
 def with_head(vectors: np.ndarray, words: np.ndarray, owners: list[int], aggregation: str = "mean2") -> HeldOut:
-    return cross_validate(vectors, owners, aggregation, fitting_of(vectors, words, owners))[0]
+    return cross_validate(Utterances(vectors, owners), Scorer(aggregation, fitting_of(vectors, words, owners)))[0]
 
 
 def by_row(held_out: HeldOut, *, known: bool) -> dict[int, tuple[float, int]]:
@@ -269,7 +269,7 @@ def test_head_is_not_trained_on_held_out_utterances():
     words = unit_rows(np.abs(random.normal(size=(60, DIM))) * (random.random((60, DIM)) < 0.01) + 1e-9)
     fitting = fitting_of(vectors, words, owners)
 
-    held_out = cross_validate(vectors, owners, "max", fitting)[0]
+    held_out = cross_validate(Utterances(vectors, owners), Scorer("max", fitting))[0]
 
     assert held_out.right[held_out.known].mean() < 0.4
 
@@ -282,7 +282,8 @@ def test_cases_of_a_large_registry_are_chosen_by_content():
 
     def asked(left_out):
         rest = np.delete(np.arange(5000), left_out)
-        held_out = cross_validate(vectors[: len(rest)], owners[rest].tolist(), "max", None, keys=keys[rest].tolist())[0]
+        utterances = Utterances(vectors[: len(rest)], owners[rest].tolist(), keys=keys[rest].tolist())
+        held_out = cross_validate(utterances, Scorer("max"))[0]
         return set(rest[held_out.rows[held_out.known]].tolist())
 
     assert len(asked(17)) == 2000
@@ -295,7 +296,7 @@ def test_sentences_of_a_line_are_held_out_together(aggregation):
     vectors, _, owners = clusters(6, 6, 4)
     lines = [0, 0, 0, 3, 3, 3, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12]
 
-    held_out = cross_validate(vectors, owners, aggregation, None, lines=lines)[0]
+    held_out = cross_validate(Utterances(vectors, owners, lines=lines), Scorer(aggregation))[0]
 
     known = by_row(held_out, known=True)
     assert sorted(known) == [*range(12)]
@@ -357,7 +358,7 @@ def test_word_similarity_of_the_nearest_remaining_utterance_counts(aggregation, 
     words = WordAlignment.fit([known_pieces(text) for text in texts])
     index = ExactIndex(vectors, owners, aggregation)
 
-    found = by_row(cross_validate(vectors, owners, aggregation, None, words=words)[0], known=known)
+    found = by_row(cross_validate(Utterances(vectors, owners), Scorer(aggregation, words=words))[0], known=known)
 
     assert sorted(found) == list(range(len(texts)))
     for row, owner in enumerate(owners):
@@ -379,10 +380,9 @@ def test_words_count_for_the_leading_intents_only(monkeypatch):
     owners = [owner for owner, part in enumerate(TALK) for _ in part]
     vectors = unit_rows(np.random.default_rng(3).normal(size=(len(texts), 6)))
 
-    without = cross_validate(vectors, owners, "max", None)[0]
-    found = cross_validate(
-        vectors, owners, "max", None, words=WordAlignment.fit([known_pieces(text) for text in texts])
-    )[0]
+    words = WordAlignment.fit([known_pieces(text) for text in texts])
+    without = without_head(vectors, owners)
+    found = cross_validate(Utterances(vectors, owners), Scorer("max", words=words))[0]
 
     assert found.first.tolist() == without.first.tolist()
     assert (found.ranked[:, 0] >= without.ranked[:, 0]).all()
@@ -395,7 +395,9 @@ def test_translated_utterances_are_matched_by_their_moved_vectors_without_words(
     vectors, words, owners = clusters(6, 6, 6, 6)
     fitting = fitting_of(vectors, np.zeros_like(words), owners)
 
-    held_out, translated = cross_validate(vectors, owners, "mean2", fitting, lambda rows, _: rows[None].copy())
+    held_out, translated = cross_validate(
+        Utterances(vectors, owners), Scorer("mean2", fitting), lambda rows, _: rows[None].copy()
+    )
 
     assert translated is not None
     for field in dataclasses.fields(HeldOut):
@@ -410,19 +412,21 @@ def test_moved_vectors_make_translated_cases_harder() -> None:
     noise = np.random.default_rng(1).normal(size=vectors.shape)
 
     held_out, translated = cross_validate(
-        vectors, owners, "mean2", fitting, lambda rows, _: unit_rows(rows + noise[: len(rows)])[None]
+        Utterances(vectors, owners),
+        Scorer("mean2", fitting),
+        lambda rows, _: unit_rows(rows + noise[: len(rows)])[None],
     )
 
     assert translated is not None
     assert translated.right[translated.known].mean() < held_out.right[held_out.known].mean()
-    assert held_out.evidence.tobytes() == cross_validate(vectors, owners, "mean2", fitting)[0].evidence.tobytes()
+    assert held_out.evidence.tobytes() == with_head(vectors, words, owners).evidence.tobytes()
 
 
 def test_translated_cases_never_see_their_own_utterance() -> None:
     """Not the same line either: a vector that is moved back to its own utterance would be matched with certainty."""
     vectors, _, owners = clusters(4, 4, 4)
 
-    _, translated = cross_validate(vectors, owners, "max", None, lambda rows, _: rows[None].copy())
+    _, translated = cross_validate(Utterances(vectors, owners), Scorer("max"), lambda rows, _: rows[None].copy())
 
     assert translated is not None
     assert translated.evidence.max() < 0.999
@@ -434,7 +438,7 @@ def test_translated_cases_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, words, owners = clusters(8, 8, 8)
 
     held_out, translated = cross_validate(
-        vectors, owners, "mean2", fitting_of(vectors, words, owners), lambda rows, _: rows[None]
+        Utterances(vectors, owners), Scorer("mean2", fitting_of(vectors, words, owners)), lambda rows, _: rows[None]
     )
 
     assert translated is not None
@@ -452,8 +456,8 @@ def test_each_translation_of_an_utterance_is_a_case() -> None:
         seen.append(of.tolist())
         return np.stack([rows, unit_rows(rows[::-1])])
 
-    _, both = cross_validate(vectors, owners, "mean2", fitting, translate)
-    _, one = cross_validate(vectors, owners, "mean2", fitting, lambda rows, _: rows[None])
+    _, both = cross_validate(Utterances(vectors, owners), Scorer("mean2", fitting), translate)
+    _, one = cross_validate(Utterances(vectors, owners), Scorer("mean2", fitting), lambda rows, _: rows[None])
 
     assert both is not None
     assert one is not None
@@ -465,8 +469,8 @@ def test_each_translation_of_an_utterance_is_a_case() -> None:
 def test_single_intent_has_no_translated_cases() -> None:
     vectors, _, owners = clusters(4)
 
-    _, translated = cross_validate(vectors, owners, "max", None, lambda rows, _: rows[None])
+    _, translated = cross_validate(Utterances(vectors, owners), Scorer("max"), lambda rows, _: rows[None])
 
     assert translated is not None
     assert len(translated.rows) == 0
-    assert cross_validate(vectors, owners, "max", None, None)[1] is None
+    assert cross_validate(Utterances(vectors, owners), Scorer("max"), None)[1] is None

@@ -9,7 +9,8 @@ from fakes import WordHashEncoder
 from intentmatch.core.settings import Settings
 from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Intent, Registry, Utterance, Vectors
-from intentmatch.learning.cross_validation import HeldOut, cross_validate
+from intentmatch.learning.cross_validation import HeldOut, Scorer, cross_validate
+from intentmatch.learning.fold_plan import Utterances
 from intentmatch.learning.head import fit_head, held_out_head, prepare, softmax
 from intentmatch.learning.shared_cases import SharedCases, apart
 from intentmatch.learning.token_features import DIM
@@ -152,10 +153,9 @@ def test_shared_lines_are_not_held_out_beside_their_copies() -> None:
     """A copy in another intent would answer for the line with evidence that no message of a user has."""
     registry = bot(2, talk=True)
     vectors, _ = vectors_of(registry)
-    arguments = vectors, registry.owners, "max", None
 
-    cases, _ = cross_validate(*arguments, shared=shared_cases(registry))
-    careless, _ = cross_validate(*arguments)
+    cases, _ = cross_validate(Utterances(vectors, registry.owners, shared=shared_cases(registry)), Scorer("max"))
+    careless, _ = cross_validate(Utterances(vectors, registry.owners), Scorer("max"))
 
     assert cases.evidence.max() < 0.99 < careless.evidence.max()
 

@@ -10,7 +10,7 @@ import pytest
 from intentmatch import Matcher
 from intentmatch.artefact.store import load_artefact, save_artefact
 from intentmatch.evaluation.folds import split
-from intentmatch.learning.fold_plan import plan_rounds
+from intentmatch.learning.fold_plan import Utterances, plan_rounds
 from intentmatch.lint import lint
 from intentmatch.registry import examine
 
@@ -85,12 +85,8 @@ def test_descriptions_count_neither_as_utterances_nor_as_messages(tmp_path: Path
     folds = split(registry, artefact.wide_vectors, artefact.negative_vectors, "loo", 0).folds
     asked = [row for one in folds for row in one.asked]
     assert [registry.utterances[row].text for row in asked] == ["where is it", "money back"]
-    plan = plan_rounds(
-        artefact.wide_vectors,
-        np.array(registry.owners),
-        np.array(registry.lines),
-        described=registry.is_described,
-    )
+    described = registry.is_described
+    plan = plan_rounds(Utterances(artefact.wide_vectors, registry.owners, lines=registry.lines, described=described))
     assert [registry.utterances[row].text for row in np.flatnonzero(plan.asked)] == ["where is it", "money back"]
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from intentmatch.learning.cross_validation import cross_validate
+from intentmatch.learning.cross_validation import Scorer, cross_validate
+from intentmatch.learning.fold_plan import Utterances
 from intentmatch.learning.head import fit_head, held_out_head, prepare
 from intentmatch.learning.token_features import DIM
 from intentmatch.runtime.threads import all_cores, one_by_one
@@ -105,7 +106,7 @@ def test_training_is_bitwise_equal_for_any_number_of_threads(size):
             head = fit_head(fitting, each=each)
             left_out = np.arange(4 * size) % 3 == 0
             logits = held_out_head(fitting, left_out).logits(fitting.features[left_out])
-            held_out = cross_validate(vectors, owners, "mean2", fitting, each=each)[0]
+            held_out = cross_validate(Utterances(vectors, owners), Scorer("mean2", fitting), each=each)[0]
         results.add((head.weights.tobytes(), logits.tobytes(), held_out.evidence.tobytes(), held_out.first.tobytes()))
 
     assert len(results) == 1

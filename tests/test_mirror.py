@@ -103,7 +103,9 @@ TESTED_IN: dict[str, str] = {
     "authoring/operations/inbox_step.py": "authoring/operations/test_operation_faces.py",
     # Proposals become edits; entries are stored by the inbox.
     "inbox/edits.py": "inbox/test_proposals.py",
+    "inbox/file_store.py": "inbox/test_inbox.py",
     "inbox/store.py": "inbox/test_inbox.py",
+    "inbox/stored_rows.py": "inbox/test_inbox.py",
     # Every index obeys one contract.
     "index/approximate.py": "index/test_index_contract.py",
     "index/device.py": "index/test_index_contract.py",

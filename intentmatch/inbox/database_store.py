@@ -1,4 +1,4 @@
-"""The messages of an inbox in PostgreSQL, which all replicas of a bot write to. The rules are those of `store`."""
+"""The messages of an inbox in PostgreSQL, which all replicas of a bot write to. The rules are those of `file_store`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,8 @@ from contextlib import contextmanager
 from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import InputError
 from intentmatch.inbox.sample import COLUMNS, SECONDS_IN_A_DAY, Judged, SampledAnswer, sampled_answer
-from intentmatch.inbox.store import (
-    CHARACTERS,
-    SECONDS_BETWEEN,
-    SHARE_AT_A_TIME,
-    Entry,
-    Handled,
-    Missed,
-    drift_of,
-    given_back,
-    key_of,
-    missed_of,
-    row_of,
-)
+from intentmatch.inbox.store import SECONDS_BETWEEN_DELETIONS, SHARE_OF_A_DELETION, Entry, Handled, Missed
+from intentmatch.inbox.stored_rows import CHARACTERS, drift_of, given_back, key_of, missed_of, row_of
 from intentmatch.storage.postgres.address import Address
 from intentmatch.storage.postgres.database import Connection, Database
 
@@ -103,7 +92,7 @@ class DatabaseStore:
         return self._database.address
 
     def write(self, entries: Sequence[Entry], now: float) -> None:
-        """Write all entries or none, and delete messages beyond the limits, as `Store.write` does.
+        """Write all entries or none, and delete messages beyond the limits, as `FileStore.write` does.
 
         Raises InputError for an inbox of another mode, and `DatabaseError`.
         """
@@ -125,7 +114,7 @@ class DatabaseStore:
                     connection.execute(_CORRECTED, row)
                     connection.execute(_REOPENED, row)
             self._delete_old(connection, now)
-            ahead = now + SECONDS_BETWEEN
+            ahead = now + SECONDS_BETWEEN_DELETIONS
             connection.execute(_TOO_MANY, [bot, ahead, self._most])
             connection.execute(_TOO_MANY_DRAWN, [bot, ahead, self._answers])
 
@@ -281,7 +270,7 @@ class DatabaseStore:
         if row is None:
             return
         last = -math.inf if row[0] is None else float(row[0])
-        if last <= now < last + SECONDS_BETWEEN:
+        if last <= now < last + SECONDS_BETWEEN_DELETIONS:
             return
         if last <= now:
             deleted = [
@@ -297,7 +286,7 @@ class DatabaseStore:
     def _at_a_time(self, connection: Connection, count: str) -> int:
         """Return how many of the counted rows may be deleted at once for their age."""
         (rows,) = connection.execute(count.encode(), [self._database.bot]).fetchone() or (0,)
-        return max(1, int(rows * SHARE_AT_A_TIME))
+        return max(1, int(rows * SHARE_OF_A_DELETION))
 
 
 def _storable(text: str | None) -> str | None:

@@ -21,8 +21,10 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings, parse
 from intentmatch.core.types import checked_language_code
+from intentmatch.inbox.file_store import FileStore
 from intentmatch.inbox.sample import Judged, SampledAnswer, draw
-from intentmatch.inbox.store import Entry, Handled, MessageStore, Missed, Store, drift_of
+from intentmatch.inbox.store import Entry, Handled, MessageStore, Missed
+from intentmatch.inbox.stored_rows import drift_of
 from intentmatch.reading.reader import MAX_CHARACTERS
 from intentmatch.runtime.block_sizes import INBOX_ENTRIES
 from intentmatch.storage.postgres.address import Address, address_of, is_address
@@ -76,7 +78,7 @@ class Inbox:
 
             self._store = DatabaseStore(address_of(path), mode, **keep, answers=answers)
         else:
-            self._store = Store(Path(path), mode, **keep, answers=answers)
+            self._store = FileStore(Path(path), mode, **keep, answers=answers)
         self._failing = False
         self._begin()
 

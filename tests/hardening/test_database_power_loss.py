@@ -13,7 +13,8 @@ import pytest
 from traced_disk import TracedDisk
 
 from intentmatch.core.errors import InputError
-from intentmatch.inbox.store import Entry, Store
+from intentmatch.inbox.file_store import FileStore
+from intentmatch.inbox.store import Entry
 
 SEED = 21
 BATCHES = 14
@@ -30,8 +31,8 @@ for number in range(BATCHES):
 """
 
 
-def store_at(path: Path) -> Store:
-    return Store(path, "plain", MOST, 30, 0)
+def store_at(path: Path) -> FileStore:
+    return FileStore(path, "plain", MOST, 30, 0)
 
 
 def step(path: Path, number: int) -> None:

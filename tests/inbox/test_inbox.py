@@ -18,8 +18,8 @@ from results import result
 from intentmatch.core.errors import InputError, SettingsError
 from intentmatch.core.settings import resolve
 from intentmatch.inbox import Inbox, Missed, is_missed
+from intentmatch.inbox.file_store import _SECONDS_FOR_A_LOCK
 from intentmatch.inbox.inbox import _log
-from intentmatch.inbox.store import _SECONDS_FOR_A_LOCK
 
 SECONDS = 60.0
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import DatabaseError
-from intentmatch.inbox.store import CHARACTERS
+from intentmatch.inbox.stored_rows import CHARACTERS
 from intentmatch.server.candidates.differences import KINDS
 from intentmatch.server.candidates.records import SAMPLES_OF_A_KIND, CandidateRecord, Sample, State, newest, sample_of
 from intentmatch.storage.postgres.address import Address

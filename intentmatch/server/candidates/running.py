@@ -15,7 +15,8 @@ from intentmatch.core.result import MatchResult
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
 from intentmatch.inbox.sample import SECONDS_IN_A_DAY
-from intentmatch.inbox.store import Entry, row_of
+from intentmatch.inbox.store import Entry
+from intentmatch.inbox.stored_rows import row_of
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.n_best import Hypotheses
 from intentmatch.matching.options import MatchOptions

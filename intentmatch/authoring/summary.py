@@ -18,6 +18,7 @@ from intentmatch.registry.editing.edits import (
 )
 from intentmatch.registry.editing.fields import SetField
 from intentmatch.registry.editing.formatting import Format
+from intentmatch.registry.editing.merging import MergeIntents
 from intentmatch.registry.editing.removal import RemoveItems
 from intentmatch.registry.editing.settings_edit import ChangeSettings
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
@@ -33,6 +34,7 @@ _WORDS: Mapping[type, Callable[[Any], str]] = {
     RemoveUtterance: lambda edit: f"remove a line of {edit.intent}" if edit.intent else "remove a line",
     RemoveIntent: lambda edit: f"remove the intent {edit.name}",
     RenameIntent: lambda edit: f"rename {edit.old} to {edit.new}",
+    MergeIntents: lambda edit: f"merge {edit.intent} into {edit.into}",
     SetField: lambda edit: f"set the {edit.field} of {edit.intent}",
     RemoveItems: lambda edit: "remove what is written twice",
     ReplaceFile: lambda edit: f"replace {edit.file.name}",

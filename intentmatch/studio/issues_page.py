@@ -16,6 +16,7 @@ from intentmatch.registry.editing.removal import RemoveItems
 from intentmatch.studio.cursor import Cursor
 from intentmatch.studio.following import follow
 from intentmatch.studio.insight_part import InsightPart
+from intentmatch.studio.pair_remedies import compare_link, merge_button
 from intentmatch.studio.parts import BadgeKind, badge, empty, heading, tag, words
 from intentmatch.studio.places import intent_link, place, with_short_names
 from intentmatch.studio.proposal import propose
@@ -119,6 +120,10 @@ class _Issues:
                 own, *others = issue.lines
                 to = others[0].intent if issue.mend is not None and others else None
                 remedies(visit, own.line, own.intent, to)
+            elif issue.problem.rule == "overlapping-intents" and len(issue.intents) == 2 and visit.may("author"):
+                with tag("div", classes="st-row"):
+                    compare_link(visit, *issue.intents)
+                    merge_button(visit, *issue.intents)
             elif issue.mend is not None and visit.may("author"):
                 button = ui.button(issue.mend.title, icon="auto_fix_high", on_click=partial(self._mend, issue))
                 button.props("outline no-caps dense").classes("st-action")

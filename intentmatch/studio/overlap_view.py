@@ -8,12 +8,17 @@ from functools import partial
 from nicegui import ui
 
 from intentmatch.evaluation.insight.closest_lines import ClosePair, OverlappingIntents, Side
+from intentmatch.studio.pair_remedies import merge_button
 from intentmatch.studio.parts import badge, bring_into_view, card, empty, tag
 from intentmatch.studio.places import intent_link, place
 from intentmatch.studio.remedies import line_to_reword, remedies
 from intentmatch.studio.visit import Visit
 
 _AT_ONCE = 15
+_ADVICE = (
+    "Give the lines below company: two or three more like each one, in other words. Reword a line that could mean both "
+    "(click it). If users mean the same by both, merge the intents."
+)
 
 
 class OverlapView:
@@ -31,7 +36,9 @@ class OverlapView:
                 self._more = ui.button("Show more", on_click=self._show_more).props("flat")
             self._detail = tag("div", classes="st-stack st-opened", aria_live="polite")
         self._show_more()
-        self._open(0)
+        asked = ui.context.client.request.query_params
+        names = {asked.get("first"), asked.get("second")}
+        self._open(next((number for number, pair in enumerate(found) if {pair.first, pair.second} == names), 0))
 
     def _show_more(self) -> None:
         begin = len(self._buttons)
@@ -55,6 +62,8 @@ class OverlapView:
         bring_into_view(self._detail)
 
     def _open(self, number: int) -> None:
+        while number >= len(self._buttons):
+            self._show_more()
         for place_of, button in enumerate(self._buttons):
             button.props["aria-pressed"] = str(place_of == number).lower()
             button.classes(**{"add" if place_of == number else "remove": "st-chosen"})
@@ -67,6 +76,10 @@ class OverlapView:
                 intent_link(self._visit, pair.second)
                 for name, errors, lines in zip((pair.first, pair.second), pair.errors, pair.lines, strict=True):
                     badge(f"{errors} of {lines} {name} lines are nearer to the other", "bad" if errors else "plain")
+            if self._visit.may("author"):
+                with tag("div", classes="st-row"):
+                    tag("span", _ADVICE, "st-muted st-small")
+                    merge_button(self._visit, pair.first, pair.second)
             for close in pair.closest:
                 self._pair(close)
 

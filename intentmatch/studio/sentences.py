@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from intentmatch.core.types import Case, Intent, Registry, Slot, Utterance
+from intentmatch.text.normalize import fold
 
 _Key = TypeVar("_Key")
 
@@ -38,6 +39,8 @@ class _Line(NamedTuple):
     def place(self) -> tuple[str, bool, str | None]:
         return self.intent, self.negative, self.language
 
+
+_ByIntent = defaultdict[str, list[_Line]]
 
 _FIELDS: Mapping[str, Callable[[Intent], Sequence[str]]] = {
     "title": lambda intent: list(dict.fromkeys(filter(None, (intent.title, *intent.titles.values())))),
@@ -74,24 +77,11 @@ def sentences(before: Registry | None, after: Registry | None, diffs: Mapping[st
 
 
 def _between(before: Registry, after: Registry) -> Iterator[Sentence]:
-    old, new = _only_in(_lines_of(before, after), _lines_of(after, before))
-    renamed = _renamed(before, after)
-    for was, name in renamed.items():
-        yield Sentence(f"Rename {was} to {name}")
-        old = [line for line in old if line.intent != was]
-        new = [line for line in new if line.intent != name]
-    for intent in before:
-        if intent.name not in after and intent.name not in renamed:
-            yield Sentence(f"Remove the intent {intent.name}", tuple(_texts(old, intent.name)))
-            old = [line for line in old if line.intent != intent.name]
-    for intent in after:
-        if intent.name not in before and intent.name not in renamed.values():
-            described = [intent.description] if intent.description else []
-            lines = _texts((line for line in new if not line.negative), intent.name)
-            yield Sentence(f"Begin {intent.name} with {_begun(described, lines)}", new=(*described, *lines))
-            new = [line for line in new if line.intent != intent.name or line.negative]
-    yield from _of_lines(old, new)
-    gone, come = _only_in([_expected(test, renamed) for test in before.tests], map(_expected, after.tests))
+    old, new = map(_by_intent, _only_in(_lines_of(before, after), _lines_of(after, before)))
+    successors = _renamed(before, after)
+    yield from _of_intents(before, after, old, new, successors)
+    yield from _of_lines(_flat(old), _flat(new))
+    gone, come = _only_in([_expected(test, successors) for test in before.tests], map(_expected, after.tests))
     yield from (Sentence(f"Remove a test of {expected}", (text,)) for expected, text in gone)
     yield from (Sentence(f"Expect {expected} for a message", new=(text,)) for expected, text in come)
     for intent in after:
@@ -102,30 +92,59 @@ def _between(before: Registry, after: Registry) -> Iterator[Sentence]:
         yield from _changed(part, of(before), of(after))
 
 
+def _of_intents(
+    before: Registry, after: Registry, old: _ByIntent, new: _ByIntent, successors: dict[str, str]
+) -> Iterator[Sentence]:
+    """Yield which intents go and come. Takes their lines out of `old` and `new`, and adds who is merged into whom."""
+    for was, name in successors.items():
+        old.pop(was, None), new.pop(name, None)
+        yield Sentence(f"Rename {was} to {name}")
+    begun = [intent for intent in after if intent.name not in before and intent.name not in successors.values()]
+    ended = [intent for intent in before if intent.name not in after and intent.name not in successors]
+    for intent in ended:
+        lines = old.pop(intent.name, [])
+        into = _merged(intent, [after[name] for name, some in new.items() if some and name in before])
+        if into is None:
+            yield Sentence(f"Remove the intent {intent.name}", tuple(line.text for line in lines))
+            continue
+        yield Sentence(f"Merge {intent.name} into {into}", new=tuple(line.text for line in lines))
+        successors[intent.name] = into
+        moved = {(line.negative, line.text) for line in lines}
+        new[into] = [line for line in new[into] if (line.negative, line.text) not in moved]
+    for intent in begun:
+        described = [intent.description] if intent.description else []
+        lines = [line for line in new[intent.name] if not line.negative]
+        new[intent.name] = [line for line in new[intent.name] if line.negative]
+        yield Sentence(
+            f"Begin {intent.name} with {_begun(described, lines)}", new=(*described, *(line.text for line in lines))
+        )
+
+
 def _of_lines(old: Sequence[_Line], new: Sequence[_Line]) -> Iterator[Sentence]:
     """Yield what becomes of single lines: moved, reworded, removed, added."""
-    added, removed = list(new), list[_Line]()
+    came = defaultdict[tuple[bool, str], list[_Line]](list)
+    for line in new:
+        came[line.negative, line.text].append(line)
+    removed = list[_Line]()
     for line in old:
-        same = next((one for one in added if (one.negative, one.text) == (line.negative, line.text)), None)
-        if same is None:
+        if not came[line.negative, line.text]:
             removed.append(line)
             continue
-        added.remove(same)
-        move = f"to {same.intent}" if same.intent != line.intent else f"from {line.language} to {same.language}"
+        there = came[line.negative, line.text].pop()
+        move = f"to {there.intent}" if there.intent != line.intent else f"from {line.language} to {there.language}"
         yield Sentence(f"Move {_named(line, 1)} {move}", new=(line.text,))
-    gone, come = Counter(line.place for line in removed), Counter(line.place for line in added)
-    for line in list(removed):
-        if gone[line.place] == come[line.place] == 1:
-            reworded = next(one for one in added if one.place == line.place)
-            removed.remove(line)
-            added.remove(reworded)
-            yield Sentence(f"Reword {_named(line, 1)}", (line.text,), (reworded.text,))
-    for kind in dict.fromkeys(line.kind for line in removed):
-        some = [line for line in removed if line.kind == kind]
-        yield Sentence(f"Remove {_named(some[0], len(some))}", old=tuple(line.text for line in some))
-    for kind in dict.fromkeys(line.kind for line in added):
-        some = [line for line in added if line.kind == kind]
-        yield Sentence(f"Add {_named(some[0], len(some))}", new=tuple(line.text for line in some))
+    added = [line for lines in came.values() for line in lines]
+    by_place = [_grouped(lines, lambda line: line.place) for lines in (removed, added)]
+    reworded = [place for place, lines in by_place[0].items() if len(lines) == len(by_place[1].get(place, ())) == 1]
+    for place in reworded:
+        (was,), (now,) = (lines[place] for lines in by_place)
+        yield Sentence(f"Reword {_named(was, 1)}", (was.text,), (now.text,))
+    for says, lines in (("Remove", removed), ("Add", added)):
+        left = [line for line in lines if line.place not in reworded]
+        for some in _grouped(left, lambda line: line.kind).values():
+            texts = tuple(line.text for line in some)
+            what = f"{says} {_named(some[0], len(some))}"
+            yield Sentence(what, texts) if says == "Remove" else Sentence(what, new=texts)
 
 
 def _changed(what: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Sentence]:
@@ -139,6 +158,16 @@ def _renamed(before: Registry, after: Registry) -> dict[str, str]:
     begun = {tuple(line[1:] for line in _own(one)): one.name for one in after if one.name not in before}
     ended = ((one.name, begun.get(tuple(line[1:] for line in _own(one)))) for one in before if one.name not in after)
     return {was: name for was, name in ended if name is not None}
+
+
+def _merged(intent: Intent, others: Sequence[Intent]) -> str | None:
+    """Return the intent among others that has all examples of one that is gone."""
+    own = _examples(intent)
+    return next((one.name for one in others if own and own <= _examples(one)), None)
+
+
+def _examples(intent: Intent) -> set[str]:
+    return {fold(line.text) for line in _own(intent) if not line.negative}
 
 
 def _lines_of(registry: Registry, other: Registry) -> Iterator[_Line]:
@@ -157,11 +186,22 @@ def _own(intent: Intent) -> Iterator[_Line]:
             last = line
 
 
-def _texts(lines: Iterator[_Line] | Sequence[_Line], intent: str) -> list[str]:
-    return [line.text for line in lines if line.intent == intent]
+def _grouped(lines: Sequence[_Line], key: Callable[[_Line], _Key]) -> dict[_Key, list[_Line]]:
+    found: dict[_Key, list[_Line]] = {}
+    for line in lines:
+        found.setdefault(key(line), []).append(line)
+    return found
 
 
-def _begun(described: Sequence[str], lines: Sequence[str]) -> str:
+def _by_intent(lines: Sequence[_Line]) -> _ByIntent:
+    return defaultdict(list, _grouped(lines, lambda line: line.intent))
+
+
+def _flat(lines: _ByIntent) -> list[_Line]:
+    return [line for some in lines.values() for line in some]
+
+
+def _begun(described: Sequence[str], lines: Sequence[_Line]) -> str:
     if not lines:
         return "a description" if described else "no line"
     return "an example" if len(lines) == 1 else f"{len(lines)} examples"

@@ -20,6 +20,7 @@ from intentmatch.registry.editing.edits import (
 )
 from intentmatch.registry.editing.fields import SetField
 from intentmatch.registry.editing.formatting import Format
+from intentmatch.registry.editing.merging import MergeIntents
 from intentmatch.registry.editing.removal import RemoveItems
 from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
@@ -43,6 +44,7 @@ FILE = Path("shop") / "bot.yaml"
         (RemoveUtterance("good day", "greet"), "Remove a line of greet"),
         (RemoveIntent("greet"), "Remove the intent greet"),
         (RenameIntent("greet", "hello"), "Rename greet to hello"),
+        (MergeIntents("greet", "hello"), "Merge greet into hello"),
         (SetField("greet", "title", "Hi"), "Set the title of greet"),
         (ReplaceFile(FILE, ""), "Replace bot.yaml"),
         (RemoveFile(FILE), "Remove bot.yaml"),

@@ -18,6 +18,7 @@ from intentmatch.registry.editing.edits import (
     RewordUtterance,
 )
 from intentmatch.registry.editing.fields import SetField
+from intentmatch.registry.editing.merging import MergeIntents
 from intentmatch.registry.editing.plan import plan
 from intentmatch.registry.editing.whole_files import ReplaceFile
 from intentmatch.studio.sentences import Sentence, sentences
@@ -44,6 +45,7 @@ def told(folder: Path, *edits: Edit) -> list[Sentence]:
         (AddTest("x y", "a"), Sentence("Expect a for a message", (), ("x y",))),
         (AddTest("x y", None), Sentence("Expect no intent for a message", (), ("x y",))),
         (RenameIntent("a", "c"), Sentence("Rename a to c")),
+        (MergeIntents("a", "b"), Sentence("Merge a into b", (), ("one more", "two"))),
         (RemoveIntent("a"), Sentence("Remove the intent a", ("one more", "two"))),
         (SetField("a", "title", "Three"), Sentence("Change the title of a", (), ("Three",))),
         (SetField("a", "response", {"en": "hi"}), Sentence("Change the response of a", (), ("hi",))),

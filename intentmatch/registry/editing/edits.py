@@ -203,10 +203,9 @@ class RenameIntent:
         """Replace every occurrence of the name."""
         folder.require(self.old)
         name = _new_name(folder, self.new)
-        for file in folder.documents:
-            while names := _name_parts(folder.documents[file], self.old):
-                folder = folder.replaced(file, folder.documents[file].with_text(names[0], name))
-        return folder
+        while entry := next(folder.entries(self.old), None):
+            folder = folder.replaced(entry.file, entry.document.with_text(entry.name, name))
+        return expecting(folder, self.old, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +217,20 @@ class RemoveIntent:
     def apply(self, folder: Folder) -> Folder:
         """Remove it from every file, with the comments right above it. Raises `InputError` if a test expects it."""
         folder.require(self.name)
-        tests = [d.at(part).short for d in folder.documents.values() for part in _test_parts(d, self.name)]
+        tests = [folder.documents[file].at(part).short for file, _, part in folder.tests_of(self.name)]
         if tests:
             raise InputError(f"tests expect {self.name!r} at {', '.join(tests)}: change or remove them first")
         while entry := next(folder.entries(self.name), None):
             folder = folder.replaced(entry.file, entry.document.without(entry.name, comments=True))
         return folder
+
+
+def expecting(folder: Folder, old: str, new: str) -> Folder:
+    """Return the files with another intent in the tests that expect one."""
+    while found := next(folder.tests_of(old), None):
+        file, _, part = found
+        folder = folder.replaced(file, folder.documents[file].with_text(part, new))
+    return folder
 
 
 def additions(
@@ -379,21 +386,6 @@ def _new_name(folder: Folder, name: str) -> str:
     if known := list(folder.entries(bare)):
         raise InputError(f"the intent {bare!r} already exists at {known[0].document.at(known[0].name).short}")
     return bare
-
-
-def _name_parts(document: Document, name: str) -> list[Part]:
-    """Return the parts of a file that name an intent."""
-    intents = under(document.root, INTENTS)
-    entries = intents.resolved.entries if intents else ()
-    return [key for key, _ in entries if key.text.strip() == name] + _test_parts(document, name)
-
-
-def _test_parts(document: Document, name: str) -> list[Part]:
-    """Return the parts of a file's tests that name an intent."""
-    tests = under(document.root, TESTS)
-    found = [under(test, "intent") for test in (tests.resolved.items if tests else ())]
-    named = [part for one in found if one for part in (one.resolved.items or (one,))]
-    return [part for part in named if part.resolved.kind == "text" and part.resolved.text.strip() == name]
 
 
 def _template_text(text: str, template: bool) -> str:

@@ -76,6 +76,16 @@ class Folder:
             for code, inner in value.resolved.entries:
                 yield Listing(entry, key, language_code(code.text), inner)
 
+    def tests_of(self, intent: str) -> Iterator[tuple[Path, Part, Part]]:
+        """Yield the tests that name an intent, each with its file and the part that is the name."""
+        for file, document in self.documents.items():
+            tests = under(document.root, TESTS)
+            for test in tests.resolved.items if tests else ():
+                named = under(test, "intent")
+                for part in (named.resolved.items or (named,)) if named else ():
+                    if part.resolved.kind == "text" and part.resolved.text.strip() == intent:
+                        yield file, test, part
+
     def find(self, text: str, key: str, intent: str | None = None, language: str | None = None) -> tuple[Listing, Part]:
         """Find the one line with a text: exact, else as a sentence, else ignoring case and punctuation.
 

@@ -34,6 +34,7 @@ from intentmatch.registry.editing.edits import (
 )
 from intentmatch.registry.editing.fields import SetField
 from intentmatch.registry.editing.formatting import Format
+from intentmatch.registry.editing.merging import MergeIntents
 from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
 from intentmatch.server import create_app
@@ -151,6 +152,7 @@ CASES = {
             ]
         },
     ),
+    "merge": Case(lambda _: [MergeIntents("bye", "greet")]),
     "settings": Case(lambda files: [ChangeSettings(files.place("bot.yaml"), {"inbox_mode": Setting("hashed")})]),
     "format": Case(lambda _: [Format()], ("format",)),
     "restore": Case(lambda files: files.restoring("1"), ("restore", "1")),

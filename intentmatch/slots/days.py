@@ -51,8 +51,32 @@ class DateFinder:
         if DateFinder not in message.memo:
             days = [*_in_digits(message), *_in_words(message), *_spoken(message)]
             in_month = [*_in_the_month(message)]
-            message.memo[DateFinder] = [*days, *in_month, *_with_weekdays(message, days, in_month)]
+            found = [*days, *_counted(message), *in_month, *_with_weekdays(message, days, in_month)]
+            none, apart = message.memo.get(impossible_days, []), message.memo.get(_with_weekdays, [])
+            found = [hit for hit in found if not _overlaps(hit, apart)]
+            message.memo[DateFinder] = [hit for hit in found if not any(_is_part(hit, span) for span in none)]
         return message.memo[DateFinder]
+
+
+def impossible_days(message: Message) -> list[tuple[int, int]]:
+    """Return the spans of days that are in no calendar, such as "April 31", and of no other day."""
+    possible = DateFinder().find(message)
+    spans: list[tuple[int, int]] = message.memo.get(impossible_days, [])
+    return [span for span in spans if not any(_overlaps(hit, [span]) for hit in possible)]
+
+
+def weekdays_of(message: Message) -> list[Weekday]:
+    """Return the names of weekdays in a message, and their abbreviations."""
+    words = date_words(message.language or "en")
+    if words is None:
+        return []
+    if weekdays_of not in message.memo:
+        names = [hit for hit in words.names.find(message) if hit.distance < MISTYPED]
+        names = [hit for hit in names if str(hit.value).startswith("next")]
+        named = [Weekday(hit.start, hit.end, int(str(hit.value).split()[1])) for hit in names]
+        short = [Weekday(start, end, day.weekday(), is_short=True) for start, end, day in short_weekdays(message)]
+        message.memo[weekdays_of] = [*named, *short]
+    return message.memo[weekdays_of]
 
 
 def short_weekdays(message: Message) -> Iterator[tuple[int, int, date]]:
@@ -92,17 +116,24 @@ def _in_words(message: Message) -> Iterator[SlotHit]:
                 yield from _hit(message, named[:2], named[2])
             else:
                 yield from _hit(message, (hit.start, hit.end), _named(str(hit.value), today))
+    for found in words.days.finditer(ascii_digits(message.bare)):
+        month = words.months[found["first"] or found["second"]]
+        day = _day(int(found["year"] or 0), month, int(found["before"] or found["after"]), message)
+        yield from _bare_hit(message, found.span(), day)
+
+
+def _counted(message: Message) -> Iterator[SlotHit]:
+    """Yield days at a length from today: "in 3 days"."""
+    words = date_words(message.language or "en")
+    if words is None:
+        return
     text = ascii_digits(message.bare)
     for pattern, unit, sign in words.spans:
         for found in pattern.finditer(text):
             number = found[found.lastindex or 0]
             count = int(number) if number.isdecimal() else words.numbers.get(number) or numeral(number)
-            day = None if count is None else _from_today(today, unit, sign * count)
+            day = None if count is None else _from_today(message.now.date(), unit, sign * count)
             yield from _bare_hit(message, found.span(), day)
-    for found in words.days.finditer(text):
-        month = words.months[found["first"] or found["second"]]
-        day = _day(int(found["year"] or 0), month, int(found["before"] or found["after"]), message)
-        yield from _bare_hit(message, found.span(), day)
 
 
 def _spoken(message: Message) -> Iterator[SlotHit]:
@@ -142,16 +173,7 @@ def _in_the_month(message: Message) -> Iterator[SlotHit]:
 
 
 def _with_weekdays(message: Message, days: Iterable[SlotHit], in_month: Iterable[SlotHit]) -> Iterator[SlotHit]:
-    words = date_words(message.language or "en")
-    if words is None:
-        return
-    weekdays = []
-    for hit in words.names.find(message):
-        which, _, number = str(hit.value).partition(" ")
-        if which == "next" and hit.distance < MISTYPED:
-            weekdays.append(Weekday(hit.start, hit.end, int(number)))
-    weekdays += [Weekday(start, end, day.weekday(), is_short=True) for start, end, day in short_weekdays(message)]
-    if weekdays:
+    if weekdays := weekdays_of(message):
         written = (hit for hit in days if any(map(str.isdigit, message.text[hit.start : hit.end])))
         known = [Day(hit.start, hit.end, date.fromisoformat(str(hit.value))) for hit in written]
         whole = {day.start for day in known}
@@ -161,18 +183,31 @@ def _with_weekdays(message: Message, days: Iterable[SlotHit], in_month: Iterable
             if hit.start not in whole
         )
         for day in with_weekdays(message, weekdays, known):
-            yield SlotHit(day.start, day.end, day.day.isoformat())
+            if day.day is None:
+                message.memo.setdefault(_with_weekdays, []).append((day.start, day.end))
+            yield from _hit(message, (day.start, day.end), day.day)
+
+
+def _is_part(hit: SlotHit, span: tuple[int, int]) -> bool:
+    return span[0] <= hit.start and hit.end <= span[1] and hit[:2] != span
+
+
+def _overlaps(hit: SlotHit, spans: Iterable[tuple[int, int]]) -> bool:
+    return any(hit.start < end and start < hit.end for start, end in spans)
 
 
 def _hit(message: Message, span: tuple[int, int], day: date | None) -> Iterator[SlotHit]:
-    if day is not None:
-        yield SlotHit(*message.aligned.widened(*span), day.isoformat())
+    span = message.aligned.widened(*span)
+    if day is None:
+        message.memo.setdefault(impossible_days, []).append(span)
+    else:
+        yield SlotHit(*span, day.isoformat())
 
 
 def _bare_hit(message: Message, place: tuple[int, int], day: date | None) -> Iterator[SlotHit]:
     span = message.aligned.span(*place) if message.bounds(*place) else None
-    if span is not None and day is not None:
-        yield SlotHit(*span, day.isoformat())
+    if span is not None:
+        yield from _hit(message, span, day)
 
 
 def _day(year: int, month: int, day: int, message: Message | None = None) -> date | None:

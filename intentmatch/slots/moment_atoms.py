@@ -67,8 +67,10 @@ def joined(atoms: Sequence[Atom], text: str, words: Patterns, today: date) -> li
     for atom in atoms:
         last = together[-1] if together else None
         both = _both(last, atom, text, words, today) if last else None
-        if both:
+        if last and both:
             together[-1] = both
+        elif last and _contradict(last, atom, text, words):
+            together[-1] = Atom(last.start, atom.end, alone=False)
         else:
             together.append(atom)
     return [atom for atom in together if atom.alone or (atom.day and not atom.delta)]
@@ -84,6 +86,8 @@ def _both(first: Atom, second: Atom, text: str, words: Patterns, today: date) ->
     is_from = second.delta is not None and words.from_day.fullmatch(text, first.end, second.start) is not None
     if not (is_from or words.at.fullmatch(text, first.end, second.start)):
         return None
+    if first.clock and not (first.alone or first.day) and words.to.fullmatch(text, first.end, second.start):
+        return None  # "od 3 do 5 grudnia" is a range of days
     counted = _counted_on(first, second, today, is_from)
     if counted:
         return counted
@@ -107,13 +111,24 @@ def _counted_on(first: Atom, second: Atom, today: date, is_from: bool) -> Atom |
     day, length = (second, first) if first.delta and not second.delta else (first, second)
     if not (day.day and length.delta) or day.delta or day.last_day or day.clock:
         return None
+    if length.day and length.alone and not is_from and length.day.weekday() == day.day.weekday():
+        return Atom(first.start, second.end, day=length.day)  # "in three days, on Monday"
     if length.alone and length.delta.days % 7 and day.day != today and not is_from:
         return None
-    counted = today if length.alone and not is_from and (day.day - today).days == _WEEK else day.day
+    counted = day.day
     try:
         return Atom(first.start, second.end, day=counted + length.delta)
     except OverflowError:
         return None
+
+
+def _contradict(first: Atom, second: Atom, text: str, words: Patterns) -> bool:
+    """Return whether a day and a length from now beside it are two days: "Montag in acht Tagen"."""
+    day, length = (second, first) if first.delta and not second.delta else (first, second)
+    if not (day.day and length.day and length.delta) or day.delta or day.last_day or not length.alone:
+        return False
+    beside = words.at.fullmatch(text, first.end, second.start) is not None
+    return beside and day.day.weekday() != length.day.weekday()
 
 
 def _day_and_time(first: Atom, second: Atom) -> Atom | None:

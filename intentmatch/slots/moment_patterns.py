@@ -47,6 +47,8 @@ class Patterns(NamedTuple):
     number_both: re.Pattern[str]
     number_behind: re.Pattern[str]
     both_number: re.Pattern[str]
+    hours_before: re.Pattern[str]
+    """Two hours before a day: "from 9 to 5 tomorrow"; their groups are those of `hours_behind`."""
     hours_behind: re.Pattern[str]
     later: tuple[re.Pattern[str], re.Pattern[str]]
     """Words before and behind a length that counts from now."""
@@ -98,6 +100,7 @@ def _patterns(language: str) -> Patterns:
         re.compile(f"{opened}{number}{both}$"),
         re.compile(f"{to}{number_behind}"),
         re.compile(f"{both}(?:{at})? ?{number_behind}"),
+        re.compile(rf"(?<![^\W_]){hours},? ?(?:{at})? ?$"),
         re.compile(rf",? ?{hours}"),
         _sides(own.later),
         _sides(own.ago),

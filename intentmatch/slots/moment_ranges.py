@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
+from intentmatch.languages.structure import structure_of
 from intentmatch.slots.date_words import month_pattern
 from intentmatch.slots.day_parts import PARTS, in_part
+from intentmatch.slots.days import weekdays_of
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_atoms import Atom
 from intentmatch.slots.moment_patterns import LONGEST_GAP, Patterns
 
 _BARE_DAY = re.compile(r"[^0-9]{0,5}[0-9]{1,2}[^0-9 ]{0,3}")
-_Range = Mapping[str, str | int | float | None]
+_LONGEST_HOURS = 40
+"""Characters of two hours before a day."""
 
 
 class Found(NamedTuple):
@@ -115,7 +118,7 @@ def _half_of_end(clock: time, last: time, first: Atom) -> time:
     if first.part:
         moved = in_part(last, first.part)
         return moved if moved > clock else last
-    if last.hour >= 12 or (clock.hour >= 12 and not first.has_half):
+    if last.hour >= 12 or (clock.hour > 12 and not first.has_half):
         return last
     moved = last.replace(hour=last.hour + 12)
     return moved if moved > clock and (last <= clock or clock.hour >= 12) else last
@@ -158,12 +161,18 @@ def _from_number(atom: Atom, message: Message, words: Patterns) -> Found | None:
     if found is None:
         return None
     number, start = int(found["n"]), place + found.start("n")
-    if atom.clock and number < 24:
+    if atom.clock and number < 24 and not _is_of_weekday(message, start):
         first = Atom(start, found.end() + place, clock=time(number), is_exact=number > 12)
         return _range(first, atom, message)
     if atom.clock is None and atom.day and (day := _same_month(atom.day, number)) and day < atom.day:
         return Found(start, atom.end, {"from": day.isoformat(), "to": atom.day.isoformat()})
     return None
+
+
+def _is_of_weekday(message: Message, place: int) -> bool:
+    """Return whether a number is the day of the month of the weekday before it: "lunes 12 a las 5"."""
+    behind = "number_behind_weekday" in structure_of(message.base_language)
+    return behind and any(weekday.end + 1 == place for weekday in weekdays_of(message))
 
 
 def _to_number(atom: Atom, message: Message, words: Patterns) -> Found | None:
@@ -184,18 +193,24 @@ def _to_number(atom: Atom, message: Message, words: Patterns) -> Found | None:
 
 
 def _with_hours(atom: Atom, after: Atom | None, message: Message, words: Patterns) -> Found | None:
-    """Return the range of "tomorrow from 9 to 11", a day with two numbers that are no part of the atom `after` it."""
+    """Return the range of "tomorrow from 9 to 11", or "from 9 to 11 tomorrow": a day with two numbers beside it.
+
+    Numbers behind it are no part of the atom `after` it.
+    """
     if atom.day is None or atom.clock or atom.last_day:
         return None
     found = words.hours_behind.match(message.plain, atom.end)
+    if found is None or (after and after.start < found.end()):
+        found = words.hours_before.search(message.plain, max(atom.start - _LONGEST_HOURS, 0), atom.start)
     if found is None or not max(int(found["n"] or found["n3"]), int(found["n2"])) < 24:
-        return None
-    if after and after.start < found.end():
         return None
     first, second = (time(int(number)) for number in (found["n"] or found["n3"], found["n2"]))
     clock = in_part(first, atom.part) if atom.part else first
-    start = atom._replace(clock=clock, is_exact=first.hour > 12, has_half=atom.part is not None)
-    return _range(start, Atom(atom.end, found.end(), clock=second, is_exact=second.hour > 12), message)
+    start = atom._replace(
+        start=min(atom.start, found.start()), clock=clock, is_exact=first.hour > 12, has_half=atom.part is not None
+    )
+    end = max(atom.end, found.end())
+    return _range(start, Atom(end, end, clock=second, is_exact=second.hour > 12), message)
 
 
 def _same_month(day: date, number: int) -> date | None:

@@ -14,11 +14,11 @@ from datetime import date, datetime, time
 
 from intentmatch.slots.clock import times
 from intentmatch.slots.day_parts import day_parts, part_of_weekday
-from intentmatch.slots.days import DateFinder, short_weekdays
+from intentmatch.slots.days import DateFinder, impossible_days, short_weekdays
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.moment_atoms import Atom, joined, without_overlaps
 from intentmatch.slots.moment_patterns import Patterns, patterns
-from intentmatch.slots.moment_ranges import ranges
+from intentmatch.slots.moment_ranges import Found, ranges
 from intentmatch.slots.offsets import offsets
 from intentmatch.slots.periods import periods
 from intentmatch.slots.relative_days import days_of_month
@@ -54,6 +54,7 @@ class MomentFinder:
         words = patterns(message)
         atoms = without_overlaps([*self._single(message, words), *offsets(message), *periods(message)])
         found = ranges(joined(atoms, message.plain, words, message.now.date()), message, words)
+        found = [one for one in found if not _of_no_day(one, message, words)]
         return [SlotHit(*message.aligned.widened(one.start, one.end), one.value) for one in found]
 
     def _single(self, message: Message, words: Patterns) -> Iterator[Atom]:
@@ -76,3 +77,9 @@ class MomentFinder:
                 yield Atom(*written.span(), day=moment.date(), clock=moment.time(), is_exact=True)
         for said in day_parts(message):
             yield Atom(said.start, said.end, day=said.day, part=said.part, alone=said.day is not None)
+
+
+def _of_no_day(found: Found, message: Message, words: Patterns) -> bool:
+    """Return whether a value belongs to a day that is in no calendar: "April 31 at 5 pm", "Monday to April 31"."""
+    gaps = [gap for start, end in impossible_days(message) for gap in ((end, found.start), (found.end, start))]
+    return any(joint.fullmatch(message.plain, *gap) for joint in (words.at, words.to) for gap in gaps)

@@ -38,7 +38,8 @@ _CLASSES: Mapping[str, frozenset[str]] = {
     "url": frozenset(),
 }
 """Classes of words that change a value of a kind from right beside it."""
-_LINKED = frozenset(["date", "datetime", "time"])
+_DAYS = frozenset(["date", "datetime"])
+_LINKED = _DAYS | {"time"}
 """Kinds that a length changes from behind "before", "after" or "from"."""
 _ALWAYS = frozenset(["day"])
 """Classes that change a value that begins or ends with any word; others need another class there."""
@@ -99,6 +100,12 @@ class NeighbourLaw:
         message = self._message
         return self._marked(chain((at[:2] for at in times(message)), house_numbers(message)))
 
+    @cached_property
+    def _weekday_ends(self) -> frozenset[int]:
+        from intentmatch.slots.days import weekdays_of
+
+        return frozenset(weekday.end for weekday in weekdays_of(self._message))
+
     def _marked(self, spans: Iterable[tuple[int, int]]) -> bytearray:
         marks = bytearray(len(self._text))
         for start, end in spans:
@@ -113,6 +120,8 @@ class NeighbourLaw:
         if self._is_glued(slot, hit.start, -1) or self._is_glued(slot, hit.end, 1):
             return False
         if self._before(slot, kind, classes, hit) or self._behind(slot, kind, classes, hit):
+            return False
+        if kind in _DAYS and self._is_before_its_number(slot, hit):
             return False
         return kind not in _WITH_ONE_UNIT or not self._is_one_of_several(slot, hit)
 
@@ -177,6 +186,14 @@ class NeighbourLaw:
             if hit.end <= start and joined(self._message, hit[:2], start) and ends_a_part(self._message, end):
                 return True
         return False
+
+    def _is_before_its_number(self, slot: str, hit: SlotHit) -> bool:
+        """Return whether a weekday is that of the number behind it, which is no value: "lunes 12"."""
+        place = self._skip(hit.end)
+        if hit.end not in self._weekday_ends or "number" not in self._starts.get(place, ()):
+            return False
+        end = next(end for name, start, end in self._spans if name == "number" and start == place)
+        return ends_a_part(self._message, end) and not self._is_taken(slot, place, is_linked=True)
 
     def _skip_back(self, place: int) -> int:
         while place and self._text[place - 1] in _GAPS:

@@ -35,23 +35,26 @@ class Day(NamedTuple):
 
     start: int
     end: int
-    day: date
+    day: date | None
+    """None for a date on another weekday than the one beside it."""
     has_month: bool = True
 
 
 def with_weekdays(message: Message, weekdays: Iterable[Weekday], days: Sequence[Day]) -> Iterator[Day]:
     """Yield the dates of `days` behind a weekday, and numbers of days behind one, each with the weekday in its span.
 
-    A day of a month that is not said is the first one on that weekday.
+    A day of a month that is not said is the first one on that weekday. "Monday, 5 December" is no day in most years.
     """
     at, until = ({getattr(day, side): day for day in days} for side in ("start", "end"))
     for weekday in weekdays:
         place = _BETWEEN.match(message.plain, weekday.end)
         day = at.get(place.end()) if place and place.end() > weekday.end else None
-        if day:
-            value = (
-                day.day if day.has_month else _on_weekday(message.now.date(), day.day.day, weekday.number) or day.day
-            )
+        if day and day.day:
+            value: date | None = day.day
+            if not day.has_month:
+                value = _on_weekday(message.now.date(), day.day.day, weekday.number) or day.day
+            elif day.day.weekday() != weekday.number and not weekday.is_short:
+                value = None
             yield Day(weekday.start, day.end, value)
         elif before := _before(message, weekday, until):
             yield Day(before.start, weekday.end, before.day)
@@ -68,7 +71,7 @@ def _before(message: Message, weekday: Weekday, until: Mapping[int, Day]) -> Day
     while place and message.plain[place - 1] in " ,(":
         place -= 1
     day = until.get(place)
-    return day if day and day.has_month and day.day.weekday() == weekday.number else None
+    return day if day and day.day and day.has_month and day.day.weekday() == weekday.number else None
 
 
 def _number_behind(message: Message, weekday: Weekday) -> re.Match[str] | None:

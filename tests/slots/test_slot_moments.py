@@ -187,3 +187,24 @@ def test_any_text_at_any_time_gives_valid_moments(text, language, now):
 )
 def test_a_day_is_read_in_words_and_counted_from_another_day(language, text, expected):
     assert list(found(DayFinder(), text, language).values()) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "April 31 at 5 pm"),
+        ("en", "5 pm on April 31"),
+        ("en", "Monday to April 31"),
+        ("es", "30 de febrero a las 5"),
+        ("ja", "2月30日 15時"),
+        ("en", "Monday, 5 December at 5 pm"),
+        ("de", "Montag in acht Tagen"),
+        ("en", "in 8 days, on Monday"),
+    ],
+)
+def test_impossible_day_takes_its_time_with_it(language, text):
+    assert found(MOMENTS, text, language) == {}
+
+
+def test_weekday_of_a_length_from_now_is_a_part_of_it():
+    assert found(MOMENTS, "in 9 days, on Monday", "en") == {"in 9 days, on Monday": "2026-11-30"}

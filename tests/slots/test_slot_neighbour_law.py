@@ -99,6 +99,9 @@ def test_a_part_of_a_code_is_no_value(kind, code):
         ("time", "fr", "à 8 ou 9 heures"),
         ("date", "en", "May 3 or 4"),
         ("datetime", "en", "2 or 3 days ago"),
+        ("date", "en", "Friday 13"),
+        ("date", "fr", "lundi 23"),
+        ("datetime", "es", "el lunes 12 a las 5"),
     ],
 )
 def test_what_no_finder_reads_is_nothing(kind, language, text):
@@ -115,6 +118,7 @@ def test_what_no_finder_reads_is_nothing(kind, language, text):
         ("date", "en", "for 5 tomorrow", ["2026-11-28"]),
         ("date", "en", "tomorrow 9am", ["2026-11-28"]),
         ("date", "en", "two hours tomorrow", ["2026-11-28"]),
+        ("date", "es", "lunes 4 personas", ["2026-11-30"]),
         ("date", "en", "from Monday to Wednesday", ["2026-11-30", "2026-12-02"]),
         ("money", "en", "from 20 to 30 euros", [{"amount": 20, "currency": "EUR"}, {"amount": 30, "currency": "EUR"}]),
         ("email", "en", "anna@example.com 5 times", ["anna@example.com"]),
@@ -130,6 +134,7 @@ def test_a_neighbour_that_is_the_value_of_another_slot_leaves_a_value():
     found = both.read("December 5 12 people", "en", NOW).entities
 
     assert [(one.slot, one.value) for one in found] == [("day", "2026-12-05"), ("guests", 12)]
+    assert [one.value for one in both.read("table Friday 4", "en", NOW).entities] == ["2026-12-04", 4]
 
 
 @given(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import secrets
 from contextlib import suppress
@@ -14,9 +15,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from intentmatch.core.errors import InputError
+from intentmatch.core.rare_lines import RareLines
 from intentmatch.studio.host import Host, Visitor
 from intentmatch.studio.plain_pages import SAME_SITE, plain_page, sign_in_page
 from intentmatch.studio.sessions import COOKIE, Session, Sessions
+
+_log = logging.getLogger(__name__)
+_failures = RareLines()
 
 SCOPE_KEY = "intentmatch.studio"
 """Where a request has its `Admission`."""
@@ -26,6 +31,8 @@ _SIGN_IN, _SIGN_OUT = "/sign-in", "/sign-out"
 _SESSION = "/session"
 _OPEN_PATHS = ("/_nicegui/", "/assets/")
 _NICEGUI = "/_nicegui"
+# Long polling would keep an answer open that nothing closes when its key is revoked; the pages use WebSockets only.
+_POLLING = "/_nicegui_ws/"
 _ONE_YEAR = "public, max-age=31536000, immutable"
 _MOST_BYTES_OF_A_KEY = 10_000
 _MOST_PAGES_OF_A_KEY = 200
@@ -63,6 +70,9 @@ class Guard:
         path = _path(scope)
         if path.startswith(_OPEN_PATHS) and scope["method"] in ("GET", "HEAD"):
             await self._app(scope, receive, _cached(send))
+            return
+        if path.startswith(_POLLING):
+            await Response("Only WebSockets are answered here.", 404, media_type="text/plain")(scope, receive, send)
             return
         request = Request(scope, receive)
         token = request.cookies.get(COOKIE)
@@ -135,10 +145,14 @@ class Guard:
             await asyncio.sleep(_SECONDS_BETWEEN_CHECKS)
             self._sessions.end_old()
             for session in set(self._connected.values()):
-                if self._is_valid(session):
-                    session.check()
-                else:
-                    session.end()
+                try:
+                    if self._is_valid(session):
+                        session.check()
+                    else:
+                        session.end()
+                except Exception:  # noqa: BLE001  no page ends this for the others
+                    if _failures.due(session.visitor.name):
+                        _log.exception("a page of the studio could not be closed")
 
     def _state_of(self, token: str | None) -> Response:
         known = "unknown" if self._session(token) is None else "known"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from contextlib import suppress
 
 import pytest
@@ -52,13 +53,27 @@ async def _asset(request: Request) -> Response:
 
 
 class _Opened:
-    def check(self) -> None: ...
+    def __init__(self, checked: threading.Event | None = None) -> None:
+        self._checked = checked
+
+    def check(self) -> None:
+        if self._checked is not None:
+            self._checked.set()
+            raise KeyError("a defect of a page")
 
     def close(self) -> None: ...
 
 
 async def _opened(request: Request) -> Response:
     Admission.of(request).session.pages.add(_Opened())
+    return HTMLResponse("<html></html>")
+
+
+_broken = _Opened()
+
+
+async def _opened_broken(request: Request) -> Response:
+    Admission.of(request).session.pages.add(_broken)
     return HTMLResponse("<html></html>")
 
 
@@ -81,6 +96,7 @@ def client(*, needs_key: bool, host: FakeHost | None = None) -> TestClient:
             Route("/try", _page, methods=["GET", "POST"]),
             Route("/assets/studio.css", _asset),
             Route("/opened", _opened),
+            Route("/broken", _opened_broken),
             WebSocketRoute("/ws", _socket),
             WebSocketRoute("/waiting", _waiting),
         ]
@@ -252,6 +268,27 @@ class TestWebSocket:
             with pytest.raises(WebSocketDisconnect):
                 socket.receive_text()
         assert visitor.get("/studio/session").text == "unknown"
+
+    def test_page_that_cannot_be_checked_keeps_no_socket_open(self, monkeypatch):
+        monkeypatch.setattr(guard, "_SECONDS_BETWEEN_CHECKS", 0.01)
+        host, checked = FakeHost(needs_key=True), threading.Event()
+        monkeypatch.setitem(globals(), "_broken", _Opened(checked))
+        visitor = signed_in(host)
+        visitor.get("/studio/broken")
+        with visitor.websocket_connect("/studio/waiting", headers={"origin": "http://testserver"}) as socket:
+            socket.receive_text()
+            assert checked.wait(60)
+            host.revoked = True
+
+            with pytest.raises(WebSocketDisconnect):
+                socket.receive_text()
+
+    @pytest.mark.parametrize("method", ["GET", "POST"])
+    def test_long_polling_is_no_way_in(self, method):
+        answer = signed_in().request(method, "/studio/_nicegui_ws/socket.io/?transport=polling")
+
+        assert answer.status_code == 404
+        assert answer.text == "Only WebSockets are answered here."
 
     def test_revoked_key_opens_none(self):
         host = FakeHost(needs_key=True)

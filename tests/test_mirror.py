@@ -109,6 +109,9 @@ TESTED_IN: dict[str, str] = {
     # Every index obeys one contract.
     "index/approximate.py": "index/test_index_contract.py",
     "index/device.py": "index/test_index_contract.py",
+    # A calibration is a curve and thresholds.
+    "learning/confidence_curve.py": "learning/test_calibration.py",
+    "learning/threshold_choice.py": "learning/test_calibration.py",
     # The optimiser is tested by the heads that it finds.
     "learning/lbfgs.py": "learning/test_head.py",
     # Held-out cases leave near-duplicates out.

@@ -18,9 +18,9 @@ from intentmatch.learning.calibration import ASK_BELOW, RIVALS
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
-    from intentmatch.learning.calibration import LearnedCut
     from intentmatch.learning.guessed_share import GuessedShare
     from intentmatch.learning.labelled_share import LabelledShare
+    from intentmatch.learning.threshold_choice import LearnedCut
     from intentmatch.matching.matcher import Matcher
     from intentmatch.matching.policy import Cut
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
-from intentmatch.learning.calibration import Calibration, LearnedCut
+from intentmatch.learning.calibration import Calibration
+from intentmatch.learning.threshold_choice import LearnedCut
 from intentmatch.matching.policy import Cut, Policy, author_cut, policy_cuts
 
 FALLBACK_THRESHOLD = 0.36

@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 
 from intentmatch.core.settings import Settings
 from intentmatch.learning import calibration as calibration_module
+from intentmatch.learning import threshold_choice
 from intentmatch.learning.calibration import (
     ASK_BELOW,
     Calibration,
-    LearnedCut,
     asked_about,
     calibrate,
 )
 from intentmatch.learning.cross_validation import RANKED, HeldOut
 from intentmatch.learning.labelled_share import LabelledShare
+from intentmatch.learning.threshold_choice import Chances, LearnedCut
 
 PRECISE = {"precision": 0.95, "give_up": 0.005}
 BALANCED = {"balance": True}
@@ -334,7 +335,7 @@ def test_precision_target_is_met_if_possible(held_out, wanted):
 def test_give_up_bounds_the_cost_of_a_precision_target(held_out, wanted, allowed):
     """Within that bound the precision is reached if possible, as far as the cases alone decide."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calibration_module, "_PRIOR_CASES", 0)
+        patch.setattr(threshold_choice, "_PRIOR_CASES", 0)
         calibration = calibrate(held_out, {"precision": wanted, "give_up": allowed})
     assume(calibration.curve[1] > 1e-3)
 
@@ -419,7 +420,7 @@ def test_one_case_less_hardly_moves_the_threshold(monkeypatch):
     held_out = scattered(known=300, out_of_scope=300)
 
     smooth = moves(held_out)
-    monkeypatch.setattr(calibration_module, "_AROUND", np.zeros(1))
+    monkeypatch.setattr(threshold_choice, "_AROUND", np.zeros(1))
     counted = moves(held_out)
 
     assert max(smooth) < 0.005 < 0.02 < max(counted)
@@ -428,7 +429,7 @@ def test_one_case_less_hardly_moves_the_threshold(monkeypatch):
 def test_threshold_of_few_cases_starts_from_the_one_that_suits_small_registries(monkeypatch):
     """More cases move it towards what they say."""
     few, many = (calibrate(scattered(known=n, out_of_scope=n), PRECISE).cut.value for n in (40, 4000))
-    monkeypatch.setattr(calibration_module, "_PRIOR_CASES", 0)
+    monkeypatch.setattr(threshold_choice, "_PRIOR_CASES", 0)
     alone = [calibrate(scattered(known=n, out_of_scope=n), PRECISE).cut.value for n in (40, 4000)]
 
     assert alone[0] + 0.05 < few < 0.86
@@ -440,7 +441,7 @@ def test_without_strangers_or_with_a_target_at_any_price_the_cases_decide_alone(
     held_out = scattered(known=40, out_of_scope=40)
     found = calibrate(held_out, target, out_of_scope_share=share).cut
 
-    monkeypatch.setattr(calibration_module, "_PRIOR_CASES", 0)
+    monkeypatch.setattr(threshold_choice, "_PRIOR_CASES", 0)
     assert calibrate(held_out, target, out_of_scope_share=share).cut == found
 
 
@@ -502,10 +503,8 @@ def test_own_threshold_is_shrunk_towards_the_common_one(kind):
     values = np.array([calibration.in_scope(evidence) for evidence in held_out.evidence])
     hard = np.array(part_of) == 1
     asked = asked_about(calibration.confidences_many(held_out.ranked))
-    chances = calibration_module._Chances(
-        values, held_out.right, asked, held_out.right, held_out.known, shares_of(held_out)
-    )
-    own = calibration_module._chosen(chances.select(hard), HALF_PRECISE).value
+    chances = Chances(values, held_out.right, asked, held_out.right, held_out.known, shares_of(held_out))
+    own = chances.select(hard).chosen(HALF_PRECISE).value
 
     found = cuts_of(kind, calibration)["bb"].value
 

@@ -14,10 +14,10 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Case, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.learning import training, training_cache
-from intentmatch.learning.calibration import LearnedCut
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_cases import Labelled
 from intentmatch.learning.labelled_share import labelled_share
+from intentmatch.learning.threshold_choice import LearnedCut
 from intentmatch.learning.training import (
     CrossValidated,
     PreviousTraining,

@@ -9,8 +9,9 @@ import pytest
 from intentmatch.core.errors import Location
 from intentmatch.core.settings import resolve
 from intentmatch.core.types import Intent, Registry, Utterance
-from intentmatch.learning.calibration import Calibration, LearnedCut
+from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.labelled_share import LabelledShare
+from intentmatch.learning.threshold_choice import LearnedCut
 from intentmatch.matching.policy import Cut
 from intentmatch.matching.thresholds import FALLBACK_MARGIN, FALLBACK_THRESHOLD, policy_of
 

@@ -7,7 +7,8 @@ import pytest
 pytest.importorskip("nicegui", reason="the extra studio is not installed")
 
 from intentmatch.evaluation.insight.target_effect import Moved, Rates
-from intentmatch.learning.calibration import Calibration, LearnedCut
+from intentmatch.learning.calibration import Calibration
+from intentmatch.learning.threshold_choice import LearnedCut
 from intentmatch.studio.target_view import slider_start
 
 

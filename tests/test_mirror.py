@@ -43,6 +43,10 @@ TESTED_IN: dict[str, str] = {
     "core/setting_values.py": "core/test_settings.py",
     "core/allowed.py": "registry/test_confinement.py",
     "dialogue/coverings.py": "dialogue/test_confirmation.py",
+    "dialogue/choosing.py": "dialogue/test_dialogue.py",
+    "dialogue/confirming.py": "dialogue/test_confirmation.py",
+    "dialogue/filling.py": "dialogue/test_dialogue.py",
+    "dialogue/turn_builder.py": "dialogue/test_dialogue.py",
     "dialogue/turn_logic.py": "dialogue/test_dialogue.py",
     "dialogue/turns.py": "dialogue/test_dialogue.py",
     # Parts of one comparison or one report.

@@ -14,7 +14,8 @@ from intentmatch.dialogue.lenient_store import LenientStore
 from intentmatch.dialogue.pending import PREFIX, from_text, to_text
 from intentmatch.dialogue.phrases import Phrases
 from intentmatch.dialogue.stores import MemoryStore, Store
-from intentmatch.dialogue.turn_logic import DialogueOptions, UserInput, next_turn
+from intentmatch.dialogue.turn_builder import DialogueOptions, UserInput
+from intentmatch.dialogue.turn_logic import next_turn
 from intentmatch.dialogue.turns import Turn
 from intentmatch.dialogue.variants import Variants
 from intentmatch.matching.matcher import Matcher

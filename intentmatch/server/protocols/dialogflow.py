@@ -35,7 +35,8 @@ from intentmatch.core.placeholders import fill
 from intentmatch.core.result import Entity, MatchResult
 from intentmatch.core.types import Intent
 from intentmatch.dialogue.pending import WhichValue
-from intentmatch.dialogue.turn_logic import DialogueOptions, UserInput, next_turn
+from intentmatch.dialogue.turn_builder import DialogueOptions, UserInput
+from intentmatch.dialogue.turn_logic import next_turn
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot

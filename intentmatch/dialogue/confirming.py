@@ -1,0 +1,97 @@
+"""Read the answer to a yes-or-no question: yes, no, another request, or none of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from intentmatch.core.result import MatchResult
+from intentmatch.dialogue.answers import YesOrNo, choice_by_number, yes_or_no
+from intentmatch.dialogue.pending import Confirmation
+from intentmatch.dialogue.phrases import Phrases
+from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, refuses
+from intentmatch.dialogue.turns import Turn
+from intentmatch.text.normalize import fold
+
+
+def is_answer(turns: TurnBuilder, text: str, pending: Confirmation) -> bool:
+    """Whether a text is a yes or a no and nothing else."""
+    said = _yes_or_no(turns, text, pending)
+    number = choice_by_number(text, len(pending.choices))
+    return number is not None or (said is not None and said.yes is not None and not said.rest)
+
+
+def understand(turns: TurnBuilder, pending: Confirmation) -> NextTurn:
+    """Return the turn for a message after the question."""
+    text = turns.input.text
+    if (number := choice_by_number(text, len(pending.choices))) is not None:
+        return take_answer(turns, pending, number == 1)
+    said = _yes_or_no(turns, text, pending)
+    if said and (said.yes or (said.yes is False and _ends_with_no(turns, said.rest, pending))):
+        return take_answer(turns, pending, bool(said.yes))
+    return _unclear(turns, pending, said)
+
+
+def _unclear(turns: TurnBuilder, pending: Confirmation, said: YesOrNo | None) -> NextTurn:
+    """Handle a message that is no plain yes or no: ask again, or take it as a request."""
+    text, phrases = turns.input.text, turns.phrases(pending.language)
+    result = turns.match(text)
+    own = _own_answer(turns, result, pending, phrases)
+    if own:
+        said = _yes_or_no(turns, text, pending, _own_yes(turns, result.intent, pending.language))
+        if said and said.yes:
+            return take_answer(turns, pending, True, result)
+    if own is False or refuses(result, pending.intent):
+        return take_answer(turns, pending, False, result)
+    # "Yes, but ..." is no request for an intent that would not ask for itself.
+    more = said is not None and (
+        result.intent is None or (result.intent == pending.intent and not turns.registry[pending.intent].confirm)
+    )
+    if not (own or more or result.verdict == "out_of_scope"):
+        return turns.request(result)
+    if pending.left > 0:
+        return turns.ask_whether(replace(pending, left=pending.left - 1), result, pending.intent)
+    return NextTurn(Turn(text, result=result, language=pending.language))
+
+
+def _yes_or_no(turns: TurnBuilder, text: str, pending: Confirmation, yes: Iterable[str] = ()) -> YesOrNo | None:
+    """Read the answer; it may repeat the request, unless the request may have values."""
+    intent = turns.registry[pending.intent]
+    request = [intent.label, *intent.titles.values()]
+    if not intent.slots:
+        said = fold(text)
+        request += [line for line in turns.lines(pending.intent) if fold(line) in said]
+    return yes_or_no(text, turns.spoken(pending.language), yes, request)
+
+
+def _ends_with_no(turns: TurnBuilder, rest: str, pending: Confirmation) -> bool:
+    """Whether what follows a no is no request for something else."""
+    return not rest or turns.match(rest).intent in (None, pending.intent)
+
+
+def _own_answer(turns: TurnBuilder, result: MatchResult, pending: Confirmation, phrases: Phrases) -> bool | None:
+    """Whether the message means the registry's own intent for yes (True) or for no (False): it has that word."""
+    # "No, stop it" may be asked about, because it refuses as the intent for no does.
+    named = result.rivals[0].intent if len(result.rivals) == 1 else result.intent
+    if named is None or named == pending.intent:
+        return None
+    for yes, word in ((True, phrases.yes), (False, phrases.no)):
+        own = turns.match(word)
+        if own.trace.decided_by == "exact" and own.intent == named:
+            return yes
+    return None
+
+
+def _own_yes(turns: TurnBuilder, name: str | None, language: str | None) -> list[str]:
+    """Return the lines of an intent that has the word for yes among them; no lines for another intent."""
+    lines = turns.lines(name)
+    yes = {fold(one.yes) for one in turns.spoken(language)}
+    return lines if any(fold(line) in yes for line in lines) else []
+
+
+def take_answer(turns: TurnBuilder, pending: Confirmation, yes: bool, result: MatchResult | None = None) -> NextTurn:
+    """Return the turn for a yes or a no."""
+    name, language = pending.intent, pending.language
+    if yes:
+        return turns.proceed(name, pending.entities, language, result, confirmed=True)
+    return turns.decline(name, language, result)

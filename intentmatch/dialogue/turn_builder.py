@@ -1,0 +1,238 @@
+"""Turns of a conversation that ask or answer: what every message leads to, however it was understood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from intentmatch.core.placeholders import fill
+from intentmatch.core.result import Entity, MatchResult
+from intentmatch.core.types import Slot
+from intentmatch.dialogue.pending import Confirmation, Pending, Topic, WhichIntent, WhichValue, new_id
+from intentmatch.dialogue.phrases import Phrases, phrases_for
+from intentmatch.dialogue.turns import Choice, Turn
+from intentmatch.matching.n_best import Hypotheses
+from intentmatch.matching.snapshot import Snapshot
+from intentmatch.text.normalize import in_words
+
+_MOST_CHOICES = 4
+_QUESTION_MARKS = " ?？؟;¿"
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueOptions:
+    """Options of a dialogue."""
+
+    attempts: int
+    phrases: Mapping[str, Phrases]
+    """The caller's phrases by language code."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserInput:
+    """A message with its button, language, context and time."""
+
+    text: str
+    chosen: str | None
+    language: str | None
+    context: Collection[str]
+    now: datetime | None
+    hypotheses: Hypotheses | None = None
+    """What may have been said, for a message from speech; `text` is then one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextTurn:
+    """The turn, and the question that is open after it."""
+
+    turn: Turn
+    pending: Pending | None = None
+    """The question, or what the turn was about."""
+
+
+Choose = Callable[[str, Sequence[str]], str]
+"""Chooses one of several responses of an intent: takes the intent's name and the responses."""
+
+
+class TurnBuilder:
+    """Makes the turns of one message: questions to the user, and answers."""
+
+    def __init__(
+        self,
+        matcher: Snapshot,
+        options: DialogueOptions,
+        user_input: UserInput,
+        choose: Choose,
+        heard: MatchResult | None = None,
+    ) -> None:
+        """`heard` is the result for the text of the input, if that was matched already."""
+        self.matcher, self.registry = matcher, matcher.registry
+        self.input = user_input
+        self._options, self._choose, self._heard = options, choose, heard
+
+    def of_hypothesis(self, text: str, heard: MatchResult) -> TurnBuilder:
+        """Return the builder for one of the hypotheses of the input; `heard` is the result for all of them."""
+        chosen = replace(self.input, text=text)
+        return TurnBuilder(self.matcher, self._options, chosen, self._choose, heard)
+
+    def match(self, message: str | Hypotheses, previous: str | None = None) -> MatchResult:
+        """Match a text in the context and at the time of the input."""
+        if self._heard is not None and message == self._heard.message:
+            return self._heard
+        return self.matcher.match(message, context=self.input.context, now=self.input.now, previous=previous)
+
+    def fill(
+        self, text: str, intent: str, slots: list[str], language: str | None, others: Collection[str] | None = None
+    ) -> tuple[Entity, ...]:
+        """Read values of an intent's slots from a text, as `Matcher.fill`; none without slots."""
+        if not slots:
+            return ()
+        return self.matcher.fill(text, intent, slots, others=others, language=language, now=self.input.now)
+
+    def fill_bounded(self, text: str, intent: str, language: str | None) -> tuple[Entity, ...]:
+        """Read values from a text that did not match the intent; not of free text, which would take it all."""
+        slots = [slot.name for slot in self.slots(intent).values() if slot.kind != "any"]
+        return self.fill(text, intent, slots, language)
+
+    def slots(self, intent: str) -> Mapping[str, Slot]:
+        """Return the slots of an intent by name; none for an intent that is gone."""
+        return {slot.name: slot for slot in self.registry[intent].slots} if intent in self.registry else {}
+
+    def lines(self, intent: str | None) -> list[str]:
+        """Return the utterances of an intent as texts; none without an intent."""
+        return [line.text for line in self.registry[intent].utterances] if intent is not None else []
+
+    def phrases(self, language: str | None) -> Phrases:
+        """Return what the bot says in a language."""
+        return phrases_for(language or self.input.language, self._options.phrases, self.registry.first_language)
+
+    def spoken(self, language: str | None) -> tuple[Phrases, ...]:
+        """Return the phrases that an answer may use: of the language of the question, and English."""
+        return tuple(dict.fromkeys((self.phrases(language), self.phrases("en"))))
+
+    def request(self, result: MatchResult) -> NextTurn:
+        """Take the message as a request of its own, whatever was asked before."""
+        language = result.language or self.input.language or self.registry.first_language
+        if result.intent is not None:
+            return self.proceed(result.intent, result.entities, language, result, unsure=alternatives_in(result))
+        if len(result.rivals) == 1:
+            # The message refuses the intent: ask whether it is meant all the same.
+            name = result.rivals[0].intent
+            found = self.fill_bounded(self.input.text, name, language)
+            return self.ask_whether(Confirmation(name, found, new_id(), 0, language), result)
+        if result.verdict == "ambiguous":
+            names = tuple(rival.intent for rival in result.rivals[:_MOST_CHOICES])
+            pending = WhichIntent(self.input.text, names, new_id(), language, self._options.attempts - 1)
+            return self.ask_which(pending, self.phrases(language).did_you_mean, result)
+        return NextTurn(Turn(self.input.text, result=result, language=language))
+
+    def proceed(
+        self,
+        name: str,
+        entities: tuple[Entity, ...],
+        language: str | None,
+        result: MatchResult | None,
+        *,
+        confirmed: bool = False,
+        unsure: tuple[tuple[str, str], ...] = (),
+    ) -> NextTurn:
+        """Ask for the first missing required slot of an intent, then for confirmation, or answer the intent.
+
+        `unsure` are slots with alternatives, each with its question. They come before the missing ones.
+        """
+        intent, left = self.registry[name], self._options.attempts - 1
+        if unsure:
+            asked_again = {slot for slot, _ in unsure}
+            entities = tuple(entity for entity in entities if entity.slot not in asked_again)
+            return self.ask_value(WhichValue(name, unsure[0][0], entities, left, language, confirmed, unsure), result)
+        known = {entity.slot for entity in entities}
+        missing = next((slot for slot in intent.slots if slot.required and slot.name not in known), None)
+        if missing is not None:
+            return self.ask_value(WhichValue(name, missing.name, entities, left, language, confirmed), result)
+        if intent.confirm and not confirmed:
+            return self.ask_whether(Confirmation(name, entities, new_id(), left, language), result, name)
+        responses = intent.responses_in(language)
+        reply = None
+        if responses:
+            response = responses[0] if len(responses) == 1 else self._choose(name, responses)
+            reply = _filled(response, entities)
+        turn = Turn(self.input.text, name, entities, reply, result=result, language=language)
+        return NextTurn(turn, Topic(name, entities, language))
+
+    def decline(self, intent: str, language: str | None, result: MatchResult | None) -> NextTurn:
+        """Say that an intent is dropped."""
+        reply = self.phrases(language).dropped
+        return NextTurn(Turn(self.input.text, reply=reply, pending=intent, result=result, language=language))
+
+    def ask_which(self, pending: WhichIntent, heading: str, result: MatchResult | None) -> NextTurn:
+        """Ask which of several intents is meant, below a heading."""
+        language, names = pending.language, pending.intents
+        titles = [self.registry[name].title_in(language) or in_words(name) for name in names]
+        none = self.phrases(language).none_of_these
+        columns = zip(pending.choices, [*titles, none], [*names, None], strict=True)
+        choices = tuple(Choice(*column) for column in columns)
+        turn = Turn(self.input.text, reply=heading, choices=choices, result=result, language=language)
+        return NextTurn(turn, pending)
+
+    def ask_whether(self, pending: Confirmation, result: MatchResult | None, to_confirm: str | None = None) -> NextTurn:
+        """Ask a yes-or-no question; `to_confirm` is the intent if the message asked for it."""
+        phrases, intent = self.phrases(pending.language), self.registry[pending.intent]
+        title = intent.title_in(pending.language) or in_words(intent.name).capitalize()
+        titles = zip(pending.choices, (phrases.yes, phrases.no), (intent.name, None), strict=True)
+        turn = Turn(
+            self.input.text,
+            entities=pending.entities,
+            reply=phrases.confirm.replace("{title}", title.strip(_QUESTION_MARKS)),
+            choices=tuple(Choice(*column) for column in titles),
+            pending=to_confirm,
+            result=result,
+            language=pending.language,
+        )
+        return NextTurn(turn, pending)
+
+    def ask_value(self, pending: WhichValue, result: MatchResult | None) -> NextTurn:
+        """Ask for the value of a slot, with the user's own alternatives if there are some."""
+        slot = self.slots(pending.intent)[pending.slot]
+        question = (
+            pending.alternatives
+            or slot.question(pending.language)
+            or self.phrases(pending.language).please_tell.replace("{slot}", in_words(slot.name))
+        )
+        turn = Turn(
+            self.input.text,
+            entities=pending.entities,
+            reply=question,
+            asks_for=slot.name,
+            pending=pending.intent,
+            result=result,
+            language=pending.language,
+        )
+        return NextTurn(turn, pending)
+
+
+def alternatives_in(result: MatchResult) -> tuple[tuple[str, str], ...]:
+    """Return the slots for which a message names alternatives, each with the question for them."""
+    found = {entity.slot for entity in result.entities}
+    return tuple((one.slot, one.question) for one in result.missing if one.slot in found and one.question)
+
+
+def joined(known: tuple[Entity, ...], more: Iterable[Entity]) -> tuple[Entity, ...]:
+    """Join known and new entities; a new entity replaces the known ones of its slot."""
+    new = tuple(more)
+    slots = {entity.slot for entity in new}
+    return (*(entity for entity in known if entity.slot not in slots), *new)
+
+
+def refuses(result: MatchResult, intent: str) -> bool:
+    """Return whether the message says not to do what the intent does: then it is the only one to ask about."""
+    return [rival.intent for rival in result.rivals] == [intent]
+
+
+def _filled(response: str, entities: Collection[Entity]) -> str:
+    """Replace each `{slot}` in a response by its value; a slot without a value stays as it is.
+
+    Values of several parts, such as an amount of money, are shown in the user's words.
+    """
+    values = {one.slot: one.text if isinstance(one.value, Mapping) else str(one.value) for one in entities}
+    return fill(response, values)

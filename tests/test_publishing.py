@@ -154,6 +154,24 @@ def test_hook_runs_a_command_of_ours(hook: dict[str, Any]) -> None:
     assert cli.get_command(click.Context(cli), name) is not None
 
 
+def test_guide_shows_the_action_and_the_hooks_of_this_version() -> None:
+    text = (ROOT / "intentmatch" / "guide" / "lint-and-diff.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^<!-- shown -->\n```yaml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    workflow, config = (yaml.safe_load(block) for block in blocks)
+    (step,) = (step for step in workflow["jobs"]["intents"]["steps"] if ".github/" in step.get("uses", ""))
+    folder, _, release = step["uses"].removeprefix("intentmatch/intentmatch/").partition("@")
+    assert read(ROOT / folder / "action.yml")["inputs"].keys() >= step["with"].keys()
+    (source,) = config["repos"]
+    assert release == source["rev"] == f"v{__version__}"
+    ours = {hook["id"]: shlex.split(hook["entry"])[1] for hook in read(ROOT / ".pre-commit-hooks.yaml")}
+    assert ours.keys() == {hook["id"] for hook in source["hooks"]}
+    for hook in source["hooks"]:
+        command = cli.get_command(click.Context(cli), ours[hook["id"]])
+        assert command is not None
+        options = {option for each in command.params for option in each.opts}
+        assert {word for word in hook["args"] if word.startswith("-")} <= options
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 @pytest.mark.parametrize(
     ("text", "environment", "code"),

@@ -72,7 +72,7 @@ TESTED_IN: dict[str, str] = {
     "slots/numerals.py": "slots/test_slot_numbers.py",
     "slots/range_words.py": "slots/test_slot_quantities.py",
     "slots/word_patterns.py": "slots/test_slot_quantities.py",
-    "reading/question.py": "matching/test_question.py",
+    "reading/resolved_options.py": "matching/test_options_resolver.py",
     # A dialect is tested as a whole, by the contract of a format and by files of its own.
     "formats/hassil/": "formats/test_hassil.py",
     "formats/kit/predictions.py": "formats/kit/test_tables.py",

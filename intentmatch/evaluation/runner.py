@@ -23,7 +23,7 @@ from intentmatch.matching.batch import Precomputed
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import Answers
-from intentmatch.reading.question import Question
+from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
 
@@ -68,7 +68,7 @@ class Runner:
         self._encoder = encoder or CachingEncoder(matcher.encoder, vectors_of(matcher))
         # What the tests taught about the whole registry does not hold for its parts, except for the share.
         self._settings = replace(matcher.settings, out_of_scope_share=matcher.artefact.out_of_scope_share)
-        self._question = Question(top_k=matcher.settings.top_k)
+        self._options = ResolvedOptions(top_k=matcher.settings.top_k)
         self._shared = SharedLines(matcher.registry)
         self._step, self._total, self._progress = step, total, progress
         self._done = 0
@@ -98,16 +98,16 @@ class Runner:
         def encoded(text: str) -> Precomputed:
             return Precomputed(encoder.encode([text], kind="query")[0])
 
-        def question(context: _Context) -> Question:
+        def options_of(context: _Context) -> ResolvedOptions:
             if context is None:
-                return self._question
-            return engine.question(MatchOptions(top_k=self._question.top_k, context=context))
+                return self._options
+            return engine.resolve(MatchOptions(top_k=self._options.top_k, context=context))
 
         def match_many(messages: Sequence[str], context: _Context) -> list[MatchResult]:
-            return engine.match_many(messages, question(context))
+            return engine.match_many(messages, options_of(context))
 
         def match(message: str, context: _Context) -> MatchResult:
-            return engine.answer(engine.read(message, question(context)), encoded)
+            return engine.answer(engine.read(message, options_of(context)), encoded)
 
         outcomes = self._run_batches(cases, match_many, match, self._contexts(cases if meant is None else meant))
         return outcomes + self._run_batches(untimed, match_many, None, self._contexts(untimed))

@@ -76,7 +76,7 @@ def precompute(
     for reading in readings:
         if reading.needs_vector:
             meant = reading.meant
-            together = reading.question.allowed is None and not reading.hits and scoring_of(reading) is scoring
+            together = reading.options.allowed is None and not reading.hits and scoring_of(reading) is scoring
             _, before = pending.get(meant.text, (meant, False))
             pending[meant.text] = meant, before or together
     texts = [pending[text] for text in sorted(pending)]

@@ -14,8 +14,8 @@ from math import log
 
 from intentmatch.core.result import MatchResult, Part, Stage
 from intentmatch.matching.pipeline import Engine
-from intentmatch.reading.question import Question
 from intentmatch.reading.reader import MAX_CHARACTERS
+from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.text.clauses import Span, pieces
 
 # Eight pieces make 36 clauses to match. Longer messages tell a story instead of listing requests.
@@ -27,7 +27,7 @@ _COST_OF_A_CLAUSE = 2.0
 _MOST_CONFIDENCE = 0.99
 
 
-def match_clauses(engine: Engine, whole: MatchResult, question: Question) -> MatchResult:
+def match_clauses(engine: Engine, whole: MatchResult, options: ResolvedOptions) -> MatchResult:
     """Return the answer to a message, with `parts` if it holds several requests."""
     message = whole.message
     if whole.trace.decided_by in ("exact", "fuzzy", "noise", "empty"):
@@ -36,7 +36,7 @@ def match_clauses(engine: Engine, whole: MatchResult, question: Question) -> Mat
     if not 1 < len(found) <= _MOST_PIECES:
         return whole
     # One message may cause one request to a server, and the whole message may have caused it.
-    asked = question._replace(language=whole.language, second_opinion=not getattr(engine.reranker, "remote", False))
+    asked = options._replace(language=whole.language, second_opinion=not getattr(engine.reranker, "remote", False))
     clauses = [Span(first.start, last.end) for n, first in enumerate(found) for last in found[n:]]
     texts = [message[span.start : span.end] for span in clauses]
     answers = dict(zip(clauses, engine.match_many(texts, asked), strict=True))

@@ -14,7 +14,7 @@ from intentmatch.matching.policy import decide
 
 if TYPE_CHECKING:
     from intentmatch.matching.pipeline import Engine
-    from intentmatch.reading.question import Question
+    from intentmatch.reading.resolved_options import ResolvedOptions
 
 MOST_HYPOTHESES = 20
 _SHOWN = 3
@@ -58,7 +58,7 @@ def checked_hypotheses(given: object) -> list[tuple[str, float]]:
     return sorted(((text, weight / total) for text, weight in weights.items()), key=lambda pair: -pair[1])
 
 
-def match_hypotheses(engine: Engine, given: object, question: Question) -> MatchResult:
+def match_hypotheses(engine: Engine, given: object, options: ResolvedOptions) -> MatchResult:
     """Return what the user means, whichever of the hypotheses was said.
 
     The confidence of an intent is the mean of its confidences over the hypotheses, by their weights; the thresholds
@@ -67,7 +67,7 @@ def match_hypotheses(engine: Engine, given: object, question: Question) -> Match
     cancel my order"), the bot asks. Raises `InputError`.
     """
     hypotheses = checked_hypotheses(given)
-    everyone = question._replace(top_k=max(question.top_k, len(engine.artefact.registry.intents)))
+    everyone = options._replace(top_k=max(options.top_k, len(engine.artefact.registry.intents)))
     results = engine.match_many([text for text, _ in hypotheses], everyone)
     heard = [(result, weight) for result, (_, weight) in zip(results, hypotheses, strict=True)]
     candidates = _mixed(heard)
@@ -77,7 +77,7 @@ def match_hypotheses(engine: Engine, given: object, question: Question) -> Match
     decision = decide(candidates, engine.policy, said.language)
     if refusing:
         decision = replace(decision, verdict=said.verdict, rivals=said.rivals, reason=said.trace.reason)
-    return engine.concluded(said, decision, question, _says(hypotheses, said.message, decision.verdict))
+    return engine.concluded(said, decision, options, _says(hypotheses, said.message, decision.verdict))
 
 
 def _says(hypotheses: Sequence[tuple[str, float]], message: str, verdict: Verdict) -> str:

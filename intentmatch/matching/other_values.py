@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from intentmatch.core.result import Entity
 from intentmatch.core.types import Registry, Slot, SlotValue
-from intentmatch.reading.question import Question
+from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.spelling import SpellingHit
 from intentmatch.slots.free import trimmed
 from intentmatch.slots.function_words import function_words
@@ -23,7 +23,7 @@ _MORE_TOKENS = 1
 _MOST_READ = 20
 """Values of a message that are read for one frame."""
 
-Fill = Callable[[str, str, Sequence[str], Question], tuple[Entity, ...]]
+Fill = Callable[[str, str, Sequence[str], ResolvedOptions], tuple[Entity, ...]]
 """Returns the values of an intent's slots in an answer; see `SlotReader.fill`."""
 
 
@@ -78,7 +78,7 @@ class OtherValues:
                 rarest = min(frame.fixed, key=lambda word: (counts[word], word), default="")
                 self._by_word.setdefault(rarest, []).append(frame)
 
-    def hits(self, text: str, question: Question, *, free: bool = False) -> Mapping[int, SpellingHit]:
+    def hits(self, text: str, options: ResolvedOptions, *, free: bool = False) -> Mapping[int, SpellingHit]:
         """Return the first utterance of each intent that equals a cleaned message but for the values of its slots.
 
         Only utterances with most words in common count. `free` chooses those where one of the slots takes any text.
@@ -97,26 +97,26 @@ class OtherValues:
             near += self._alone.get(" ".join(words), ())
         if not near:
             return {}
-        message = Message(text, self._own_languages.code(question.language), question.now)
+        message = Message(text, self._own_languages.code(options.language), options.now)
         found: dict[int, SpellingHit] = {}
         most = 0
         for frame in sorted(near, key=lambda frame: (-frame.size, frame.row)):
             if frame.size < most:
                 break
-            if _may_answer(frame, question) and frame.intent not in found and self._fits(frame, message, question):
+            if _may_answer(frame, options) and frame.intent not in found and self._fits(frame, message, options):
                 found[frame.intent] = SpellingHit(frame.row, 1.0)
                 most = frame.size
         return found
 
-    def _fits(self, frame: _Frame, message: Message, question: Question) -> bool:
+    def _fits(self, frame: _Frame, message: Message, options: ResolvedOptions) -> bool:
         """Return whether a message has the words of a frame and values of its slots between them, nothing else."""
         slots = [self._slots[frame.intent][slot] for slot in frame.slots]
         return any(
-            all(self._is_value(message, gap, slot, frame, question) for gap, slot in zip(gaps, slots, strict=True))
+            all(self._is_value(message, gap, slot, frame, options) for gap, slot in zip(gaps, slots, strict=True))
             for gaps in islice(_gaps(frame.words, message.tokens), _MOST_READ)
         )
 
-    def _is_value(self, message: Message, gap: slice, slot: Slot, frame: _Frame, question: Question) -> bool:
+    def _is_value(self, message: Message, gap: slice, slot: Slot, frame: _Frame, options: ResolvedOptions) -> bool:
         """Return whether the tokens of a gap are a value of a slot, function words aside: "the 24th"."""
         ordinary = function_words(message.language)
         inside = message.tokens[gap]
@@ -133,7 +133,7 @@ class OtherValues:
         known: dict[object, bool] = message.memo.setdefault(OtherValues, [{}])[0]
         key = slot.kind, slot.values, slot.patterns, start, end
         if key not in known:
-            found = self._fill(message.text[start:end], self._intents[frame.intent].name, [slot.name], question)
+            found = self._fill(message.text[start:end], self._intents[frame.intent].name, [slot.name], options)
             known[key] = any(
                 all(one.start <= token.start - start and token.end - start <= one.end for token in tokens)
                 for one in found
@@ -155,9 +155,9 @@ def _names(values: tuple[SlotValue, ...]) -> tuple[frozenset[str], int]:
     return frozenset(map(" ".join, names)), _MORE_TOKENS + max(map(len, names))
 
 
-def _may_answer(frame: _Frame, question: Question) -> bool:
-    allowed = question.allowed is None or frame.intent in question.allowed
-    return allowed and frame.row not in question.hidden
+def _may_answer(frame: _Frame, options: ResolvedOptions) -> bool:
+    allowed = options.allowed is None or frame.intent in options.allowed
+    return allowed and frame.row not in options.hidden
 
 
 def _frames(registry: Registry) -> Iterator[_Frame]:

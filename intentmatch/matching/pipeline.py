@@ -23,8 +23,8 @@ from intentmatch.matching.message_parts import decide_on_parts
 from intentmatch.matching.negation import Checked as CheckedNegation
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
+from intentmatch.matching.options_resolver import OptionsResolver
 from intentmatch.matching.policy import Decision, Policy, decide
-from intentmatch.matching.question import Questions
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
@@ -32,8 +32,8 @@ from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.word_matches import ignored_words, word_matches
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of
 from intentmatch.reading.parts import parts_of
-from intentmatch.reading.question import Question
 from intentmatch.reading.reader import Hits, Reader, Reading, checked_and_cleaned, only
+from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
 from intentmatch.reading.trace import TraceRecorder
 from intentmatch.runtime.gc_pause import gc_paused
@@ -88,7 +88,7 @@ class Engine:
                 self._judging = Judging(reranker, registry, shows_prompt=self.settings.reranker_prompt)
             else:
                 self._reranking = Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
-        self._questions = Questions(registry, self.settings.top_k)
+        self._resolver = OptionsResolver(registry, self.settings.top_k)
         self._reader = Reader(registry, self.settings)
         self._results = ResultBuilder(registry, tolerant=self.settings.fuzzy < 1.0)
         self._other_values: OtherValues | None = None
@@ -107,20 +107,20 @@ class Engine:
             self._without_values = WithoutValues(
                 registry, self._results.entities, self._messages.vector, self._scoring.nearest_rows, self._decision_on
             )
-        self._precedence = self._questions.precedence
+        self._precedence = self._resolver.precedence
         self._acts_of_lines: dict[str, Acts] = {}
 
-    def question(self, options: MatchOptions) -> Question:
+    def resolve(self, options: MatchOptions) -> ResolvedOptions:
         """Return checked options as the pipeline takes them. Raises `InputError`."""
-        return self._questions.question(options)
+        return self._resolver.resolve(options)
 
-    def match(self, message: str, question: Question) -> MatchResult:
+    def match(self, message: str, options: ResolvedOptions) -> MatchResult:
         """Match one message."""
-        return self.answer(self.read(message, question))
+        return self.answer(self.read(message, options))
 
-    def read(self, message: str, question: Question) -> Reading:
+    def read(self, message: str, options: ResolvedOptions) -> Reading:
         """Read one message: all that is done before it is encoded. Raises `InputError` if it is not text."""
-        reading = self._reader.read(message, question, calibrates_foreign=self.artefact.foreign is not None)
+        reading = self._reader.read(message, options, calibrates_foreign=self.artefact.foreign is not None)
         if reading.exact or (reading.refused and not reading.is_noise):
             return reading
         return self._with_other_values(reading)
@@ -128,7 +128,7 @@ class Engine:
     def _with_other_values(self, reading: Reading, *, free: bool = False) -> Reading:
         """Return a reading with the utterances that equal the message but for values, if there are any."""
         others = self._other_values
-        equal = others.hits(reading.typed.text, reading.question, free=free) if others else None
+        equal = others.hits(reading.typed.text, reading.options, free=free) if others else None
         if not equal:
             return reading
         names = " and of ".join(self._intents[intent].name for intent in equal)
@@ -141,30 +141,30 @@ class Engine:
 
         `precomputed` returns what `precompute` found for a text as it was read; it is called at most once.
         """
-        message, question, stages = reading.message, reading.question, reading.stages
+        message, options, stages = reading.message, reading.options, reading.stages
         if precomputed:
             stages.resume()
         if reading.refused:
             return self._nothing(reading, reading.refused, decided_by="noise" if reading.is_noise else "empty")
         if reading.exact:
-            return self._results.result(message, question, self._exact(reading), stages, decided_by="exact")
+            return self._results.result(message, options, self._exact(reading), stages, decided_by="exact")
 
-        meant, hits, allowed = reading.meant, reading.hits, question.allowed
-        fuzzy = only(hits, question)
+        meant, hits, allowed = reading.meant, reading.hits, options.allowed
+        fuzzy = only(hits, options)
         vector, shortlist, acts = precomputed(meant.text) if precomputed else Precomputed(self._messages.vector(meant))
         stages.add("encode", self._encoded_by)
-        if gap := self._coverage.gap(reading.typed.text, question.language):
+        if gap := self._coverage.gap(reading.typed.text, options.language):
             stages.add("coverage", gap)
         if not fuzzy and not vector.dot(vector):
             reason = f"the encoder {self.encoder.name} knows no part of this message."
             return self._nothing(reading, reason, decided_by="empty")
 
-        policy, scoring = self._deciding(question)
-        candidates = scoring.candidates(vector, meant.known_pieces, fuzzy, allowed, shortlist, hidden=question.hidden)
+        policy, scoring = self._deciding(options)
+        candidates = scoring.candidates(vector, meant.known_pieces, fuzzy, allowed, shortlist, hidden=options.hidden)
         stages.add("dense", when_read(_scores, candidates[:_SHOWN]))
         self._add_head(candidates, meant, stages)
 
-        decision = decide(candidates, policy, question.language)
+        decision = decide(candidates, policy, options.language)
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
         decided_by: DecidedBy = "fuzzy" if self._is_by_spelling(decision, fuzzy) else by_meaning
         if second := self._second_opinion(reading, vector, decision, stages):
@@ -173,7 +173,7 @@ class Engine:
         stages.add("decide", decision.verdict)
         decision = self._with_free_text(decision, reading)
         decision = decision if fuzzy else self._checked_values(decision, reading, vector)
-        decision = decision if fuzzy else self._checked_fragment(decision, meant, question, stages)
+        decision = decision if fuzzy else self._checked_fragment(decision, meant, options, stages)
         decision = self._checked_acts(decision, reading, acts)
         if followed := self._followed(reading, vector, decision):
             decided_by = decided_by if followed.decision is decision else "follow_up"
@@ -181,16 +181,16 @@ class Engine:
             stages.add("follow_up", followed.says)
         if allowed is not None:
             everything = scoring.candidates(vector, meant.known_pieces, hits)
-            otherwise = self._precedence.asked(decide(everything, policy, question.language))
+            otherwise = self._precedence.asked(decide(everything, policy, options.language))
             self._add_otherwise(otherwise, allowed, stages)
-        return self._results.result(message, question, decision, stages, decided_by=decided_by)
+        return self._results.result(message, options, decision, stages, decided_by=decided_by)
 
-    def match_many(self, messages: Sequence[str], question: Question) -> list[MatchResult]:
+    def match_many(self, messages: Sequence[str], options: ResolvedOptions) -> list[MatchResult]:
         """Match each message; those without an exact hit are encoded and searched together."""
         if not self.batching_helps(len(messages)):
-            return [self.match(message, question) for message in messages]
+            return [self.match(message, options) for message in messages]
         with gc_paused():
-            readings = [self.read(message, question) for message in messages]
+            readings = [self.read(message, options) for message in messages]
         precomputed = self.precompute(readings)
         with gc_paused():
             return [self.answer(reading, precomputed.__getitem__) for reading in readings]
@@ -201,19 +201,19 @@ class Engine:
 
     def precompute(self, readings: Iterable[Reading]) -> dict[str, Precomputed]:
         """Return `batch.precompute` of messages that were read."""
-        return precompute(readings, self._messages, self._scoring, lambda reading: self._deciding(reading.question)[1])
+        return precompute(readings, self._messages, self._scoring, lambda reading: self._deciding(reading.options)[1])
 
     def fill(
         self,
         message: str,
         intent: str,
         slots: Collection[str] | None,
-        question: Question,
+        options: ResolvedOptions,
         others: Collection[str] | None = None,
     ) -> tuple[Entity, ...]:
         """Return the entities of an intent's slots; see `SlotReader.fill`. Raises `UnknownNameError`."""
-        self._questions.permitted([intent])
-        asked = question._replace(language=self._reader.language_of(message, question.language))
+        self._resolver.permitted([intent])
+        asked = options._replace(language=self._reader.language_of(message, options.language))
         return self._results.fill(message, intent, slots, asked, others)
 
     def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
@@ -227,19 +227,19 @@ class Engine:
             text = self._reader.corrected(text, result.language)
         return word_matches(trained_head.words, text, clean(utterance.text))
 
-    def concluded(self, result: MatchResult, decision: Decision, question: Question, says: str) -> MatchResult:
+    def concluded(self, result: MatchResult, decision: Decision, options: ResolvedOptions, says: str) -> MatchResult:
         """Return a result with the decision on several hypotheses in place of its own; `says` is for the trace."""
         stages = TraceRecorder.of(stage for stage in result.trace.stages if stage.name != "slots")
         stages.add("n_best", says)
-        question = question._replace(language=result.language)
-        return self._results.result(result.message, question, decision, stages, decided_by=result.trace.decided_by)
+        options = options._replace(language=result.language)
+        return self._results.result(result.message, options, decision, stages, decided_by=result.trace.decided_by)
 
     def self_test(self) -> None:
         """Raise `IntentMatchError` unless intents answer their first utterance and the encoder repeats its vectors."""
         for intent in self._intents:
             first = intent.all_utterances[0].text
             # Two intents may have the same line if their tags tell them apart.
-            everything = self.question(MatchOptions(top_k=len(self._intents), context=intent.when))
+            everything = self.resolve(MatchOptions(top_k=len(self._intents), context=intent.when))
             if intent.name not in {c.intent for c in self.match(first, everything).candidates}:
                 raise IntentMatchError(f"self-test failed: {intent.name!r} does not answer its own utterance {first!r}")
         stored = self.artefact.vectors[0]
@@ -256,7 +256,7 @@ class Engine:
         candidates = [
             self._scoring.candidate(intent, 1.0, hit.row, confidence=certain) for intent, hit in reading.exact.items()
         ]
-        return self._precedence.asked(decide(candidates, self.policy, reading.question.language), exact=True)
+        return self._precedence.asked(decide(candidates, self.policy, reading.options.language), exact=True)
 
     def _is_by_spelling(self, decision: Decision, fuzzy: Hits) -> bool:
         """Whether the first candidate has its score from its spelling."""
@@ -272,23 +272,23 @@ class Engine:
         The threshold that an author wrote for the first intent decides nothing here: else a stricter one could raise a
         doubt, and the second opinion could hand the message to another intent.
         """
-        question = reading.question
-        if (self._reranking is None and self._judging is None) or not question.second_opinion:
+        options = reading.options
+        if (self._reranking is None and self._judging is None) or not options.second_opinion:
             return None
-        policy, scoring = self._deciding(question)
+        policy, scoring = self._deciding(options)
         if (without := policy.without_author(decision.ranked[0].intent)) is not policy:
-            decision = decide(decision.ranked, without, question.language)
+            decision = decide(decision.ranked, without, options.language)
         if not decision.doubtful:
             return None
         if self._judging is not None:
-            judged, says = self._judging.decide(reading.message, vector, decision, question, (policy, scoring))
+            judged, says = self._judging.decide(reading.message, vector, decision, options, (policy, scoring))
             stages.add("reranker", says)
             return judged
         if self._reranking is None:
             return None
-        reranked, says = self._reranking.rerank(reading.meant.text, vector, decision, scoring, question.hidden)
+        reranked, says = self._reranking.rerank(reading.meant.text, vector, decision, scoring, options.hidden)
         stages.add("reranker", says)
-        return decide(reranked, policy, question.language) if reranked else None
+        return decide(reranked, policy, options.language) if reranked else None
 
     def _with_free_text(self, decision: Decision, reading: Reading) -> Decision:
         """Return a match in place of a doubt if the message is an utterance with other free text."""
@@ -302,19 +302,19 @@ class Engine:
         if self._without_values is None:
             return decision
         stages = reading.stages
-        decision, says = self._without_values.check(decision, reading.typed.text, vector, reading.question)
+        decision, says = self._without_values.check(decision, reading.typed.text, vector, reading.options)
         if says:
             stages.add("without_values", says)
         return decision
 
     def _checked_fragment(
-        self, decision: Decision, text: ReadText, question: Question, stages: TraceRecorder
+        self, decision: Decision, text: ReadText, options: ResolvedOptions, stages: TraceRecorder
     ) -> Decision:
         """Return a question instead of a match if a word or two do not say which intent is meant."""
         # A margin alone says when to ask. Messages in other languages share few words with the utterances.
-        if decision.verdict != "matched" or question.foreign or self.policy.margin is not None:
+        if decision.verdict != "matched" or options.foreign or self.policy.margin is not None:
             return decision
-        decision, says = self._fragments.check(decision, text, question.allowed, question.hidden)
+        decision, says = self._fragments.check(decision, text, options.allowed, options.hidden)
         if says:
             stages.add("fragment", says)
         return decision
@@ -324,45 +324,45 @@ class Engine:
 
         A message that this intent answers on its own keeps its decision.
         """
-        question = reading.question
-        previous, allowed = question.previous, question.allowed
+        options = reading.options
+        previous, allowed = options.previous, options.allowed
         if previous is None or (allowed is not None and previous not in allowed):
             return None
         before = self._intents[previous]
         slots = [slot.name for slot in before.slots if slot.kind != "any"]
-        values = self._results.fill(reading.message, before.name, slots, question) if slots else ()
-        found = follow_up(reading.message, values, question.language)
+        values = self._results.fill(reading.message, before.name, slots, options) if slots else ()
+        found = follow_up(reading.message, values, options.language)
         matched = decision.ranked[0].intent if decision.verdict == "matched" else None
         if found is None or (matched not in (None, before.name) and not found.is_bare):
             return None
         if matched == before.name:
             return Followed(decision, f"{found.says}; {before.name} was before it")
-        row = self._scoring.nearest_rows(vector, previous, 1, question.hidden)[0]
+        row = self._scoring.nearest_rows(vector, previous, 1, options.hidden)[0]
         line = self.artefact.registry.utterances[row].text
-        behind = self._decision_on(f"{clean(line)} {reading.meant.text}", question)
+        behind = self._decision_on(f"{clean(line)} {reading.meant.text}", options)
         if behind.verdict != "matched" or behind.ranked[0].intent != before.name:
             return None
         reason = f"it does not stand alone, and {before.name} was before it. Behind “{line}”, {behind.reason}"
         return Followed(replace(behind, reason=reason), f"{found.says}: read behind “{line}” of {before.name}")
 
-    def _decision_on(self, text: str, question: Question) -> Decision:
+    def _decision_on(self, text: str, options: ResolvedOptions) -> Decision:
         """Decide on a text beside the message, without trace or reranker."""
-        policy, scoring = self._deciding(question)
+        policy, scoring = self._deciding(options)
         read = ReadText(text)
-        hits, vector = only(self._reader.hits_of(read), question), self._messages.vector(read)
-        candidates = scoring.candidates(vector, read.known_pieces, hits, question.allowed, hidden=question.hidden)
-        return decide(candidates, policy, question.language)
+        hits, vector = only(self._reader.hits_of(read), options), self._messages.vector(read)
+        candidates = scoring.candidates(vector, read.known_pieces, hits, options.allowed, hidden=options.hidden)
+        return decide(candidates, policy, options.language)
 
     def _checked_acts(self, decision: Decision, reading: Reading, read: ReadActs | None) -> Decision:
         """Return the decision by what the parts of the message do."""
-        question, meant, stages = reading.question, reading.meant, reading.stages
-        decision, negation = self._checked_negation(decision, meant, reading.typed, question)
+        options, meant, stages = reading.options, reading.meant, reading.stages
+        decision, negation = self._checked_negation(decision, meant, reading.typed, options)
         if negation:
             stages.add("negation", negation)
         decision, acts = decide_on_parts(
             decision,
             parts_of(meant, reading.typed, read),
-            lambda part: self._decision_on_part(part, question),
+            lambda part: self._decision_on_part(part, options),
             self._acts_of,
             returns_several=self.settings.several_intents,
         )
@@ -370,16 +370,16 @@ class Engine:
             stages.add("acts", acts)
         return decision
 
-    def _decision_on_part(self, text: str, question: Question) -> Decision:
+    def _decision_on_part(self, text: str, options: ResolvedOptions) -> Decision:
         """Decide on a part of the message as on a message of its own."""
         read = ReadText(text)
-        return self._checked_negation(self._decision_on(text, question), read, read, question).decision
+        return self._checked_negation(self._decision_on(text, options), read, read, options).decision
 
     def _checked_negation(
-        self, decision: Decision, meant: ReadText, typed: ReadText, question: Question
+        self, decision: Decision, meant: ReadText, typed: ReadText, options: ResolvedOptions
     ) -> CheckedNegation:
         return check_negation(
-            decision, meant, typed, question.language, lambda clause: self._decision_on(clause, question)
+            decision, meant, typed, options.language, lambda clause: self._decision_on(clause, options)
         )
 
     def _acts_of(self, candidate: Candidate) -> Acts:
@@ -391,9 +391,9 @@ class Engine:
             found = self._acts_of_lines[line.text] = acts_of(clean(line.text))
         return found
 
-    def _deciding(self, question: Question) -> tuple[Policy, Scoring]:
+    def _deciding(self, options: ResolvedOptions) -> tuple[Policy, Scoring]:
         """Return the thresholds and the calibrated scoring for the language of a message."""
-        if question.foreign:
+        if options.foreign:
             return self.foreign_policy, self._foreign_scoring
         return self.policy, self._scoring
 
@@ -422,7 +422,7 @@ class Engine:
     def _nothing(self, reading: Reading, reason: str, *, decided_by: DecidedBy) -> MatchResult:
         """Return the result of a message that is compared with nothing."""
         decision = replace(decide((), self.policy), reason=reason)
-        return self._results.result(reading.message, reading.question, decision, reading.stages, decided_by=decided_by)
+        return self._results.result(reading.message, reading.options, decision, reading.stages, decided_by=decided_by)
 
 
 def _scores(candidates: Iterable[Candidate]) -> str:

@@ -12,8 +12,8 @@ from intentmatch.core.types import Registry
 from intentmatch.core.when_read import when_read
 from intentmatch.matching.policy import Decision, in_scope
 from intentmatch.pieces.embedded import is_common_word
-from intentmatch.reading.question import Question
 from intentmatch.reading.reader import MAX_CHARACTERS
+from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.trace import TraceRecorder
 
 if TYPE_CHECKING:
@@ -33,18 +33,24 @@ class ResultBuilder:
             self._slots = slot_readers(registry, tolerant=tolerant, is_word=is_common_word)
 
     def result(
-        self, message: str, question: Question, decision: Decision, stages: TraceRecorder, *, decided_by: DecidedBy
+        self,
+        message: str,
+        options: ResolvedOptions,
+        decision: Decision,
+        stages: TraceRecorder,
+        *,
+        decided_by: DecidedBy,
     ) -> MatchResult:
-        """Return the result of a message whose language stands in the `question`."""
+        """Return the result of a message. Its language stands in `options`."""
         ranked, cut = decision.ranked, decision.cut
         best = ranked[0] if ranked else None
         intent = best.intent if best and decision.verdict == "matched" else None
         matched = self._registry[intent] if intent else None
         # "12345" has no language: it is answered in the bot's.
-        language = question.language or self._registry.first_language
+        language = options.language or self._registry.first_language
         reading = None
         if intent and intent in self._slots:
-            reading = self._slots[intent].read(message[:MAX_CHARACTERS], language, question.now)
+            reading = self._slots[intent].read(message[:MAX_CHARACTERS], language, options.now)
             stages.add("slots", reading.says)
         return MatchResult(
             message=message,
@@ -52,9 +58,9 @@ class ResultBuilder:
             intent=intent,
             score=best.score if best else 0.0,
             confidence=best.confidence if best else None,
-            candidates=self._titled_in(ranked[: question.top_k], language),
+            candidates=self._titled_in(ranked[: options.top_k], language),
             rivals=self._titled_in(decision.rivals, language),
-            language=question.language,
+            language=options.language,
             response=matched.response_to(message, language) if matched and matched.responses else None,
             trace=Trace(
                 stages=when_read(stages.recorded),
@@ -70,19 +76,19 @@ class ResultBuilder:
             in_scope=in_scope(ranked),
         )
 
-    def entities(self, text: str, intent: str, question: Question) -> tuple[Entity, ...]:
+    def entities(self, text: str, intent: str, options: ResolvedOptions) -> tuple[Entity, ...]:
         """Return the entities of an intent in a message; none for an intent without slots."""
         if intent not in self._slots:
             return ()
-        language = question.language or self._registry.first_language
-        return self._slots[intent].read(text[:MAX_CHARACTERS], language, question.now).entities
+        language = options.language or self._registry.first_language
+        return self._slots[intent].read(text[:MAX_CHARACTERS], language, options.now).entities
 
     def fill(
         self,
         text: str,
         intent: str,
         slots: Collection[str] | None,
-        question: Question,
+        options: ResolvedOptions,
         others: Collection[str] | None = None,
     ) -> tuple[Entity, ...]:
         """Return the entities of an intent's slots; see `SlotReader.fill`. Raises `UnknownNameError` for a slot."""
@@ -90,8 +96,8 @@ class ResultBuilder:
             for name in (*(slots or ()), *(others or ())):
                 raise UnknownNameError("slot", name, ())
             return ()
-        language = question.language or self._registry.first_language
-        return self._slots[intent].fill(text[:MAX_CHARACTERS], slots, language, question.now, others)
+        language = options.language or self._registry.first_language
+        return self._slots[intent].fill(text[:MAX_CHARACTERS], slots, language, options.now, others)
 
     def _titled_in(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
         """Return the candidates with the titles that their author gave for the language."""

@@ -22,8 +22,8 @@ from intentmatch.matching.n_best import Hypotheses, checked_hypotheses, match_hy
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.policy import Policy
-from intentmatch.reading.question import Question
 from intentmatch.reading.reader import Reading
+from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.registry import check
 
 _Answer = TypeVar("_Answer")
@@ -81,7 +81,7 @@ class Answers:
         those of `match` in their last digits.
         """
         engine = self._engine
-        question = engine.question(MatchOptions(language, top_k, allowed, context, now, previous))
+        options = engine.resolve(MatchOptions(language, top_k, allowed, context, now, previous))
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
             raise InputError(f"messages must be a list of messages, not {type(messages).__name__}")
         every = list(messages)
@@ -91,11 +91,11 @@ class Answers:
                     checked_hypotheses(message)
                 except InputError as error:
                     raise InputError(f"messages[{number}]: {error}") from None
-        found = iter(engine.match_many([each for each in every if isinstance(each, str)], question))
+        found = iter(engine.match_many([each for each in every if isinstance(each, str)], options))
         return [
-            _with_clauses(engine, next(found), question)
+            _with_clauses(engine, next(found), options)
             if isinstance(each, str)
-            else match_hypotheses(engine, each, question)
+            else match_hypotheses(engine, each, options)
             for each in every
         ]
 
@@ -121,7 +121,7 @@ class Answers:
         precomputed = _precompute(engine, [reading for reading in readings if isinstance(reading, Reading)])
 
         def answer(reading: Reading) -> MatchResult:
-            return _with_clauses(engine, engine.answer(reading, precomputed), reading.question)
+            return _with_clauses(engine, engine.answer(reading, precomputed), reading.options)
 
         return [_attempt(answer, reading) if isinstance(reading, Reading) else reading for reading in readings]
 
@@ -163,7 +163,7 @@ class Answers:
         check_argument("slots", slots, Collection[str] | None)
         check_argument("others", others, Collection[str] | None)
         engine = self._engine
-        return engine.fill(message, intent, slots, engine.question(MatchOptions(language, now=now)), others)
+        return engine.fill(message, intent, slots, engine.resolve(MatchOptions(language, now=now)), others)
 
     def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
         """Return which words of a result's message met which words of the first candidate's nearest utterance.
@@ -254,29 +254,29 @@ class Snapshot(Answers):
         return self
 
 
-def _question(engine: Engine, options: MatchOptions | Mapping[str, Any]) -> Question:
+def _resolved(engine: Engine, options: MatchOptions | Mapping[str, Any]) -> ResolvedOptions:
     if isinstance(options, MatchOptions):
-        return engine.question(options)
+        return engine.resolve(options)
     names = [field.name for field in fields(MatchOptions)]
     for name in options:
         if name not in names:
             raise UnknownNameError("option", str(name), names)
-    return engine.question(MatchOptions(**options))
+    return engine.resolve(MatchOptions(**options))
 
 
 def _read(engine: Engine, message: str, options: MatchOptions | Mapping[str, Any]) -> Reading:
-    return engine.read(message, _question(engine, options))
+    return engine.read(message, _resolved(engine, options))
 
 
 def _match(engine: Engine, message: str | Hypotheses, options: MatchOptions | Mapping[str, Any]) -> MatchResult:
-    question = _question(engine, options)
+    resolved = _resolved(engine, options)
     if not isinstance(message, str):
-        return match_hypotheses(engine, message, question)
-    return _with_clauses(engine, engine.match(message, question), question)
+        return match_hypotheses(engine, message, resolved)
+    return _with_clauses(engine, engine.match(message, resolved), resolved)
 
 
-def _with_clauses(engine: Engine, result: MatchResult, question: Question) -> MatchResult:
-    return match_clauses(engine, result, question) if engine.settings.several_intents else result
+def _with_clauses(engine: Engine, result: MatchResult, options: ResolvedOptions) -> MatchResult:
+    return match_clauses(engine, result, options) if engine.settings.several_intents else result
 
 
 def _precompute(engine: Engine, readings: Sequence[Reading]) -> Callable[[str], Precomputed] | None:

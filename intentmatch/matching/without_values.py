@@ -17,7 +17,7 @@ from intentmatch.core.result import Entity
 from intentmatch.core.types import Registry
 from intentmatch.core.when_read import when_read
 from intentmatch.matching.policy import Decision
-from intentmatch.reading.question import Question
+from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.neighbours import bare_words
@@ -40,7 +40,7 @@ _NEAREST = 3
 _MOST_KEPT = 4096
 
 Vector = NDArray[np.float32]
-Read = Callable[[str, str, Question], Sequence[Entity]]
+Read = Callable[[str, str, ResolvedOptions], Sequence[Entity]]
 """Returns the entities of an intent in a text."""
 
 
@@ -61,7 +61,7 @@ class WithoutValues:
         read: Read,
         encode: Callable[[ReadText], Vector],
         nearest: Callable[[Vector, int, int, frozenset[int]], Iterable[int]],
-        decide: Callable[[str, Question], Decision],
+        decide: Callable[[str, ResolvedOptions], Decision],
     ) -> None:
         """`nearest` returns the rows of an intent, given by position, that are nearest to a vector."""
         self._utterances, self._owners = registry.utterances, registry.owners
@@ -71,7 +71,7 @@ class WithoutValues:
         self._read, self._encode, self._nearest, self._decide = read, encode, nearest, decide
         self._kept: dict[int, Vector] = {}
 
-    def check(self, decision: Decision, text: str, vector: Vector, question: Question) -> Checked:
+    def check(self, decision: Decision, text: str, vector: Vector, options: ResolvedOptions) -> Checked:
         """Refuse a match that only values speak for, and match what matches with values of an utterance.
 
         `vector` is the one of the whole `text`. The first candidate alone is looked at.
@@ -80,21 +80,21 @@ class WithoutValues:
         position = self._positions.get(best.intent)
         if decision.verdict == "ambiguous" or position is None:
             return Checked(decision, None)
-        found = self._read(text, best.intent, question)
+        found = self._read(text, best.intent, options)
         rest = _without(text, ((one.start, one.end) for one in found))
-        language = self._own_languages.code(question.language or self._first_language)
+        language = self._own_languages.code(options.language or self._first_language)
         if not found or not _says_something(rest, language):
             return Checked(decision, None)
         alone = self._encode(ReadText(rest))
-        rows = {row for one in (vector, alone) for row in self._nearest(one, position, _NEAREST, question.hidden)}
-        score = max((float(alone @ self._vector(row, question)) for row in rows), default=best.score)
+        rows = {row for one in (vector, alone) for row in self._nearest(one, position, _NEAREST, options.hidden)}
+        score = max((float(alone @ self._vector(row, options)) for row in rows), default=best.score)
         says = f"{best.intent} {score:.2f} without values"
         if decision.verdict == "matched" and score < LEAST_WITHOUT:
             reason = when_read(_reason, best.intent, best.score, score)
             return Checked(replace(decision, verdict="out_of_scope", rivals=(), reason=reason), says)
         if decision.verdict == "out_of_scope" and score >= MAYBE_WITHOUT:
             known = self._with_known_values(text, found, rows)
-            again = self._decide(known, question) if known else decision
+            again = self._decide(known, options) if known else decision
             if again.verdict == "matched" and again.ranked[0].intent == best.intent:
                 reason = when_read(_known_reason, known, again)
                 return Checked(replace(again, reason=reason), f"{says}, read as “{known}”")
@@ -114,14 +114,14 @@ class WithoutValues:
             text = text[: one.start] + values[one.slot] + text[one.end :]
         return text
 
-    def _vector(self, row: int, question: Question) -> Vector:
+    def _vector(self, row: int, options: ResolvedOptions) -> Vector:
         """Return the vector of an utterance without its values."""
         if (known := self._kept.get(row)) is not None:
             return known
         line = self._utterances[row]
         spans = [(mark.start, mark.end) for mark in line.marks]
         if not spans:
-            asked = question._replace(language=line.language)
+            asked = options._replace(language=line.language)
             found = self._read(line.text, self._intents[self._owners[row]].name, asked)
             spans = [(one.start, one.end) for one in found]
         if len(self._kept) >= _MOST_KEPT:

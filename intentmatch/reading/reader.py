@@ -12,7 +12,7 @@ from intentmatch.core.types import Registry
 from intentmatch.reading.correction import Corrector
 from intentmatch.reading.message_language import MessageLanguage
 from intentmatch.reading.noise import NoiseDetector
-from intentmatch.reading.question import Question
+from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.spelling import LexicalIndex, SpellingHit
 from intentmatch.reading.text import ReadText
 from intentmatch.reading.trace import TraceRecorder
@@ -35,7 +35,7 @@ class Reading(NamedTuple):
 
     message: str
     """As the user wrote it."""
-    question: Question
+    options: ResolvedOptions
     """With the language of the message."""
     stages: TraceRecorder
     typed: ReadText
@@ -77,7 +77,7 @@ class Reader:
         self._languages = MessageLanguage(registry, vocabulary)
         self._noise = NoiseDetector(vocabulary.words, registry.languages_as_read)
 
-    def read(self, message: str, question: Question, *, calibrates_foreign: bool = False) -> Reading:
+    def read(self, message: str, options: ResolvedOptions, *, calibrates_foreign: bool = False) -> Reading:
         """Read one message. Raises `InputError` if it is not text.
 
         `calibrates_foreign` is whether messages in other languages have a calibration of their own, for the trace.
@@ -87,24 +87,24 @@ class Reader:
         if len(message) > MAX_CHARACTERS:
             stages.add("clean", f"only the first {MAX_CHARACTERS} of {len(message)} characters are used")
         if not typed.key:
-            return Reading(message, question, stages, typed, typed, refused="the message has no words.")
-        if question.allowed is not None and not question.allowed:
-            return Reading(message, question, stages, typed, typed, refused="no intent may answer.")
+            return Reading(message, options, stages, typed, typed, refused="the message has no words.")
+        if options.allowed is not None and not options.allowed:
+            return Reading(message, options, stages, typed, typed, refused="no intent may answer.")
         rows = self._rows(typed.key)
-        spoken = self._languages.find(typed, rows, question.language)
-        question = question.spoken_in(spoken.language, foreign=spoken.foreign)
+        spoken = self._languages.find(typed, rows, options.language)
+        options = options.spoken_in(spoken.language, foreign=spoken.foreign)
         if spoken.says:
             how = ": calibrated for other languages" if calibrates_foreign else ": no calibration for other languages"
             stages.add("language", spoken.says + how if spoken.foreign else spoken.says)
 
-        if exact := self._exact(rows, typed, question, stages):
-            return Reading(message, question, stages, typed, typed, exact)
+        if exact := self._exact(rows, typed, options, stages):
+            return Reading(message, options, stages, typed, typed, exact)
 
-        meant, hits = self._spelled(typed, question, stages)
+        meant, hits = self._spelled(typed, options, stages)
         if not hits and (reason := self._noise.reason(typed, meant)):
             stages.add("noise", reason)
-            return Reading(message, question, stages, typed, meant, refused=reason, is_noise=True)
-        return Reading(message, question, stages, typed, meant, hits=hits)
+            return Reading(message, options, stages, typed, meant, refused=reason, is_noise=True)
+        return Reading(message, options, stages, typed, meant, hits=hits)
 
     def hits_of(self, text: ReadText) -> Hits:
         """Return the utterances that a text equals, exactly or but for typing mistakes."""
@@ -124,7 +124,7 @@ class Reader:
         """Return the rows that equal a folded message; those that equal it but for accents if there are none."""
         return self._lexical.rows(key) or self._lexical.but_for_accents(key)
 
-    def _exact(self, rows: Sequence[int], text: ReadText, question: Question, stages: TraceRecorder) -> Hits:
+    def _exact(self, rows: Sequence[int], text: ReadText, options: ResolvedOptions, stages: TraceRecorder) -> Hits:
         """Return the utterances that the message equals, of intents that may answer."""
         if not rows:
             stages.add("exact", "equals no utterance")
@@ -132,19 +132,19 @@ class Reader:
         hits, intents = self._lexical.exact(rows), self._registry.intents
         owners = " and of ".join(intents[intent].name for intent in hits)
         accents = " but for accents" if self._registry.folded[rows[0]] != text.key else ""
-        eligible = only(hits, question)
+        eligible = only(hits, options)
         first = ""
-        if any(hit.row in question.hidden for hit in hits.values()):
+        if any(hit.row in options.hidden for hit in hits.values()):
             first = "".join(f", and {intents[intent].name} goes first by its `when`" for intent in eligible)
         stages.add("exact", f"equals an utterance of {owners}{accents}{first}")
         return eligible
 
-    def _spelled(self, typed: ReadText, question: Question, stages: TraceRecorder) -> tuple[ReadText, Hits]:
+    def _spelled(self, typed: ReadText, options: ResolvedOptions, stages: TraceRecorder) -> tuple[ReadText, Hits]:
         """Return a message without its typing mistakes, and the utterances that it then equals."""
         hits: Hits = self._lexical.fuzzy(typed.key)
-        allowed = only(hits, question)
+        allowed = only(hits, options)
         stages.add("fuzzy", _typing_mistakes(len(allowed)))
-        correction = self._corrector.read(typed, question.language) if self._corrector else None
+        correction = self._corrector.read(typed, options.language) if self._corrector else None
         if correction is None:
             return typed, hits
         stages.add("spelling", correction.says)
@@ -166,9 +166,9 @@ def checked_text(message: str) -> str:
     return message
 
 
-def only(hits: Hits, question: Question) -> Hits:
+def only(hits: Hits, options: ResolvedOptions) -> Hits:
     """Return the hits of the intents that may answer, in utterances that count."""
-    allowed, hidden = question.allowed, question.hidden
+    allowed, hidden = options.allowed, options.hidden
     if allowed is None and not hidden:
         return hits
     return {

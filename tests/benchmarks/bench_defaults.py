@@ -32,7 +32,7 @@ from intentmatch.encoders import load_encoder
 from intentmatch.learning.calibration import calibrate
 from intentmatch.learning.training import TrainingData, cross_validate_registry
 from intentmatch.matching.pipeline import Engine
-from intentmatch.reading.question import Question
+from intentmatch.reading.resolved_options import ResolvedOptions
 
 SHARES = (1 / 11, 0.15, 0.2, 0.25, 0.3, 0.4)
 PLAIN_TARGETS = ("precision=0.95,give_up=0.005", "precision=0.95,give_up=0.02", "balance")
@@ -106,16 +106,16 @@ def _measure(
     names, languages = [i.name for i in registry], [u.language for u in registry.utterances]
     known = np.array([row.intent is not None and row.intent in registry for row in messages])
     weights = _weights(messages, registry, strangers=strangers)
-    question = Question(top_k=1)
+    options = ResolvedOptions(top_k=1)
     engine = Engine(artefact, encoder)
-    precomputed = engine.precompute([engine.read(row.text, question) for row in messages])
+    precomputed = engine.precompute([engine.read(row.text, options) for row in messages])
     for share in shares:
         for text in targets:
             target = parse("target", text)
             settings = replace(artefact.settings, target=target, out_of_scope_share=share)
             calibration = calibrate(held_out, target, names, languages, share)
             engine = Engine(replace(artefact, settings=settings, calibration=calibration), encoder)
-            readings = [engine.read(row.text, question) for row in messages]
+            readings = [engine.read(row.text, options) for row in messages]
             results = [engine.answer(reading, precomputed.__getitem__) for reading in readings]
             first = np.array(
                 [

@@ -124,7 +124,7 @@ def stability(
 
 def answers_of(engine: Engine, messages: Sequence[str]) -> list[Answer]:
     """Return the answers of an engine to messages."""
-    results = engine.match_many(messages, engine.question(MatchOptions(top_k=1)))
+    results = engine.match_many(messages, engine.resolve(MatchOptions(top_k=1)))
     return [Answer(r.verdict, r.intent, r.candidates[0].intent if r.candidates else None) for r in results]
 
 

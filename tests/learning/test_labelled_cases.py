@@ -83,10 +83,10 @@ def test_messages_are_said_in_the_context_of_the_expected_intent(settings: Setti
     engine, shared = Engine(artefact, encoder), SharedLines(bot)
     names = [intent.name for intent in bot]
     for number, case in enumerate(labelled.cases):
-        question = engine.question(MatchOptions(context=shared.context_of(case)))
+        options = engine.resolve(MatchOptions(context=shared.context_of(case)))
         vector = encoder.encode([clean(case.text)], kind="query")[0]
         first = engine._scoring.candidates(
-            vector, known_pieces(clean(case.text)), allowed=question.allowed, hidden=question.hidden
+            vector, known_pieces(clean(case.text)), allowed=options.allowed, hidden=options.hidden
         )[0]
         assert found.evidence[number] == pytest.approx(first.evidence, abs=1e-5)
         assert names[found.first[number]] == first.intent

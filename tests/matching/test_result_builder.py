@@ -9,7 +9,7 @@ from intentmatch.core.result import Candidate
 from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.matching.policy import Cut, Policy, decide
 from intentmatch.matching.result_builder import ResultBuilder
-from intentmatch.reading.question import Question
+from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.trace import TraceRecorder
 
 SIZE = Slot("size", "list", values=(SlotValue("small"), SlotValue("large")), required=True)
@@ -31,7 +31,9 @@ POLICY = Policy(Cut(0.5, "test"))
 def test_match_has_response_entities_and_title_in_the_language() -> None:
     recorder = TraceRecorder()
 
-    result = BUILDER.result("large pizza", Question(1, "de"), decide(RANKED, POLICY), recorder, decided_by="dense")
+    result = BUILDER.result(
+        "large pizza", ResolvedOptions(1, "de"), decide(RANKED, POLICY), recorder, decided_by="dense"
+    )
 
     assert (result.verdict, result.intent, result.score, result.response) == ("matched", "order", 0.9, "Kommt.")
     assert [c.title for c in result.candidates] == ["Bestellen"]
@@ -42,7 +44,7 @@ def test_match_has_response_entities_and_title_in_the_language() -> None:
 
 
 def test_message_without_a_language_is_answered_in_the_first() -> None:
-    result = BUILDER.result("12", Question(2), decide(RANKED, POLICY), TraceRecorder(), decided_by="dense")
+    result = BUILDER.result("12", ResolvedOptions(2), decide(RANKED, POLICY), TraceRecorder(), decided_by="dense")
 
     assert (result.language, result.response) == (None, "Coming.")
     assert [missing.slot for missing in result.missing] == ["size"]
@@ -52,7 +54,7 @@ def test_message_without_a_language_is_answered_in_the_first() -> None:
 def test_refused_message_has_neither_intent_nor_response() -> None:
     decision = decide(RANKED, Policy(Cut(0.95, "test")))
 
-    result = BUILDER.result("large pizza", Question(5, "en"), decision, TraceRecorder(), decided_by="dense")
+    result = BUILDER.result("large pizza", ResolvedOptions(5, "en"), decision, TraceRecorder(), decided_by="dense")
 
     assert (result.verdict, result.intent, result.response, result.entities) == ("out_of_scope", None, None, ())
     assert result.score == 0.9
@@ -60,16 +62,18 @@ def test_refused_message_has_neither_intent_nor_response() -> None:
 
 
 def test_decision_without_candidates_has_score_zero() -> None:
-    result = BUILDER.result("?", Question(5), decide((), POLICY), TraceRecorder(), decided_by="empty")
+    result = BUILDER.result("?", ResolvedOptions(5), decide((), POLICY), TraceRecorder(), decided_by="empty")
 
     assert (result.score, result.candidates, result.trace.threshold) == (0.0, (), None)
 
 
 def test_slots_are_filled_from_an_answer() -> None:
-    assert [e.value for e in BUILDER.fill("large", "order", ["size"], Question(top_k=1, language="en"))] == ["large"]
-    assert BUILDER.fill("large", "greet", None, Question(top_k=1, language="en")) == ()
+    assert [e.value for e in BUILDER.fill("large", "order", ["size"], ResolvedOptions(top_k=1, language="en"))] == [
+        "large"
+    ]
+    assert BUILDER.fill("large", "greet", None, ResolvedOptions(top_k=1, language="en")) == ()
 
 
 def test_unknown_slot_raises() -> None:
     with pytest.raises(UnknownNameError, match="colour"):
-        BUILDER.fill("large", "greet", ["colour"], Question(top_k=1, language="en"))
+        BUILDER.fill("large", "greet", ["colour"], ResolvedOptions(top_k=1, language="en"))

@@ -103,7 +103,7 @@ def matched(
     bot = artefact()
     intents = (replace(intent, threshold=threshold if intent.name == name else None) for intent in bot.registry)
     engine = Engine(replace(bot, registry=replace(bot.registry, intents=tuple(intents))), bot_encoder(), reranker)
-    return engine.match(message, engine.question(options))
+    return engine.match(message, engine.resolve(options))
 
 
 @cache

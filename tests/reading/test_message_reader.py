@@ -7,8 +7,8 @@ import pytest
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Intent, Registry, Utterance
-from intentmatch.reading.question import Question
 from intentmatch.reading.reader import MAX_CHARACTERS, Reader, Reading
+from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
 
 
@@ -23,7 +23,7 @@ REGISTRY = Registry(
     )
 )
 READER = Reader(REGISTRY, Settings())
-ANY = Question(top_k=5)
+ANY = ResolvedOptions(top_k=5)
 
 
 def stages(reading: Reading) -> list[str]:
@@ -80,11 +80,11 @@ def test_nothing_is_read_if_no_intent_may_answer() -> None:
     assert stages(reading) == []
 
 
-def test_language_of_the_message_is_part_of_the_question() -> None:
+def test_language_of_the_message_is_part_of_the_options() -> None:
     guessed = READER.read("please bring the parcel to my house", ANY)
     given = READER.read("please bring the parcel to my house", ANY._replace(language="en-GB"))
 
-    assert (guessed.question.language, given.question.language) == ("en", "en-GB")
+    assert (guessed.options.language, given.options.language) == ("en", "en-GB")
     assert stages(given)[0] == "exact"
 
 
@@ -93,8 +93,8 @@ def test_language_that_the_registry_lacks_is_noted_with_its_calibration() -> Non
 
     plain, calibrated = (READER.read(message, ANY, calibrates_foreign=foreign) for foreign in (False, True))
 
-    assert plain.question.foreign
-    assert plain.question.language == "de"
+    assert plain.options.foreign
+    assert plain.options.language == "de"
     assert (
         plain.stages.recorded()[0].says
         == "guessed de, which the registry does not have: no calibration for other languages"

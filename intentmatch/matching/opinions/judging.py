@@ -15,7 +15,7 @@ from intentmatch.core.types import Registry
 from intentmatch.learning.cross_validation import RANKED
 from intentmatch.matching.policy import LEAST_OFFERED, Decision, Policy
 from intentmatch.matching.scoring import Scoring
-from intentmatch.reading.question import Question
+from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.text.normalize import clean
 
 _LINES_OF_AN_INTENT = 3
@@ -66,7 +66,7 @@ class Judging:
         message: str,
         vector: NDArray[np.float32],
         decision: Decision,
-        question: Question,
+        options: ResolvedOptions,
         by: tuple[Policy, Scoring],
     ) -> tuple[Decision | None, str]:
         """Return the judge's decision, None if the verdict stands, and a sentence for the trace.
@@ -76,9 +76,9 @@ class Judging:
         policy, scoring = by
         first = decision.ranked[:RANKED]
         asked = [*first, *(rival for rival in decision.rivals if rival not in first)]
-        options = [self._option(candidate, vector, question, scoring) for candidate in asked]
+        offered = [self._option(candidate, vector, options, scoring) for candidate in asked]
         try:
-            choice, prompt = self._judge.judge(clean(message), options)
+            choice, prompt = self._judge.judge(clean(message), offered)
         except UnavailableError as error:
             return None, f"in doubt, but the verdict stands: {error}"
         name, shown = self._judge.name, f"; it was asked: {prompt}" if self._shows_prompt else ""
@@ -87,7 +87,7 @@ class Judging:
             chosen = asked[choice]
             reason = f"the verdict was in doubt, and {name} chose {chosen.intent}."
             others = tuple(candidate for candidate in decision.ranked if candidate is not chosen)
-            cut = policy.cut(chosen, question.language)
+            cut = policy.cut(chosen, options.language)
             decided = Decision("matched", (chosen, *others), (), cut, True, reason)
             return decided, f"in doubt ({decision.verdict}), {name} chose {chosen.intent} among {among}{shown}"
         if choice == "none":
@@ -104,13 +104,13 @@ class Judging:
         return decided, f"in doubt ({decision.verdict}), {name} would ask between {among}{shown}"
 
     def _option(
-        self, candidate: Candidate, vector: NDArray[np.float32], question: Question, scoring: Scoring
+        self, candidate: Candidate, vector: NDArray[np.float32], options: ResolvedOptions, scoring: Scoring
     ) -> Option:
         intent = self._intents[candidate.intent]
         position = self._positions[candidate.intent]
-        rows = scoring.nearest_rows(vector, position, _LINES_OF_AN_INTENT, question.hidden)
+        rows = scoring.nearest_rows(vector, position, _LINES_OF_AN_INTENT, options.hidden)
         lines = tuple(clean(self._utterances[row].text) for row in rows)
-        title = intent.title_in(question.language) or intent.label
+        title = intent.title_in(options.language) or intent.label
         return Option(title, intent.description, lines, candidate.confidence)
 
 

@@ -7,7 +7,7 @@ import pytest
 from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.matching.options import MatchOptions
-from intentmatch.matching.question import Question, Questions
+from intentmatch.matching.options_resolver import OptionsResolver, ResolvedOptions
 
 
 def intent(name: str, *when: str) -> Intent:
@@ -18,15 +18,15 @@ ALWAYS, AFTER_OFFER, AFTER_ORDER = intent("greet"), intent("yes", "offer"), inte
 
 
 def test_options_without_values_take_those_of_the_registry() -> None:
-    assert Questions(Registry((ALWAYS,)), top_k=4).question(MatchOptions()) == Question(4)
+    assert OptionsResolver(Registry((ALWAYS,)), top_k=4).resolve(MatchOptions()) == ResolvedOptions(4)
 
 
 def test_language_code_is_checked() -> None:
-    questions = Questions(Registry((ALWAYS,)), top_k=4)
+    resolver = OptionsResolver(Registry((ALWAYS,)), top_k=4)
 
-    assert questions.question(MatchOptions(language="pt_br", top_k=1)) == Question(1, "pt-BR")
+    assert resolver.resolve(MatchOptions(language="pt_br", top_k=1)) == ResolvedOptions(1, "pt-BR")
     with pytest.raises(InputError, match="language"):
-        questions.question(MatchOptions(language="?"))
+        resolver.resolve(MatchOptions(language="?"))
 
 
 @pytest.mark.parametrize(
@@ -34,19 +34,19 @@ def test_language_code_is_checked() -> None:
     [((), {0}), (("offer",), {0, 1, 2}), (("order",), {0, 2}), (("other",), {0})],
 )
 def test_intents_with_when_answer_while_a_tag_of_theirs_is_active(context: tuple[str, ...], expected: set[int]) -> None:
-    questions = Questions(Registry((ALWAYS, AFTER_OFFER, AFTER_ORDER)), top_k=4)
+    resolver = OptionsResolver(Registry((ALWAYS, AFTER_OFFER, AFTER_ORDER)), top_k=4)
 
-    assert questions.permitted(None, context) == expected
+    assert resolver.permitted(None, context) == expected
 
 
 def test_all_intents_answer_if_none_has_when() -> None:
-    assert Questions(Registry((ALWAYS,)), top_k=4).permitted(None, ["offer"]) is None
+    assert OptionsResolver(Registry((ALWAYS,)), top_k=4).permitted(None, ["offer"]) is None
 
 
 def test_named_intents_answer_whatever_their_tags() -> None:
-    questions = Questions(Registry((ALWAYS, AFTER_OFFER)), top_k=4)
+    resolver = OptionsResolver(Registry((ALWAYS, AFTER_OFFER)), top_k=4)
 
-    assert questions.permitted(["yes"]) == {1}
-    assert questions.permitted([]) == frozenset()
+    assert resolver.permitted(["yes"]) == {1}
+    assert resolver.permitted([]) == frozenset()
     with pytest.raises(UnknownNameError, match="no"):
-        questions.permitted(["no"])
+        resolver.permitted(["no"])

@@ -1,4 +1,4 @@
-"""What is asked about a message: the options of one match, checked and resolved against a registry."""
+"""The options of one match, with positions for the names of intents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 
-class Question(NamedTuple):
+class ResolvedOptions(NamedTuple):
     """The options of one match, checked and resolved against the registry."""
 
     top_k: int
@@ -24,7 +24,7 @@ class Question(NamedTuple):
     previous: int | None = None
     """Position of the intent that the turn before was about."""
 
-    def spoken_in(self, language: str | None, *, foreign: bool) -> Question:
-        """Return the question about a message in a language."""
+    def spoken_in(self, language: str | None, *, foreign: bool) -> ResolvedOptions:
+        """Return the same options for a message in a language."""
         top_k, _, allowed, now, _, hidden, second_opinion, previous = self
-        return Question(top_k, language, allowed, now, foreign, hidden, second_opinion, previous)
+        return ResolvedOptions(top_k, language, allowed, now, foreign, hidden, second_opinion, previous)

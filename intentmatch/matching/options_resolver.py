@@ -8,10 +8,10 @@ from intentmatch.core.errors import UnknownNameError
 from intentmatch.core.types import Registry
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.precedence import Precedence
-from intentmatch.reading.question import Question
+from intentmatch.reading.resolved_options import ResolvedOptions
 
 
-class Questions:
+class OptionsResolver:
     """Resolves options against one registry. Immutable. `top_k` is the default for options without one."""
 
     def __init__(self, registry: Registry, top_k: int) -> None:
@@ -21,17 +21,17 @@ class Questions:
         self._conditional = any(intent.when for intent in self._intents)
         self._usual = self._resolved(MatchOptions())
 
-    def question(self, options: MatchOptions) -> Question:
+    def resolve(self, options: MatchOptions) -> ResolvedOptions:
         """Return checked options as the pipeline takes them. Raises `InputError`."""
         if options.is_usual:
             return self._usual
         return self._resolved(options.checked())
 
-    def _resolved(self, checked: MatchOptions) -> Question:
+    def _resolved(self, checked: MatchOptions) -> ResolvedOptions:
         top_k = self._top_k if checked.top_k is None else checked.top_k
         eligible = self.precedence.eligible(self.permitted(checked.allowed, checked.context), checked.context)
         previous = checked.previous_intent
-        return Question(
+        return ResolvedOptions(
             top_k,
             checked.language,
             eligible.allowed,

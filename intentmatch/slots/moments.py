@@ -53,7 +53,7 @@ class MomentFinder:
         """Return days, times and ranges without overlaps."""
         words = patterns(message)
         atoms = without_overlaps([*self._single(message, words), *offsets(message), *periods(message)])
-        found = ranges(joined(atoms, message.plain, words, message.now.date()), message, words)
+        found = ranges(joined(atoms, message.plain, words, message.now.date()), message)
         found = [one for one in found if not _of_no_day(one, message, words)]
         return [SlotHit(*message.aligned.widened(one.start, one.end), one.value) for one in found]
 

@@ -108,8 +108,9 @@ class TurnBuilder:
         return phrases_for(language or self.input.language, self._options.phrases, self.registry.first_language)
 
     def spoken(self, language: str | None) -> tuple[Phrases, ...]:
-        """Return the phrases that an answer may use: of the language of the question, and English."""
-        return tuple(dict.fromkeys((self.phrases(language), self.phrases("en"))))
+        """Return the phrases that an answer may use: of the language of the question, of the channel, and English."""
+        codes = (language, self.input.language or language, "en")
+        return tuple(dict.fromkeys(self.phrases(code) for code in codes))
 
     def request(self, result: MatchResult) -> NextTurn:
         """Take the message as a request of its own, whatever was asked before."""

@@ -14,13 +14,12 @@ from typing import NamedTuple
 
 from intentmatch.languages.own import shipped_code
 from intentmatch.languages.tables import Table
-from intentmatch.slots.durations import unit_words
-from intentmatch.slots.function_words import function_words
+from intentmatch.slots.function_words import elisions, function_words
 from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.number_words import cardinal, with_cardinals
 from intentmatch.slots.numerals import NUMERALS, numeral
 from intentmatch.slots.word_patterns import any_of
-from intentmatch.text.normalize import bare, base_language
+from intentmatch.text.normalize import bare
 
 _MOST_BEFORE = 3
 """Cardinals before an ordinal that are a part of it."""
@@ -84,18 +83,19 @@ def _in_phrases(message: Message, language: str) -> Iterator[tuple[int, int, int
 
 
 def _in_words(message: Message, language: str) -> Iterator[tuple[int, int, int]]:
-    words = [message.bare[slice(*place)] for place in message.words]
+    places = [_behind_elision(message, language, *place) for place in message.words]
+    words = [message.bare[slice(*place)] for place in places]
     for number, word in enumerate(words):
         value = _value(language, word)
-        if value is None or _is_time(message, words, number):
+        if value is None or _is_amount(message, words, number):
             continue
         first = number
         for count in range(min(_MOST_BEFORE, number), 0, -1):
             whole = _whole(language, words[number - count : number], value)
-            if whole is not None and _adjacent(message, message.words[number - count : number + 1]):
+            if whole is not None and _adjacent(message, places[number - count : number + 1]):
                 first, value = number - count, whole
                 break
-        span = message.aligned.span(message.words[first][0], message.words[number][1])
+        span = message.aligned.span(places[first][0], places[number][1])
         if span:
             yield *span, value
 
@@ -115,19 +115,24 @@ def _adjacent(message: Message, places: Sequence[tuple[int, int]]) -> bool:
     return all(gap is not None and not gap.strip(" \u00a0-") for gap in gaps)
 
 
-def _is_time(message: Message, words: Sequence[str], number: int) -> bool:
-    """Return whether "a second" is a time: it ends the message, or a function word follows."""
-    if words[number] not in _unit_of_time(message.language) or number == 0 or words[number - 1] not in _ARTICLES:
+def _behind_elision(message: Message, language: str, start: int, end: int) -> tuple[int, int]:
+    """Return the place of an ordinal behind an article that is written together with it: "l'ultimo"."""
+    for short in elisions(message.language):
+        behind = start + len(short)
+        is_article = message.bare.startswith(short, start, end) and message.aligned.dropped(behind)
+        if is_article and _value(language, message.bare[behind:end]) is not None:
+            return behind, end
+    return start, end
+
+
+def _is_amount(message: Message, words: Sequence[str], number: int) -> bool:
+    """Return whether "a second" is a time and "a third of them" a part: no noun follows."""
+    if number == 0 or words[number - 1] not in _ARTICLES:
         return False
     return number + 1 == len(words) or words[number + 1] in function_words(message.language)
 
 
 _ARTICLES = frozenset(["a", "one", "un", "une", "um", "uma", "una"])
-
-
-@lru_cache(maxsize=64)
-def _unit_of_time(language: str | None) -> frozenset[str]:
-    return unit_words(base_language(language) if language else "en", ("second",))
 
 
 @lru_cache(maxsize=4096)

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from intentmatch.core.errors import NOWHERE, Problem, RegistryError, UnknownNameError
 from intentmatch.core.result import Entity, Missing
-from intentmatch.core.types import Intent, Registry, Slot, Value
+from intentmatch.core.types import Intent, Registry, Slot
 from intentmatch.languages.own import OwnLanguages, shipped_code
 from intentmatch.slots.alternatives import alternatives, joined_by_or, takes_one_value
+from intentmatch.slots.bare_answers import says_nothing_else, with_bare_answer
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.counts import is_pronoun, without_hours_and_houses
 from intentmatch.slots.durations import DurationFinder
 from intentmatch.slots.free import EVERYTHING, EVERYTHING_BUT_MANNERS, frames_by_language, free_text, trimmed
-from intentmatch.slots.function_words import function_words
 from intentmatch.slots.internet import EmailFinder, UrlFinder
 from intentmatch.slots.lists import IsWord, ListFinder, names_of
 from intentmatch.slots.message import Finder, Message, SlotHit, readable
@@ -30,7 +30,7 @@ from intentmatch.slots.moments import DayFinder, MomentFinder
 from intentmatch.slots.money import MoneyFinder
 from intentmatch.slots.neighbour_law import NeighbourLaw
 from intentmatch.slots.neighbours import Neighbours, bare_words
-from intentmatch.slots.numbers import NumberFinder, numbers
+from intentmatch.slots.numbers import NumberFinder
 from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.patterns import PatternFinder
 from intentmatch.slots.phones import PhoneFinder
@@ -148,14 +148,14 @@ class SlotReader:
     def _entities(self, message: Message, slots: Sequence[Slot], answer: _Answer | None = None) -> list[Entity]:
         asked = answer.asked if answer else frozenset()
         entities = self._resolve_overlaps(message, [slot for slot in slots if slot.kind != "any"], asked)
-        entities = _with_bare_answer(message, slots, asked, entities)
+        entities = with_bare_answer(message, slots, asked, entities)
         entities = [
             entity
             for before, entity in zip((None, *entities), entities, strict=False)
             if entity.slot in asked or self._kinds[entity.slot] != "number" or not is_pronoun(entity, before, message)
         ]
         weak = self._weak_numbers(message, entities)
-        if answer and weak and not _says_nothing_else(message, entities):
+        if answer and weak and not says_nothing_else(message, entities):
             entities = [entity for entity in entities if entity.slot in asked or entity.start not in weak]
         for slot in slots:
             if slot.kind == "any":
@@ -283,51 +283,6 @@ def slot_readers(
     if problems:
         raise RegistryError(problems)
     return readers
-
-
-def _with_bare_answer(
-    message: Message, slots: Sequence[Slot], asked: Collection[str], found: list[Entity]
-) -> list[Entity]:
-    """Return the value of the one slot asked for if the answer is a number alone: "8" is a time, a place or degrees."""
-    slot = next((slot for slot in slots if slot.name in asked), None) if len(asked) == 1 else None
-    if slot is None or slot.kind not in _BARE or any(entity.slot == slot.name for entity in found):
-        return found
-    said = numbers(message)
-    value = _BARE[slot.kind](said[0].value) if len(said) == 1 else None
-    if value is None:
-        return found
-    place = message.aligned.widened(said[0].start, said[0].end)
-    entity = Entity(slot.name, value, message.text[slice(*place)], *place)
-    return [entity] if _says_nothing_else(message, [entity]) else found
-
-
-def _hour(number: float) -> str | None:
-    return f"{number:02}:00" if isinstance(number, int) and 0 <= number < 24 else None
-
-
-def _place(number: float) -> int | None:
-    return number if isinstance(number, int) and number > 0 else None
-
-
-def _degrees(number: float) -> Value | None:
-    return {"amount": number, "unit": None}
-
-
-_BARE: Mapping[str, Callable[[float], Value | None]] = {"time": _hour, "ordinal": _place, "temperature": _degrees}
-"""Kinds whose question may be answered by a number alone."""
-
-
-def _says_nothing_else(message: Message, entities: Sequence[Entity]) -> bool:
-    """Return whether all words of a message are function words or parts of entities."""
-    functional = function_words(message.language)
-    numbers = iter(entities)
-    entity = next(numbers, None)
-    for token in message.tokens:
-        while entity is not None and entity.end <= token.start:
-            entity = next(numbers, None)
-        if (entity is None or token.end <= entity.start) and token.bare not in functional:
-            return False
-    return True
 
 
 def _finder(slot: Slot, registry: Registry, known: Collection[str] | None, is_word: IsWord) -> Finder:

@@ -68,6 +68,13 @@ def test_intent_is_asked_about_before_it_is_handed_over(bot):
     assert confirmed.answers
 
 
+def test_answer_may_be_in_the_language_of_the_channel(bot):
+    for answer, intent in (("ja", "cancel_order"), ("ja, aber morgen", None), ("lieber nicht", None)):
+        bot.take("cancel my order", "anna", language="de")
+
+        assert bot.take(answer, "anna", language="de").intent == intent
+
+
 def test_intent_without_confirm_is_handed_over(bot):
     assert bot.take("where is my order", "anna").intent == "order_status"
 

@@ -24,6 +24,9 @@ from intentmatch.slots.ordinals import OrdinalFinder
         ("fr", "la deuxième", "deuxième", 2),
         ("it", "il 3° piano", "3°", 3),
         ("it", "la quarta", "quarta", 4),
+        ("it", "l'ultimo", "ultimo", -1),
+        ("fr", "l’onzième", "onzième", 11),
+        ("en", "a third one", "third", 3),
         ("pt", "o terceiro", "terceiro", 3),
         ("pt", "o 2º", "2º", 2),
         ("nl", "de 2e", "2e", 2),
@@ -49,7 +52,17 @@ def test_ordinal_is_found(language, text, said, value):
 
 @pytest.mark.parametrize(
     ("language", "text"),
-    [("en", "two of 3"), ("de", "am 3.12."), ("en", "3rdparty"), ("ru", "пятница"), ("de", "acht")],
+    [
+        ("en", "two of 3"),
+        ("de", "am 3.12."),
+        ("en", "3rdparty"),
+        ("ru", "пятница"),
+        ("de", "acht"),
+        ("en", "a third of them"),
+        ("en", "one fifth"),
+        ("fr", "un cinquième de la somme"),
+        ("it", "un terzo del totale"),
+    ],
 )
 def test_other_numbers_are_no_ordinals(language, text):
     assert found(OrdinalFinder(), text, language) == {}

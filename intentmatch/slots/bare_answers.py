@@ -1,0 +1,73 @@
+"""Answers that are a number alone: "8" is a time, a place, degrees or a count, as the bot asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from intentmatch.core.result import Entity
+from intentmatch.core.types import Slot, Value
+from intentmatch.slots.function_words import function_words
+from intentmatch.slots.message import Message, NumberAt
+from intentmatch.slots.numbers import numbers
+from intentmatch.text.scripts import kind
+
+
+def with_bare_answer(
+    message: Message, slots: Sequence[Slot], asked: Collection[str], found: list[Entity]
+) -> list[Entity]:
+    """Return the value of the one slot asked for if the answer is a number alone: "8" is a time, a place or degrees."""
+    slot = next((slot for slot in slots if slot.name in asked), None) if len(asked) == 1 else None
+    if slot is None or slot.kind not in _BARE or any(entity.slot == slot.name for entity in found):
+        return found
+    said = [one for one in numbers(message) if not _is_another_word(message, one)]
+    value = _BARE[slot.kind](said[0].value) if len(said) == 1 else None
+    if value is None:
+        return found
+    place = message.aligned.widened(said[0].start, said[0].end)
+    if slot.kind == "number" and message.text.strip() != message.text[slice(*place)]:
+        return found
+    entity = Entity(slot.name, value, message.text[slice(*place)], *place)
+    return [entity] if says_nothing_else(message, [entity]) else found
+
+
+def _is_another_word(message: Message, number: NumberAt) -> bool:
+    """Return whether a word for a number means something else on its own: Persian "نه" is nine, and no."""
+    return number.is_loose and number.value != 1 and kind(message.text[number.start]) == "letter"
+
+
+def _hour(number: float) -> str | None:
+    return f"{number:02}:00" if isinstance(number, int) and 0 <= number < 24 else None
+
+
+def _place(number: float) -> int | None:
+    return number if isinstance(number, int) and number > 0 else None
+
+
+def _count(number: float) -> float:
+    return number
+
+
+def _degrees(number: float) -> Value | None:
+    return {"amount": number, "unit": None}
+
+
+_BARE: Mapping[str, Callable[[float], Value | None]] = {
+    "number": _count,
+    "time": _hour,
+    "ordinal": _place,
+    "temperature": _degrees,
+}
+"""Kinds whose question may be answered by a number alone: "iki buçuk" is half past two beside other words."""
+
+
+def says_nothing_else(message: Message, entities: Sequence[Entity]) -> bool:
+    """Return whether all words of a message are function words or parts of entities."""
+    functional = function_words(message.language)
+    numbers = iter(entities)
+    entity = next(numbers, None)
+    for token in message.tokens:
+        while entity is not None and entity.end <= token.start:
+            entity = next(numbers, None)
+        if (entity is None or token.end <= entity.start) and token.bare not in functional:
+            return False
+    return True

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from intentmatch.core.errors import InputError
 from intentmatch.evaluation import robustness
 from intentmatch.evaluation.metrics import intent_rows
-from intentmatch.evaluation.reports.report import TITLES, Part, Report
+from intentmatch.evaluation.reports.report import TITLES, Report, ReportPart
 
 OVERALL = "overall"
 ROBUSTNESS = "robustness"
@@ -88,7 +88,7 @@ def no_drop(report: Report, baseline: Report, points: float) -> Check:
     return Check("max-drop", False, f"{change}, {drop}{intents}")
 
 
-def falls(before: Part, now: Part) -> list[Fall]:
+def falls(before: ReportPart, now: ReportPart) -> list[Fall]:
     """Return the intents whose recall fell, largest drop first."""
     earlier = {row.intent: row.recall for row in intent_rows(before.outcomes)}
     found = [

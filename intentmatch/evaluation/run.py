@@ -14,7 +14,7 @@ from intentmatch.evaluation.cross_fit import cross_fitted
 from intentmatch.evaluation.curve import case_of, learning_curve
 from intentmatch.evaluation.folds import Folds, intent_folds, split, without, without_intents
 from intentmatch.evaluation.outcomes import Negative, Outcome
-from intentmatch.evaluation.reports.report import HELD_OUT, TESTS, Part, Report
+from intentmatch.evaluation.reports.report import HELD_OUT, TESTS, Report, ReportPart
 from intentmatch.evaluation.robustness import Tried, Variant, collect, unanswerable, variants
 from intentmatch.evaluation.runner import Runner, StepProgress
 from intentmatch.learning.fold_plan import representative
@@ -42,7 +42,7 @@ def evaluate(
 
     Raises `InputError` for fewer than two folds.
     """
-    parts: list[Part] = []
+    parts: list[ReportPart] = []
     tried: list[Tried] = []
     if tests is None:
         part, tried = _cross_validated(matcher, folds, seed, progress, robustness=robustness)
@@ -60,7 +60,7 @@ def evaluate(
     return Report(tuple(parts), points, _facts(matcher, folds, seed), collect(tried) if robustness else ())
 
 
-def held_out(matcher: Answers, *, folds: Folds = 5, seed: int = 0, progress: StepProgress | None = None) -> Part:
+def held_out(matcher: Answers, *, folds: Folds = 5, seed: int = 0, progress: StepProgress | None = None) -> ReportPart:
     """Evaluate each utterance by cross-validation, once in scope and once out of scope.
 
     In the first round the registry is built without the utterance and its near-duplicates. In the second round it is
@@ -74,7 +74,7 @@ def held_out(matcher: Answers, *, folds: Folds = 5, seed: int = 0, progress: Ste
 
 def _cross_validated(
     matcher: Answers, folds: Folds, seed: int, progress: StepProgress | None, *, robustness: bool
-) -> tuple[Part, list[Tried]]:
+) -> tuple[ReportPart, list[Tried]]:
     """Return the part of `held_out`; with `robustness` also variants of its messages, tried in the same folds."""
     registry, artefact = matcher.registry, matcher.artefact
     steps.report("finding near-duplicates")
@@ -120,7 +120,7 @@ def _cross_validated(
         outside = [replace(case, expected=None) for case in cases]
         meant = [str(case.expected) for case in cases]
         outcomes += runner.run(without_intents(registry, names), outside, meant=meant)
-    part = Part(
+    part = ReportPart(
         HELD_OUT,
         tuple(outcomes),
         tuple(negatives),
@@ -131,7 +131,7 @@ def _cross_validated(
     return part, tried
 
 
-def on_cases(matcher: Answers, cases: Sequence[Case], *, progress: StepProgress | None = None) -> Part:
+def on_cases(matcher: Answers, cases: Sequence[Case], *, progress: StepProgress | None = None) -> ReportPart:
     """Evaluate the matcher on test cases; a case that it learned from is answered as `cross_fitted` says."""
     runner = Runner(matcher, "test cases", len(cases), progress)
     outcomes: dict[int, Outcome] = {}
@@ -141,7 +141,7 @@ def on_cases(matcher: Answers, cases: Sequence[Case], *, progress: StepProgress 
         outcomes.update(zip(positions, found, strict=True))
         learned += 0 if answers is matcher else len(positions)
     in_order = tuple(outcomes[position] for position in range(len(cases)))
-    return Part(TESTS, in_order, latency=runner.latency, cross_fitted=learned)
+    return ReportPart(TESTS, in_order, latency=runner.latency, cross_fitted=learned)
 
 
 def _by_row(rows: Sequence[int], varied: Sequence[Variant]) -> dict[int, list[Variant]]:

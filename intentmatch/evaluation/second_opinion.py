@@ -14,7 +14,7 @@ from intentmatch.core.errors import BudgetUsedUpError, UnavailableError
 from intentmatch.core.types import Case, Reranker
 from intentmatch.evaluation.folds import Folds
 from intentmatch.evaluation.metrics import share_asked
-from intentmatch.evaluation.reports.report import Part, PartName, Report
+from intentmatch.evaluation.reports.report import PartName, Report, ReportPart
 from intentmatch.evaluation.run import evaluate
 from intentmatch.evaluation.runner import StepProgress
 from intentmatch.matching.opinions.judging import Judge, Opinion, Option
@@ -90,7 +90,7 @@ def measure_reranker(
     )
 
 
-def _gain(part: Part, without: float | None) -> Gain:
+def _gain(part: ReportPart, without: float | None) -> Gain:
     """Return the gain of a part that was evaluated with the reranker."""
     return Gain(
         part=part.name,

@@ -33,7 +33,7 @@ class Route(NamedTuple):
     """Whether it is of a route group that another page has listed before."""
 
 
-class _Part(NamedTuple):
+class _FlowOrPage(NamedTuple):
     """A flow or page, with its routes and the route groups that it lists."""
 
     flow: str
@@ -46,7 +46,7 @@ class Pages:
 
     def __init__(self) -> None:
         self.start_flow = START_FLOW
-        self._parts: list[_Part] = []
+        self._parts: list[_FlowOrPage] = []
         self._groups: dict[str, Value] = {}
 
     def take(self, file: File, root: Value) -> None:
@@ -58,9 +58,9 @@ class Pages:
             for key in (name, root["name"].text()):
                 self._groups.setdefault(key or name, root)
         elif own == _PAGES and len(folders) > 1:
-            self._parts.append(_Part(folders[-2], name, root))
+            self._parts.append(_FlowOrPage(folders[-2], name, root))
         else:
-            self._parts.append(_Part(own or name, None, root))
+            self._parts.append(_FlowOrPage(own or name, None, root))
 
     def roots(self) -> Iterator[Value]:
         """Yield the flows, pages and groups."""

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 from intentmatch.core.result import MatchResult
 from intentmatch.reading.dialogue_acts import Acts, dialogue_acts
-from intentmatch.reading.parts import Part, parts_of
+from intentmatch.reading.parts import MessagePart, parts_of
 from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import clean
 
@@ -52,7 +52,7 @@ def kinds_of(results: Sequence[MatchResult], cut: float) -> list[Said]:
     ]
 
 
-def _kind_of(result: MatchResult, parts: Sequence[Part], cut: float) -> Said:
+def _kind_of(result: MatchResult, parts: Sequence[MessagePart], cut: float) -> Said:
     stages = {stage.name for stage in result.trace.stages}
     if "noise" in stages:
         return Said("noise", is_certain=True)

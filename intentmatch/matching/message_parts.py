@@ -9,7 +9,7 @@ from typing import NamedTuple
 from intentmatch.core.result import Candidate
 from intentmatch.matching.policy import Decision
 from intentmatch.reading.dialogue_acts import Acts
-from intentmatch.reading.parts import Part
+from intentmatch.reading.parts import MessagePart
 
 REFUSES, SETTLED = 0.9, 0.95
 """Probability from which a part refuses, and from which it says that nothing is to be done or refuses."""
@@ -39,7 +39,7 @@ class Checked(NamedTuple):
 class _Read(NamedTuple):
     """A part with the decision on it alone."""
 
-    part: Part
+    part: MessagePart
     decision: Decision
     place: int
 
@@ -69,7 +69,7 @@ ActsOf = Callable[[Candidate], Acts]
 
 def decide_on_parts(
     whole: Decision,
-    parts: Sequence[Part],
+    parts: Sequence[MessagePart],
     read: Callable[[str], Decision],
     acts_of: ActsOf,
     *,
@@ -171,7 +171,7 @@ def _without_match(whole: Decision, found: _Readings, acts_of: ActsOf) -> Checke
 
 
 def _asked_if_settled(
-    whole: Decision, parts: Sequence[Part], read: Callable[[str], Decision], acts_of: ActsOf, *, alone: bool
+    whole: Decision, parts: Sequence[MessagePart], read: Callable[[str], Decision], acts_of: ActsOf, *, alone: bool
 ) -> Checked:
     """Ask about a message that is matched because of a part by which nothing is to be done.
 
@@ -217,7 +217,7 @@ def _denies(line: Acts) -> bool:
     return max(line.refuses, line.settled) >= _LINE_DENIES
 
 
-def _asked_if_denied(decision: Decision, part: Part, acts_of: ActsOf) -> Checked:
+def _asked_if_denied(decision: Decision, part: MessagePart, acts_of: ActsOf) -> Checked:
     refuses, settled = part.acts.refuses, part.acts.settled
     denies = refuses >= REFUSES
     # A bot without confidences is too small to be contradicted by a statement of a state.
@@ -232,7 +232,7 @@ def _asked_if_denied(decision: Decision, part: Part, acts_of: ActsOf) -> Checked
     return _asked(decision, part)
 
 
-def _asked(decision: Decision, part: Part) -> Checked:
+def _asked(decision: Decision, part: MessagePart) -> Checked:
     best, acts = decision.ranked[0], part.acts
     what = "refuses what it names" if acts.refuses >= acts.settled else "says that nothing is to be done"
     found = f"“{part.text}” {what} ({max(acts.refuses, acts.settled):.0%})"

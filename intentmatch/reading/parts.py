@@ -22,14 +22,14 @@ _MARKS = frozenset(".…!?؟।。！？")
 _SENTENCE_END = re.compile(r"(?:(?<=\w{3})[.…]+|[!?؟।。]+)\s+(?=\w)|[!?。]+(?=[\u3040-\u9fff])")
 
 
-class Part(NamedTuple):
+class MessagePart(NamedTuple):
     """A part of a cleaned message."""
 
     text: str
     acts: Acts
 
 
-def parts_of(text: ReadText, typed: ReadText | None = None, read: ReadActs | None = None) -> list[Part]:
+def parts_of(text: ReadText, typed: ReadText | None = None, read: ReadActs | None = None) -> list[MessagePart]:
     """Return the parts of a message in order; the message alone if it has only one, or too many.
 
     `typed` is the message before its spelling was corrected: "annule pas" may become "annuler pas", which refuses
@@ -40,26 +40,26 @@ def parts_of(text: ReadText, typed: ReadText | None = None, read: ReadActs | Non
     if typed is None or typed is text or len(found) > 1:
         return found
     acts = acts_of(typed.text)
-    return found if acts.refuses <= found[0].acts.refuses else [Part(text.text, acts)]
+    return found if acts.refuses <= found[0].acts.refuses else [MessagePart(text.text, acts)]
 
 
-def _parts_of(text: ReadText, read: ReadActs | None) -> list[Part]:
+def _parts_of(text: ReadText, read: ReadActs | None) -> list[MessagePart]:
     pieces = text.known_pieces
     if not pieces:
-        return [Part(text.text, NO_ACTS)]
+        return [MessagePart(text.text, NO_ACTS)]
     network = dialogue_acts()
     hidden, likely, acts = read or network.read(pieces)
     if likely[1:].max(initial=0.0) < _BEGINS and _MARKS.isdisjoint(text.text):
-        return [Part(text.text, acts)]
+        return [MessagePart(text.text, acts)]
     plain = normalized(text.text)
     begins = _begins(plain, len(pieces), likely)
     if not 0 < len(begins) < _MOST_PARTS:
-        return [Part(text.text, acts)]
+        return [MessagePart(text.text, acts)]
     source = text.text if len(plain) == len(text.text) else plain
     cuts = [0, *begins.values(), len(source)]
     places = [0, *begins, len(pieces)]
     found = [
-        Part(source[cut:next_cut].strip(), network.acts(hidden[place:next_place]))
+        MessagePart(source[cut:next_cut].strip(), network.acts(hidden[place:next_place]))
         for (cut, next_cut), (place, next_place) in zip(pairwise(cuts), pairwise(places), strict=True)
     ]
     return [part for part in found if part.text]

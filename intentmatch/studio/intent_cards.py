@@ -30,7 +30,7 @@ from intentmatch.studio.intent_list import health_badge
 from intentmatch.studio.parts import answer_buttons, answer_of, card, tag, words
 from intentmatch.studio.places import place
 from intentmatch.studio.proposal import explained, problem_line, propose
-from intentmatch.studio.rows import Part, Rows
+from intentmatch.studio.rows import PagePart, Rows
 from intentmatch.studio.visit import Visit
 
 LINES_PER_PAGE = 50
@@ -55,7 +55,7 @@ class IntentCards:
         """`name` is an intent of the files."""
         self._visit, self._held, self.name, self._done = visit, held, name, done
         self._language: str | None = None
-        self._parts: list[Part] = []
+        self._parts: list[PagePart] = []
         self._part(lambda: (_head_of(self._intent), self._health), self._head)
         self._part(self._own_problems, self._problems)
         with self._card(lambda: f"Examples ({len(self._intent.utterances)})"):
@@ -103,7 +103,7 @@ class IntentCards:
         self, content: Callable[[], object], draw: Callable[[], None], draft: Callable[[], bool] | None = None
     ) -> None:
         """Make a part in the present place."""
-        self._parts.append(Part(content, draw, tag("div", classes="st-part"), draft=draft))
+        self._parts.append(PagePart(content, draw, tag("div", classes="st-part"), draft=draft))
 
     def _card(self, title: Callable[[], str]) -> TextElement:
         """Return a card whose title may change."""
@@ -115,7 +115,7 @@ class IntentCards:
             heading.set_text(title())
             region.props["aria-label"] = title()
 
-        self._parts.append(Part(title, draw))
+        self._parts.append(PagePart(title, draw))
         return region
 
     def _head(self) -> None:
@@ -191,7 +191,7 @@ class IntentCards:
             rows.show(_Line(one, one.location) for one in lines()[(page - 1) * LINES_PER_PAGE : page * LINES_PER_PAGE])
 
         pages.on_value_change(draw)
-        self._parts.append(Part(lambda: [(one, one.location) for one in lines()], draw))
+        self._parts.append(PagePart(lambda: [(one, one.location) for one in lines()], draw))
 
     def _line(self, row: _Line, *, negative: bool) -> Element:
         line = row.line

@@ -36,7 +36,7 @@ class Rows(Generic[_Row]):
                 element.move(self._parent, place)
 
 
-class Part:
+class PagePart:
     """A part of a page that is drawn again only when what it shows has changed, for the reason of `Rows`."""
 
     def __init__(

@@ -6,14 +6,14 @@ import pytest
 from answers import outcome
 
 from intentmatch.core.errors import InputError
-from intentmatch.evaluation import Part, Report
+from intentmatch.evaluation import Report, ReportPart
 from intentmatch.evaluation.gate import MEASURES, at_least, falls, no_drop
 from intentmatch.evaluation.robustness import RobustnessPart, Trial
 
 
 def report(right: int, wrong: int, name: str = "tests") -> Report:
     """Cases of the intents a (right) and b (wrong)."""
-    return Report((Part(name, (*[outcome("a", "a")] * right, *[outcome("b", None)] * wrong)),))
+    return Report((ReportPart(name, (*[outcome("a", "a")] * right, *[outcome("b", None)] * wrong)),))
 
 
 @pytest.mark.parametrize(("percent", "passed"), [(75, True), (74.9, True), (75.1, False), (0, True), (100, False)])
@@ -38,8 +38,8 @@ def test_no_drop_passes_a_rise():
 
 
 def test_failed_drop_names_the_intents_with_the_largest_drop():
-    before = Part("tests", (outcome("a", "a"), outcome("b", "b"), outcome("b", "b"), outcome("c", None)))
-    now = Part(
+    before = ReportPart("tests", (outcome("a", "a"), outcome("b", "b"), outcome("b", "b"), outcome("c", None)))
+    now = ReportPart(
         "tests", (outcome("a", None), outcome("b", "b"), outcome("b", "c"), outcome("c", "c"), outcome("d", "a"))
     )
 

@@ -16,7 +16,7 @@ from intentmatch.core.types import Case
 from intentmatch.evaluation import evaluate, held_out, on_cases
 from intentmatch.evaluation.folds import split, without
 from intentmatch.evaluation.outcomes import Outcome
-from intentmatch.evaluation.reports.report import Part
+from intentmatch.evaluation.reports.report import ReportPart
 from intentmatch.evaluation.runner import CachingEncoder, Runner
 from intentmatch.text.normalize import clean
 
@@ -215,7 +215,7 @@ def test_runner_without_cases_has_no_latency(matcher: Matcher):
     assert Runner(matcher, "nothing", 0).latency is None
 
 
-def shares(part: Part) -> tuple[float, list[str]]:
+def shares(part: ReportPart) -> tuple[float, list[str]]:
     """Return the share of right answers among the lines of the first topic, and the intents that answered them."""
     own = [o for o in part.outcomes if o.case.expected == "yes0" and o.case.text in YES]
     return sum(o.right for o in own) / len(own), [o.answer for o in own]

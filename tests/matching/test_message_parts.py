@@ -11,7 +11,7 @@ from intentmatch.core.types import Utterance
 from intentmatch.matching.message_parts import decide_on_parts
 from intentmatch.matching.policy import Decision
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts
-from intentmatch.reading.parts import Part
+from intentmatch.reading.parts import MessagePart
 
 REFUSES = NO_ACTS._replace(refuses=0.95)
 SETTLED = NO_ACTS._replace(settled=0.96)
@@ -35,7 +35,7 @@ def decide(
     """Verdict, intent if matched, and rivals. `lines` holds what the nearest utterance of an intent does."""
     checked = decide_on_parts(
         whole,
-        [Part(text, acts) for text, acts in parts],
+        [MessagePart(text, acts) for text, acts in parts],
         lambda text: (read or {})[text],
         lambda candidate: (lines or {}).get(candidate.intent, NO_ACTS),
         returns_several=several,

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("nicegui", reason="the extra studio is not installed")
 
 from intentmatch.studio.parts import set_current, tag
-from intentmatch.studio.rows import Part, Rows
+from intentmatch.studio.rows import PagePart, Rows
 
 pytestmark = pytest.mark.usefixtures("unopened")
 
@@ -42,7 +42,7 @@ class TestRows:
 class TestPart:
     def test_part_is_drawn_again_only_after_a_change(self):
         content, place = ["one"], tag("div")
-        part = Part(lambda: list(content), lambda: tag("p", content[0]), place)
+        part = PagePart(lambda: list(content), lambda: tag("p", content[0]), place)
         part.show()
         (first,) = place.default_slot.children
         part.show()
@@ -54,7 +54,7 @@ class TestPart:
 
     def test_nothing_is_content_too(self):
         drawn = []
-        part = Part(lambda: None, lambda: drawn.append(1))
+        part = PagePart(lambda: None, lambda: drawn.append(1))
         part.show()
         part.show()
 
@@ -62,7 +62,7 @@ class TestPart:
 
     def test_draft_stays_until_it_is_saved(self):
         content, drawn, drafts = ["one"], [], [True]
-        part = Part(lambda: content[0], lambda: drawn.append(content[0]), draft=lambda: drafts[0])
+        part = PagePart(lambda: content[0], lambda: drawn.append(content[0]), draft=lambda: drafts[0])
         part.show()
         content[0] = "two"
         part.show()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from intentmatch.evaluation.gate import Check
     from intentmatch.evaluation.metrics import IntentRow, LanguageRow
     from intentmatch.evaluation.outcomes import Outcome
-    from intentmatch.evaluation.reports.report import Part, Report
+    from intentmatch.evaluation.reports.report import Report, ReportPart
     from intentmatch.evaluation.robustness import RobustnessPart, Trial
     from intentmatch.evaluation.second_opinion import SecondOpinion
 
@@ -76,7 +76,7 @@ def gate(checks: Sequence[Check]) -> None:
             output.say(output.style("gate failed: ", fg="red", bold=True) + check.says, err=True)
 
 
-def _part(part: Part) -> None:
+def _part(part: ReportPart) -> None:
     """Print the numbers of one part, then languages, intents and confusions."""
     from intentmatch.evaluation.metrics import intent_rows, language_rows
     from intentmatch.evaluation.reports.report import HELD_OUT, TITLES
@@ -107,7 +107,7 @@ def _part(part: Part) -> None:
     _confusions(part)
 
 
-def _numbers(part: Part, outside: str) -> list[list[str]]:
+def _numbers(part: ReportPart, outside: str) -> list[list[str]]:
     """Return rows of name, value and meaning; `outside` names the cases without a right intent."""
     from intentmatch.evaluation.reports.number_format import decimal, percent
     from intentmatch.evaluation.reports.report import HELD_OUT
@@ -132,7 +132,7 @@ def _numbers(part: Part, outside: str) -> list[list[str]]:
     return rows
 
 
-def _weighed(part: Part) -> str:
+def _weighed(part: ReportPart) -> str:
     """Say which share of the messages counts as out of scope."""
     if part.out_of_scope_share is None:
         return ", out of scope included"
@@ -170,7 +170,7 @@ def _intents(rows: Sequence[IntentRow]) -> None:
     output.table(["intent", "cases", "right", "asked", "refused", "precision", "recall", "F1"], cells)
 
 
-def _confusions(part: Part) -> None:
+def _confusions(part: ReportPart) -> None:
     from intentmatch.evaluation.metrics import confusions
 
     # Only matches can confuse two intents; the share of refusals is among the numbers.

@@ -12,7 +12,7 @@ from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.reports import svg_plots as plots
 from intentmatch.evaluation.reports.number_format import decimal, percent, place
 from intentmatch.evaluation.reports.page import Section, page, paragraph, table
-from intentmatch.evaluation.reports.report import HELD_OUT, TITLES, Part, Report, assumed
+from intentmatch.evaluation.reports.report import HELD_OUT, TITLES, Report, ReportPart, assumed
 from intentmatch.evaluation.robustness import LISTS, MEANINGS, RobustnessPart, accepted, overall
 from intentmatch.evaluation.robustness import TITLES as ROBUSTNESS_TITLES
 
@@ -43,7 +43,7 @@ def to_html(report: Report, checks: Sequence[Check] = ()) -> str:
     return page("intentmatch eval", intro, sections)
 
 
-def _part(part: Part) -> Section:
+def _part(part: ReportPart) -> Section:
     outcomes, numbers = part.outcomes, part.numbers
     curve = metrics.coverage_curve(outcomes)
     reliability = metrics.bins(part.calibrated_on)
@@ -62,7 +62,7 @@ def _part(part: Part) -> Section:
     return Section(TITLES[part.name].capitalize(), body, tuple(parts))
 
 
-def _tiles(part: Part) -> str:
+def _tiles(part: ReportPart) -> str:
     n = part.numbers
     tiles = [
         (percent(n.overall), f"overall accuracy: right, or correctly refused{_weighed(part)}"),
@@ -83,7 +83,7 @@ def _tiles(part: Part) -> str:
     return f'<div class="tiles">{drawn}</div>'
 
 
-def _weighed(part: Part) -> str:
+def _weighed(part: ReportPart) -> str:
     """Say which share of the messages counts as out of scope."""
     share = part.out_of_scope_share
     return "" if share is None else f", if {share:.0%} of the messages are out of scope"
@@ -146,7 +146,7 @@ def _rest(confusions: Sequence[metrics.Confusion]) -> str:
     return paragraph(f"and {left} rarer confusions", "dim") if left > 0 else ""
 
 
-def _negatives(part: Part) -> Section:
+def _negatives(part: ReportPart) -> Section:
     taken = [negative for negative in part.negatives if negative.taken]
     count = f"{len(taken)} of {len(part.negatives)} held-out negative utterances"
     rows = [[n.outcome.case.text, place(n.outcome.case.location), n.owner] for n in taken]

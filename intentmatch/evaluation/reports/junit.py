@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 from intentmatch.evaluation.gate import Check
 from intentmatch.evaluation.metrics import intent_rows
 from intentmatch.evaluation.outcomes import Outcome, expected_name
-from intentmatch.evaluation.reports.report import HELD_OUT, TITLES, Part, Report
+from intentmatch.evaluation.reports.report import HELD_OUT, TITLES, Report, ReportPart
 from intentmatch.evaluation.robustness import TITLES as ROBUSTNESS_TITLES
 from intentmatch.evaluation.robustness import RobustnessPart
 
@@ -78,7 +78,7 @@ def _case(suite: ET.Element, outcome: Outcome) -> None:
         _fail(case, describe(outcome))
 
 
-def _intents(suite: ET.Element, part: Part) -> None:
+def _intents(suite: ET.Element, part: ReportPart) -> None:
     for row in intent_rows(part.outcomes):
         case = ET.SubElement(suite, "testcase", classname=suite.get("name", ""), name=_text(row.intent))
         wrong = [o for o in part.outcomes if o.case.expected == row.intent and not o.right]

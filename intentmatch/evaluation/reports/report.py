@@ -26,7 +26,7 @@ TITLES: Mapping[PartName, str] = {"held_out": "held-out utterances", "tests": "t
 
 
 @dataclass(frozen=True)
-class Part:
+class ReportPart:
     """Outcomes of one set of cases."""
 
     name: PartName
@@ -79,7 +79,7 @@ class Part:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Part:
+    def from_dict(cls, values: Mapping[str, Any]) -> ReportPart:
         """Read the values that `to_dict` returned."""
         if values["name"] not in TITLES:
             raise ValueError(f"unknown part {values['name']!r}")
@@ -98,18 +98,18 @@ class Part:
 class Report:
     """One or two parts, an optional learning curve, facts about the evaluated registry, and its robustness."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[ReportPart, ...]
     curve: tuple[Point, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     robustness: tuple[RobustnessPart, ...] = ()
     """Parts of the robustness, in the order of `robustness.TITLES`; empty if it was not measured."""
 
     @property
-    def headline(self) -> Part:
+    def headline(self) -> ReportPart:
         """The part that the pass/fail checks use: the test cases if there are any, else the held-out utterances."""
         return self.parts[-1]
 
-    def part(self, name: PartName) -> Part | None:
+    def part(self, name: PartName) -> ReportPart | None:
         """Return the part of this name, or None."""
         return next((part for part in self.parts if part.name == name), None)
 
@@ -138,7 +138,7 @@ class Report:
         if values["schema"] != SCHEMA:
             raise ValueError(f"its schema is {values['schema']}, but this release reads schema {SCHEMA}")
         return cls(
-            tuple(map(Part.from_dict, values["parts"])),
+            tuple(map(ReportPart.from_dict, values["parts"])),
             tuple(Point(**point) for point in values["learning_curve"]),
             values["facts"],
             # Reports of earlier releases with this schema lack it.

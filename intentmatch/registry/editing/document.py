@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from intentmatch.core.errors import InputError, Location
-from intentmatch.registry.editing.layout import REMOVED, UNCHANGED, Kind, Part, bare, dash, layout, read_as
+from intentmatch.registry.editing.layout import REMOVED, UNCHANGED, Kind, WrittenNode, bare, dash, layout, read_as
 from intentmatch.registry.editing.lines import Lines, Splice
 from intentmatch.registry.editing.quoting import Value, in_brackets, in_lines, written
 from intentmatch.registry.reading.nodes import line_and_column
@@ -51,22 +51,22 @@ class Document:
         """Return the document with another text. Raises `yaml.YAMLError`."""
         return Document(self.path, self.mark + body)
 
-    def at(self, part: Part) -> Location:
+    def at(self, part: WrittenNode) -> Location:
         """Return the location of a part."""
         return Location(self.path, *line_and_column(self.body, part.start))
 
-    def refusal(self, part: Part, why: str) -> InputError:
+    def refusal(self, part: WrittenNode, why: str) -> InputError:
         """Return the error for a part that cannot be edited."""
         return InputError(f"{self.at(part).short} cannot be edited automatically: {why}. Edit it by hand")
 
-    def path_to(self, part: Part) -> tuple[int, ...]:
+    def path_to(self, part: WrittenNode) -> tuple[int, ...]:
         """Return the child positions that lead from the root to a part."""
         holder = self._holders.get(id(part))
         if holder is None:
             return ()
         return (*self.path_to(holder), [id(child) for child in holder.children].index(id(part)))
 
-    def follow(self, path: Sequence[int]) -> Part:
+    def follow(self, path: Sequence[int]) -> WrittenNode:
         """Return the part at a path. Raises `LookupError` if there is none."""
         part = self.root
         for number in path:
@@ -75,11 +75,11 @@ class Document:
             raise LookupError(path)
         return part
 
-    def comment_beside(self, part: Part) -> str:
+    def comment_beside(self, part: WrittenNode) -> str:
         """Return the comment after a part, with the space before it; "" for parts inside brackets."""
         return self._lines.comment_after(part.end)
 
-    def with_text(self, part: Part, text: str) -> Document:
+    def with_text(self, part: WrittenNode, text: str) -> Document:
         """Replace a text and keep its quotes."""
         self._refuse_shared(part)
         if part.kind != "text" or part.style in ("|", ">"):
@@ -92,7 +92,7 @@ class Document:
         space = " " if self.body[start - 1 : start] == ":" else ""
         return self._spliced([Splice(start, part.end, space + new)], {id(part): text})
 
-    def with_item(self, items: Part, value: Value, style: str = "") -> Document:
+    def with_item(self, items: WrittenNode, value: Value, style: str = "") -> Document:
         """Append a value to a list; a text in the quotes that all its neighbours use, else in `style`."""
         self._refuse_shared(items)
         if items.kind != "list" and not items.is_empty:
@@ -115,7 +115,7 @@ class Document:
         line = "-" + (gap if gap and not gap.strip(" ") else " ") + piece
         return self._spliced([self._lines.inserted(self._lines.next_line(items.end), column, [line])], expected)
 
-    def with_entry(self, mapping: Part | None, key: str, value: Value, number: int | None = None) -> Document:
+    def with_entry(self, mapping: WrittenNode | None, key: str, value: Value, number: int | None = None) -> Document:
         """Insert a key at position `number` or at the end; in brackets always at the end.
 
         `mapping` is None for an empty file.
@@ -143,7 +143,7 @@ class Document:
             return self._spliced(self._in_brackets(mapping, piece), expected)
         return self._spliced([self._in_block(mapping, key, value, number)], expected)
 
-    def with_comment(self, part: Part, comment: str) -> Document:
+    def with_comment(self, part: WrittenNode, comment: str) -> Document:
         """Replace or remove the comment beside an item or value; brackets around it are opened into lines."""
         holder = self._holders[id(part)]
         if holder.style:
@@ -153,7 +153,7 @@ class Document:
             return opened.with_comment(opened.follow(self.path_to(part)), comment)
         return self._spliced([Splice(part.end, part.end + len(self.comment_beside(part)), comment)])
 
-    def without(self, part: Part, within: Part | None = None, *, comments: bool = False) -> Document:
+    def without(self, part: WrittenNode, within: WrittenNode | None = None, *, comments: bool = False) -> Document:
         """Remove an item, or a key with its value, and parents inside `within` that would become empty.
 
         Comments on its lines are removed too, and with `comments` also those right above it.
@@ -176,7 +176,7 @@ class Document:
         start = self._lines.comments_above(begin) if comments else self._lines.start(begin)
         return self._spliced([self._lines.removed(start, self._lines.next_line(spans[number][1].end))], expected)
 
-    def check_removable(self, item: Part) -> None:
+    def check_removable(self, item: WrittenNode) -> None:
         """Raise `InputError` if a list item cannot be removed: an alias repeats it, or it shares its line."""
         holder = self._holders[id(item)]
         self._refuse_shared(holder)
@@ -184,7 +184,7 @@ class Document:
         if not holder.style:
             self._start_of_item(holder, item)
 
-    def without_items(self, items: Sequence[Part]) -> Document:
+    def without_items(self, items: Sequence[WrittenNode]) -> Document:
         """Remove items of block lists at once; none of the lists may become empty."""
         splices = []
         for item in items:
@@ -193,14 +193,14 @@ class Document:
             splices.append(self._lines.removed(start, self._lines.next_line(item.end)))
         return self._spliced(splices, {id(item): REMOVED for item in items})
 
-    def _start_of_item(self, holder: Part, item: Part) -> int:
+    def _start_of_item(self, holder: WrittenNode, item: WrittenNode) -> int:
         """Return the start of the first line of an item of a block list."""
         begin = dash(self.body, holder, [id(one) for one in holder.items].index(id(item)))
         if self._lines.before(begin).strip(" "):
             raise self.refusal(item, "it shares its line with another value")
         return self._lines.start(begin)
 
-    def nested(self, value: Part, key: str) -> Document:
+    def nested(self, value: WrittenNode, key: str) -> Document:
         """Move a value below a new key: a list becomes a mapping with one entry."""
         self._refuse_shared(value)
         name = written(key, place="key")
@@ -217,7 +217,7 @@ class Document:
         moved = self._lines.moved(start, end, step)
         return self._spliced([Splice(start, end, f"{margin}{name}:{ending}{moved}")], expected)
 
-    def _in_block(self, mapping: Part, key: str, value: Value, number: int) -> Splice:
+    def _in_block(self, mapping: WrittenNode, key: str, value: Value, number: int) -> Splice:
         """Insert a key into a block mapping; its value is in brackets if all its neighbours are."""
         column = self._indent(mapping.children[0])
         alike = [one.resolved for _, one in mapping.entries if one.resolved.children and mapping is not self.root]
@@ -233,7 +233,7 @@ class Document:
             lines = ["", *lines]
         return self._lines.inserted(self._lines.comments_below(last.end, column), column, lines)
 
-    def _in_brackets(self, part: Part, piece: str) -> list[Splice]:
+    def _in_brackets(self, part: WrittenNode, piece: str) -> list[Splice]:
         """Append a piece to a list or mapping in brackets."""
         if not part.children:
             return [Splice(part.end - 1, part.end - 1, piece)]
@@ -248,7 +248,9 @@ class Document:
         space = self._lines.ending + " " * self._lines.column(starts[0]) if self._is_wide(part, piece) else " "
         return [Splice(end, end, f",{space}{piece}")]
 
-    def _out_of_brackets(self, holder: Part, spans: Sequence[tuple[Part, Part]], number: int) -> Splice:
+    def _out_of_brackets(
+        self, holder: WrittenNode, spans: Sequence[tuple[WrittenNode, WrittenNode]], number: int
+    ) -> Splice:
         start, end = spans[number][0].start, spans[number][1].end
         found = _COMMA.match(self.body, end)
         after = found.end() if found else end
@@ -262,17 +264,17 @@ class Document:
             return Splice(start if "#" in self.body[before:start] else before, end, "")
         return Splice(start, after, "")
 
-    def _has_own_lines(self, start: int, end: int, holder: Part) -> bool:
+    def _has_own_lines(self, start: int, end: int, holder: WrittenNode) -> bool:
         """Return whether only a comma and a comment share the lines of a span."""
         after = self._lines.rest_of_line(end).strip().removeprefix(",").strip()
         apart = not self._lines.same(holder.start, start) and not self._lines.same(end, holder.end)
         return apart and not self._lines.before(start).strip() and after[:1] in ("", "#")
 
-    def _is_wide(self, part: Part, piece: str) -> bool:
+    def _is_wide(self, part: WrittenNode, piece: str) -> bool:
         """Return whether one more piece in these brackets would make the line too long."""
         return bool(part.children) and len(self._lines.whole(part.children[-1].end)) + len(piece) + 2 > WIDTH
 
-    def _can_open(self, part: Part) -> bool:
+    def _can_open(self, part: WrittenNode) -> bool:
         """Return whether brackets are on one line, below a key, so that they can be opened into lines."""
         holder = self._holders.get(id(part))
         if holder is not None and holder.style:
@@ -280,10 +282,10 @@ class Document:
         one_line = self._lines.same(part.start, part.end)
         return one_line and bool(part.children) and holder is not None and holder.kind == "mapping"
 
-    def _opened_if_wide(self, part: Part, piece: str) -> Document | None:
+    def _opened_if_wide(self, part: WrittenNode, piece: str) -> Document | None:
         return self._opened(part) if self._is_wide(part, piece) and self._can_open(part) else None
 
-    def _opened(self, part: Part) -> Document:
+    def _opened(self, part: WrittenNode) -> Document:
         """Open brackets after a key into lines below it; of nested brackets, the outermost."""
         holder = self._holders[id(part)]
         if holder.style:
@@ -295,22 +297,22 @@ class Document:
         below = self._lines.inserted(self._lines.next_line(part.end), indent, lines)
         return self._spliced([Splice(start, part.end, ""), below])
 
-    def _indent(self, part: Part) -> int:
+    def _indent(self, part: WrittenNode) -> int:
         """Return the column of a key, or of a value's key."""
         return self._lines.column(self._key(part).start)
 
-    def _key(self, part: Part) -> Part:
+    def _key(self, part: WrittenNode) -> WrittenNode:
         """Return the key of a value; for any other part, the part itself."""
         holder = self._holders.get(id(part))
         return next((key for key, value in (holder.entries if holder else ()) if value is part), part)
 
-    def _steps(self, near: Part | None) -> tuple[int, int]:
+    def _steps(self, near: WrittenNode | None) -> tuple[int, int]:
         """Return the indentation of mappings and of list dashes below their keys, as in the nearest examples."""
         step = self._step("mapping", near) or 2
         before_dash = self._step("list", near)
         return step, step if before_dash is None else before_dash
 
-    def _step(self, kind: Kind, near: Part | None) -> int | None:
+    def _step(self, kind: Kind, near: WrittenNode | None) -> int | None:
         while near is not None:
             for part in near.walk():
                 for key, value in () if part.style else part.entries:
@@ -320,19 +322,19 @@ class Document:
             near = self._holders.get(id(near))
         return None
 
-    def _refuse_shared(self, part: Part) -> None:
+    def _refuse_shared(self, part: WrittenNode) -> None:
         """Refuse to edit an alias, or a part that an alias elsewhere repeats."""
         if part.kind == "alias":
             target = self.at(part.resolved).short
             raise self.refusal(part, f"it is the alias *{part.text} of the value at {target}")
-        above: Part | None = part
+        above: WrittenNode | None = part
         while above is not None:
             alias = self._aliases.get(id(above))
             if alias is not None:
                 raise self.refusal(part, f"it is also used as *{alias.text} at {self.at(alias).short}")
             above = self._holders.get(id(above))
 
-    def _refuse_if_referenced(self, *parts: Part) -> None:
+    def _refuse_if_referenced(self, *parts: WrittenNode) -> None:
         """Refuse to remove a part that an alias elsewhere refers to."""
         inside = [inner for part in parts for inner in part.walk()]
         for inner in inside:

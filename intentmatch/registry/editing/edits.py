@@ -23,7 +23,7 @@ from intentmatch.registry.editing.folder import (
     sentence,
     under,
 )
-from intentmatch.registry.editing.layout import Part
+from intentmatch.registry.editing.layout import WrittenNode
 from intentmatch.registry.editing.quoting import Value
 from intentmatch.registry.reading.grammar import OUT_OF_SCOPE
 from intentmatch.registry.reading.reader import SUFFIXES
@@ -366,14 +366,14 @@ def _key(*, negative: bool) -> str:
 
 def _found(
     folder: Folder, text: str, intent: str | None, language: str | None, *, negative: bool
-) -> tuple[Listing, Part]:
+) -> tuple[Listing, WrittenNode]:
     """Find a line. Raises `InputError` if the intent does not exist, and for no line or several."""
     if intent is not None:
         folder.require(intent)
     return folder.find(text, _key(negative=negative), intent, _canonical(language))
 
 
-def _without_line(folder: Folder, lines: Listing, item: Part) -> Folder:
+def _without_line(folder: Folder, lines: Listing, item: WrittenNode) -> Folder:
     entry = lines.entry
     return folder.replaced(entry.file, entry.document.without(item, entry.value))
 

@@ -10,7 +10,7 @@ from typing import Any
 from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.registry.editing.document import Document
 from intentmatch.registry.editing.folder import UTTERANCES, Folder
-from intentmatch.registry.editing.layout import Part, read_as
+from intentmatch.registry.editing.layout import WrittenNode, read_as
 from intentmatch.registry.editing.quoting import Bare, Value
 
 FIELDS = ("title", "description", "response", "threshold", "when", "slots", "confirm", "metadata")
@@ -51,7 +51,7 @@ class SetField:
         return folder.replaced(entry.file, with_value(document, entry.value.resolved, self.field, value))
 
 
-def with_value(document: Document, mapping: Part, key: str, value: Value) -> Document:
+def with_value(document: Document, mapping: WrittenNode, key: str, value: Value) -> Document:
     """Set a key of a mapping, with as few changes as possible."""
     found = mapping.get(key)
     if found is None:
@@ -73,11 +73,11 @@ def with_value(document: Document, mapping: Part, key: str, value: Value) -> Doc
     return document.with_entry(document.follow(path), key, value, number)
 
 
-def _key(mapping: Part, name: str) -> Part:
+def _key(mapping: WrittenNode, name: str) -> WrittenNode:
     return next(key for key, _ in mapping.entries if key.text == name)
 
 
-def _names(part: Part) -> list[str]:
+def _names(part: WrittenNode) -> list[str]:
     return [name.text for name, _ in part.resolved.entries]
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.registry.editing.document import Document
-from intentmatch.registry.editing.layout import Part
+from intentmatch.registry.editing.layout import WrittenNode
 from intentmatch.registry.templates.syntax import parse
 from intentmatch.text.normalize import fold, language_code
 
@@ -21,8 +21,8 @@ class Entry(NamedTuple):
 
     file: Path
     document: Document
-    name: Part
-    value: Part
+    name: WrittenNode
+    value: WrittenNode
 
     @property
     def language(self) -> str | None:
@@ -36,7 +36,7 @@ class Listing(NamedTuple):
     entry: Entry
     key: str
     language: str | None
-    part: Part
+    part: WrittenNode
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Folder:
             for code, inner in value.resolved.entries:
                 yield Listing(entry, key, language_code(code.text), inner)
 
-    def tests_of(self, intent: str) -> Iterator[tuple[Path, Part, Part]]:
+    def tests_of(self, intent: str) -> Iterator[tuple[Path, WrittenNode, WrittenNode]]:
         """Yield the tests that name an intent, each with its file and the part that is the name."""
         for file, document in self.documents.items():
             tests = under(document.root, TESTS)
@@ -86,7 +86,9 @@ class Folder:
                     if part.resolved.kind == "text" and part.resolved.text.strip() == intent:
                         yield file, test, part
 
-    def find(self, text: str, key: str, intent: str | None = None, language: str | None = None) -> tuple[Listing, Part]:
+    def find(
+        self, text: str, key: str, intent: str | None = None, language: str | None = None
+    ) -> tuple[Listing, WrittenNode]:
         """Find the one line with a text: exact, else as a sentence, else ignoring case and punctuation.
 
         Raises `InputError` for no match or several.
@@ -114,7 +116,7 @@ def file_language(document: Document) -> str | None:
     return language_code(found.resolved.text) if found else None
 
 
-def under(part: Part | None, key: str) -> Part | None:
+def under(part: WrittenNode | None, key: str) -> WrittenNode | None:
     """Return the value under a key of a mapping or of its alias, None without one."""
     return part.resolved.get(key) if part is not None else None
 

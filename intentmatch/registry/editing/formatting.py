@@ -21,7 +21,7 @@ import yaml
 from intentmatch.core.errors import InputError
 from intentmatch.registry.editing.document import WIDTH, Document
 from intentmatch.registry.editing.folder import Folder
-from intentmatch.registry.editing.layout import Part, bare, dash, read_as
+from intentmatch.registry.editing.layout import WrittenNode, bare, dash, read_as
 from intentmatch.registry.editing.quoting import Place, is_plain, written
 from intentmatch.registry.reading.comments import LINE_BREAK, comments
 
@@ -82,7 +82,7 @@ class _Writer:
         self._notes = deque(self._note_at(comment.line - 1, comment.column - 1) for comment in comments(body))
         self._lines: list[str] = []
 
-    def text(self, root: Part | None) -> str:
+    def text(self, root: WrittenNode | None) -> str:
         """Return the formatted file."""
         end = (len(self._old), 0)
         span = (self._point(root.start)[0], self._point(root.end)[0]) if root else end
@@ -102,7 +102,7 @@ class _Writer:
                 self._notes.append(_Note(number, 0, found[0].rstrip(), alone=True))
         self._notes = deque(sorted(self._notes))
 
-    def _children(self, part: Part, indent: int, limit: _Point, key_column: int) -> None:
+    def _children(self, part: WrittenNode, indent: int, limit: _Point, key_column: int) -> None:
         """Emit the items of a list or mapping as lines; `limit` is where the next part begins."""
         units = part.entries or tuple((item, item) for item in part.items)
         for number, (first, value) in enumerate(units):
@@ -118,13 +118,13 @@ class _Writer:
                 break
             self._emit_note(indent)
 
-    def _begin(self, part: Part, number: int) -> _Point:
+    def _begin(self, part: WrittenNode, number: int) -> _Point:
         """Return the start of an item (at its dash) or of a key."""
         if part.kind == "list" and not part.style:
             return self._point(dash(self._body, part, number))
         return self._point((part.items or part.children[::2])[number].start)
 
-    def _value(self, head: str, value: Part, indent: int, limit: _Point, key: Part | None = None) -> None:
+    def _value(self, head: str, value: WrittenNode, indent: int, limit: _Point, key: WrittenNode | None = None) -> None:
         """Emit the value after a dash or a colon."""
         line = self._on_one_line(value, len(head) + 1)
         if line is None and value.children and not (value.style and self._has_note_inside(value)):
@@ -139,7 +139,7 @@ class _Writer:
         lines[-1] += self._note_beside(value.end)
         self._lines += lines
 
-    def _block(self, head: str, value: Part, indent: int, limit: _Point, key: Part | None) -> None:
+    def _block(self, head: str, value: WrittenNode, indent: int, limit: _Point, key: WrittenNode | None) -> None:
         """Emit a list or mapping below its key, or beside its dash."""
         properties = self._properties(value)
         column = -1 if key is None else self._point(key.start)[1]
@@ -160,7 +160,7 @@ class _Writer:
                 del self._lines[mark]
             self._lines[mark] = f"{head} {self._lines[mark].lstrip(' ')}"
 
-    def _on_one_line(self, part: Part, column: int) -> str | None:
+    def _on_one_line(self, part: WrittenNode, column: int) -> str | None:
         """Return a value that fits on the line of its key, otherwise None."""
         if part.kind in ("list", "mapping") and (not part.style or self._has_note_inside(part)):
             return None
@@ -168,7 +168,7 @@ class _Writer:
         is_one = part.kind == "alias" or (part.kind == "text" and not self._has_break(part))
         return text if text is not None and (is_one or column + len(text) <= WIDTH) else None
 
-    def _inline(self, part: Part, place: Place = "line") -> str | None:
+    def _inline(self, part: WrittenNode, place: Place = "line") -> str | None:
         """Return a part without line breaks, None for a text that needs them."""
         properties = self._properties(part)
         if part.kind == "alias":
@@ -187,7 +187,7 @@ class _Writer:
         closing = "]" if part.kind == "list" else "}"
         return f"{properties}{part.style}{', '.join(pieces)}{closing}"
 
-    def _raw(self, part: Part, indent: int, column: int) -> list[str]:
+    def _raw(self, part: WrittenNode, indent: int, column: int) -> list[str]:
         """Return the lines of a part unchanged but indented; its key or dash was in `column`."""
         first, *more = LINE_BREAK.split(self._body[part.start : part.end])
         if part.style in ("|", ">"):
@@ -196,7 +196,7 @@ class _Writer:
         lines = [" " * max(depth, indent + _STEP) + line.strip(" \t") for depth, line in zip(depths, more, strict=True)]
         return [first, *(line if line.strip() else "" for line in lines)]
 
-    def _raw_block(self, part: Part, header: str, lines: list[str], indent: int) -> list[str]:
+    def _raw_block(self, part: WrittenNode, header: str, lines: list[str], indent: int) -> list[str]:
         filled = next((line for line in LINE_BREAK.split(part.text) if line.strip()), "")
         begin = next((_depth(line) for line in lines if line.strip()), 0) - _depth(filled)
         digit = re.match(r"\S*?([1-9])", header[bare(self._body, part) - part.start :])
@@ -207,7 +207,7 @@ class _Writer:
             below += 1
         return [moved + line[begin:] if len(line) > begin else "" for line in lines]
 
-    def _properties(self, part: Part) -> str:
+    def _properties(self, part: WrittenNode) -> str:
         """Return anchor and tag, each followed by a space."""
         return "".join(f"{word} " for word in self._body[part.start : bare(self._body, part)].split())
 
@@ -246,10 +246,10 @@ class _Writer:
         before = self._old[note.line][: note.column]
         return " " * (len(before) - len(before.rstrip())) + note.text
 
-    def _has_break(self, part: Part) -> bool:
+    def _has_break(self, part: WrittenNode) -> bool:
         return LINE_BREAK.search(self._body, bare(self._body, part), part.end) is not None
 
-    def _has_note_inside(self, part: Part) -> bool:
+    def _has_note_inside(self, part: WrittenNode) -> bool:
         """Return whether the next comment is inside a part."""
         return bool(self._notes) and self._point(part.start) <= self._notes[0][:2] < self._point(part.end)
 

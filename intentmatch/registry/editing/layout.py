@@ -26,7 +26,7 @@ _TO_DASH = re.compile(r"(?:\s|#[^\r\n]*)*-")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class WrittenNode:
     """A node as written: `text[start:end]` of its file, including anchor and tag."""
 
     kind: Kind
@@ -36,17 +36,17 @@ class Part:
     """Quote of a text, | or > of a block text, or opening bracket of a list or mapping; "" without one."""
     text: str = ""
     """Content of a text, or name of an alias."""
-    children: tuple[Part, ...] = ()
+    children: tuple[WrittenNode, ...] = ()
     """Items of a list, alternating keys and values of a mapping, or the target of an alias."""
     anchor: str | None = None
 
     @property
-    def entries(self) -> tuple[tuple[Part, Part], ...]:
+    def entries(self) -> tuple[tuple[WrittenNode, WrittenNode], ...]:
         """Keys and values of a mapping; empty for other parts."""
         return tuple(zip(self.children[::2], self.children[1::2], strict=True)) if self.kind == "mapping" else ()
 
     @property
-    def items(self) -> tuple[Part, ...]:
+    def items(self) -> tuple[WrittenNode, ...]:
         """Items of a list; empty for other parts."""
         return self.children if self.kind == "list" else ()
 
@@ -56,15 +56,15 @@ class Part:
         return self.kind == "text" and not self.style and not self.text
 
     @property
-    def resolved(self) -> Part:
+    def resolved(self) -> WrittenNode:
         """The part itself, or the target of an alias."""
         return self.children[0] if self.kind == "alias" else self
 
-    def get(self, key: str) -> Part | None:
+    def get(self, key: str) -> WrittenNode | None:
         """Return the value under a key of a mapping, None without one."""
         return next((value for name, value in self.entries if name.text == key), None)
 
-    def walk(self) -> Iterator[Part]:
+    def walk(self) -> Iterator[WrittenNode]:
         """Yield this part and all parts written inside it, in text order."""
         yield self
         if self.kind != "alias":
@@ -72,12 +72,12 @@ class Part:
                 yield from child.walk()
 
 
-def layout(text: str) -> Part | None:
+def layout(text: str) -> WrittenNode | None:
     """Return the root part of a text with one document, None for an empty one. Raises `yaml.YAMLError`."""
-    anchors: dict[str, Part] = {}
-    root: Part | None = None
+    anchors: dict[str, WrittenNode] = {}
+    root: WrittenNode | None = None
     # Start event and parts so far of each open collection.
-    open_: list[tuple[Any, list[Part]]] = []
+    open_: list[tuple[Any, list[WrittenNode]]] = []
     for event in yaml.parse(text, Loader=LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
             open_.append((event, []))
@@ -93,34 +93,34 @@ def layout(text: str) -> Part | None:
     return root
 
 
-def _part(text: str, event: Any, end: Any, children: list[Part], anchors: dict[str, Part]) -> Part:
+def _part(text: str, event: Any, end: Any, children: list[WrittenNode], anchors: dict[str, WrittenNode]) -> WrittenNode:
     first, last = event.start_mark.index, end.end_mark.index
     if isinstance(event, yaml.AliasEvent):
         name = str(event.anchor)
         if name not in anchors:
             raise yaml.YAMLError(f"undefined alias *{name}")
-        return Part("alias", first, last, text=name, children=(anchors[name],))
+        return WrittenNode("alias", first, last, text=name, children=(anchors[name],))
     if isinstance(event, yaml.ScalarEvent):
         style = event.style or ""
         if style in ("|", ">") or not event.value:
             # PyYAML ends these at the start of the next token.
             while last and text[last - 1].isspace():
                 last -= 1
-        return Part("text", min(first, last), last, style, event.value, anchor=event.anchor)
+        return WrittenNode("text", min(first, last), last, style, event.value, anchor=event.anchor)
     kind: Kind = "list" if isinstance(event, yaml.SequenceStartEvent) else "mapping"
     style = ("[" if kind == "list" else "{") if event.flow_style else ""
     if not style and children:
         last = children[-1].end
-    return Part(kind, first, last, style, children=tuple(children), anchor=event.anchor)
+    return WrittenNode(kind, first, last, style, children=tuple(children), anchor=event.anchor)
 
 
-def bare(text: str, part: Part) -> int:
+def bare(text: str, part: WrittenNode) -> int:
     """Return the start of a part after its anchor and tag."""
     found = _PROPERTIES.match(text, part.start, part.end)
     return found.end() if found else part.start
 
 
-def dash(text: str, block: Part, number: int) -> int:
+def dash(text: str, block: WrittenNode, number: int) -> int:
     """Return the position of an item's dash in a block list."""
     found = _TO_DASH.match(text, block.items[number - 1].end if number else bare(text, block))
     return found.end() - 1 if found else block.items[number].start
@@ -130,7 +130,7 @@ class _Alias(NamedTuple):
     name: str
 
 
-def read_as(part: Part, overrides: Mapping[int, Any] = UNCHANGED) -> Any:
+def read_as(part: WrittenNode, overrides: Mapping[int, Any] = UNCHANGED) -> Any:
     """Return the content of a part as texts and nested tuples; `overrides` maps the id of a part to its content."""
     if id(part) in overrides:
         return overrides[id(part)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from intentmatch.core.errors import InputError
 from intentmatch.registry.editing.edits import AddUtterance, RemoveIntent, RemoveUtterance, expecting
 from intentmatch.registry.editing.folder import NEGATIVES, UTTERANCES, Folder, Listing, sentence
-from intentmatch.registry.editing.layout import Part
+from intentmatch.registry.editing.layout import WrittenNode
 from intentmatch.text.normalize import fold
 
 
@@ -44,12 +44,12 @@ class MergeIntents:
                 folder = self._with(folder, *found, negative=True)
         return RemoveIntent(self.intent).apply(expecting(folder, self.intent, self.into))
 
-    def _with(self, folder: Folder, lines: Listing, item: Part, *, negative: bool) -> Folder:
+    def _with(self, folder: Folder, lines: Listing, item: WrittenNode, *, negative: bool) -> Folder:
         comment = lines.entry.document.comment_beside(item).strip().removeprefix("#").strip()
         return AddUtterance(self.into, item.text, lines.language, negative, True, comment).apply(folder)
 
 
-def _lines(folder: Folder, intent: str, key: str) -> dict[str, tuple[Listing, Part]]:
+def _lines(folder: Folder, intent: str, key: str) -> dict[str, tuple[Listing, WrittenNode]]:
     """Return the lines of an intent by their folded sentences."""
     items = ((lines, item.resolved) for lines in folder.lines(key, intent) for item in lines.part.resolved.items)
     return {fold(sentence(item.text)): (lines, item) for lines, item in items if item.kind == "text"}

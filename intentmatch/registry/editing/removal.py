@@ -10,7 +10,7 @@ from typing import NamedTuple
 from intentmatch.core.errors import InputError, Location
 from intentmatch.registry.editing.document import Document
 from intentmatch.registry.editing.folder import NEGATIVES, UTTERANCES, Folder
-from intentmatch.registry.editing.layout import Part
+from intentmatch.registry.editing.layout import WrittenNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def _without(folder: Folder, file: Path, places: Collection[tuple[int, int]]) ->
     document = folder.documents[file]
     intents = _values_of_intents(folder, file)
     alone: list[_Target] = []
-    together: list[Part] = []
+    together: list[WrittenNode] = []
     for holder, items in _found(document, places):
         whole = len(items) == len(holder.items)
         intent = intents.get(id(holder)) if whole else None
@@ -66,7 +66,7 @@ def _without(folder: Folder, file: Path, places: Collection[tuple[int, int]]) ->
     return document
 
 
-def _found(document: Document, places: Collection[tuple[int, int]]) -> Iterator[tuple[Part, list[Part]]]:
+def _found(document: Document, places: Collection[tuple[int, int]]) -> Iterator[tuple[WrittenNode, list[WrittenNode]]]:
     """Yield each list with its items at the places that can be removed."""
     for holder in document.root.walk() if document.root else ():
         if holder.kind != "list":
@@ -80,7 +80,7 @@ def _found(document: Document, places: Collection[tuple[int, int]]) -> Iterator[
             yield holder, items
 
 
-def _can_go(document: Document, item: Part) -> bool:
+def _can_go(document: Document, item: WrittenNode) -> bool:
     if item.kind != "text" or document.comment_beside(item).strip():
         return False
     try:
@@ -90,7 +90,7 @@ def _can_go(document: Document, item: Part) -> bool:
     return True
 
 
-def _values_of_intents(folder: Folder, file: Path) -> dict[int, Part]:
+def _values_of_intents(folder: Folder, file: Path) -> dict[int, WrittenNode]:
     """Return the value of the intent by the id of each list of utterances or negatives in a file."""
     return {
         id(lines.part): lines.entry.value

@@ -24,7 +24,7 @@ from intentmatch.server.protocols.typed_decisions import (
     Decider,
     Deciders,
     Option,
-    Part,
+    StrictModel,
     choice_confidence,
     count_words,
     intent_options,
@@ -34,7 +34,7 @@ from intentmatch.server.protocols.typed_decisions import (
 )
 
 
-class _Choice(Part):
+class _Choice(StrictModel):
     value: StrictStr | StrictBool
     description: str | None = None
 
@@ -43,7 +43,7 @@ class _Choice(Part):
         return Option(str(self.value), self.description or "")
 
 
-class _Level(Part):
+class _Level(StrictModel):
     label: str
     description: str | None = None
 
@@ -52,7 +52,7 @@ class _Level(Part):
         return Option(self.label, self.description or "")
 
 
-class _Asked(Part):
+class _Asked(StrictModel):
     instructions: str | list[Any] = ""
     name: str | None = None
 
@@ -97,7 +97,7 @@ class _ScoreQuestion(_Asked):
 _Question = Annotated[_PredicateQuestion | _ChoiceQuestion | _ScoreQuestion, Field(discriminator="type")]
 
 
-class _Request(Part):
+class _Request(StrictModel):
     model: str
     input: str | list[Any]
     questions: Annotated[list[_Question], Field(min_length=1, max_length=MAX_QUESTIONS)]

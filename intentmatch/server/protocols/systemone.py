@@ -25,7 +25,7 @@ from intentmatch.server.protocols.typed_decisions import (
     Decider,
     Deciders,
     Option,
-    Part,
+    StrictModel,
     choice_confidence,
     count_words,
     intent_options,
@@ -55,12 +55,12 @@ def _finite(value: Any) -> Any:
 _Text = Annotated[str | dict[str, Any] | list[Any], AfterValidator(_finite)]
 
 
-class _YesOrNo(Part):
+class _YesOrNo(StrictModel):
     true: _Text | None = None
     false: _Text | None = None
 
 
-class _Noul(Part):
+class _Noul(StrictModel):
     type: Literal["noul"]
     instructions: _Text | None = None
     criteria: _YesOrNo | None = None
@@ -90,7 +90,7 @@ class _Noul(Part):
         return text_of(self.criteria.false) if self.criteria and self.criteria.false is not None else None
 
 
-class _Choice(Part):
+class _Choice(StrictModel):
     type: Literal["choice"]
     instructions: _Text | None = None
     criteria: Annotated[dict[str, _Text | None], Field(min_length=1, max_length=MAX_OPTIONS)] | None = None
@@ -101,7 +101,7 @@ class _Choice(Part):
         return [Option(name, text_of(text)) for name, text in (self.criteria or {}).items()]
 
 
-class _Score(Part):
+class _Score(StrictModel):
     type: Literal["score"]
     instructions: _Text | None = None
     criteria: Annotated[list[_Text], Field(min_length=1, max_length=_MAX_LEVELS)]
@@ -115,7 +115,7 @@ class _Score(Part):
 _Question = Annotated[_Noul | _Choice | _Score, Field(discriminator="type")]
 
 
-class _Request(Part):
+class _Request(StrictModel):
     model: str
     state: str | dict[str, Any] | list[Any]
     questions: Annotated[

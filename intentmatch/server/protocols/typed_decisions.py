@@ -40,7 +40,7 @@ _KEPT_TEXTS = 4096
 Probabilities = NDArray[np.float64]
 
 
-class Part(BaseModel):
+class StrictModel(BaseModel):
     """A part of a request. A number is no text and a text is no number."""
 
     model_config = ConfigDict(frozen=True, strict=True)

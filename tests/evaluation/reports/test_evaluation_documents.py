@@ -11,7 +11,7 @@ from answers import outcome
 
 from intentmatch import Matcher
 from intentmatch.core.types import Case
-from intentmatch.evaluation import Part, Report, evaluate
+from intentmatch.evaluation import Report, ReportPart, evaluate
 from intentmatch.evaluation.gate import Check
 from intentmatch.evaluation.reports.html import to_html
 from intentmatch.evaluation.reports.junit import to_junit
@@ -86,7 +86,7 @@ def test_page_has_plots_with_titles_and_descriptions(report: Report):
 
 
 def test_page_plots_reliability_if_there_is_confidence():
-    part = Part("tests", tuple(outcome("a", "a", confidence=n / 20) for n in range(20)))
+    part = ReportPart("tests", tuple(outcome("a", "a", confidence=n / 20) for n in range(20)))
 
     assert 'aria-label="Reliability of the confidence"' in to_html(Report((part,)))
 
@@ -102,13 +102,13 @@ def test_page_escapes_texts_and_shows_locations_and_checks(report: Report):
     page.encode("utf-8", "replace")
 
 
-@pytest.mark.parametrize("part", [Part("held_out", (), not_asked=2), Part("tests", (outcome(None, None),))])
+@pytest.mark.parametrize("part", [ReportPart("held_out", (), not_asked=2), ReportPart("tests", (outcome(None, None),))])
 def test_page_of_an_empty_report_shows_dashes(part):
     assert "–" in read(to_html(Report((part,)))).text
 
 
 def test_confusion_plot_needs_a_confused_single_intent():
-    part = Part("tests", (outcome(("a", "b"), "a"), outcome("a", "a")))
+    part = ReportPart("tests", (outcome(("a", "b"), "a"), outcome("a", "a")))
 
     page = to_html(Report((part,)))
 
@@ -131,7 +131,7 @@ def test_junit_suites_and_counts(report: Report):
 
 
 def test_junit_failure_has_location_and_reason():
-    part = Part("tests", (outcome("a", "b", text="x\x00y"), outcome("a", "a")))
+    part = ReportPart("tests", (outcome("a", "b", text="x\x00y"), outcome("a", "a")))
 
     case = ET.fromstring(to_junit(Report((part,)))).find("testsuite/testcase")
 
@@ -155,7 +155,7 @@ def mistyped() -> Report:
     )
     noise = (Trial(outcome(None, "status", text="xq zzv")),)
     parts = (RobustnessPart("typos1", trials), RobustnessPart("accents", ()), RobustnessPart("noise", noise))
-    return Report((Part("tests", (outcome("a", "a"),)),), robustness=parts)
+    return Report((ReportPart("tests", (outcome("a", "a"),)),), robustness=parts)
 
 
 def test_page_shows_the_share_of_each_part_and_its_worst_messages(mistyped: Report):
@@ -180,7 +180,7 @@ def test_page_says_the_share_that_is_assumed_and_shows_messages_that_are_accepte
     facts = {"out_of_scope_share": 0.2, "out_of_scope_share_from": "shop.yaml:3"}
     parts = (RobustnessPart("noise", ()), RobustnessPart("everyday", trials))
 
-    text = read(to_html(Report((Part("tests", (outcome("a", "a"),)),), facts=facts, robustness=parts))).text
+    text = read(to_html(Report((ReportPart("tests", (outcome("a", "a"),)),), facts=facts, robustness=parts))).text
 
     assert "20% of all messages are assumed to be out of scope (out_of_scope_share: shop.yaml:3)." in text
     assert "Everyday talk: 1 of 3 accepted" in text
@@ -195,18 +195,18 @@ def test_page_says_how_many_messages_it_leaves_out(count: int, said: bool):
     trials = tuple(Trial(outcome(None, "status", text=f"message {number}")) for number in range(count))
     parts = (RobustnessPart("everyday", trials),)
 
-    text = read(to_html(Report((Part("tests", (outcome("a", "a"),)),), robustness=parts))).text
+    text = read(to_html(Report((ReportPart("tests", (outcome("a", "a"),)),), robustness=parts))).text
 
     accepted = text.partition(f"Everyday talk: {count} of {count} accepted #")[2].partition("Robustness")[0]
     assert ("and 2 more" in accepted) is said
 
 
 def test_report_of_an_earlier_release_has_no_share():
-    assert "assumed" not in to_html(Report((Part("tests", (outcome("a", "a"),)),)))
+    assert "assumed" not in to_html(Report((ReportPart("tests", (outcome("a", "a"),)),)))
 
 
 def test_report_without_robustness_has_no_section():
-    report = Report((Part("tests", (outcome("a", "a"),)),))
+    report = Report((ReportPart("tests", (outcome("a", "a"),)),))
 
     assert "Robustness" not in to_html(report)
     assert [suite.get("name") for suite in ET.fromstring(to_junit(report))] == ["test cases"]

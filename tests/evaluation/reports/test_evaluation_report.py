@@ -11,7 +11,7 @@ from answers import outcome
 from intentmatch import Matcher
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Case
-from intentmatch.evaluation import Part, Report, evaluate, read_report
+from intentmatch.evaluation import Report, ReportPart, evaluate, read_report
 from intentmatch.evaluation.reports.report import to_json
 
 
@@ -68,12 +68,12 @@ def test_a_missing_report_is_refused(tmp_path: Path):
 def test_calibration_error_of_held_out_cases_uses_in_scope_cases_only():
     outcomes = (outcome("a", "a", confidence=1.0), outcome(None, "a", confidence=1.0))
 
-    assert Part("held_out", outcomes).numbers.ece == 0.0
-    assert Part("tests", outcomes).numbers.ece == 0.5
+    assert ReportPart("held_out", outcomes).numbers.ece == 0.0
+    assert ReportPart("tests", outcomes).numbers.ece == 0.5
 
 
 def test_parts_are_found_by_name():
-    first, last = Part("held_out", ()), Part("tests", ())
+    first, last = ReportPart("held_out", ()), ReportPart("tests", ())
     report = Report((first, last))
 
     assert (report.part("held_out"), report.headline) == (first, last)

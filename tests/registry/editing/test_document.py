@@ -8,13 +8,13 @@ import pytest
 
 from intentmatch.core.errors import InputError
 from intentmatch.registry.editing.document import Document
-from intentmatch.registry.editing.layout import Part
+from intentmatch.registry.editing.layout import WrittenNode
 
 Edit = Callable[[Document], Document]
 WIDE = "x" * 100
 
 
-def part(document: Document, *way: str | int) -> Part:
+def part(document: Document, *way: str | int) -> WrittenNode:
     """Find a part by keys and numbers."""
     found = document.root
     for step in way:
@@ -23,7 +23,7 @@ def part(document: Document, *way: str | int) -> Part:
     return found
 
 
-def key(document: Document, *way: str) -> Part:
+def key(document: Document, *way: str) -> WrittenNode:
     """Find a key."""
     holder = part(document, *way[:-1])
     return next(name for name, _ in holder.entries if name.text == way[-1])

@@ -23,7 +23,7 @@ from intentmatch.registry.editing.edits import (
     RemoveUtterance,
     RenameIntent,
 )
-from intentmatch.registry.editing.layout import Part
+from intentmatch.registry.editing.layout import WrittenNode
 from intentmatch.registry.editing.plan import plan
 from intentmatch.registry.templates.syntax import labelled
 
@@ -160,7 +160,7 @@ def editable_lines(document: Document, edit: Edit) -> set[int]:
     return found
 
 
-def line_range(document: Document, first: Part, last: Part) -> set[int]:
+def line_range(document: Document, first: WrittenNode, last: WrittenNode) -> set[int]:
     start, end = document.body.count("\n", 0, first.start), document.body.count("\n", 0, last.end)
     while start and document.body.splitlines()[start - 1].lstrip().startswith("#"):
         start -= 1

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from intentmatch.registry.editing.layout import Part, bare, dash, layout
+from intentmatch.registry.editing.layout import WrittenNode, bare, dash, layout
 from intentmatch.registry.reading import nodes
 
 DATA = Path(__file__).parents[1] / "data"
@@ -19,7 +19,7 @@ def body(file: Path) -> str:
     return file.read_bytes().decode("utf-8-sig")
 
 
-def as_nodes(part: Part) -> object:
+def as_nodes(part: WrittenNode) -> object:
     """Return the content of a part with aliases resolved."""
     meant = part.resolved
     if meant.kind == "text":

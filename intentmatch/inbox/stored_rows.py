@@ -29,7 +29,7 @@ def row_of(entry: Entry, mode: str, salt: bytes) -> dict[str, Any] | None:
         return None
     text = entry.text if mode == "plain" else redacted
     return {
-        "key": key_of(entry.text, mode, salt),
+        "key": _key_of_kept(text, salt),
         "text": None if mode == "hashed" else _storable(text)[:CHARACTERS],
         "language": entry.language,
         "verdict": entry.verdict,
@@ -44,12 +44,15 @@ def row_of(entry: Entry, mode: str, salt: bytes) -> dict[str, Any] | None:
 def given_back(text: str, mode: str, salt: bytes) -> dict[str, Any]:
     """Return key and text of a handled message, as the mode stores them."""
     kept = text if mode == "plain" else redact(text)
-    return {"key": key_of(text, mode, salt), "text": None if mode == "hashed" else _storable(kept)[:CHARACTERS]}
+    return {"key": _key_of_kept(kept, salt), "text": None if mode == "hashed" else _storable(kept)[:CHARACTERS]}
 
 
 def key_of(text: str, mode: str, salt: bytes) -> bytes:
     """Return the salted hash by which a message is found."""
-    kept = text if mode == "plain" else redact(text)
+    return _key_of_kept(text if mode == "plain" else redact(text), salt)
+
+
+def _key_of_kept(kept: str, salt: bytes) -> bytes:
     return hashlib.blake2b(fold(kept).encode("utf-8", "replace"), key=salt, digest_size=16).digest()
 
 

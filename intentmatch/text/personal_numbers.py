@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal
 
 Kind = Literal["card", "phone"]
@@ -19,8 +20,8 @@ NUMBER = re.compile(rf"(?<!\d)[(（]?(?:[+＋]\s?)?[(（]?\d(?:{_GAP}{{0,4}}\d){
 
 # Part of a name ("AB-1234") is no phone number. Only Latin letters count: some scripts are written without spaces.
 _IN_NAME = re.compile(r"[A-Za-z_#][\-_/]?\Z")
-# Number of digits of a card.
-_SHORTEST, _LONGEST = 13, 19
+# Number of digits of a card, and of the shortest phone number.
+_SHORTEST, _LONGEST, _FEWEST = 13, 19, 7
 _OPEN, _CLOSED = "(（", ")）"
 _GROUP = re.compile(r"\d+")
 _DATE = re.compile(
@@ -44,13 +45,14 @@ def personal_numbers(run: re.Match[str]) -> Iterator[tuple[int, int, Kind]]:
     if _has_currency(whole, run.start(), run.end()):
         return
     groups = [found.span() for found in _GROUP.finditer(text)]
+    digits = [_decimal(text[start:end]) for start, end in groups]
     # Up to the first border, the run may belong to a name before it.
     first_free = 0
     if text[0].isdecimal() and _IN_NAME.search(whole, max(0, run.start() - 2), run.start()):
         first_free = next((n for n in range(1, len(groups)) if _is_border(_gap(text, groups, n))), len(groups))
     last_end = 0
     for first, (begin, _) in enumerate(groups):
-        if begin >= last_end and (found := _longest(text, groups, first, first_free)) is not None:
+        if begin >= last_end and (found := _longest(text, groups, digits, first, first_free)) is not None:
             yield found
             last_end = found[1]
 
@@ -61,23 +63,27 @@ def _has_currency(text: str, start: int, end: int) -> bool:
     return any(unicodedata.category(character) == "Sc" for character in around)
 
 
-def _longest(text: str, groups: Sequence[tuple[int, int]], first: int, first_free: int) -> tuple[int, int, Kind] | None:
+def _longest(
+    text: str, groups: Sequence[tuple[int, int]], digits: Sequence[str], first: int, first_free: int
+) -> tuple[int, int, Kind] | None:
     """Return the longest card or phone number that begins with a group of digits."""
     if first and not _is_border(_gap(text, groups, first)):
         return None
     begin = groups[first][0] - (text[groups[first][0] - 1] in _OPEN) if first else 0
-    for last in range(_reach(groups, first), first - 1, -1):
-        end = groups[last][1]
-        if last + 1 < len(groups) and not _is_border(_gap(text, groups, last + 1)):
-            continue
-        # An opening bracket belongs to the number only if it is closed within the number.
-        start = begin + (text[begin] in _OPEN and _is_open(text[begin:end]))
-        digits = _grouped(text, groups[first : last + 1])
-        if "+" not in text[start:end] and _is_card("".join(digits), digits):
-            return start, _end(text, end), "card"
-        alone = first <= first_free and not _goes_on(text, groups, first, last)
-        if first >= first_free and _is_phone(_plain(text[start:end]), digits, alone=alone):
-            return start, _end(text, end), "phone"
+    last, count = _reach(digits, first)
+    while count >= _FEWEST:
+        if last + 1 == len(groups) or _is_border(_gap(text, groups, last + 1)):
+            end = groups[last][1]
+            # An opening bracket belongs to the number only if it is closed within the number.
+            start = begin + (text[begin] in _OPEN and _is_open(text[begin:end]))
+            joined = _joined(groups[first : last + 1], digits[first : last + 1])
+            if count >= _SHORTEST and "+" not in text[start:end] and _is_card("".join(joined), joined):
+                return start, _end(text, end), "card"
+            alone = first <= first_free and not _goes_on(text, groups, first, last)
+            if first >= first_free and _is_phone(_plain(text[start:end]), joined, alone=alone):
+                return start, _end(text, end), "phone"
+        count -= len(digits[last])
+        last -= 1
     return None
 
 
@@ -100,16 +106,17 @@ def _gap(text: str, groups: Sequence[tuple[int, int]], second: int) -> str:
     return text[groups[second - 1][1] : groups[second][0]]
 
 
-def _grouped(text: str, groups: Sequence[tuple[int, int]]) -> list[str]:
-    """Return the digits of groups as 0 to 9. Digits that are written one by one are joined at the narrowest gaps."""
-    digits = [_decimal(text[start:end]) for start, end in groups]
-    if len(digits) < 2 or any(len(each) > 1 for each in digits):
+def _joined(groups: Sequence[tuple[int, int]], digits: Sequence[str]) -> Sequence[str]:
+    """Return groups of digits. Digits that are written one by one are joined at the narrowest gaps."""
+    if len(digits) < 2 or max(map(len, digits)) > 1:
         return digits
-    gaps = [_gap(text, groups, second) for second in range(1, len(groups))]
-    narrow = min(map(len, gaps))
-    joined = digits[:1]
+    gaps = [start - end for (_, end), (start, _) in pairwise(groups)]
+    narrow = min(gaps)
+    if narrow == max(gaps):
+        return ["".join(digits)]
+    joined = [digits[0]]
     for gap, digit in zip(gaps, digits[1:], strict=True):
-        if len(gap) == narrow:
+        if gap == narrow:
             joined[-1] += digit
         else:
             joined.append(digit)
@@ -120,15 +127,13 @@ def _is_open(text: str) -> bool:
     return sum(character in _OPEN for character in text) > sum(character in _CLOSED for character in text)
 
 
-def _reach(groups: Sequence[tuple[int, int]], first: int) -> int:
-    """Return the last group that a number of at most 19 digits from this group can include."""
-    count, last = 0, first
-    for position in range(first, len(groups)):
-        count += groups[position][1] - groups[position][0]
-        if count > _LONGEST:
-            break
-        last = position
-    return last
+def _reach(digits: Sequence[str], first: int) -> tuple[int, int]:
+    """Return the last group that a number of at most 19 digits from this group can include, and its digits."""
+    count, last = 0, first - 1
+    while last + 1 < len(digits) and count + len(digits[last + 1]) <= _LONGEST:
+        last += 1
+        count += len(digits[last])
+    return last, count
 
 
 def _is_border(gap: str) -> bool:
@@ -143,6 +148,8 @@ def _decimal(digits: str) -> str:
 
 def _plain(text: str) -> str:
     """Return a number without marks that nobody sees, and with the usual form of other characters."""
+    if text.isascii():
+        return text
     return "".join(each for each in unicodedata.normalize("NFKC", text) if unicodedata.category(each) != "Cf")
 
 
@@ -166,15 +173,15 @@ def _is_phone(text: str, groups: Sequence[str], *, alone: bool) -> bool:
     count = len(digits)
     if text.lstrip("(").startswith("+"):
         return 7 <= count <= 15  # ITU-T E.164
-    if _is_other(text):
-        return False
     if digits[0] == "0":
-        return _is_dialled(digits, grouped=len(groups) > 1)
-    if len(groups) == 1:
-        return _BARE_MOBILE.fullmatch(digits) is not None
-    if text.startswith("(") or _BRACKETED.fullmatch(text):
-        return 8 <= count <= 12
-    return alone and 8 <= count <= 12 and _is_grouped([len(group) for group in groups])
+        found = _is_dialled(digits, grouped=len(groups) > 1)
+    elif len(groups) == 1:
+        found = _BARE_MOBILE.fullmatch(digits) is not None
+    elif text.startswith("(") or _BRACKETED.fullmatch(text):
+        found = 8 <= count <= 12
+    else:
+        found = alone and 8 <= count <= 12 and _is_grouped([len(group) for group in groups])
+    return found and not _is_other(text)
 
 
 def _is_other(text: str) -> bool:

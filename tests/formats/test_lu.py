@@ -138,6 +138,7 @@ def test_unsupported_content_is_reported(tmp_path):
         ("{@Building Number=17} {'a b'=c}", "{Building Number=17} {a b=c}"),
         ("[[my] first name is] {n}", "[[my] first name is] {n}"),
         ("title of [(a|b)]", "title of [a|b]"),
+        ("title of ((a|b))", "title of \\((a|b)\\)"),
         ("(just brackets) and {n}", "\\(just brackets\\) and {n}"),
         ("lone [ and {n}", "lone \\[ and {n}"),
         ("<b> {n}", "\\<b\\> {n}"),

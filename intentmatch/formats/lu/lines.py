@@ -7,7 +7,7 @@ a line a pattern. A backslash escapes a sign.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from intentmatch.formats.kit.draft import Label
@@ -28,8 +28,11 @@ NameOf = Callable[[str, str | None], str]
 """Returns the slot name of an entity and an optional role; called once for each label that is kept."""
 
 
-class _Part(NamedTuple):
-    kind: Literal["text", "sign", "slot", "open", "close"]
+class _Token(NamedTuple):
+    """A stretch of a line: a text, a bracket or bar, a slot, or the begin or end of a label."""
+
+    kind: Literal["text", "sign", "syntax", "slot", "open", "close"]
+    """A sign that is part of a pattern becomes "syntax"."""
     text: str
     """The text, or the name of the entity for `slot` and `open`."""
     role: str | None = None
@@ -49,23 +52,19 @@ class Line(NamedTuple):
 
 def parse(line: str, name_of: NameOf) -> Line:
     """Parse a line. Only the innermost labels are kept."""
-    parts = list(_parts(line))
-    paired = _paired(parts)
-    kept, outer, unclosed = _innermost(parts)
-    for number, part in enumerate(parts):
-        if part.kind == "slot" or (part.kind == "open" and number in kept):
-            parts[number] = part._replace(text=name_of(part.text, part.role))
-    is_pattern = bool(paired) or any(part.kind == "slot" for part in parts)
+    tokens, outer, unclosed = _innermost(_with_syntax([*_tokens(line)]))
+    tokens = [one._replace(text=name_of(one.text, one.role)) if one.kind in ("slot", "open") else one for one in tokens]
     text = ""
     labels: list[Label] = []
-    for number, part in enumerate(parts):
-        if part.kind == "open" and number in kept:
-            labels.append(Label(part.text, len(text), len(text)))
-        elif part.kind == "close" and number in kept:
+    for token in tokens:
+        if token.kind == "open":
+            labels.append(Label(token.text, len(text), len(text)))
+        elif token.kind == "close":
             labels[-1] = labels[-1]._replace(end=len(text))
-        elif part.kind in ("text", "sign"):
-            text += part.text
-    template = "".join(_written(parts, kept, paired)).strip() if is_pattern else None
+        elif token.kind != "slot":
+            text += token.text
+    is_pattern = any(token.kind in ("syntax", "slot") for token in tokens)
+    template = "".join(_template(tokens)).strip() if is_pattern else None
     return Line(text, tuple(labels), template, outer, unclosed)
 
 
@@ -74,94 +73,90 @@ def escaped(text: str) -> str:
     return _SIGNS.sub(r"\\\g<0>", text)
 
 
-def _parts(line: str) -> Iterator[_Part]:
+def _tokens(line: str) -> Iterator[_Token]:
     depth = end = 0
-    for token in _TOKEN.finditer(line):
-        if token.start() > end:
-            yield _Part("text", line[end : token.start()])
-        end = token.end()
-        if token["escaped"]:
-            yield _Part("text", token[0][1])
-        elif token["open"]:
+    for found in _TOKEN.finditer(line):
+        if found.start() > end:
+            yield _Token("text", line[end : found.start()])
+        end = found.end()
+        if found["escaped"]:
+            yield _Token("text", found[0][1])
+        elif found["open"]:
             depth += 1
-            yield _Part("open", token["label"].strip("\"'"), token["label_role"])
-        elif token["slot"]:
-            yield _Part("slot", token["name"].strip("\"'"), token["name_role"])
-        elif token["sign"]:
-            yield _Part("sign", token[0])
+            yield _Token("open", found["label"].strip("\"'"), found["label_role"])
+        elif found["slot"]:
+            yield _Token("slot", found["name"].strip("\"'"), found["name_role"])
+        elif found["sign"]:
+            yield _Token("sign", found[0])
         elif depth:
             depth -= 1
-            yield _Part("close", "")
+            yield _Token("close", "")
         else:
-            yield _Part("text", token[0])
+            yield _Token("text", found[0])
     if line[end:]:
-        yield _Part("text", line[end:])
+        yield _Token("text", line[end:])
 
 
-def _paired(parts: list[_Part]) -> frozenset[int]:
-    """Return the positions of the brackets that form a pattern, and of the bars in them.
+def _with_syntax(tokens: Sequence[_Token]) -> list[_Token]:
+    """Return the tokens with the brackets that form a pattern, and the bars in them, as syntax.
 
-    In `[(a|b)]`, as LUIS writes optional alternatives, the round brackets are redundant and removed from `parts`.
+    In `[(a|b)]`, as LUIS writes optional alternatives, the round brackets are redundant and become empty.
     """
-    found: set[int] = set()
-    inner: dict[int, int] = {}
+    found = [*tokens]
+    ends: dict[int, int] = {}
     waiting: list[tuple[str, int, list[int]]] = []
-    for number, part in enumerate(parts):
-        if part.kind != "sign":
-            continue
-        if part.text in "([":
-            waiting.append((part.text, number, []))
-        elif not waiting:
-            continue
-        elif part.text == "|":
+    for number, sign in ((number, token.text) for number, token in enumerate(tokens) if token.kind == "sign"):
+        if sign in "([":
+            waiting.append((sign, number, []))
+        elif sign == "|" and waiting:
             waiting[-1][2].append(number)
-        elif waiting[-1][0] == _PAIRS[part.text]:
+        elif sign != "|" and waiting and waiting[-1][0] == _PAIRS[sign]:
             bracket, start, bars = waiting.pop()
-            # Round brackets without a bar are plain text.
-            if bracket == "[" or bars:
-                found |= {start, number, *bars}
-            if bracket == "(" and bars:
-                inner[start] = number
-            elif inner.get(start + 1) == number - 1:
-                parts[start + 1] = parts[number - 1] = _Part("text", "")
-    return frozenset(found)
+            if bracket == "(" and not bars:
+                continue  # they are plain text
+            for place in (start, number, *bars):
+                found[place] = tokens[place]._replace(kind="syntax")
+            if bracket == "(":
+                ends[start] = number
+            elif ends.get(start + 1) == number - 1:
+                found[start + 1] = found[number - 1] = _Token("text", "")
+    return found
 
 
-def _innermost(parts: list[_Part]) -> tuple[frozenset[int], tuple[str, ...], bool]:
-    """Return the positions of the innermost labels, the names of the outer ones, and whether a label is unclosed."""
+def _innermost(tokens: Sequence[_Token]) -> tuple[list[_Token], tuple[str, ...], bool]:
+    """Return the tokens without the labels around others, the names of these, and whether a label is unclosed."""
     kept: set[int] = set()
     outer: list[str] = []
     waiting: list[int] = []
     last = -1
-    for number, part in enumerate(parts):
-        if part.kind in ("open", "slot"):
+    for number, token in enumerate(tokens):
+        if token.kind in ("open", "slot"):
             last = number
-        if part.kind == "open":
+        if token.kind == "open":
             waiting.append(number)
-        elif part.kind == "close":
+        elif token.kind == "close":
             start = waiting.pop()
             if start == last:
                 kept |= {start, number}
             else:
-                outer.append(parts[start].role or parts[start].text)
-    return frozenset(kept), tuple(dict.fromkeys(outer)), bool(waiting)
+                outer.append(tokens[start].role or tokens[start].text)
+    rest = [token for number, token in enumerate(tokens) if token.kind not in ("open", "close") or number in kept]
+    return rest, tuple(dict.fromkeys(outer)), bool(waiting)
 
 
-def _written(parts: list[_Part], kept: frozenset[int], paired: frozenset[int]) -> Iterator[str]:
-    """Yield the pieces of a template."""
-    label: list[str] | None = None
-    for number, part in enumerate(parts):
-        if part.kind == "open" and number in kept:
-            label = []
-            yield f"{{{part.text}="
-        elif part.kind == "close" and number in kept and label is not None:
-            yield f"{escape(''.join(label).strip())}}}"
+def _template(tokens: Iterable[_Token]) -> Iterator[str]:
+    """Yield the pieces of a template. In a label, everything is text."""
+    label: str | None = None
+    for token in tokens:
+        if token.kind == "open":
+            label = ""
+            yield f"{{{token.text}="
+        elif token.kind == "close" and label is not None:
+            yield f"{escape(label.strip())}}}"
             label = None
-        elif label is not None and part.kind in ("text", "sign"):
-            label.append(part.text)
-        elif part.kind == "slot":
-            yield f"{{{part.text}}}"
-        elif part.kind == "sign" and number in paired:
-            yield part.text
-        elif part.kind in ("text", "sign"):
-            yield escape(part.text)
+        elif token.kind == "slot":
+            yield f"{{{token.text}}}"
+        elif label is not None:
+            label += token.text
+        else:
+            yield token.text if token.kind == "syntax" else escape(token.text)

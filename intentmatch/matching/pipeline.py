@@ -32,7 +32,7 @@ from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.word_matches import ignored_words, word_matches
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of
 from intentmatch.reading.parts import parts_of
-from intentmatch.reading.reader import Hits, Reader, Reading, checked_and_cleaned, only
+from intentmatch.reading.reader import Hits, MessageReader, Reading, checked_and_cleaned, only
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
 from intentmatch.reading.trace import TraceRecorder
@@ -89,7 +89,7 @@ class Engine:
             else:
                 self._reranking = Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
         self._resolver = OptionsResolver(registry, self.settings.top_k)
-        self._reader = Reader(registry, self.settings)
+        self._reader = MessageReader(registry, self.settings)
         self._results = ResultBuilder(registry, tolerant=self.settings.fuzzy < 1.0)
         self._other_values: OtherValues | None = None
         if any(utterance.marks for utterance in registry.utterances):

@@ -56,7 +56,7 @@ class Reading(NamedTuple):
         return not self.exact and not self.refused
 
 
-class Reader:
+class MessageReader:
     """Reads messages to one registry. Safe to use from many threads."""
 
     def __init__(self, registry: Registry, settings: Settings) -> None:

@@ -1,5 +1,5 @@
 """Extract slot values from messages as entities with exact spans. Each kind of slot has a module of its own."""
 
-from intentmatch.slots.reader import Reading, SlotReader, slot_readers
+from intentmatch.slots.reader import SlotReader, SlotValues, slot_readers
 
-__all__ = ["Reading", "SlotReader", "slot_readers"]
+__all__ = ["SlotReader", "SlotValues", "slot_readers"]

@@ -48,7 +48,7 @@ def numbers(message: Message) -> list[NumberAt]:
     letters = list(message.plain)
     for mega in _MEGA.finditer(message.text):
         letters[mega.start()] = "M"
-    reading = _Reading("".join(letters), patterns)
+    reading = _NumberJoiner("".join(letters), patterns)
     for number in _without_overlaps(_single(message, patterns)):
         reading.add(number)
     message.memo[numbers] = reading.numbers()
@@ -116,7 +116,7 @@ def _without_overlaps(found: Iterable[NumberAt]) -> list[NumberAt]:
     return kept
 
 
-class _Reading:
+class _NumberJoiner:
     """Joins the numbers of a text, from the left, with the words beside them."""
 
     def __init__(self, text: str, patterns: _NumberPatterns) -> None:

@@ -57,7 +57,7 @@ _FINDERS: Mapping[str, Callable[[], Finder]] = {
 }
 
 
-class Reading(NamedTuple):
+class SlotValues(NamedTuple):
     """Slot values of a message."""
 
     entities: tuple[Entity, ...]
@@ -97,7 +97,7 @@ class SlotReader:
         free = [slot.name for slot in intent.slots if slot.kind == "any"]
         self._frames = {name: frames_by_language(name, intent.utterances) for name in free}
 
-    def read(self, text: str, language: str | None = None, now: datetime | None = None) -> Reading:
+    def read(self, text: str, language: str | None = None, now: datetime | None = None) -> SlotValues:
         """Return the entities and missing slots of a message that matched the intent."""
         message = Message(readable(text), self._languages.code(language), now)
         entities = self._to_the_end(text, message, self._entities(message, self._slots))
@@ -109,7 +109,7 @@ class SlotReader:
             for slot in self._slots
             if slot.name in unsure or (slot.required and slot.name not in there)
         )
-        return Reading(tuple(entities), questions, tuple(message.remarks))
+        return SlotValues(tuple(entities), questions, tuple(message.remarks))
 
     def fill(
         self,

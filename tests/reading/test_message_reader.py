@@ -7,7 +7,7 @@ import pytest
 from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Intent, Registry, Utterance
-from intentmatch.reading.reader import MAX_CHARACTERS, Reader, Reading
+from intentmatch.reading.reader import MAX_CHARACTERS, MessageReader, Reading
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
 
@@ -22,7 +22,7 @@ REGISTRY = Registry(
         intent("cancel", "cancel my order", "stop the purchase", "até logo"),
     )
 )
-READER = Reader(REGISTRY, Settings())
+READER = MessageReader(REGISTRY, Settings())
 ANY = ResolvedOptions(top_k=5)
 
 
@@ -110,7 +110,7 @@ def test_end_of_a_long_message_is_left_out() -> None:
 
 
 def test_fuzzy_setting_of_one_reads_messages_as_written() -> None:
-    reading = Reader(REGISTRY, Settings(fuzzy=1.0)).read("tarck the delivrey", ANY)
+    reading = MessageReader(REGISTRY, Settings(fuzzy=1.0)).read("tarck the delivrey", ANY)
 
     assert reading.meant.text == "tarck the delivrey"
     assert reading.hits == {}

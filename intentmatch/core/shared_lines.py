@@ -138,12 +138,12 @@ class SharedLines:
     def _context(self, own: frozenset[int]) -> frozenset[str]:
         intents = self._registry.intents
         tags = {tag for intent in own for tag in intents[intent].when}
-        answering = {*own, *(intent for tag in tags for intent in self._by_tag.get(tag, ()))}
+        permitted = {*own, *(intent for tag in tags for intent in self._by_tag.get(tag, ()))}
         for tag in self._registry.tags:
-            more = self._by_tag.get(tag, frozenset()) - answering
-            if all(self.sharers[intent].isdisjoint(answering | more) for intent in more):
+            more = self._by_tag.get(tag, frozenset()) - permitted
+            if all(self.sharers[intent].isdisjoint(permitted | more) for intent in more):
                 tags.add(tag)
-                answering |= more
+                permitted |= more
         return frozenset(tags)
 
 

@@ -181,9 +181,9 @@ class ServedBot:
         return self._bot.inbox
 
     @contextmanager
-    def answering(self) -> Iterator[Snapshot]:
-        """Give the registry in use for one answer."""
-        with _explained(), self._bot.answering() as snapshot:
+    def snapshot_for(self) -> Iterator[Snapshot]:
+        """Lend the registry in use, for one answer."""
+        with _explained(), self._bot.snapshot_for() as snapshot:
             yield snapshot
 
     async def reload(self) -> Matcher:

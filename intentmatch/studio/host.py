@@ -55,8 +55,8 @@ class Bot(Protocol):
     def inbox(self) -> Inbox | None:
         """The messages that were not understood; None if the setting `inbox` is off."""
 
-    def answering(self) -> AbstractContextManager[Snapshot]:
-        """Give the registry in use for one answer."""
+    def snapshot_for(self) -> AbstractContextManager[Snapshot]:
+        """Lend the registry in use, for one answer."""
 
     async def reload(self) -> Matcher:
         """Read the files again. Raises `BotUnavailableError` if they are invalid; the last registry stays active."""

@@ -180,7 +180,7 @@ def _expected(row: Row) -> str | None:
 
 
 def _answers(bot: Bot, asked: Sequence[Asked], first: int) -> list[Row]:
-    with bot.answering() as snapshot:
+    with bot.snapshot_for() as snapshot:
         results = snapshot.match_many([one.text for one in asked])
     return [row_of(first + place, one, result) for place, (one, result) in enumerate(zip(asked, results, strict=True))]
 

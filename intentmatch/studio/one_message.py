@@ -225,7 +225,7 @@ def segments(message: str, entities: Sequence[Entity]) -> Iterator[tuple[str, En
 
 
 def _answer(bot: Bot, text: str, language: str | None) -> tuple[MatchResult, tuple[WordMatch, ...], str, float]:
-    with bot.answering() as snapshot:
+    with bot.snapshot_for() as snapshot:
         start = time.perf_counter()
         result = snapshot.match(text, language=language)
         milliseconds = (time.perf_counter() - start) * 1000

@@ -77,15 +77,15 @@ async def early_answer(app: ASGIApp, request: Request) -> Response | None:
         asked.set()
         return await _nothing()
 
-    answering = asyncio.create_task(_response(app, request, receive))
+    response = asyncio.create_task(_response(app, request, receive))
     asking = asyncio.create_task(asked.wait())
     try:
-        await asyncio.wait({answering, asking}, return_when=asyncio.FIRST_COMPLETED)
-        return None if asked.is_set() else answering.result()
+        await asyncio.wait({response, asking}, return_when=asyncio.FIRST_COMPLETED)
+        return None if asked.is_set() else response.result()
     finally:
         asking.cancel()
-        answering.cancel()
-        await asyncio.gather(answering, return_exceptions=True)
+        response.cancel()
+        await asyncio.gather(response, return_exceptions=True)
 
 
 async def _nothing() -> Message:
@@ -114,7 +114,7 @@ def ingress(app: ASGIApp) -> ASGIApp:
     id that the app has got from it.
     """
 
-    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+    async def ingress_app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await app(scope, receive, partial(_send_without_id, send))
             return
@@ -126,7 +126,7 @@ def ingress(app: ASGIApp) -> ASGIApp:
             await receive()
             await send({"type": f"lifespan.{event}.complete"})
 
-    return answering
+    return ingress_app
 
 
 async def _send_without_id(send: Send, message: Message) -> None:

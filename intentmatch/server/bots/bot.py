@@ -130,10 +130,10 @@ class Bot:
         return chosen or self.matcher
 
     @contextmanager
-    def answering(self, conversation: str | None = None) -> Iterator[Snapshot]:
-        """Give the registry of a conversation for one answer.
+    def snapshot_for(self, conversation: str | None = None) -> Iterator[Snapshot]:
+        """Lend the registry that answers a conversation, for one answer.
 
-        Notes whether the registry in use failed through no fault of the caller.
+        Note whether the registry in use failed through no fault of the caller: then `ready` tries it again.
         """
         matcher = self.matcher_for(conversation)
         try:
@@ -165,7 +165,7 @@ class Bot:
             except Exception as error:  # noqa: BLE001 - such as a name in `allowed` that only the present one has
                 self.candidate.failed(error)
         if answer is None:
-            with self.answering():
+            with self.snapshot_for():
                 answer = await self._queue.match(self.matcher, message, options)
         self.record([answer.result], answer.registry, options, conversation, [message])
         return answer.result
@@ -175,7 +175,7 @@ class Bot:
 
         Raises what `BatchQueue.in_parts` does, and `ProblemError` (503) until the matcher is loaded.
         """
-        with self.answering() as snapshot:
+        with self.snapshot_for() as snapshot:
 
             def match(part: Sequence[str | Hypotheses]) -> list[MatchResult]:
                 return snapshot.match_many(
@@ -222,14 +222,14 @@ class Bot:
 
     def _answer_and_record(self) -> None:
         """Answer a message, and see that it could be recorded."""
-        with self.answering() as snapshot:
+        with self.snapshot_for() as snapshot:
             if utterance := next(iter(snapshot.registry.utterances), None):
                 snapshot.match(_probing(utterance), language=utterance.language)
             Inbox.from_settings(snapshot.settings, self.matcher.address)
 
     def _warm_up(self) -> None:
         """Send messages of every language, and of every intent with slots, through all stages."""
-        with self.answering() as snapshot:
+        with self.snapshot_for() as snapshot:
             registry = snapshot.registry
             tried = {utterance.language: utterance for utterance in registry.utterances}
             slotted = [intent.all_utterances[0] for intent in registry if intent.slots]

@@ -223,7 +223,7 @@ def _answered(bot: Bot, query: _Text, session: Session, tags: Collection[str], c
         return responses[zlib.crc32(query.text.encode("utf-8", "surrogatepass")) % len(responses)]
 
     said = UserInput(query.text, None, language_code(query.language_code), tags, None)
-    with bot.answering(conversation) as snapshot:
+    with bot.snapshot_for(conversation) as snapshot:
         found = next_turn(snapshot, DialogueOptions(_ATTEMPTS, {}), said, session.pending, choose)
     turn, result = found.turn, found.turn.result
     if result is not None and not turn.answers:

@@ -67,7 +67,7 @@ def add_calls(calls: JsonCalls, store: Store) -> None:
         """Return what to do about a message in a conversation: a reply, or a question that the next text answers."""
         if body.language is not None:
             checked_language_code(body.language)
-        with bot.answering(body.conversation) as snapshot:
+        with bot.snapshot_for(body.conversation) as snapshot:
             turn = Dialogue(snapshot, store=store).take(
                 body.message,
                 # Another bot, below another path, may have conversations of the same name.

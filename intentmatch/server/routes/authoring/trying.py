@@ -29,7 +29,7 @@ def add_calls(router: APIRouter) -> None:
         """Match a message and return everything that is known about it. Nothing is counted or kept."""
         bot: Bot = request.state.bot
         options = body.options()
-        with bot.answering() as snapshot:
+        with bot.snapshot_for() as snapshot:
             result = snapshot.match(
                 body.text,
                 language=options.language,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from intentmatch.core.types import Registry
 from intentmatch.learning.calibration import RIVALS
 from intentmatch.learning.word_alignment import WordAlignment
-from intentmatch.matching.policy import LEAST_OFFERED, Decision, in_scope
+from intentmatch.matching.policy import LEAST_OFFERED, CheckedDecision, Decision, in_scope
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.reading.text import ReadText
 from intentmatch.text.stop_words import stop_words
@@ -21,14 +20,6 @@ _MOST_WORDS, _MOST_PIECES = 2, 4
 # messages of development sets that lines of several intents share, 12 of 13 mean the first intent if it has more of the
 # confidences, and 17 of 41 others.
 _ENOUGH, _SURE = 0.61, 0.95
-
-
-class Checked(NamedTuple):
-    """A decision after the check for a fragment."""
-
-    decision: Decision
-    says: str | None
-    """What was found, for the trace; None if there is nothing to ask."""
 
 
 class Fragments:
@@ -46,7 +37,7 @@ class Fragments:
 
     def check(
         self, decision: Decision, text: ReadText, allowed: Collection[int] | None = None, hidden: Collection[int] = ()
-    ) -> Checked:
+    ) -> CheckedDecision:
         """Turn a match into a question if the words of a message do not say which intent is meant.
 
         `text` is the message without its typing mistakes, which is no utterance; `allowed` holds the positions of the
@@ -57,7 +48,7 @@ class Fragments:
         """
         lines = self._lines_with(text, allowed, hidden) if decision.verdict == "matched" else {}
         if len(lines) < 2 or not (total := in_scope(decision.ranked)):
-            return Checked(decision, None)
+            return CheckedDecision(decision, None)
         of_lines = sum(lines.values())
         shares = {
             c.intent: ((c.confidence or 0.0) / total + lines.get(c.intent, 0) / of_lines) / 2.0 for c in decision.ranked
@@ -67,10 +58,12 @@ class Fragments:
         rivals = (first, *(c for c in others if c.intent in offered and shares[c.intent] >= LEAST_OFFERED))
         sure = (first.confidence or 0.0) >= _SURE * total or max(shares.values()) >= _ENOUGH
         if sure or len(rivals) < 2:
-            return Checked(decision, None)
+            return CheckedDecision(decision, None)
         count = f"“{text.key}” is in lines of {len(lines)} intents"
         reason = f"{count}, and does not say which is meant."
-        return Checked(replace(decision, verdict="ambiguous", rivals=rivals, doubtful=True, reason=reason), count)
+        return CheckedDecision(
+            replace(decision, verdict="ambiguous", rivals=rivals, doubtful=True, reason=reason), count
+        )
 
     def _lines_with(
         self, text: ReadText, allowed: Collection[int] | None, hidden: Collection[int]

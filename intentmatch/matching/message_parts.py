@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from intentmatch.core.result import Candidate
-from intentmatch.matching.policy import Decision
+from intentmatch.matching.policy import CheckedDecision, Decision
 from intentmatch.reading.dialogue_acts import Acts
 from intentmatch.reading.parts import MessagePart
 
@@ -27,13 +27,6 @@ _SURELY = 0.9
 """Confidence from which a part that reads a little like a tale or a settled matter is another request."""
 _ALSO = 0.7
 """Confidence from which a part is another request beside a message that is matched as a whole."""
-
-
-class Checked(NamedTuple):
-    """A decision with what was found, for the trace; None if there is nothing to say."""
-
-    decision: Decision
-    says: str | None
 
 
 class _Read(NamedTuple):
@@ -74,7 +67,7 @@ def decide_on_parts(
     acts_of: ActsOf,
     *,
     returns_several: bool = False,
-) -> Checked:
+) -> CheckedDecision:
     """Return the decision on a message with its parts.
 
     `whole` is the decision on the message as one text, `read` decides on a part. With `returns_several`, several
@@ -87,7 +80,7 @@ def decide_on_parts(
     - Parts that ask for different intents are asked about.
     """
     if not whole.ranked or (whole.verdict == "ambiguous" and len(whole.rivals) == 1):
-        return Checked(whole, None)  # one rival: it was found to refuse that intent
+        return CheckedDecision(whole, None)  # one rival: it was found to refuse that intent
     if len(parts) == 1:
         return _asked_if_denied(whole, parts[0], acts_of)
     read_parts = [_Read(part, read(part.text), n) for n, part in enumerate(parts) if not _is_beside(part.acts)]
@@ -107,7 +100,7 @@ def decide_on_parts(
 
 def _with_match(
     whole: Decision, found: _Readings, acts_of: ActsOf, *, is_one_sentence: bool, returns_several: bool
-) -> Checked:
+) -> CheckedDecision:
     """Decide on parts of which at least one asks for an intent.
 
     With `is_one_sentence`, nothing stands beside the request: its parts may be clauses of one sentence.
@@ -122,15 +115,15 @@ def _with_match(
         matched = clear or matched
     first = max(matched, key=lambda one: one.certainty)
     if whole.verdict == "out_of_scope" and first.best.confidence is not None and first.certainty < _INSTEAD:
-        return Checked(whole, None)
+        return CheckedDecision(whole, None)
     if _is_refused_by_author(whole) and first.best.intent != whole.ranked[0].intent:
-        return Checked(whole, None)
+        return CheckedDecision(whole, None)
     denies = _denies(acts_of(first.best))
     if not denies and (taken_back := _taken_back(first, found.denying)) is not None:
         return taken_back
     if stands and (is_one_sentence or _certainty(whole) >= first.certainty):
-        return Checked(whole, None)
-    return Checked(first.decision, f"“{first.part.text}” asks for something")
+        return CheckedDecision(whole, None)
+    return CheckedDecision(first.decision, f"“{first.part.text}” asks for something")
 
 
 def _is_refused_by_author(decision: Decision) -> bool:
@@ -142,7 +135,7 @@ def _intents(some: Sequence[_Read]) -> int:
     return len({one.best.intent for one in some})
 
 
-def _taken_back(first: _Read, denying: Sequence[_Read]) -> Checked | None:
+def _taken_back(first: _Read, denying: Sequence[_Read]) -> CheckedDecision | None:
     """Return the question about a part that asks for an intent, if another part takes that back."""
     for one in denying:
         names_it = one.best.intent == first.best.intent
@@ -157,7 +150,7 @@ def _taken_back(first: _Read, denying: Sequence[_Read]) -> Checked | None:
     return None
 
 
-def _without_match(whole: Decision, found: _Readings, acts_of: ActsOf) -> Checked:
+def _without_match(whole: Decision, found: _Readings, acts_of: ActsOf) -> CheckedDecision:
     """Decide on parts of which none asks for an intent."""
     for one in found.denying:
         if one.decision.verdict == "matched":
@@ -166,13 +159,13 @@ def _without_match(whole: Decision, found: _Readings, acts_of: ActsOf) -> Checke
         return _asked_if_denied(whole, found.denying[0].part, acts_of)
     if whole.verdict == "matched" and found.asking and acts_of(whole.ranked[0]).courtesy >= _BESIDE:
         first = max(found.asking, key=lambda one: one.best.rank)
-        return Checked(first.decision, f"“{first.part.text}” asks for something")
-    return Checked(whole, None)
+        return CheckedDecision(first.decision, f"“{first.part.text}” asks for something")
+    return CheckedDecision(whole, None)
 
 
 def _asked_if_settled(
     whole: Decision, parts: Sequence[MessagePart], read: Callable[[str], Decision], acts_of: ActsOf, *, alone: bool
-) -> Checked:
+) -> CheckedDecision:
     """Ask about a message that is matched because of a part by which nothing is to be done.
 
     Such as "the timer is set, what happened?". With `alone`, no part asks for anything.
@@ -180,20 +173,20 @@ def _asked_if_settled(
     for part in parts if whole.verdict == "matched" else ():
         if part.acts.settled >= SETTLED and (alone or _matches(read(part.text), whole.ranked[0].intent)):
             return _asked_if_denied(whole, part, acts_of)
-    return Checked(whole, None)
+    return CheckedDecision(whole, None)
 
 
 def _matches(decision: Decision, intent: str) -> bool:
     return decision.verdict == "matched" and decision.ranked[0].intent == intent
 
 
-def _courtesy_alone(whole: Decision, courteous: Sequence[_Read], acts_of: ActsOf) -> Checked:
+def _courtesy_alone(whole: Decision, courteous: Sequence[_Read], acts_of: ActsOf) -> CheckedDecision:
     """Decide on a message of courtesy and tales alone: "thanks for your help! I am on the train" is a thank-you."""
     matched = [one for one in courteous if one.decision.verdict == "matched"]
     first = max(matched, key=lambda one: one.certainty, default=None)
     if first is None or acts_of(first.best).courtesy < _BESIDE:
-        return Checked(whole, None)
-    return Checked(first.decision, f"“{first.part.text}” is courtesy, and nothing is asked for")
+        return CheckedDecision(whole, None)
+    return CheckedDecision(first.decision, f"“{first.part.text}” is courtesy, and nothing is asked for")
 
 
 def _certainty(decision: Decision) -> float:
@@ -217,31 +210,31 @@ def _denies(line: Acts) -> bool:
     return max(line.refuses, line.settled) >= _LINE_DENIES
 
 
-def _asked_if_denied(decision: Decision, part: MessagePart, acts_of: ActsOf) -> Checked:
+def _asked_if_denied(decision: Decision, part: MessagePart, acts_of: ActsOf) -> CheckedDecision:
     refuses, settled = part.acts.refuses, part.acts.settled
     denies = refuses >= REFUSES
     # A bot without confidences is too small to be contradicted by a statement of a state.
     if not denies and decision.ranked[0].confidence is not None:
         denies = refuses + settled >= SETTLED
     if decision.verdict != "matched" or not denies:
-        return Checked(decision, None)
+        return CheckedDecision(decision, None)
     line = acts_of(decision.ranked[0])
     # Courtesy ("no thanks") can be meant with any words of refusal.
     if _denies(line) or line.courtesy >= _BESIDE:
-        return Checked(decision, None)
+        return CheckedDecision(decision, None)
     return _asked(decision, part)
 
 
-def _asked(decision: Decision, part: MessagePart) -> Checked:
+def _asked(decision: Decision, part: MessagePart) -> CheckedDecision:
     best, acts = decision.ranked[0], part.acts
     what = "refuses what it names" if acts.refuses >= acts.settled else "says that nothing is to be done"
     found = f"“{part.text}” {what} ({max(acts.refuses, acts.settled):.0%})"
     line = f"“{best.utterance.text}” of {best.intent}" if best.utterance else best.intent
     reason = f"it reads like {line}, but {found}."
-    return Checked(replace(decision, verdict="ambiguous", rivals=(best,), reason=reason), found)
+    return CheckedDecision(replace(decision, verdict="ambiguous", rivals=(best,), reason=reason), found)
 
 
-def _several(whole: Decision, matched: Sequence[_Read]) -> Checked:
+def _several(whole: Decision, matched: Sequence[_Read]) -> CheckedDecision:
     by_intent: dict[str, _Read] = {}
     for one in matched:
         by_intent.setdefault(one.best.intent, one)
@@ -250,4 +243,4 @@ def _several(whole: Decision, matched: Sequence[_Read]) -> Checked:
     ranked = (*rivals, *(c for c in whole.ranked if c.intent not in by_intent))
     reason = f"it asks for several things: {found}."
     decision = replace(whole, verdict="ambiguous", ranked=ranked, rivals=rivals, doubtful=True, reason=reason)
-    return Checked(decision, found)
+    return CheckedDecision(decision, found)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 from intentmatch.core.result import Candidate
-from intentmatch.matching.policy import Decision
+from intentmatch.matching.policy import CheckedDecision, Decision
 from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import clean
 from intentmatch.text.refusals import Refusal, possible_refusal, refusal
@@ -23,21 +22,13 @@ _LEAST, _BETTER = 0.6, 0.01
 _Find = Callable[[str, str | None], Refusal | None]
 
 
-class Checked(NamedTuple):
-    """A decision after the check for a negation."""
-
-    decision: Decision
-    says: str | None
-    """What was found, for the trace; None if the message refuses nothing."""
-
-
 def check_negation(
     decision: Decision,
     meant: ReadText,
     typed: ReadText,
     language: str | None,
     read: Callable[[str], Decision],
-) -> Checked:
+) -> CheckedDecision:
     """Turn a match into a question if only a negation keeps the message from reading like the intent.
 
     `meant` is the message, `typed` the same before its spelling was corrected ("annule pas" may become "annuler pas",
@@ -62,7 +53,7 @@ def check_negation(
     if the message without it is of the same intent, scores higher, and neither utterance has a negation.
     """
     if decision.verdict == "ambiguous" or not decision.ranked:
-        return Checked(decision, None)
+        return CheckedDecision(decision, None)
     found = refusal(meant.text, language, meant.words)
     if found is None and typed is not meant:
         found = refusal(typed.text, language, typed.words)
@@ -71,7 +62,7 @@ def check_negation(
     best = decision.ranked[0]
     without = read(found.without)
     if decision.verdict == "out_of_scope" and without.verdict != "matched":
-        return Checked(decision, None)
+        return CheckedDecision(decision, None)
     refused = _refused(best, without, found, language)
     if refused is None and found.with_before is not None and decision.verdict == "matched":
         refused = _refused_later(best, without, read(found.with_before), language)
@@ -80,35 +71,37 @@ def check_negation(
         what = (
             f", as does the nearest utterance of {best.intent}" if as_line else f" something other than {best.intent}"
         )
-        return Checked(decision, f"“{found.words}” refuses{what}")
+        return CheckedDecision(decision, f"“{found.words}” refuses{what}")
     if decision.verdict == "matched" and _is_asked_for_later(best, found, language, read):
-        return Checked(decision, f"“{found.words}” refuses something, but “{found.after}” asks for {best.intent}")
+        return CheckedDecision(
+            decision, f"“{found.words}” refuses something, but “{found.after}” asks for {best.intent}"
+        )
     return _asked(decision, refused, found)
 
 
 def _check_possible(
     decision: Decision, meant: ReadText, typed: ReadText, language: str | None, read: Callable[[str], Decision]
-) -> Checked:
+) -> CheckedDecision:
     if decision.verdict != "matched":
-        return Checked(decision, None)
+        return CheckedDecision(decision, None)
     found = possible_refusal(meant.text, language)
     if found is None and typed is not meant:
         found = possible_refusal(typed.text, language)
     if found is None:
-        return Checked(decision, None)
+        return CheckedDecision(decision, None)
     best, without = decision.ranked[0], read(found.without)
     if not _is_better_without(best, without, language, possible_refusal) or without.ranked[0].score < _LEAST:
-        return Checked(decision, None)
+        return CheckedDecision(decision, None)
     return _asked(decision, best, found)
 
 
-def _asked(decision: Decision, refused: Candidate, found: Refusal) -> Checked:
+def _asked(decision: Decision, refused: Candidate, found: Refusal) -> CheckedDecision:
     best = decision.ranked[0]
     says = f"“{found.words}” refuses {refused.intent}, which “{found.without}” would be"
     line = f"“{refused.utterance.text}”" if refused.utterance else "an utterance"
     reason = f"it reads like {line} of {refused.intent} but for the negation “{found.words}”."
     rivals = (best,) if refused.intent == best.intent else (best, refused)
-    return Checked(replace(decision, verdict="ambiguous", rivals=rivals, reason=reason), says)
+    return CheckedDecision(replace(decision, verdict="ambiguous", rivals=rivals, reason=reason), says)
 
 
 def _refused(best: Candidate, without: Decision, found: Refusal, language: str | None) -> Candidate | None:

@@ -20,11 +20,10 @@ from intentmatch.matching.batch import MessageEncoder, Precomputed, precompute
 from intentmatch.matching.follow_up import Followed, follow_up
 from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.message_parts import decide_on_parts
-from intentmatch.matching.negation import Checked as CheckedNegation
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.options_resolver import OptionsResolver
-from intentmatch.matching.policy import Decision, Policy, decide
+from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decide
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
@@ -377,7 +376,7 @@ class Engine:
 
     def _checked_negation(
         self, decision: Decision, meant: ReadText, typed: ReadText, options: ResolvedOptions
-    ) -> CheckedNegation:
+    ) -> CheckedDecision:
         return check_negation(
             decision, meant, typed, options.language, lambda clause: self._decision_on(clause, options)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from intentmatch.core.result import Candidate, Measure, Verdict
 from intentmatch.core.setting_values import DEFAULT_LANGUAGE
@@ -103,6 +104,14 @@ class Decision:
     doubtful: bool
     """Whether to ask a reranker."""
     reason: str
+
+
+class CheckedDecision(NamedTuple):
+    """A decision after a check that may have changed it, such as the check for a negation."""
+
+    decision: Decision
+    says: str | None
+    """What was found, for the trace; None if there is nothing to say."""
 
 
 def policy_cuts(threshold: Mapping[str, Threshold], origin: str, learned: Cut) -> tuple[Cut, dict[str, Cut]]:

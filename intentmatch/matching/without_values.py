@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from intentmatch.core.result import Entity
 from intentmatch.core.types import Registry
 from intentmatch.core.when_read import when_read
-from intentmatch.matching.policy import Decision
+from intentmatch.matching.policy import CheckedDecision, Decision
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
 from intentmatch.slots.function_words import function_words
@@ -44,14 +43,6 @@ Read = Callable[[str, str, ResolvedOptions], Sequence[Entity]]
 """Returns the entities of an intent in a text."""
 
 
-class Checked(NamedTuple):
-    """A decision after the comparison without values."""
-
-    decision: Decision
-    says: str | None
-    """What was found, for the trace; None if the message has no values, or nothing beside them."""
-
-
 class WithoutValues:
     """Compares messages and utterances without values. Safe to use from many threads."""
 
@@ -71,7 +62,7 @@ class WithoutValues:
         self._read, self._encode, self._nearest, self._decide = read, encode, nearest, decide
         self._kept: dict[int, Vector] = {}
 
-    def check(self, decision: Decision, text: str, vector: Vector, options: ResolvedOptions) -> Checked:
+    def check(self, decision: Decision, text: str, vector: Vector, options: ResolvedOptions) -> CheckedDecision:
         """Refuse a match that only values speak for, and match what matches with values of an utterance.
 
         `vector` is the one of the whole `text`. The first candidate alone is looked at.
@@ -79,26 +70,26 @@ class WithoutValues:
         best = decision.ranked[0]
         position = self._positions.get(best.intent)
         if decision.verdict == "ambiguous" or position is None:
-            return Checked(decision, None)
+            return CheckedDecision(decision, None)
         found = self._read(text, best.intent, options)
         rest = _without(text, ((one.start, one.end) for one in found))
         language = self._own_languages.code(options.language or self._first_language)
         if not found or not _says_something(rest, language):
-            return Checked(decision, None)
+            return CheckedDecision(decision, None)
         alone = self._encode(ReadText(rest))
         rows = {row for one in (vector, alone) for row in self._nearest(one, position, _NEAREST, options.hidden)}
         score = max((float(alone @ self._vector(row, options)) for row in rows), default=best.score)
         says = f"{best.intent} {score:.2f} without values"
         if decision.verdict == "matched" and score < LEAST_WITHOUT:
             reason = when_read(_reason, best.intent, best.score, score)
-            return Checked(replace(decision, verdict="out_of_scope", rivals=(), reason=reason), says)
+            return CheckedDecision(replace(decision, verdict="out_of_scope", rivals=(), reason=reason), says)
         if decision.verdict == "out_of_scope" and score >= MAYBE_WITHOUT:
             known = self._with_known_values(text, found, rows)
             again = self._decide(known, options) if known else decision
             if again.verdict == "matched" and again.ranked[0].intent == best.intent:
                 reason = when_read(_known_reason, known, again)
-                return Checked(replace(again, reason=reason), f"{says}, read as “{known}”")
-        return Checked(decision, says)
+                return CheckedDecision(replace(again, reason=reason), f"{says}, read as “{known}”")
+        return CheckedDecision(decision, says)
 
     def _with_known_values(self, text: str, found: Sequence[Entity], rows: Iterable[int]) -> str:
         """Return a text with the values of utterances in place of its own; empty if a slot has none there."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, field
 from typing import Any
 
 from intentmatch.core.arguments import check_argument
@@ -40,6 +41,8 @@ class Erasure:
 
     text: str | None = None
     contains: str | None = None
+    _forms: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The words as they were written, and as a redacted store has them."""
 
     def __post_init__(self) -> None:
         """Raises `InputError` unless one of the two is given, with at least three letters or digits in `contains`."""
@@ -51,6 +54,10 @@ class Erasure:
             raise InputError("the message to erase must contain words")
         if self.contains is not None and len(fold(self.contains).replace(" ", "")) < _SHORTEST_PART:
             raise InputError(f"`contains` must have at least {_SHORTEST_PART} letters or digits")
+        words = self.text or self.contains or ""
+        # A part that is nothing but a number would stand for every number.
+        forms = [words] if self.contains is not None else dict.fromkeys([words, redact(words)])
+        object.__setattr__(self, "_forms", tuple(forms))
 
     def covers(self, stored: str | None) -> bool:
         """Whether a message is to be erased, given its text as it is stored, cut from 1,000 characters on."""
@@ -64,11 +71,22 @@ class Erasure:
 
     def quoted_in(self, text: str) -> bool:
         """Whether a longer text, such as a note, has the words."""
-        return self._quotes.search(text) is not None
+        return self._quotes.search(text) is not None or self._has(text)
 
     def without(self, text: str) -> str:
         """Return a longer text with `ERASED` in place of the words."""
-        return self._quotes.sub(ERASED, text)
+        return ERASED.join(map(self._without_spellings, self._quotes.split(text)))
+
+    def _without_spellings(self, text: str) -> str:
+        """Replace the words where they are spelt in another way, such as "STRASSE" for "straße"."""
+        kept = ""
+        while self._has(text):
+            places = range(len(text) + 1) if self.text is None else _edges(text)
+            # From the last place to begin to the first to end.
+            end = places[bisect_left(places, True, key=lambda place: self._has(text[:place]))]
+            begin = places[bisect_left(places, True, key=lambda place: not self._has(text[place:end])) - 1]
+            kept, text = f"{kept}{text[:begin]}{ERASED}", text[end:]
+        return kept + text
 
     def without_in(self, value: Any) -> Any:
         """Return JSON values with `ERASED` in place of the words in each text."""
@@ -91,13 +109,11 @@ class Erasure:
         except ValueError:
             return self.quoted_in(text)
 
-    @property
-    def _forms(self) -> tuple[str, ...]:
-        """The words as they were written, and as a redacted store has them."""
-        words = self.text or self.contains or ""
-        redacted = redact(words)
-        # A part that is nothing but a number would stand for every number.
-        return (words,) if self.contains is not None or redacted == words else (words, redacted)
+    def _has(self, text: str) -> bool:
+        """Whether a text has the words as stores compare them: see `covers`."""
+        edge = "" if self.text is None else " "
+        folded = f"{edge}{fold(text)}{edge}"
+        return any(f"{edge}{fold(form)}{edge}" in folded for form in self._forms)
 
     @property
     def _quotes(self) -> re.Pattern[str]:
@@ -105,3 +121,8 @@ class Erasure:
         words = (re.findall(r"\w+", form) or [re.escape(form)] for form in self._forms)
         forms = (r"\W+".join(each) for each in words)
         return re.compile(f"{around[0]}(?:{'|'.join(forms)}){around[1]}", re.IGNORECASE)
+
+
+def _edges(text: str) -> list[int]:
+    """Return where words begin and end."""
+    return sorted({0, len(text), *(place for found in re.finditer(r"\s+", text) for place in found.span())})

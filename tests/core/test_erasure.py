@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from intentmatch.core.erasure import ERASED, Erasure
 from intentmatch.core.errors import InputError
+from intentmatch.text.normalize import fold
 
 SAID = "Call me, Anna Schmidt, on 0171 1234567!"
 
@@ -41,6 +44,35 @@ def test_quoted_words_are_replaced_and_the_rest_stays() -> None:
         "findings": [{"examples": [ERASED, "other"]}],
         "now": 3,
     }
+
+
+@pytest.mark.parametrize(
+    ("erasure", "text", "rest"),
+    [
+        (Erasure(contains="café zoë"), "is Cafe\u0301 Zoe\u0308 open", f"is {ERASED} open"),
+        (Erasure(contains="Straße 5"), "in der STRASSE 5!", f"in der {ERASED}!"),
+        (Erasure(contains="anna schmidt"), "for Anna_Schmidt, for an\u200bna schmidt", f"for {ERASED}, for {ERASED}"),
+        (Erasure(contains="don't call"), "add “dont call”, “don’t call”", f"add “{ERASED}”, “{ERASED}”"),
+        (Erasure(contains="anna"), "ＡＮＮＡ", ERASED),
+        (Erasure("straße"), "add STRASSE, not Hauptstrasse", f"add {ERASED} not Hauptstrasse"),
+        (Erasure(contains="erased"), "what was ERASED", f"what was {ERASED}"),
+    ],
+)
+def test_words_are_replaced_in_every_spelling_that_stores_take_for_the_same(
+    erasure: Erasure, text: str, rest: str
+) -> None:
+    assert erasure.quoted_in(text)
+    assert erasure.without(text) == rest
+
+
+@given(st.text(min_size=3), st.text(), st.text())
+def test_what_a_store_takes_for_the_words_is_replaced_in_longer_texts(words: str, before: str, after: str) -> None:
+    assume(len(fold(words).replace(" ", "")) >= 3 and fold(words) not in fold(ERASED))
+    text = f"{before} {fold(words).upper()} {after}"
+    erasure = Erasure(contains=words)
+    assume(erasure.covers(text))
+
+    assert not erasure.covers(erasure.without(text))
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,13 @@ from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.evaluation.runner import CachingEncoder, vectors_of
 from intentmatch.learning.training import TrainingData, calibrated, cross_validate_registry
 from intentmatch.matching.pipeline import Engine
-from intentmatch.matching.snapshot import Answers, Snapshot
+from intentmatch.matching.snapshot import BaseMatcher, Snapshot
 from intentmatch.text.normalize import fold
 
 _ROUNDS = 10
 
 
-def cross_fitted(matcher: Answers, cases: Sequence[Case]) -> Iterator[tuple[list[int], Answers]]:
+def cross_fitted(matcher: BaseMatcher, cases: Sequence[Case]) -> Iterator[tuple[list[int], BaseMatcher]]:
     """Yield positions of cases with the matcher that answers them; each position occurs once.
 
     Cases that the matcher did not learn from are answered by the matcher itself. Cases with the same text are in the

@@ -14,7 +14,7 @@ from intentmatch.evaluation.folds import Folds, Split, split
 from intentmatch.evaluation.metrics import intent_rows, share
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.runner import Runner, StepProgress
-from intentmatch.matching.snapshot import Answers
+from intentmatch.matching.snapshot import BaseMatcher
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
 """Shares of the utterances of each intent that are not held out."""
@@ -52,7 +52,7 @@ class Hint(NamedTuple):
 
 
 def learning_curve(
-    matcher: Answers, *, folds: Folds = 5, seed: int = 0, progress: StepProgress | None = None
+    matcher: BaseMatcher, *, folds: Folds = 5, seed: int = 0, progress: StepProgress | None = None
 ) -> tuple[Point, ...]:
     """Compute a point for each of `SHARES`; empty if no utterance can be held out.
 

@@ -18,12 +18,12 @@ from intentmatch.evaluation.reports.report import HELD_OUT, TESTS, Report, Repor
 from intentmatch.evaluation.robustness import Tried, Variant, collect, unanswerable, variants
 from intentmatch.evaluation.runner import Runner, StepProgress
 from intentmatch.learning.fold_plan import representative
-from intentmatch.matching.snapshot import Answers
+from intentmatch.matching.snapshot import BaseMatcher
 from intentmatch.runtime import steps
 
 
 def evaluate(
-    matcher: Answers,
+    matcher: BaseMatcher,
     *,
     tests: Sequence[Case] | None = None,
     folds: Folds = 5,
@@ -60,7 +60,9 @@ def evaluate(
     return Report(tuple(parts), points, _facts(matcher, folds, seed), collect(tried) if robustness else ())
 
 
-def held_out(matcher: Answers, *, folds: Folds = 5, seed: int = 0, progress: StepProgress | None = None) -> ReportPart:
+def held_out(
+    matcher: BaseMatcher, *, folds: Folds = 5, seed: int = 0, progress: StepProgress | None = None
+) -> ReportPart:
     """Evaluate each utterance by cross-validation, once in scope and once out of scope.
 
     In the first round the registry is built without the utterance and its near-duplicates. In the second round it is
@@ -73,7 +75,7 @@ def held_out(matcher: Answers, *, folds: Folds = 5, seed: int = 0, progress: Ste
 
 
 def _cross_validated(
-    matcher: Answers, folds: Folds, seed: int, progress: StepProgress | None, *, robustness: bool
+    matcher: BaseMatcher, folds: Folds, seed: int, progress: StepProgress | None, *, robustness: bool
 ) -> tuple[ReportPart, list[Tried]]:
     """Return the part of `held_out`; with `robustness` also variants of its messages, tried in the same folds."""
     registry, artefact = matcher.registry, matcher.artefact
@@ -131,7 +133,7 @@ def _cross_validated(
     return part, tried
 
 
-def on_cases(matcher: Answers, cases: Sequence[Case], *, progress: StepProgress | None = None) -> ReportPart:
+def on_cases(matcher: BaseMatcher, cases: Sequence[Case], *, progress: StepProgress | None = None) -> ReportPart:
     """Evaluate the matcher on test cases; a case that it learned from is answered as `cross_fitted` says."""
     runner = Runner(matcher, "test cases", len(cases), progress)
     outcomes: dict[int, Outcome] = {}
@@ -154,7 +156,7 @@ def _by_row(rows: Sequence[int], varied: Sequence[Variant]) -> dict[int, list[Va
 
 
 def _tried(
-    matcher: Answers, found: Sequence[Variant], originals: Sequence[Outcome], progress: StepProgress | None
+    matcher: BaseMatcher, found: Sequence[Variant], originals: Sequence[Outcome], progress: StepProgress | None
 ) -> list[Tried]:
     """Try variants on the matcher itself; `originals` are the outcomes of the messages that were varied."""
     runner = Runner(matcher, "robustness", len(found), progress)
@@ -165,12 +167,12 @@ def _tried(
     ]
 
 
-def _negative_case(matcher: Answers, row: int) -> Case:
+def _negative_case(matcher: BaseMatcher, row: int) -> Case:
     negative = matcher.registry.negatives[row]
     return Case(negative.text, None, negative.language, negative.location)
 
 
-def _facts(matcher: Answers, folds: Folds, seed: int) -> dict[str, object]:
+def _facts(matcher: BaseMatcher, folds: Folds, seed: int) -> dict[str, object]:
     artefact = matcher.artefact
     promise = artefact.calibration.promise
     return {

@@ -22,7 +22,7 @@ from intentmatch.learning.training import PreviousTraining
 from intentmatch.matching.batch import Precomputed
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine
-from intentmatch.matching.snapshot import Answers
+from intentmatch.matching.snapshot import BaseMatcher
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.runtime import steps
 from intentmatch.runtime.block_sizes import EVALUATION_MESSAGES
@@ -51,7 +51,7 @@ class Runner:
 
     def __init__(
         self,
-        matcher: Answers,
+        matcher: BaseMatcher,
         step: str,
         total: int,
         progress: StepProgress | None = None,
@@ -113,7 +113,7 @@ class Runner:
         return outcomes + self._run_batches(untimed, match_many, None, self._contexts(untimed))
 
     def run_all(
-        self, cases: Sequence[Case], *, untimed: Sequence[Case] = (), matcher: Answers | None = None
+        self, cases: Sequence[Case], *, untimed: Sequence[Case] = (), matcher: BaseMatcher | None = None
     ) -> list[Outcome]:
         """Run cases, then `untimed` ones, through the matcher itself or another one, with all context tags active.
 
@@ -220,7 +220,7 @@ class CachingEncoder:
         return np.stack(rows) if rows else np.empty((0, self.dim), dtype=np.float32)
 
 
-def vectors_of(matcher: Answers) -> dict[str, NDArray[np.float32]]:
+def vectors_of(matcher: BaseMatcher) -> dict[str, NDArray[np.float32]]:
     """Return the vectors of all texts of a matcher's registry, keyed by cleaned text."""
     artefact = matcher.artefact
     vectors = (*artefact.wide_vectors, *artefact.negative_vectors, *artefact.label_vectors)

@@ -19,7 +19,7 @@ from intentmatch.evaluation.run import evaluate
 from intentmatch.evaluation.runner import StepProgress
 from intentmatch.matching.opinions.judging import Judge, Opinion, Option
 from intentmatch.matching.pipeline import Engine
-from intentmatch.matching.snapshot import Answers, Snapshot
+from intentmatch.matching.snapshot import BaseMatcher, Snapshot
 
 
 class Gain(NamedTuple):
@@ -59,7 +59,7 @@ class SecondOpinion:
 
 
 def measure_reranker(
-    matcher: Answers,
+    matcher: BaseMatcher,
     reranker: Reranker,
     before: Report,
     *,

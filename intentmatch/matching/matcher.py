@@ -15,7 +15,7 @@ from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.encoders.encode import Progress
 from intentmatch.matching.loader import Reloader, Source
 from intentmatch.matching.pipeline import Engine
-from intentmatch.matching.snapshot import Answers
+from intentmatch.matching.snapshot import BaseMatcher
 from intentmatch.storage.postgres.address import Address, address_of, is_address
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from intentmatch.matching.watch import OnError, OnReload, Watch
 
 
-class Matcher(Answers):
+class Matcher(BaseMatcher):
     """Holds one built registry and matches messages against it. Safe to use from many threads.
 
     Make one with `Matcher.load`. `reload` swaps the registry while matching goes on; every match sees one registry,

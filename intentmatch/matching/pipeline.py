@@ -216,7 +216,7 @@ class Engine:
         return self._results.fill(message, intent, slots, asked, others)
 
     def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
-        """Return which words of a message met which words of the first candidate's utterance; see `Answers`."""
+        """Return which words of a message met which words of the first candidate's utterance; see `BaseMatcher`."""
         utterance = result.candidates[0].utterance if result.candidates else None
         trained_head = self.artefact.trained_head
         if utterance is None or trained_head is None or trained_head.words is None:

@@ -29,8 +29,8 @@ from intentmatch.registry import check
 _Answer = TypeVar("_Answer")
 
 
-class Answers:
-    """The questions that `Matcher` and `Snapshot` answer. Safe to use from many threads."""
+class BaseMatcher:
+    """What `Matcher` and `Snapshot` have in common. Safe to use from many threads."""
 
     _engine: Engine
     """The registry in use, ready to answer. Each call reads it once, so that it sees one registry whole."""
@@ -236,7 +236,7 @@ class Answers:
         return self._engine.foreign_policy
 
 
-class Snapshot(Answers):
+class Snapshot(BaseMatcher):
     """One registry, built and ready. Its answers never change. Made by `Matcher.snapshot`."""
 
     def __init__(self, engine: Engine) -> None:

@@ -27,7 +27,7 @@ from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.runner import CachingEncoder, Runner, vectors_of
 from intentmatch.learning.fold_plan import representative
 from intentmatch.learning.training import PreviousTraining
-from intentmatch.matching.snapshot import Answers
+from intentmatch.matching.snapshot import BaseMatcher
 from intentmatch.text.normalize import clean
 
 FOLDS = 5
@@ -40,7 +40,7 @@ _TITLE = "held-out utterances"
 class Before:
     """The side before an edit. Safe to use from many threads."""
 
-    def __init__(self, old: Answers) -> None:
+    def __init__(self, old: BaseMatcher) -> None:
         registry, artefact = old.registry, old.artefact
         self.encoder = CachingEncoder(old.encoder, vectors_of(old))
         vectors = artefact.wide_vectors
@@ -54,7 +54,7 @@ class Before:
         """Number of utterances that the folds ask about."""
         return sum(len(fold.asked) for fold in self.folds)
 
-    def outcomes(self, old: Answers, number: int) -> Mapping[int, Outcome]:
+    def outcomes(self, old: BaseMatcher, number: int) -> Mapping[int, Outcome]:
         """Return the outcomes of a fold by row; they are kept."""
         with self._lock:
             found = self._found.get(number)
@@ -70,7 +70,7 @@ _kept: OrderedDict[int, Before] = OrderedDict()
 _lock = threading.Lock()
 
 
-def before(old: Answers) -> Before:
+def before(old: BaseMatcher) -> Before:
     """Return the side before an edit of a registry; it is kept until the registry is not in use any more."""
     artefact = old.artefact
     number = id(artefact)
@@ -100,7 +100,9 @@ class Rounds:
     Each utterance that both sides have is asked about in one fold; its outcome there replaces that of the first round.
     """
 
-    def __init__(self, old: Answers, new: Answers, renamed: Mapping[str, str], *, likely_first: bool = True) -> None:
+    def __init__(
+        self, old: BaseMatcher, new: BaseMatcher, renamed: Mapping[str, str], *, likely_first: bool = True
+    ) -> None:
         """`renamed` maps old intent names to new ones; snapshots, as both sides must not change."""
         self._old, self._new = old, new
         self._before = before(old)
@@ -180,7 +182,7 @@ class Rounds:
 class _After:
     """The side after an edit: what it must leave out when utterances of the side before are held out."""
 
-    def __init__(self, old: Answers, new: Answers, renamed: Mapping[str, str]) -> None:
+    def __init__(self, old: BaseMatcher, new: BaseMatcher, renamed: Mapping[str, str]) -> None:
         self._registry = registry = new.registry
         self._new = new
         self.of_old = {renamed.get(intent.name, intent.name): intent for intent in old.registry}
@@ -245,7 +247,7 @@ class _Groups:
 
 
 def _outcomes(
-    answers: Answers, encoder: CachingEncoder, held_out: frozenset[int], asked: Sequence[int]
+    answers: BaseMatcher, encoder: CachingEncoder, held_out: frozenset[int], asked: Sequence[int]
 ) -> dict[int, Outcome]:
     """Return the outcomes of some rows from the registry without those that are held out."""
     if not asked:

@@ -9,8 +9,8 @@ from typing import Any
 
 from intentmatch.authoring.time_limit import StoppedError, after, stopping
 from intentmatch.core.types import Case, Registry
-from intentmatch.evaluation.compare.changes import Edit, SourceName
-from intentmatch.evaluation.compare.diff import TITLES, Asked, Diff
+from intentmatch.evaluation.compare.changes import RegistryDifference, SourceName
+from intentmatch.evaluation.compare.diff import TITLES, ComparedCases, Diff
 from intentmatch.evaluation.compare.rounds import Rounds
 from intentmatch.evaluation.runner import Runner
 from intentmatch.matching.matcher import Matcher
@@ -85,10 +85,10 @@ class Comparison:
         """With `likely_first`, utterances near the edited ones come first: a part of all is then no random sample."""
         self._matcher, self._before = matcher, matcher.snapshot()
         self._registry, self._likely_first = registry, likely_first
-        self._edit = Edit.between(self._before.registry, registry)
+        self._edit = RegistryDifference.between(self._before.registry, registry)
         logged = list(messages)[-MOST_MESSAGES:]
         self._sets: list[tuple[SourceName, Sequence[Case]]] = [("tests", registry.tests), ("messages", logged)]
-        self._asked: list[Asked] = []
+        self._asked: list[ComparedCases] = []
         self._compared: dict[SourceName, tuple[int, int]] = {
             "held_out": (0, len(self._before.registry.utterances)),
             "tests": (0, len(registry.tests)),
@@ -119,7 +119,7 @@ class Comparison:
             if cases:
                 sides = (self._before, self._edited)
                 before, now = (tuple(Runner(side, TITLES[source], len(cases)).run_all(cases)) for side in sides)
-                self._asked.append(Asked(source, before, now))
+                self._asked.append(ComparedCases(source, before, now))
                 self._compared[source] = len(cases), self._compared[source][1]
             del self._sets[0]
         if self._rounds is None:
@@ -134,7 +134,7 @@ class Comparison:
         asked, compared = [*self._asked], {**self._compared}
         if self._rounds is not None:
             before, now = self._rounds.outcomes
-            asked.insert(0, Asked("held_out", before, now))
+            asked.insert(0, ComparedCases("held_out", before, now))
             # Utterances that cannot be held out, such as the only one of an intent, are not missing.
             compared["held_out"] = len(now), len(now) if self._rounds.finished else self._rounds.total
         return Effect(Diff(_NAMES, self._edit, tuple(asked), (), (0, 0)), compared)

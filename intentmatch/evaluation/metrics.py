@@ -80,7 +80,7 @@ class Bin(NamedTuple):
     cases: int
 
 
-class Step(NamedTuple):
+class CoveragePoint(NamedTuple):
     """Coverage and precision if only answers with a confidence of at least `cut` were given."""
 
     cut: float
@@ -203,7 +203,7 @@ def ece(reliability: Sequence[Bin]) -> float | None:
     return sum(abs(b.confidence - b.right) * b.cases for b in reliability) / cases if cases else None
 
 
-def coverage_curve(outcomes: Sequence[Outcome], points: int = POINTS) -> list[Step]:
+def coverage_curve(outcomes: Sequence[Outcome], points: int = POINTS) -> list[CoveragePoint]:
     """Precision of the first candidate at each coverage, from the highest threshold to none."""
     if not outcomes:
         return []
@@ -215,7 +215,7 @@ def coverage_curve(outcomes: Sequence[Outcome], points: int = POINTS) -> list[St
     ends = np.flatnonzero(np.append(values[1:] != values[:-1], True)).tolist()
     if len(ends) > points:
         ends = [ends[n] for n in np.linspace(0, len(ends) - 1, points).round().astype(int)]
-    return [Step(float(values[n]), (n + 1) / len(values), float(hits[n] / (n + 1))) for n in ends]
+    return [CoveragePoint(float(values[n]), (n + 1) / len(values), float(hits[n] / (n + 1))) for n in ends]
 
 
 def intent_rows(outcomes: Sequence[Outcome]) -> list[IntentRow]:

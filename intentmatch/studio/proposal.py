@@ -21,7 +21,7 @@ from intentmatch.core.errors import (
     public_text,
 )
 from intentmatch.core.relative_paths import relative
-from intentmatch.evaluation.compare.changes import Change
+from intentmatch.evaluation.compare.changes import AnswerChange
 from intentmatch.evaluation.compare.diff import EFFECTS
 from intentmatch.inbox import Missed
 from intentmatch.registry.editing.edits import Edit
@@ -299,7 +299,7 @@ def effect_view(visit: Visit, effect: Effect) -> None:
         tag("p", f"… and {len(shown) - _MOST_SHOWN} more", "st-muted st-small")
 
 
-def _change(visit: Visit, change: Change) -> None:
+def _change(visit: Visit, change: AnswerChange) -> None:
     kind = {"better": "good", "worse": "bad", "other": "plain"}[change.effect]
     with tag("div", classes="st-effect"):
         with tag("div", classes="st-row"):

@@ -12,7 +12,7 @@ from nicegui.events import GenericEventArguments
 
 from intentmatch.core.errors import IntentMatchError, public_text
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
-from intentmatch.evaluation.insight.target_effect import Change, Moved, Rates, coverage_curve, moved
+from intentmatch.evaluation.insight.target_effect import Moved, Rates, VerdictChange, coverage_curve, moved
 from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting
 from intentmatch.studio.chart_style import PRIMARY, TEXT, WARN, axis, tooltip
 from intentmatch.studio.confusion_view import figures
@@ -224,7 +224,7 @@ class TargetView:
         self._shown += len(some)
         self._more.set_visibility(self._shown < len(self._moved.changes))
 
-    def _change(self, change: Change) -> None:
+    def _change(self, change: VerdictChange) -> None:
         line = self._cases.line(change.case)
         if line is None:
             return

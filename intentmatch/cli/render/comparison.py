@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from intentmatch.cli.render import output
 
 if TYPE_CHECKING:
-    from intentmatch.evaluation.compare.changes import Change
+    from intentmatch.evaluation.compare.changes import AnswerChange
     from intentmatch.evaluation.compare.diff import Diff
 
 _MOST_INTENTS = 20
@@ -76,7 +76,7 @@ def _effects(found: Diff) -> None:
         output.table(INTENT_HEAD, rows[:_MOST_INTENTS])
 
 
-def _changes(title: str, changes: Sequence[Change]) -> None:
+def _changes(title: str, changes: Sequence[AnswerChange]) -> None:
     """Print changed answers, each with both answers and the reasons."""
     from intentmatch.evaluation.compare.changes import describe_answer
     from intentmatch.evaluation.reports.number_format import place
@@ -98,7 +98,7 @@ def _changes(title: str, changes: Sequence[Change]) -> None:
     _more(len(changes) - _MOST_CHANGES)
 
 
-def _moved(change: Change) -> str:
+def _moved(change: AnswerChange) -> str:
     """Return both answers, and the expected one if both are wrong."""
     from intentmatch.evaluation.outcomes import expected_name
 

@@ -23,7 +23,7 @@ _SAME_INTENT = 0.5
 
 
 @dataclass(frozen=True)
-class Edit:
+class RegistryDifference:
     """Difference between two registries by intent and utterance; locations in files are ignored."""
 
     old: Registry
@@ -32,7 +32,7 @@ class Edit:
     """Old name to new name."""
 
     @classmethod
-    def between(cls, old: Registry, new: Registry) -> Edit:
+    def between(cls, old: Registry, new: Registry) -> RegistryDifference:
         """Compare two registries."""
         return cls(old, new, _renamed(old, new))
 
@@ -75,7 +75,7 @@ class Edit:
         )
 
 
-class Change(NamedTuple):
+class AnswerChange(NamedTuple):
     """A message with a different answer on both sides."""
 
     source: SourceName
@@ -123,7 +123,9 @@ class IntentRow(NamedTuple):
         return bool(self.added or self.removed or self.fixed or self.broken)
 
 
-def changes(source: SourceName, olds: Sequence[Outcome], news: Sequence[Outcome], edit: Edit) -> list[Change]:
+def changes(
+    source: SourceName, olds: Sequence[Outcome], news: Sequence[Outcome], edit: RegistryDifference
+) -> list[AnswerChange]:
     """Return the messages whose intent or verdict differs, with the reasons; answers that became wrong come first.
 
     The reasons name the edits involved, and the change in ranking, confidence or threshold.
@@ -138,7 +140,7 @@ def changes(source: SourceName, olds: Sequence[Outcome], news: Sequence[Outcome]
         if source != "messages" and old.right != new.right:
             effect = "better" if new.right else "worse"
         edited = _edited(old, new, before, after, edit)
-        found.append(Change(source, effect, old, new, (*edited, *_trained(old, new)), bool(edited)))
+        found.append(AnswerChange(source, effect, old, new, (*edited, *_trained(old, new)), bool(edited)))
     order = ("worse", "better", "other")
     return sorted(found, key=lambda c: (order.index(c.effect), not c.direct, c.intent or "", c.new.case.text))
 
@@ -149,7 +151,9 @@ def describe_answer(outcome: Outcome) -> str:
     return f"{outcome.answer}, {certainty}" + (f", nearest {_line(outcome.nearest)}" if outcome.nearest else "")
 
 
-def intent_rows(edit: Edit, held_out: Sequence[tuple[Outcome, Outcome]], found: Sequence[Change]) -> list[IntentRow]:
+def intent_rows(
+    edit: RegistryDifference, held_out: Sequence[tuple[Outcome, Outcome]], found: Sequence[AnswerChange]
+) -> list[IntentRow]:
     """Return a row for each intent of the new registry and each removed intent; the worst effect comes first."""
     names = [intent.name for intent in edit.new]
     before_names = {edit.new_name(intent.name): intent for intent in edit.old}
@@ -177,7 +181,7 @@ def intent_rows(edit: Edit, held_out: Sequence[tuple[Outcome, Outcome]], found: 
 
 
 def _edited(
-    old: Outcome, new: Outcome, before: Mapping[str, set[str]], after: Mapping[str, set[str]], edit: Edit
+    old: Outcome, new: Outcome, before: Mapping[str, set[str]], after: Mapping[str, set[str]], edit: RegistryDifference
 ) -> list[str]:
     """Describe the edits that caused the change; `before` and `after` map each text to its intents."""
     found = []

@@ -10,7 +10,15 @@ from typing import Any, Literal, NamedTuple
 
 import intentmatch
 from intentmatch.core.types import Case
-from intentmatch.evaluation.compare.changes import Change, Edit, Effect, IntentRow, SourceName, changes, intent_rows
+from intentmatch.evaluation.compare.changes import (
+    AnswerChange,
+    Effect,
+    IntentRow,
+    RegistryDifference,
+    SourceName,
+    changes,
+    intent_rows,
+)
 from intentmatch.evaluation.compare.paired import paired_held_out
 from intentmatch.evaluation.folds import Folds
 from intentmatch.evaluation.outcomes import Outcome
@@ -40,7 +48,7 @@ _VISIBLE = 0.005
 _DEFAULT = "threshold"
 
 
-class Asked(NamedTuple):
+class ComparedCases(NamedTuple):
     """One set of messages with the outcomes on both sides, in the same order."""
 
     source: SourceName
@@ -68,14 +76,14 @@ class Diff:
 
     names: tuple[str, str]
     """Names of the old and the new side, as the user wrote them."""
-    edit: Edit
-    asked: tuple[Asked, ...]
+    edit: RegistryDifference
+    asked: tuple[ComparedCases, ...]
     facts: tuple[Fact, ...]
     not_asked: tuple[int, int]
     """Number of utterances of the old and of the new side that are not shared or could not be held out."""
 
     @cached_property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[AnswerChange, ...]:
         """Changed answers, by source."""
         return tuple(change for a in self.asked for change in changes(a.source, a.old, a.new, self.edit))
 
@@ -178,9 +186,9 @@ def compare(
 
     Raises `InputError` for fewer than two folds.
     """
-    edit = Edit.between(old.registry, new.registry)
+    edit = RegistryDifference.between(old.registry, new.registry)
     paired = paired_held_out(old, new, edit.renamed, folds=folds, seed=seed, progress=progress)
-    asked = [Asked("held_out", paired.old, paired.new)]
+    asked = [ComparedCases("held_out", paired.old, paired.new)]
     sets: tuple[tuple[SourceName, Sequence[Case]], ...] = (
         ("tests", [*new.registry.tests, *tests]),
         ("messages", messages),
@@ -188,7 +196,7 @@ def compare(
     for source, cases in sets:
         if cases:
             before, after = (tuple(Runner(m, TITLES[source], len(cases), progress).run_all(cases)) for m in (old, new))
-            asked.append(Asked(source, before, after))
+            asked.append(ComparedCases(source, before, after))
     not_asked = tuple(int(representative(m.registry.lines).sum()) - len(paired.new) for m in (old, new))
     return Diff(names, edit, tuple(asked), tuple(_facts(old, new, edit.renamed)), (not_asked[0], not_asked[1]))
 

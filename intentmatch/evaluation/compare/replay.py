@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import intentmatch
-from intentmatch.evaluation.compare.changes import Change, Edit, changes
+from intentmatch.evaluation.compare.changes import AnswerChange, RegistryDifference, changes
 from intentmatch.evaluation.logs import Log, LoggedMessage
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.runner import Runner, StepProgress
@@ -35,7 +35,7 @@ class Difference:
     """A message of the log that would have been answered otherwise."""
 
     message: LoggedMessage
-    change: Change
+    change: AnswerChange
     kind: Kind
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def replay(
     total = len(cases)
     before = tuple(Runner(old, "messages, before", total, progress).run_all(cases))
     after = tuple(Runner(candidate, "messages, candidate", total, progress).run_all(cases))
-    edit = Edit.between(old.registry, candidate.registry)
+    edit = RegistryDifference.between(old.registry, candidate.registry)
     by_text = {message.case.text: message for message in log.messages}
     found = [
         Difference(by_text[change.new.case.text], change, _kind(change))
@@ -172,7 +172,7 @@ def _by_cause(found: Iterable[Difference]) -> list[Cause]:
     return sorted(causes, key=badness)
 
 
-def _kind(change: Change) -> Kind:
+def _kind(change: AnswerChange) -> Kind:
     old, new = change.old, change.new
     if old.verdict != "matched":
         return "gained" if new.verdict == "matched" else "otherwise"
@@ -181,7 +181,7 @@ def _kind(change: Change) -> Kind:
     return "lost" if new.verdict == "out_of_scope" else "asked"
 
 
-def _cause(change: Change) -> str:
+def _cause(change: AnswerChange) -> str:
     """Return the cause in words that are the same for all messages with this cause."""
     if change.direct:
         return change.reasons[0]

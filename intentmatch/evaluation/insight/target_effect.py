@@ -36,7 +36,7 @@ class CurvePoint(NamedTuple):
     rates: Rates
 
 
-class Change(NamedTuple):
+class VerdictChange(NamedTuple):
     """A case whose verdict changes."""
 
     case: int
@@ -52,7 +52,7 @@ class Moved:
     calibration: Calibration
     before: Rates
     after: Rates
-    changes: tuple[Change, ...]
+    changes: tuple[VerdictChange, ...]
     """Those that get worse come first, then those that get better."""
 
     @property
@@ -112,7 +112,7 @@ def moved(cases: HeldOutCases, target: Mapping[str, Any]) -> Moved:
         effect: Effect = "other"
         if right_before[case] != right_after[case]:
             effect = "better" if right_after[case] else "worse"
-        found.append(Change(case, int(before[case]), int(after[case]), effect))
+        found.append(VerdictChange(case, int(before[case]), int(after[case]), effect))
     order = {"worse": 0, "better": 1, "other": 2}
     found.sort(key=lambda change: (order[change.effect], change.case))
     return Moved(calibration, rates(cases, before), rates(cases, after), tuple(found))

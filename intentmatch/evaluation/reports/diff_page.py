@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from intentmatch.evaluation.compare.changes import Change, describe_answer
+from intentmatch.evaluation.compare.changes import AnswerChange, describe_answer
 from intentmatch.evaluation.compare.diff import EFFECTS, INTENT_HEAD, TITLES, Diff
 from intentmatch.evaluation.outcomes import expected_name
 from intentmatch.evaluation.reports.number_format import percent, place
@@ -50,7 +50,7 @@ def _facts(diff: Diff) -> Iterator[Section]:
         yield Section("Settings and thresholds", table(["", "before", "now"], diff.facts))
 
 
-def _change(change: Change) -> list[str]:
+def _change(change: AnswerChange) -> list[str]:
     expected = "" if change.source == "messages" else expected_name(change.new.case)
     where = place(change.new.case.location)
     return [

@@ -9,7 +9,7 @@ from html import escape
 
 from intentmatch.core.errors import counted
 from intentmatch.evaluation.curve import Point
-from intentmatch.evaluation.metrics import Bin, IntentRow, Step
+from intentmatch.evaluation.metrics import Bin, CoveragePoint, IntentRow
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.robustness import TITLES, RobustnessPart
 
@@ -34,7 +34,7 @@ DEEPEST = 0.55
 _NO_INTENT = ("(asks)", "(refuses)")
 
 
-def coverage_plot(curve: Sequence[Step], coverage: float | None, precision: float | None) -> str:
+def coverage_plot(curve: Sequence[CoveragePoint], coverage: float | None, precision: float | None) -> str:
     """Plot precision against coverage, with a mark at the threshold in use."""
     marks = _path([(step.coverage, step.precision) for step in curve], "line")
     for step in curve:

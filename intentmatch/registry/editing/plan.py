@@ -31,7 +31,7 @@ _UNREADABLE = ("yaml-syntax", "alias-expansion", "encoding", "unreadable")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """Old and new text of one file."""
 
     path: Path
@@ -51,7 +51,7 @@ class Changes:
     """Planned changes to the files of a registry; `write` writes them."""
 
     path: Path
-    files: tuple[Change, ...]
+    files: tuple[FileChange, ...]
     """Changed files in the order of the reader; empty if the edits change nothing."""
     before: Registry = field(repr=False)
     """The registry before the edits."""
@@ -149,7 +149,7 @@ def plan(
     new |= {file: document.text for file, document in folder.documents.items()}
     overrides = {file: None if text is None else text.encode("utf-8") for file, text in new.items()}
     registry, after = examine(path, overrides=overrides, limits=limits, held=held)
-    changed = [Change(file, old.get(file), text) for file, text in sorted(new.items()) if text != old.get(file)]
+    changed = [FileChange(file, old.get(file), text) for file, text in sorted(new.items()) if text != old.get(file)]
     new_problems = _new_problems(before, after)
     return Changes(Path(path), tuple(changed), was, registry, tuple(after), new_problems, read, limits, tuple(edits))
 

@@ -13,7 +13,7 @@ from fakes import WordHashEncoder
 from intentmatch import Matcher, Registry
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Case
-from intentmatch.evaluation.compare.changes import Change, Edit, changes, intent_rows
+from intentmatch.evaluation.compare.changes import AnswerChange, RegistryDifference, changes, intent_rows
 from intentmatch.evaluation.compare.diff import Diff, compare, to_json
 from intentmatch.evaluation.compare.paired import paired_held_out
 from intentmatch.evaluation.outcomes import Outcome
@@ -178,7 +178,7 @@ def test_tests_of_the_new_side_run_before_given_tests() -> None:
     ],
 )
 def test_effect_follows_correctness(old: Outcome, new: Outcome, effect: str) -> None:
-    edit = Edit.between(registry_of(LINES), registry_of(LINES))
+    edit = RegistryDifference.between(registry_of(LINES), registry_of(LINES))
 
     (change,) = changes("tests", [old], [new], edit)
 
@@ -187,7 +187,7 @@ def test_effect_follows_correctness(old: Outcome, new: Outcome, effect: str) -> 
 
 
 def test_refused_intent_is_a_reason() -> None:
-    edit = Edit.between(registry_of(LINES), registry_of(LINES))
+    edit = RegistryDifference.between(registry_of(LINES), registry_of(LINES))
     asked, matched = outcome("a", ("a",)), outcome("a", "a")
 
     (worse,) = changes("tests", [matched], [asked], edit)
@@ -198,13 +198,13 @@ def test_refused_intent_is_a_reason() -> None:
 
 
 def test_changed_confidence_alone_is_no_change() -> None:
-    edit = Edit.between(registry_of(LINES), registry_of(LINES))
+    edit = RegistryDifference.between(registry_of(LINES), registry_of(LINES))
 
     assert changes("tests", [outcome("a", "a", confidence=0.9)], [outcome("a", "a", confidence=0.2)], edit) == []
 
 
 def test_fail_on_worse_needs_more_broken_than_fixed() -> None:
-    edit = Edit.between(registry_of(LINES), registry_of(LINES))
+    edit = RegistryDifference.between(registry_of(LINES), registry_of(LINES))
     diff = compare(matcher_of(LINES), matcher_of(LINES))
     good, bad = outcome("a", "a"), outcome("a", "b")
 
@@ -222,9 +222,9 @@ def test_fail_on_worse_needs_more_broken_than_fixed() -> None:
 
 
 def test_intents_that_got_worse_come_first() -> None:
-    edit = Edit.between(registry_of(LINES), registry_of(LINES))
+    edit = RegistryDifference.between(registry_of(LINES), registry_of(LINES))
 
-    def effects(intent: str, *, fixed: int, broken: int) -> list[Change]:
+    def effects(intent: str, *, fixed: int, broken: int) -> list[AnswerChange]:
         right, wrong = outcome(intent, intent), outcome(intent, None)
         return changes("tests", [wrong] * fixed + [right] * broken, [right] * fixed + [wrong] * broken, edit)
 

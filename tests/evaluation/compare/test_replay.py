@@ -11,7 +11,7 @@ import pytest
 
 from intentmatch import Matcher, Registry
 from intentmatch.core.types import Case, Intent, Utterance
-from intentmatch.evaluation.compare.changes import Change
+from intentmatch.evaluation.compare.changes import AnswerChange
 from intentmatch.evaluation.compare.replay import _cause, _kind, replay, to_json
 from intentmatch.evaluation.logs import Log, LoggedMessage
 from intentmatch.evaluation.outcomes import Outcome
@@ -110,7 +110,7 @@ def outcome(verdict: Any = "matched", intent: str | None = "a", **more: Any) -> 
     ],
 )
 def test_how_an_answer_changes(old_one: Outcome, new_one: Outcome, kind: str) -> None:
-    assert _kind(Change("messages", "other", old_one, new_one, (), False)) == kind
+    assert _kind(AnswerChange("messages", "other", old_one, new_one, (), False)) == kind
 
 
 @pytest.mark.parametrize(
@@ -128,17 +128,19 @@ def test_how_an_answer_changes(old_one: Outcome, new_one: Outcome, kind: str) ->
 def test_cause_without_an_edited_line(changed: dict[str, Any], cause: str) -> None:
     old_one = outcome()
 
-    assert _cause(Change("messages", "other", old_one, replace(old_one, **changed), ("a reason",), False)) == cause
+    assert (
+        _cause(AnswerChange("messages", "other", old_one, replace(old_one, **changed), ("a reason",), False)) == cause
+    )
 
 
 def test_rivals_that_part_are_a_cause_too() -> None:
-    change = Change("messages", "other", outcome(rivals=("a", "b")), outcome(), ("a reason",), False)
+    change = AnswerChange("messages", "other", outcome(rivals=("a", "b")), outcome(), ("a reason",), False)
 
     assert _cause(change) == "no longer too close to tell apart: a and b"
 
 
 def test_threshold_is_no_cause_of_other_rivals() -> None:
     asked, now = outcome("ambiguous", None, rivals=("a", "b")), outcome("ambiguous", None, rivals=("a", "b", "c"))
-    change = Change("messages", "other", asked, replace(now, threshold=0.7), ("a reason",), False)
+    change = AnswerChange("messages", "other", asked, replace(now, threshold=0.7), ("a reason",), False)
 
     assert _cause(change) == "too close to tell apart: a and b and c"

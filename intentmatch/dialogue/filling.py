@@ -6,9 +6,12 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from intentmatch.core.result import Entity
+from intentmatch.dialogue.answers import spoken_choice
 from intentmatch.dialogue.pending import WhichValue
 from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, joined, refuses
 from intentmatch.slots.alternatives import alternatives, takes_one_value
+from intentmatch.slots.function_words import function_words
+from intentmatch.slots.neighbours import bare_words
 
 # A message that sounds like another request is an answer all the same if values make up this share of it.
 _MOST_OF_MESSAGE = 0.5
@@ -17,7 +20,7 @@ _MOST_OF_MESSAGE = 0.5
 def is_answer(turns: TurnBuilder, text: str, pending: WhichValue) -> bool:
     """Whether a text has the value that the bot asked for."""
     found = turns.fill(text, pending.intent, [pending.slot], pending.language)
-    return any(entity.slot == pending.slot for entity in found)
+    return any(entity.slot == pending.slot for entity in (*found, *_offered(turns, text, pending)))
 
 
 def understand(turns: TurnBuilder, pending: WhichValue) -> NextTurn:
@@ -60,7 +63,24 @@ def _values(turns: TurnBuilder, pending: WhichValue, *, repeated: bool) -> list[
     known = {entity.slot for entity in pending.entities}
     slots = [slot for slot in turns.slots(pending.intent).values() if slot.name != pending.slot]
     others = [slot.name for slot in slots if repeated or (slot.name not in known and slot.kind != "any")]
-    return [*turns.fill(turns.input.text, pending.intent, [pending.slot], pending.language, others)]
+    found = turns.fill(turns.input.text, pending.intent, [pending.slot], pending.language, others)
+    if any(entity.slot == pending.slot for entity in found):
+        return [*found]
+    return [*found, *_offered(turns, turns.input.text, pending)]
+
+
+def _offered(turns: TurnBuilder, text: str, pending: WhichValue) -> list[Entity]:
+    """Return the value that a text chooses of those in the question: "the second one" or "30" of "20 or 30 euros?"."""
+    if not pending.alternatives:
+        return []
+    offered = turns.fill(pending.alternatives, pending.intent, [pending.slot], pending.language)
+    functional = function_words(pending.language)
+    words = tuple(word for word in bare_words(text) if word not in functional)
+    begun = [one for one in offered if words and bare_words(one.text)[: len(words)] == words]
+    number = spoken_choice(text, turns.spoken(pending.language))
+    if not begun and isinstance(number, int):
+        begun = [*offered[number - 1 : number]]
+    return begun if len(begun) == 1 else []
 
 
 def _covered(entities: Collection[Entity], text: str) -> float:

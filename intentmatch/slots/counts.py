@@ -15,14 +15,23 @@ from intentmatch.slots.addresses import house_numbers
 from intentmatch.slots.clock import TimeFinder
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.neighbours import Neighbours
+from intentmatch.slots.ordinals import OrdinalFinder
+from intentmatch.slots.range_words import joined_as_choice
 
 _TIMES = TimeFinder()
 _BEFORE_PRONOUN = frozenset(["the", "this", "that", "which", "another", "other"])
 
 
-def is_pronoun(number: Entity, before: Entity | None, message: Message) -> bool:
-    """Return whether "one" stands for a thing and is no number: in "the large one", `before` is "large"."""
+def is_pronoun(number: Entity, before: Entity | None, message: Message, *, is_asked: bool = False) -> bool:
+    """Return whether "one" stands for a thing and is no number: in "the large one", `before` is "large".
+
+    In the answer to the question for the number, it does so only behind an ordinal: "the second one".
+    """
     if number.text.casefold() != "one" or shipped_code(message.base_language) != "en":
+        return False
+    if any(hit.end < number.start <= hit.end + 1 for hit in OrdinalFinder().find(message)):
+        return True
+    if is_asked:
         return False
     if before is not None and not message.text[before.end : number.start].strip():
         return True
@@ -46,9 +55,18 @@ def without_hours_and_houses(
         return []
     hits = [hit for hit in hits if not _is_fixed(hit, message, neighbours)]
     taken = [_Taken(hit.start, hit.end, is_time=True) for hit in _TIMES.find(message)]
+    taken += [_Taken(hit.start, hit.end, is_time=True) for hit in hits if _is_hour_too(hit, taken, message)]
     taken += [_Taken(start, end, is_time=False) for start, end in house_numbers(message)]
     around = _by_position(taken, len(message.text))
     return [hit for hit in hits if _counts(slot, hit, around[hit.start], message, neighbours)]
+
+
+def _is_hour_too(number: SlotHit, times: Iterable[_Taken], message: Message) -> bool:
+    """Return whether a number is offered beside an hour: 8 in "at 7 or 8"."""
+    return any(
+        joined_as_choice(message, one[:2], number.start) or joined_as_choice(message, number[:2], one.start)
+        for one in times
+    )
 
 
 def _is_fixed(hit: SlotHit, message: Message, neighbours: Neighbours) -> bool:

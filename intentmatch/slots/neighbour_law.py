@@ -13,6 +13,7 @@ from itertools import chain
 
 from intentmatch.core import plugins
 from intentmatch.slots.addresses import house_numbers
+from intentmatch.slots.alternatives import joined_by_or
 from intentmatch.slots.clock import times
 from intentmatch.slots.durations import CALENDAR_UNITS, CLOCK_UNITS, lengths, unit_words
 from intentmatch.slots.message import Message, SlotHit, plain
@@ -169,7 +170,10 @@ class NeighbourLaw:
 
     def _changes(self, slot: str, found: Iterable[str], gap: tuple[int, int], place: int) -> bool:
         """Return whether there are words of these classes at a place, across a gap, that no value took in."""
-        return bool(found) and not self._is_taken(slot, place, is_linked=joined_as_range(self._message, *gap))
+        is_linked = joined_as_range(self._message, *gap) or joined_by_or(
+            self._message.text, *gap, self._message.language
+        )
+        return bool(found) and not self._is_taken(slot, place, is_linked=is_linked)
 
     def _links(self, slot: str, kind: str, found: Iterable[str], gap: tuple[int, int], place: int) -> bool:
         classes = _CALENDAR if kind in _LINKED else _CLASSES[kind] & {"number"}

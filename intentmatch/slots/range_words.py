@@ -25,8 +25,13 @@ def joined_as_range(message: Message, start: int, end: int) -> bool:
 
 def joined(message: Message, first: tuple[int, int], start: int) -> bool:
     """Return whether a value and the one that begins at `start` are the ends of a range or a choice: "20 or 30"."""
+    return joined_as_range(message, first[1], start) or joined_as_choice(message, first, start)
+
+
+def joined_as_choice(message: Message, first: tuple[int, int], start: int) -> bool:
+    """Return whether "or", or "between" and "and", join a value and the one that begins at `start`."""
     end = first[1]
-    if joined_by_or(message.text, end, start, message.language) or joined_as_range(message, end, start):
+    if joined_by_or(message.text, end, start, message.language):
         return True
     if not end < start <= end + _LONGEST:
         return False

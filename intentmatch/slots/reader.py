@@ -152,7 +152,8 @@ class SlotReader:
         entities = [
             entity
             for before, entity in zip((None, *entities), entities, strict=False)
-            if entity.slot in asked or self._kinds[entity.slot] != "number" or not is_pronoun(entity, before, message)
+            if self._kinds[entity.slot] != "number"
+            or not is_pronoun(entity, before, message, is_asked=entity.slot in asked)
         ]
         weak = self._weak_numbers(message, entities)
         if answer and weak and not says_nothing_else(message, entities):

@@ -297,6 +297,35 @@ def test_values_of_other_slots_are_kept_and_count_as_an_attempt(bot):
     assert (kept[-1].intent, kept[-1].slots) == ("order_food", {"count": 3, "dish": "soup"})
 
 
+@pytest.mark.parametrize(
+    ("language", "offer", "answer", "chosen"),
+    [
+        ("en", "20 or 30 dollars", "30", 30),
+        ("en", "20 or 30 dollars", "30 dollars", 30),
+        ("en", "20 or 30 dollars", "the first one please", 20),
+        ("en", "20 to 30 dollars", "25 dollars", 25),
+        ("de", "20 oder 30 Euro", "das zweite", 30),
+        ("fr", "20 ou 30 euros", "la deuxième", 30),
+        ("es", "20 o 30 euros", "la primera", 20),
+        ("ru", "20 или 30 евро", "второй", 30),
+        ("en", "20 or 30 dollars", "both", None),
+        ("en", "20 or 30 dollars", "dollars", None),
+        ("en", "20 or 30 dollars", "the third one", None),
+        ("en", "20 or 30 dollars", "neither", None),
+    ],
+)
+def test_one_of_several_values_is_chosen_by_its_place_or_its_first_words(language, offer, answer, chosen):
+    slot = Slot("sum", "money", required=True)
+    pay = Intent("pay", lines(language, "xyzzy plugh"), slots=(slot,))
+    bot = Dialogue(loaded(pay, STATUS))
+    bot.take("xyzzy plugh", "anna")
+    asked = bot.take(offer, "anna")
+    turn = bot.take(answer, "anna")
+
+    assert asked.reply == f"{offer}?"
+    assert [value["amount"] for value in turn.slots.values()] == ([] if chosen is None else [chosen])
+
+
 def test_another_request_ends_the_slot_questions(bot):
     bot.take("bring me pizza", "anna")
 

@@ -19,6 +19,8 @@ def numbers(text: str, *utterances: Utterance, language: str = "en") -> list[obj
     [
         ("en", "2 pizzas at 8", [2]),
         ("en", "2 pizzas at 8 pm", [2]),
+        ("en", "2 pizzas at 7 or 8", [2]),
+        ("en", "2 or 3 pizzas at 8", [2, 3]),
         ("de", "2 Pizzen um 8", [2]),
         ("de", "2 Pizzen um 18 Uhr", [2]),
         ("en", "3 to 12 Baker Street", [3]),

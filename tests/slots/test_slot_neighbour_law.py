@@ -121,6 +121,8 @@ def test_what_no_finder_reads_is_nothing(kind, language, text):
         ("date", "es", "lunes 4 personas", ["2026-11-30"]),
         ("date", "en", "from Monday to Wednesday", ["2026-11-30", "2026-12-02"]),
         ("money", "en", "from 20 to 30 euros", [{"amount": 20, "currency": "EUR"}, {"amount": 30, "currency": "EUR"}]),
+        ("money", "es", "20 o 30 euros", [{"amount": 20, "currency": "EUR"}, {"amount": 30, "currency": "EUR"}]),
+        ("number", "it", "due o tre", [2, 3]),
         ("email", "en", "anna@example.com 5 times", ["anna@example.com"]),
     ],
 )

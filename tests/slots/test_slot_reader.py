@@ -272,3 +272,4 @@ def test_pronoun_in_an_answer_fills_no_other_slot():
 
     assert [entity.slot for entity in slots.fill("the small one please", ["size"], "en", others=["count"])] == ["size"]
     assert [entity.value for entity in slots.fill("the one", ["count"], "en", others=["size"])] == [1]
+    assert slots.fill("the second one", ["count"], "en", others=["size"]) == ()

@@ -26,7 +26,7 @@ _SHOWN_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class RecordedMessages:
     """Messages to replay, and those that cannot be."""
 
     log: Log
@@ -39,7 +39,7 @@ class RevisionReplay:
     """What a revision answers otherwise."""
 
     found: Replay
-    heard: Heard
+    heard: RecordedMessages
     """All messages that there were; `found` has at most `MOST_MESSAGES` of them."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class RevisionReplay:
         return self.found.to_dict() | more
 
 
-def heard(inbox: Inbox | None, days: int = DAYS) -> Heard:
+def heard(inbox: Inbox | None, days: int = DAYS) -> RecordedMessages:
     """Return the sampled messages of the last days, as the inbox keeps them.
 
     Raises `InputError` if there is none, and as `Inbox.sampled`.
@@ -61,11 +61,11 @@ def heard(inbox: Inbox | None, days: int = DAYS) -> Heard:
     if not messages:
         kept = "only hashes are kept of" if hashed else "there are no"
         raise InputError(f"{kept} answers of the last {days} days: the settings inbox and inbox_sample keep them")
-    return Heard(Log(tuple(messages), 0), hashed)
+    return RecordedMessages(Log(tuple(messages), 0), hashed)
 
 
 def replay_revision(
-    workspace: Workspace, matcher: Matcher, identity: str, heard: Heard, against: Against = "before"
+    workspace: Workspace, matcher: Matcher, identity: str, heard: RecordedMessages, against: Against = "before"
 ) -> RevisionReplay:
     """Answer messages by a revision, and by the one before it or by `matcher`, the registry in use.
 

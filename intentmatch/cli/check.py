@@ -18,7 +18,7 @@ from intentmatch.core.errors import InputError, Problem, counted
 
 if TYPE_CHECKING:
     from intentmatch.core.types import Utterance
-    from intentmatch.lint import Report
+    from intentmatch.lint import LintReport
 
 FINDINGS_EXIT_CODE = 1
 """Exit code of `lint` for findings, as with other linters; errors that stop `lint` have the code of their class."""
@@ -171,7 +171,7 @@ def lint(
     sys.exit(FINDINGS_EXIT_CODE if failed else 0)
 
 
-def _fixed(intents: str, report: Report, *, dry_run: bool, yes: bool) -> bool:
+def _fixed(intents: str, report: LintReport, *, dry_run: bool, yes: bool) -> bool:
     """Show the fixes and write them, unless it is a dry run. Return whether files have changed."""
     from intentmatch.authoring.operations.operation import Operation
     from intentmatch.lint import fixes
@@ -191,7 +191,7 @@ def _fails(problem: Problem, fail_on: str) -> bool:
     return fail_on != "never" and _SEVERITIES.index(problem.severity) >= _SEVERITIES.index(fail_on)
 
 
-def _tables(report: Report) -> None:
+def _tables(report: LintReport) -> None:
     """Print the overlapping intents and, for several languages, the number of utterances per intent and language."""
     if report.overlaps:
         output.echo()
@@ -213,7 +213,7 @@ def _tables(report: Report) -> None:
         output.echo()
 
 
-def _summary(report: Report) -> str:
+def _summary(report: LintReport) -> str:
     if not report.problems:
         counts = "no problems"
     else:
@@ -223,7 +223,7 @@ def _summary(report: Report) -> str:
     return counts + (f" ({report.ignored} ignored)" if report.ignored else "")
 
 
-def _report_to_dict(report: Report) -> dict[str, Any]:
+def _report_to_dict(report: LintReport) -> dict[str, Any]:
     return {
         "intents": len(report.registry),
         "utterances": len(report.registry.utterances),

@@ -174,21 +174,21 @@ def _target_files(intents: str, registry: Registry, named: Path | None) -> dict[
     these settings, or any setting, or to the first file of all. InputError if `named` is not among the files, or if
     another file has one of these settings.
     """
-    from intentmatch.evaluation.tune import Choice
+    from intentmatch.evaluation.tune import Combination
     from intentmatch.registry import yaml_files
 
     files = {str(file): file for file in yaml_files(intents)}
     file_of = {name: place.path for name, place in registry.setting_locations.items()}
-    bound = {name: file_of[name] for name in Choice._fields if name in file_of}
+    bound = {name: file_of[name] for name in Combination._fields if name in file_of}
     if named is not None:
         same = [file for file in files.values() if file.resolve() == named.resolve()]
         if not same:
             raise InputError(f"{named} is not among the files of {intents}")
         if elsewhere := [path for path in bound.values() if path != str(same[0])]:
             raise InputError(f"{elsewhere[0]} has one of these settings already: name that file, or remove the setting")
-        return dict.fromkeys(Choice._fields, same[0])
+        return dict.fromkeys(Combination._fields, same[0])
     rest = min(bound.values() or file_of.values() or files)
-    return {name: files[bound.get(name, rest)] for name in Choice._fields}
+    return {name: files[bound.get(name, rest)] for name in Combination._fields}
 
 
 def _write(intents: str, files: Mapping[str, Path], values: Mapping[str, Setting], settings: Settings) -> None:

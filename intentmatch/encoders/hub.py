@@ -110,7 +110,7 @@ def card_entry(folder: Path, key: str) -> list[str]:
     return [value] if isinstance(value, str) else [item for item in value if isinstance(item, str)]
 
 
-class Loaded(NamedTuple):
+class LoadedModel(NamedTuple):
     """A sentence-transformers model, the folder of its files, and its device."""
 
     model: Any
@@ -118,7 +118,7 @@ class Loaded(NamedTuple):
     device: str
 
 
-def load(kind: str, name: str, device_setting: str, *, what: str, trust_remote_code: bool = False) -> Loaded:
+def load(kind: str, name: str, device_setting: str, *, what: str, trust_remote_code: bool = False) -> LoadedModel:
     """Load a model of the class `kind` ("SentenceTransformer" or "CrossEncoder") by hub name or folder.
 
     Only safetensors weights are read. Code in the model's repository runs only with `trust_remote_code`. `what` names
@@ -141,7 +141,7 @@ def load(kind: str, name: str, device_setting: str, *, what: str, trust_remote_c
             )
     except (OSError, ValueError, ImportError) as error:
         raise ModelUnavailableError(_why_not(name, what, str(error).strip())) from error
-    return Loaded(model, folder, chosen)
+    return LoadedModel(model, folder, chosen)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.encoder_memory import megabytes_of
 from intentmatch.evaluation.similarity import Agreement, Pair, agreement
-from intentmatch.evaluation.tune import Choice, microseconds_a_message, trial_of
+from intentmatch.evaluation.tune import Combination, microseconds_a_message, trial_of
 from intentmatch.learning.calibration import calibrate
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_share import labelled_share, share_in_use
@@ -88,7 +88,7 @@ def _compared(
     held_out = cross_validate_registry(data).held_out
     share = share_in_use(settings, labelled_share(registry.tests))
     time = microseconds_a_message(encoder, texts)
-    choice = Choice(settings.encoder, settings.scorer, settings.aggregation)
+    choice = Combination(settings.encoder, settings.scorer, settings.aggregation)
     trial = trial_of(choice, held_out, settings.target, share, time)
     cut = calibrate(held_out, settings.target, out_of_scope_share=share).cut
     codes = sorted({line.language for line in registry.utterances if line.language})

@@ -50,7 +50,7 @@ _COVERAGE = 0.9
 _Key = TypeVar("_Key")
 
 
-class Choice(NamedTuple):
+class Combination(NamedTuple):
     """One combination of settings to try."""
 
     encoder: str
@@ -74,7 +74,7 @@ class TargetRow(NamedTuple):
 class Trial:
     """Cross-validation results of one choice."""
 
-    choice: Choice
+    choice: Combination
     accuracy: float
     """Share of in-scope messages whose first candidate is correct."""
     auroc: float | None
@@ -115,7 +115,7 @@ class Tuning:
 
     trials: tuple[Trial, ...]
     chosen: Trial
-    current: Choice
+    current: Combination
     targets: tuple[TargetRow, ...]
     out_of_scope_share: float
     """Share of all messages that `overall` and the targets expect to be out of scope."""
@@ -157,18 +157,18 @@ def tune(
 
     `encoders` maps the value of the setting `encoder` to the loaded encoder. Each one encodes the registry once.
     """
-    current = Choice(settings.encoder, settings.scorer, settings.aggregation)
+    current = Combination(settings.encoder, settings.scorer, settings.aggregation)
     share = share_in_use(settings, labelled_share(registry.tests))
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]
     trials: list[Trial] = []
-    results: dict[Choice, HeldOut] = {}
+    results: dict[Combination, HeldOut] = {}
     total = len(encoders) * len(SCORERS) * len(AGGREGATIONS)
     for name, encoder in encoders.items():
         encoded = encode_all(encoder, [*texts, *labels], "utterance", cache)
         vectors, label_vectors = encoded[: len(texts)], encoded[len(texts) :]
         microseconds = microseconds_a_message(encoder, texts)
-        for choice in (Choice(name, s, a) for s in SCORERS for a in AGGREGATIONS):
+        for choice in (Combination(name, s, a) for s in SCORERS for a in AGGREGATIONS):
             if progress is not None:
                 progress("trying settings", len(trials), total)
             with steps.inside("trying settings", len(trials), total):
@@ -180,7 +180,7 @@ def tune(
     return Tuning(tuple(trials), chosen, current, tuple(targets), share)
 
 
-def choose(trials: Sequence[Trial], current: Choice) -> Trial:
+def choose(trials: Sequence[Trial], current: Combination) -> Trial:
     """Choose, among the trials that no other one beats, by speed, simplicity and current use.
 
     A trial is beaten by one with a higher `overall`, or by one that is as good and refuses more out-of-scope messages,
@@ -234,14 +234,16 @@ def _paired(one: Mapping[_Key, tuple[float, float]], other: Mapping[_Key, tuple[
 
 
 def _cross_validate(
-    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, choice: Choice
+    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, choice: Combination
 ) -> HeldOut:
     chosen = replace(settings, scorer=choice.scorer, aggregation=choice.aggregation)
     data = TrainingData(registry, vectors, labels, chosen, choice.encoder)
     return cross_validate_registry(data).held_out
 
 
-def trial_of(choice: Choice, held_out: HeldOut, target: Mapping[str, Any], share: float, microseconds: float) -> Trial:
+def trial_of(
+    choice: Combination, held_out: HeldOut, target: Mapping[str, Any], share: float, microseconds: float
+) -> Trial:
     """Return the results of a choice from its held-out cases; `share` of the messages are out of scope."""
     known = held_out.known
     calibration = calibrate(held_out, target, out_of_scope_share=share)
@@ -296,7 +298,7 @@ def _target_rows(held_out: HeldOut, current: Mapping[str, Any], share: float) ->
             yield TargetRow(target, target == current, *numbers, cut.note)
 
 
-def _advantage(name: str, chosen: Trial, other: Trial, current: Choice) -> str:
+def _advantage(name: str, chosen: Trial, other: Trial, current: Combination) -> str:
     """Say why the chosen trial was preferred to one that is as good."""
     if not chosen.calibrated:
         return ""

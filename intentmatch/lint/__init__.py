@@ -2,7 +2,7 @@
 
 from intentmatch.lint.catalogue import CATALOGUE, Rule
 from intentmatch.lint.fixes import FIXABLE, fixes
-from intentmatch.lint.run import Report, lint
+from intentmatch.lint.run import LintReport, lint
 from intentmatch.lint.sarif import to_sarif
 
-__all__ = ["CATALOGUE", "FIXABLE", "Report", "Rule", "fixes", "lint", "to_sarif"]
+__all__ = ["CATALOGUE", "FIXABLE", "LintReport", "Rule", "fixes", "lint", "to_sarif"]

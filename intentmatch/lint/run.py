@@ -41,7 +41,7 @@ LINE_RULES: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
 
 
 @dataclass(frozen=True)
-class Report:
+class LintReport:
     """The findings of `lint` about a registry."""
 
     registry: Registry
@@ -63,7 +63,7 @@ def lint(
     encoder: Encoder | str | None = None,
     progress: Progress | None = None,
     **settings: Any,
-) -> Report:
+) -> LintReport:
     """Lint the registry in a folder or file of YAML, or a registry made in code.
 
     `settings` are fields of `Settings`; they override the environment and the YAML. `encoder` is the name of an
@@ -99,7 +99,7 @@ def lint(
     left, bad_settings = suppress.level(unsuppressed, chosen.lint, _place_of_setting(registry, chosen))
     ignored = len(problems) + sum(problem.rule == "unused-suppression" for problem in unsuppressed) - len(left)
     found = tuple(sorted([*left, *bad_settings]))
-    return Report(registry, found, ignored, overlaps, languages.coverage(registry), subject)
+    return LintReport(registry, found, ignored, overlaps, languages.coverage(registry), subject)
 
 
 def _subject(registry: Registry, encoder: Encoder, settings: Settings, progress: Progress | None) -> Subject:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from intentmatch.reading.text import ReadText
 from intentmatch.reading.vocabulary import Vocabulary
-from intentmatch.reading.word_index import CARELESS, END, Candidate, WordIndex, familiarity
+from intentmatch.reading.word_index import CARELESS, END, SpellingCandidate, WordIndex, familiarity
 from intentmatch.text.normalize import clean, fold
 from intentmatch.text.shorthand import SHORTHAND, shorthand_of
 
@@ -29,7 +29,7 @@ _APOSTROPHES = dict.fromkeys(map(ord, "'’"))
 _CACHED_WORDS, _CACHED_TABLES = 4096, 64
 
 
-class Correction(NamedTuple):
+class CorrectedText(NamedTuple):
     """A message as it is read, and what was changed."""
 
     text: str
@@ -72,7 +72,7 @@ class Corrector:
         self._tables: dict[str | None, Mapping[str, str]] = {}
         self._surfaces: dict[str, str] = {}
 
-    def read(self, text: ReadText, language: str | None) -> Correction | None:
+    def read(self, text: ReadText, language: str | None) -> CorrectedText | None:
         """Return a message as it is read, or None if it is read as it is written.
 
         `language` is its language if that is known.
@@ -102,9 +102,9 @@ class Corrector:
             word = words[number]
             written[number] = word.written[: word.start] + new + word.written[word.end :]
         said = dict.fromkeys(f'"{words[number].core}" as "{new}"' for number, new in sorted(read.items()))
-        return Correction(" ".join(written), f"read {', '.join(said)}")
+        return CorrectedText(" ".join(written), f"read {', '.join(said)}")
 
-    def _meant(self, message: _Message, found: Mapping[int, Sequence[Candidate]]) -> Iterator[tuple[int, str]]:
+    def _meant(self, message: _Message, found: Mapping[int, Sequence[SpellingCandidate]]) -> Iterator[tuple[int, str]]:
         """Yield the place of each mistyped word with the word that was meant, as the registry writes it."""
         # A corrected word is evidence for its neighbours, so that words in doubt are looked at twice.
         for number in (*found, *found) if len(found) > 1 else found:
@@ -183,7 +183,7 @@ class _Message:
         if self._common is not None:
             self._common.discard(number)
 
-    def rated(self, number: int, candidate: Candidate) -> tuple[float, str]:
+    def rated(self, number: int, candidate: SpellingCandidate) -> tuple[float, str]:
         """Return the score of a candidate for a word in this message, and the candidate's word."""
         folded = self._folded
         before = folded[number - 1].rpartition(" ")[2] if number else END

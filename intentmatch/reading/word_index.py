@@ -76,7 +76,7 @@ _SWAPPED = len(f"{SPACE}ab")
 _REPEATED = re.compile(r"(.)\1{2,}")
 
 
-class Candidate(NamedTuple):
+class SpellingCandidate(NamedTuple):
     """A known word that an unknown one may be a misspelling of."""
 
     word: str
@@ -90,9 +90,9 @@ class WordIndex:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._cache: dict[str, tuple[Candidate, ...]] = {}
+        self._cache: dict[str, tuple[SpellingCandidate, ...]] = {}
 
-    def candidates(self, word: str) -> tuple[Candidate, ...]:
+    def candidates(self, word: str) -> tuple[SpellingCandidate, ...]:
         """Return the known words that a folded word, unknown to the registry, may be a misspelling of."""
         if not IN_CONTEXT.for_one <= len(word) <= _LONGEST_WORD:
             return ()
@@ -127,7 +127,7 @@ class WordIndex:
     def _counted(self) -> _Counted:
         return _Counted(self._vocabulary)
 
-    def _find(self, word: str) -> tuple[Candidate, ...]:
+    def _find(self, word: str) -> tuple[SpellingCandidate, ...]:
         tokenizer, typed, units = embedded_tokenizer(), SPACE + word, words_of(word)
         weights = [tokenizer.weigh(unit) for unit in units]
         pieces, probability = sum(count for count, _ in weights), sum(logarithm for _, logarithm in weights)
@@ -148,7 +148,7 @@ class WordIndex:
         start = _INTERCEPT + own + abjad + _RIVALS * log(len(mistakes) or 1)
         counts, probabilities = self._counted.words, probabilities | tokenizer.whole(mistakes.keys())
         return tuple(
-            Candidate(other[1:], start + mistake + _prior(counts.get(other[1:], 0), probabilities.get(other)))
+            SpellingCandidate(other[1:], start + mistake + _prior(counts.get(other[1:], 0), probabilities.get(other)))
             for other, mistake in mistakes.items()
         )
 

@@ -8,7 +8,7 @@ import pytest
 
 from intentmatch import Matcher
 from intentmatch.authoring import revision_replay
-from intentmatch.authoring.revision_replay import Heard, heard, replay_revision
+from intentmatch.authoring.revision_replay import RecordedMessages, heard, replay_revision
 from intentmatch.authoring.score_revision import evaluate
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import InputError, UnknownNameError
@@ -55,7 +55,7 @@ def newest(workspace: Workspace) -> str:
 
 
 def test_messages_that_a_revision_gains_are_found(workspace: Workspace, matcher: Matcher) -> None:
-    found = replay_revision(workspace, matcher, newest(workspace), Heard(log_of_text(LOG)))
+    found = replay_revision(workspace, matcher, newest(workspace), RecordedMessages(log_of_text(LOG)))
 
     values = found.to_dict()
     assert values["messages"] == values["of_messages"] == 5
@@ -66,7 +66,7 @@ def test_messages_that_a_revision_gains_are_found(workspace: Workspace, matcher:
 
 
 def test_registry_in_use_may_be_the_other_side(workspace: Workspace, matcher: Matcher) -> None:
-    found = replay_revision(workspace, matcher, newest(workspace), Heard(log_of_text(LOG)), "current")
+    found = replay_revision(workspace, matcher, newest(workspace), RecordedMessages(log_of_text(LOG)), "current")
 
     assert found.to_dict()["old"] == "in use"
     assert found.found.received == 0
@@ -76,9 +76,9 @@ def test_first_revision_has_nothing_before(workspace: Workspace, matcher: Matche
     first = workspace.revisions()[-1].id
 
     with pytest.raises(InputError, match="nothing valid before revision"):
-        replay_revision(workspace, matcher, first, Heard(log_of_text(LOG)))
+        replay_revision(workspace, matcher, first, RecordedMessages(log_of_text(LOG)))
     with pytest.raises(UnknownNameError):
-        replay_revision(workspace, matcher, "99", Heard(log_of_text(LOG)))
+        replay_revision(workspace, matcher, "99", RecordedMessages(log_of_text(LOG)))
 
 
 def test_invalid_revision_is_named(workspace: Workspace, matcher: Matcher) -> None:
@@ -88,7 +88,7 @@ def test_invalid_revision_is_named(workspace: Workspace, matcher: Matcher) -> No
     workspace.write([ReplaceFile(file, TEXT)], author="ann", note="", expected="*")
     broken = workspace.revisions()[1].id
 
-    for call in (lambda: replay_revision(workspace, matcher, broken, Heard(log_of_text(LOG))),
+    for call in (lambda: replay_revision(workspace, matcher, broken, RecordedMessages(log_of_text(LOG))),
                  lambda: evaluate(workspace, broken, matcher)):  # fmt: skip
         with pytest.raises(InputError, match=rf"^revision {broken[:10]} has errors in its files: a.yaml:\d: "):
             call()
@@ -99,7 +99,7 @@ def test_most_frequent_messages_are_replayed(
 ) -> None:
     monkeypatch.setattr(revision_replay, "MOST_MESSAGES", 1)
 
-    values = replay_revision(workspace, matcher, newest(workspace), Heard(log_of_text(LOG))).to_dict()
+    values = replay_revision(workspace, matcher, newest(workspace), RecordedMessages(log_of_text(LOG))).to_dict()
 
     assert (values["distinct"], values["messages"], values["of_distinct"], values["of_messages"]) == (1, 3, 3, 5)
 

@@ -14,7 +14,7 @@ from intentmatch import Registry
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.evaluation import tune as tune_module
-from intentmatch.evaluation.tune import Choice, Gain, Trial, Tuning, choose, compared, refusals_compared, tune
+from intentmatch.evaluation.tune import Combination, Gain, Trial, Tuning, choose, compared, refusals_compared, tune
 from intentmatch.learning.cross_validation import RANKED, HeldOut
 
 FILLER = ["please", "now", "today", "at once", "if you can", "for me", "again", "dear shop", "thanks"]
@@ -38,7 +38,7 @@ def registry() -> Registry:
 def trial(encoder: str, right: Sequence[float], *, scorer: str = "head", microseconds: float = 10.0) -> Trial:
     results = {(True, row): (value, 1.0) for row, value in enumerate(right)}
     overall = sum(right) / len(right)
-    return Trial(Choice(encoder, scorer, "mean2"), overall, 0.5, overall, microseconds, True, results)
+    return Trial(Combination(encoder, scorer, "mean2"), overall, 0.5, overall, microseconds, True, results)
 
 
 def with_refusals(of: Trial, refused: Sequence[float]) -> Trial:
@@ -95,7 +95,7 @@ def test_every_choice_is_tried_and_each_encoder_encodes_once(registry: Registry)
     assert len({trial.choice for trial in found.trials}) == 8
     assert [t.overall for t in found.trials] == sorted((t.overall for t in found.trials), reverse=True)
     assert found.chosen.choice.encoder == "good"
-    assert found.current == Choice("bad", "head", "mean2")
+    assert found.current == Combination("bad", "head", "mean2")
     assert len(steps) == 8
     for encoder in encoders.values():
         texts = {utterance.text for utterance in registry.utterances} | {intent.label for intent in registry}
@@ -151,7 +151,7 @@ def test_gain_is_computed_case_by_case() -> None:
 def test_faster_and_simpler_wins_within_one_standard_error() -> None:
     right = [1.0] * 50 + [0.0] * 50
     nearly = [1.0] * 49 + [0.0] * 51
-    current = Choice("slow", "head", "mean2")
+    current = Combination("slow", "head", "mean2")
     slow, fast = trial("slow", right, microseconds=1000), trial("fast", nearly, microseconds=10)
 
     assert choose([slow, fast], current) is fast

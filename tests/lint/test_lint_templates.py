@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch.lint import Report, lint
+from intentmatch.lint import LintReport, lint
 
 WIDE = "[please] (cancel|stop|end) [my] (order|purchase) [now]"
 BOT = """
@@ -25,12 +25,12 @@ intents:
 """
 
 
-def lint_bot(folder: Path, other: str, wide: str = WIDE) -> Report:
+def lint_bot(folder: Path, other: str, wide: str = WIDE) -> LintReport:
     (folder / "bot.yaml").write_text(BOT.replace("{wide}", wide).replace("{other}", other), encoding="utf-8")
     return lint(folder, encoder=WordHashEncoder(), cache="off")
 
 
-def found(report: Report) -> list[str]:
+def found(report: LintReport) -> list[str]:
     return [f"{problem.location.line} {problem.rule}" for problem in report.problems]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from intentmatch.core.errors import InputError, Location, Problem
 from intentmatch.core.types import Utterance
 from intentmatch.evaluation.insight.left_out_scores import LeftOutScores
-from intentmatch.lint import CATALOGUE, FIXABLE, Report
+from intentmatch.lint import CATALOGUE, FIXABLE, LintReport
 from intentmatch.lint.moving import may_move
 from intentmatch.lint.subject import Subject
 from intentmatch.registry.editing.edits import AddUtterance, Edit, MoveUtterance, RemoveUtterance
@@ -104,7 +104,7 @@ class Issue:
         }
 
 
-def issues(report: Report, base: Path) -> list[Issue]:
+def issues(report: LintReport, base: Path) -> list[Issue]:
     """Return the findings of a report, the most valuable first; `base` is the folder that names of files start from.
 
     Errors come first, since a registry with one does not load. Then counts how many lines more would find their intent

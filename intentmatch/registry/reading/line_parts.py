@@ -19,7 +19,7 @@ _PARTS = re.compile(
 )
 
 
-class Line(NamedTuple):
+class LineParts(NamedTuple):
     """A line of a file, taken apart."""
 
     indent: int
@@ -34,13 +34,13 @@ class Line(NamedTuple):
     """0-based column of `value`."""
 
 
-def take_apart(line: str) -> Line:
+def take_apart(line: str) -> LineParts:
     """Return the parts of a line of block YAML; a line of more than 1,000 characters is all value."""
     found = _PARTS.match(line) if len(line) <= _LONGEST_LINE else None
     if found is None:
-        return Line(0, "", None, line, "", 0)
+        return LineParts(0, "", None, line, "", 0)
     key = found["key"]
-    return Line(len(found["indent"]), found["dashes"], key, found["value"], found["comment"], found.start("value"))
+    return LineParts(len(found["indent"]), found["dashes"], key, found["value"], found["comment"], found.start("value"))
 
 
 def quoted(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from intentmatch.registry.reading.comma_repairs import COMMA_FINDERS
 from intentmatch.registry.reading.grammar import FILE_KEYS, INTENT_KEYS, TEST_KEYS
-from intentmatch.registry.reading.line_parts import Line, columns, quoted, shown, take_apart
+from intentmatch.registry.reading.line_parts import LineParts, columns, quoted, shown, take_apart
 from intentmatch.registry.reading.repair import Finder, Repair
 from intentmatch.registry.reading.sign_repairs import SIGN_FINDERS
 from intentmatch.registry.reading.slot_grammar import SLOT_KEYS
@@ -184,7 +184,7 @@ def _dash(lines: Sequence[str], number: int) -> Iterator[Repair]:
             yield Repair(number, [repaired], line.indent, "the dash of this line is missing", hint)
 
 
-def _opens_block(line: Line, below: Sequence[str]) -> bool:
+def _opens_block(line: LineParts, below: Sequence[str]) -> bool:
     """Whether a line of one word is followed by a key further right, so that it is a key without its colon."""
     following = next((take_apart(each) for each in below if each.strip()), None)
     deeper = following is not None and following.key is not None and following.indent > line.indent

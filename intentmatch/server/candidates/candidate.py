@@ -19,7 +19,7 @@ from intentmatch.matching.options import MatchOptions
 from intentmatch.runtime.background import in_background
 from intentmatch.server.bots.memory import own_bytes
 from intentmatch.server.candidates.records import CandidateRecord, CandidateSource, CandidateStore, Sample, State
-from intentmatch.server.candidates.running import Correction, Heard, RunningCandidate, oldest
+from intentmatch.server.candidates.running import Heard, RunningCandidate, UserCorrection, oldest
 from intentmatch.server.candidates.shadow_queue import ShadowQueue
 from intentmatch.server.candidates.sources import LoadedCandidate
 
@@ -120,7 +120,7 @@ class BotCandidate:
         running = self.running
         if running is None or conversation is None or running.record.mode != "canary":
             return
-        self._queue.put(running, Correction(text, intent, language, running.answers(conversation)), rare=True)
+        self._queue.put(running, UserCorrection(text, intent, language, running.answers(conversation)), rare=True)
 
     def failed(self, error: Exception) -> None:
         """Log that the candidate could not answer, so that the present registry did. For any thread."""

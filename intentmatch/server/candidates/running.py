@@ -43,7 +43,7 @@ class Heard(NamedTuple):
     """When it was said, in seconds since the epoch."""
 
 
-class Correction(NamedTuple):
+class UserCorrection(NamedTuple):
     """What a user of a conversation said that a message means."""
 
     text: str
@@ -114,13 +114,13 @@ class RunningCandidate:
         with self._lock:
             self._noted[name] += messages
 
-    def work(self, items: Sequence[Heard | Correction]) -> None:
+    def work(self, items: Sequence[Heard | UserCorrection]) -> None:
         """Have the registry that did not answer match each message as well, and count how the answers differ."""
         if not self.stopped:
             with self._working:
                 self._work(items)
 
-    def _work(self, items: Sequence[Heard | Correction]) -> None:
+    def _work(self, items: Sequence[Heard | UserCorrection]) -> None:
         present, candidate = self._present.snapshot(), self.matcher.snapshot()
         self._put_beside(present)
         heard = [item for item in items if isinstance(item, Heard)]
@@ -136,7 +136,7 @@ class RunningCandidate:
         known = (present.registry, candidate.registry)
         self.note("skipped", sum(not any(item.registry is one for one in known) for item in heard))
         for correction in items:
-            if isinstance(correction, Correction):
+            if isinstance(correction, UserCorrection):
                 self._correct(correction, candidate if correction.by_candidate else present)
 
     def rest(self) -> bool:
@@ -221,7 +221,7 @@ class RunningCandidate:
             return None
         return Sample(kind, row["text"], present.language, answer(present), answer(candidate), item.time)
 
-    def _correct(self, item: Correction, registry: Snapshot) -> None:
+    def _correct(self, item: UserCorrection, registry: Snapshot) -> None:
         try:
             found = registry.match(item.text, language=item.language)
         except InputError:

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from intentmatch.authoring import revision_replay
-from intentmatch.authoring.revision_replay import Heard, heard
+from intentmatch.authoring.revision_replay import RecordedMessages, heard
 from intentmatch.evaluation.logs import log_of_text
 from intentmatch.evaluation.run import evaluate
 from intentmatch.server.bots.bot import Bot
@@ -46,10 +46,14 @@ def add_calls(router: APIRouter) -> None:
         """
         bot: Bot = request.state.bot
 
-        def messages() -> Heard:
+        def messages() -> RecordedMessages:
             with explained():
                 bot.editing.workspace.revision(identity)
-                return heard(bot.inbox, body.days) if body.log is None else Heard(log_of_text(body.log, bot=bot.name))
+                return (
+                    heard(bot.inbox, body.days)
+                    if body.log is None
+                    else RecordedMessages(log_of_text(body.log, bot=bot.name))
+                )
 
         found = await run_in_threadpool(messages)
         return stream(

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from intentmatch.registry.templates.syntax import (
     Blank,
     Choice,
     Fill,
+    Node,
     Sentence,
     Series,
     Template,
@@ -33,51 +35,46 @@ class TooLongError(Exception):
     """A template has a sentence of more than `LONGEST` characters."""
 
 
+class Size(NamedTuple):
+    """How much a node of a template can say."""
+
+    number: int
+    """Number of wordings; two wordings may read the same."""
+    breadth: int
+    """Smallest number of wordings that show all its alternatives."""
+    length: int
+    """Characters of the longest wording, plus one for each rule and group in it."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Wordings:
     """The sentences of a template, numbered by rank from 0 to `count - 1`. Slot values do not multiply them."""
 
     template: Template
     rules: Mapping[str, Wordings]
-    counts: tuple[int, ...]
-    """Number of wordings of each node."""
-    breadths: tuple[int, ...]
-    """For each node, the smallest number of wordings that show all its alternatives."""
-    length: int
-    """Characters of the longest sentence, plus one for each rule and group in it."""
+    sizes: tuple[Size, ...]
+    """Size of each node."""
 
     @classmethod
     def from_template(cls, template: Template, rules: Mapping[str, Wordings]) -> Wordings:
         """Count the wordings of a template. Raises `TooLongError`."""
-        counts: list[int] = []
-        breadths: list[int] = []
-        lengths: list[int] = []
+        sizes: list[Size] = []
         for node in template.nodes:
-            count = breadth = length = 1
-            if isinstance(node, Use):
-                rule = rules[node.rule]
-                count, breadth, length = rule.count, rule.breadths[-1], rule.length + 1
-            elif isinstance(node, Words):
-                length = len(node.text)
-            elif isinstance(node, Series):
-                count = math.prod(counts[item] for item in node.items)
-                breadth = max((breadths[item] for item in node.items), default=1)
-                length += sum(lengths[item] for item in node.items)
-            elif isinstance(node, Choice):
-                count = sum(counts[item] for item in node.items)
-                breadth = sum(breadths[item] for item in node.items)
-                length += max(lengths[item] for item in node.items)
-            if length > LONGEST:
+            size = _size(node, sizes, rules)
+            if size.length > LONGEST:
                 raise TooLongError
-            counts.append(count)
-            breadths.append(breadth)
-            lengths.append(length)
-        return cls(template, rules, tuple(counts), tuple(breadths), lengths[-1])
+            sizes.append(size)
+        return cls(template, rules, tuple(sizes))
+
+    @property
+    def size(self) -> Size:
+        """Size of the template."""
+        return self.sizes[-1]
 
     @property
     def count(self) -> int:
-        """Number of wordings; two wordings may read the same."""
-        return self.counts[-1]
+        """Number of wordings."""
+        return self.size.number
 
     def sentences(self, fill: Fill | None = None, limit: int | None = None) -> Iterator[Sentence]:
         """Return the sentences in template order, or a sample if there are more than `limit`."""
@@ -92,7 +89,7 @@ class Wordings:
             return range(self.count)
         chance = random.Random(self.template.text.encode("utf-8", "surrogatepass"))  # noqa: S311 - no secret
         rotation = _Rotation(chance)
-        chosen = {self._covering_rank(rotation) for _ in range(min(limit, self.breadths[-1]))}
+        chosen = {self._covering_rank(rotation) for _ in range(min(limit, self.size.breadth))}
         while len(chosen) < limit:
             chosen.add(chance.randrange(self.count))
         return sorted(chosen)
@@ -101,51 +98,71 @@ class Wordings:
         """Return the sentence of a rank. Without `fill`, a slot is replaced by its name."""
         return join(self._leaves(rank), fill, single_spaced=self.template.varied)
 
+    @property
+    def _root(self) -> int:
+        return len(self.sizes) - 1
+
     def _leaves(self, rank: int) -> Iterator[Words | Blank]:
-        """Yield the words and slots of a rank in order."""
-        waiting = [(self, len(self.counts) - 1, rank)]
+        """Yield the words and slots of a rank, which in a series has a digit for each item, the last one first."""
+        waiting = [(self, self._root, rank)]
         while waiting:
             inside, number, rank = waiting.pop()
             node = inside.template.nodes[number]
             if isinstance(node, Use):
                 rule = inside.rules[node.rule]
-                waiting.append((rule, len(rule.counts) - 1, rank))
+                waiting.append((rule, rule._root, rank))
             elif isinstance(node, Series):
                 for item in reversed(node.items):
-                    rank, digit = divmod(rank, inside.counts[item])
+                    rank, digit = divmod(rank, inside.sizes[item].number)
                     waiting.append((inside, item, digit))
             elif isinstance(node, Choice):
                 for item in node.items:
-                    if rank < inside.counts[item]:
+                    if rank < inside.sizes[item].number:
                         waiting.append((inside, item, rank))
                         break
-                    rank -= inside.counts[item]
+                    rank -= inside.sizes[item].number
             else:
                 yield node
 
     def _covering_rank(self, rotation: _Rotation) -> int:
-        """Return the rank of a wording that shows the next alternative of every group."""
+        """Return the rank of a wording that shows the next alternative of every group, the reverse of `_leaves`."""
         rank = 0
-        waiting = [(self, len(self.counts) - 1, 1)]
+        waiting = [(self, self._root, 1)]
         while waiting:
             inside, number, weight = waiting.pop()
             node = inside.template.nodes[number]
             if isinstance(node, Use):
                 rule = inside.rules[node.rule]
-                waiting.append((rule, len(rule.counts) - 1, weight))
+                waiting.append((rule, rule._root, weight))
             elif isinstance(node, Series):
                 for item in reversed(node.items):
                     waiting.append((inside, item, weight))
-                    weight *= inside.counts[item]
+                    weight *= inside.sizes[item].number
             elif isinstance(node, Choice):
-                turn = rotation.turn((id(inside), number), inside.breadths[number])
+                turn = rotation.turn((id(inside), number), inside.sizes[number].breadth)
                 for item in node.items:
-                    if turn < inside.breadths[item]:
+                    if turn < inside.sizes[item].breadth:
                         waiting.append((inside, item, weight))
                         break
-                    turn -= inside.breadths[item]
-                    rank += weight * inside.counts[item]
+                    turn -= inside.sizes[item].breadth
+                    rank += weight * inside.sizes[item].number
         return rank
+
+
+def _size(node: Node, sizes: Sequence[Size], rules: Mapping[str, Wordings]) -> Size:
+    """Return the size of a node, given those of the nodes before it."""
+    if isinstance(node, Words):
+        return Size(1, 1, len(node.text))
+    if isinstance(node, Blank):
+        return Size(1, 1, 1)
+    if isinstance(node, Use):
+        size = rules[node.rule].size
+        return size._replace(length=size.length + 1)
+    items = [sizes[item] for item in node.items]
+    numbers, breadths, lengths = ([item[column] for item in items] for column in range(3))
+    if isinstance(node, Choice):
+        return Size(sum(numbers), sum(breadths), 1 + max(lengths))
+    return Size(math.prod(numbers), max(breadths, default=1), 1 + sum(lengths))
 
 
 class Rules(dict[str, Wordings]):

@@ -64,7 +64,7 @@ def test_sample_is_an_ordered_deterministic_subset(template: str, limit: int):
 @given(templates())
 def test_sample_of_breadth_size_shows_every_alternative(template: str):
     found = wordings(template)
-    sample = found.sentences(limit=max(1, found.breadths[-1]))
+    sample = found.sentences(limit=max(1, found.size.breadth))
     shown = {word for sentence in sample for word in re.findall(r"w\d+", sentence.text)}
 
     assert shown == set(re.findall(r"w\d+", template))
@@ -189,4 +189,4 @@ def test_breadth_is_the_smallest_covering_sample():
     found = wordings("(a|(b|c)|d) [e]")
 
     assert [node for node in found.template.nodes if isinstance(node, Choice)]
-    assert found.breadths[-1] == 4
+    assert found.size.breadth == 4

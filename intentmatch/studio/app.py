@@ -17,8 +17,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp
 
-from intentmatch.core.errors import DatabaseError, IntentMatchError, public_text
-from intentmatch.core.relative_paths import relative
+from intentmatch.core.errors import DatabaseError, IntentMatchError
 from intentmatch.studio.guard import Admission, Guard
 from intentmatch.studio.host import Bot, BotUnavailableError, Host, reaches
 from intentmatch.studio.layout import ASSETS, ASSETS_PATH, frame, head
@@ -27,6 +26,7 @@ from intentmatch.studio.parts import empty, heading, link, tag
 from intentmatch.studio.plain_pages import plain_page
 from intentmatch.studio.screens import SCREENS, Screen
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import error_in_words
 
 _TITLE = "intentmatch studio"
 # A page that comes back later, such as one whose browser was away, is loaded anew, and what was typed is lost.
@@ -149,7 +149,7 @@ def _unavailable(root: str, error: Exception) -> None:
     ui.add_head_html(head(root))
     with tag("div", classes="st-main"):
         heading("This bot cannot be shown")
-        tag("p", relative(public_text(error)), role="alert")
+        tag("p", error_in_words(error), role="alert")
         link("Back to the start", f"{root}/")
 
 

@@ -174,5 +174,5 @@ def figures(cases: HeldOutCases) -> None:
                 tag("span", f"{share:.1%}", "st-number-large")
                 tag("span", name, "st-muted st-small")
     if calibration.curve is None:
-        text = "The registry is too small to learn thresholds: here every message is matched with its nearest intent."
+        text = "There are too few examples to learn when to answer: here the nearest intent is always matched."
         tag("p", text, "st-muted")

@@ -12,7 +12,7 @@ from typing import Any
 from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
-from intentmatch.studio.parts import BadgeKind
+from intentmatch.studio.wording import BadgeKind
 
 Node = list[Any]
 """Name, attributes, and what is inside: texts and nodes."""
@@ -60,7 +60,7 @@ def bar(
     marks = [node("div", classes="st-fill strong" if strong else "st-fill", style=f"width: {width:.1%}")]
     if threshold is not None:
         place = f"inset-inline-start: {max(0.0, min(1.0, threshold)):.1%}"
-        marks.append(node("div", classes="st-threshold", title=f"threshold {threshold:.2f}", style=place))
+        marks.append(node("div", classes="st-threshold", title=f"mark {threshold:.2f}", style=place))
     meter = node(
         "div", *marks, classes="st-meter", role="meter", aria_label=name, aria_valuemin="0", aria_valuemax="1",
         aria_valuenow=f"{width:.3f}", aria_valuetext=shown,

@@ -34,7 +34,7 @@ class _EditPage:
         self._editor: YamlEditor | None = None
         self._cards: IntentCards | None = None
         with tag("div", classes="st-row"):
-            heading("Edit", "Every change shows its difference and its effect before it is written.")
+            heading("Edit", "You see what a change does before you save it.")
             self._undo = ui.button("Undo the last save", icon="undo", on_click=self._undo_last).props("flat")
             self._undo.classes("st-push")
             self._undo.disable()

@@ -142,7 +142,7 @@ class _HistoryPage:
             if diffs:
                 changes_view(told, diffs)
             else:
-                tag("p", "It changed no file of this registry.", "st-muted")
+                tag("p", "It changed no file of this bot.", "st-muted")
 
         with card("Evaluation") as box:
             scores = self._visit.bot.workspace.scores.read(revision.id)

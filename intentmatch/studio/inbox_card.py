@@ -11,9 +11,10 @@ from nicegui import ui
 
 from intentmatch.inbox import Action, Cluster, Decision, Kind, Missed
 from intentmatch.inbox.proposals import times
-from intentmatch.studio.parts import BadgeKind, badge, tag, words
+from intentmatch.studio.parts import badge, tag, words
 from intentmatch.studio.places import intent_link
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import BadgeKind, reason_in_words
 
 _SHOWN_MESSAGES = 5
 SECTIONS: Mapping[Kind, str] = {
@@ -29,7 +30,7 @@ _ACTIONS: Mapping[Action, tuple[str, BadgeKind]] = {
     "add": ("add to", "good"),
     "new": ("new intent", "primary"),
     "not": ("must not match", "warn"),
-    "test": ("test: no intent", "plain"),
+    "test": ("expect no intent", "plain"),
     "ignore": ("ignore", "plain"),
 }
 _QUESTIONS: Mapping[Action | Literal["ask"], str] = {
@@ -84,10 +85,10 @@ def draw_group(visit: Visit, cluster: Cluster, decision: Decision | None, handle
         elif proposal.accepted is not None:
             tag("span", "Proposal:", "st-muted")
             _says(visit, *proposal.accepted)
-            tag("span", proposal.because, "st-muted st-small")
+            tag("span", reason_in_words(proposal.because), "st-muted st-small")
         else:
             tag("span", _QUESTIONS[proposal.action].format(intent=proposal.intent), "st-strong")
-            tag("span", proposal.because, "st-muted st-small")
+            tag("span", reason_in_words(proposal.because), "st-muted st-small")
     if visit.may("author"):
         with tag("div", classes="st-row"):
             _buttons(cluster, handlers, decided=decision is not None)
@@ -119,7 +120,7 @@ def _buttons(cluster: Cluster, handlers: Handlers, *, decided: bool) -> None:
         act(intent, "add", decides("add", intent), "outline", f"Add to {intent}")
     act("Another intent", "input", handlers.other_intent)
     act("New intent", "add", handlers.new_intent)
-    act("Keep as a test", "rule", decides("test"))
+    act("Expect no intent", "rule", decides("test"))
     act("Ignore", "close", decides("ignore"))
 
 

@@ -109,7 +109,7 @@ async def ask_for_intent(title: str, label: str, value: str, names: Sequence[str
             field: ui.select | ui.input = ui.select(
                 list(names), value=value if value in names else None, label=label, with_input=True
             )
-            field.props("outlined autofocus options-dense")
+            field.props("outlined autofocus options-dense").on_value_change(lambda event: dialog.submit(event.value))
         else:
             field = ui.input(label, value=value).props("outlined autofocus maxlength=200")
             field.on("keydown.enter", lambda: dialog.submit(field.value))

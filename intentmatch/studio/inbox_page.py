@@ -9,7 +9,6 @@ from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.core.errors import InputError, IntentMatchError, counted, public_text
-from intentmatch.core.relative_paths import relative
 from intentmatch.inbox import Action, Cluster, Decision, Inbox, Kind, Review, review
 from intentmatch.inbox.proposals import MOST_OFFERED
 from intentmatch.registry.editing.settings_edit import Setting
@@ -20,6 +19,7 @@ from intentmatch.studio.parts import empty, heading, in_thread, later, tag
 from intentmatch.studio.preloading import preload
 from intentmatch.studio.switches import FILE, turn_on
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import error_in_words
 
 _AT_ONCE = 10
 _PURPOSES: Mapping[Action, str] = {
@@ -27,7 +27,7 @@ _PURPOSES: Mapping[Action, str] = {
     "new": "for new intents",
     "not": "not to match",
     "test": "as tests",
-    "ignore": "to ignore",
+    "ignore": "to ignore, which deletes them",
 }
 
 
@@ -57,7 +57,7 @@ class _InboxPage:
             ("a", "Accept the proposal", self._accept),
             ("n", "Make a new intent of the group", self._new_intent),
             ("m", "Add the group to another intent", self._other_intent),
-            ("t", "Keep the group as a test that it is no intent", partial(self._decide_current, "test")),
+            ("t", "Expect no intent for the group, as tests", partial(self._decide_current, "test")),
             ("i", "Ignore the group", partial(self._decide_current, "ignore")),
             ("u", "Undo the decision", self._undo),
             ("w", "Write the decisions, after a look at their effect", self._write),
@@ -269,7 +269,7 @@ class _InboxPage:
             try:
                 await self._draw()
             except IntentMatchError as error:
-                tag("p", relative(public_text(error)), "st-problem", role="alert")
+                tag("p", error_in_words(error), "st-problem", role="alert")
 
 
 def _review(visit: Visit, inbox: Inbox) -> Review:

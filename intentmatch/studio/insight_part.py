@@ -15,10 +15,9 @@ from nicegui import background_tasks, ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.authoring.insights import Failed, Ready, Working
-from intentmatch.core.errors import IntentMatchError, public_text
-from intentmatch.core.relative_paths import relative
+from intentmatch.core.errors import IntentMatchError
 from intentmatch.studio.parts import tag
-from intentmatch.studio.wording import plainly
+from intentmatch.studio.wording import error_in_words, plainly
 
 _T = TypeVar("_T")
 
@@ -78,7 +77,7 @@ class InsightPart(Generic[_T]):
                 try:
                     state = await asyncio.to_thread(self._ask)
                 except IntentMatchError as error:
-                    state = Failed(relative(public_text(error)))
+                    state = Failed(error_in_words(error))
                 if turn != self._turn or self._place.is_deleted:
                     return
                 if not isinstance(state, Working):

@@ -271,9 +271,9 @@ class IntentCards:
             )
             if intent.titles:
                 title.props("readonly").tooltip("It has a title per language: edit them in the YAML.")
-            threshold = ui.input("Threshold", value=str(intent.threshold or ""), placeholder="learned")
+            threshold = ui.input("Answers from", value=str(intent.threshold or ""), placeholder="learned")
             threshold.props("outlined dense").tooltip(
-                "A number from 0 to 1 on the score, or such as 90% on the confidence"
+                "How sure the bot must be: such as 90%, or a number from 0 to 1 for how alike. The key `threshold`."
             )
             when = ui.input("Only in the context", value=", ".join(intent.when)).props("outlined dense")
             confirm = ui.checkbox("Confirm first", value=intent.confirm)
@@ -360,6 +360,9 @@ def new_intent(visit: Visit, held: Held, done: Done) -> None:
         described = ui.input("Or what users want").props('outlined dense dir="auto"').classes("st-grow")
         files = sorted(held.files)
         file = ui.select(files, value=files[0] if files else None, label="File").props("outlined dense")
+        codes = held.registry.languages
+        language = ui.select(list(codes), value=held.registry.first_language, label="Language").props("outlined dense")
+        language.set_visibility(len(codes) > 1)
 
         async def add() -> None:
             wanted, text, description = (str(field.value or "").strip() for field in (name, line, described))
@@ -370,7 +373,7 @@ def new_intent(visit: Visit, held: Held, done: Done) -> None:
             note = f"Add the intent {wanted}"
             if await propose(
                 visit,
-                [AddIntent(wanted, text or None, None, target, description=description or None)],
+                [AddIntent(wanted, text or None, language.value, target, description=description or None)],
                 title=note,
                 note=note,
             ):

@@ -17,12 +17,12 @@ from intentmatch.studio.cursor import Cursor
 from intentmatch.studio.following import follow
 from intentmatch.studio.insight_part import InsightPart
 from intentmatch.studio.pair_remedies import compare_link, merge_button
-from intentmatch.studio.parts import BadgeKind, badge, empty, heading, tag, words
+from intentmatch.studio.parts import badge, empty, heading, tag, words
 from intentmatch.studio.places import intent_link, place, with_short_names
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.remedies import line_to_reword, remedies
 from intentmatch.studio.visit import Visit
-from intentmatch.studio.wording import plainly
+from intentmatch.studio.wording import BadgeKind, plainly
 
 _AT_ONCE = 20
 _KINDS = {"all": "All", "mend": "With a remedy", "error": "Errors", "warning": "Warnings", "info": "Notes"}
@@ -102,7 +102,7 @@ class _Issues:
         card = tag("article", classes="st-card", role="listitem", aria_label=why)
         with card:
             with tag("div", classes="st-row"):
-                badge(problem.severity, _BADGES[problem.severity]).props["title"] = problem.rule
+                badge(problem.severity, _BADGES[problem.severity])
                 tag("h2", f"{why[:1].upper()}{why[1:]}", "st-h2")
                 with tag("span", classes="st-push"):
                     _value(issue)

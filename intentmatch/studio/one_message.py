@@ -17,7 +17,7 @@ from intentmatch.studio.parts import card, in_thread, isolated, tag
 from intentmatch.studio.places import intent_node, place_node, with_short_names
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit
-from intentmatch.studio.wording import NO_INTENT, answer_in_words, plainly, verdict_in_words
+from intentmatch.studio.wording import NO_INTENT, answer_in_words, reason_in_words, verdict_in_words
 
 DEBOUNCE_MS = 80
 _MOST_CANDIDATES = 8
@@ -46,9 +46,9 @@ class OneMessage:
             self._top = Drawing()
             with tag("div", classes="st-columns"):
                 with tag("div", classes="st-stack st-gap"):
-                    self._left = Drawing(self._add)
                     if visit.may("author"):
                         self._teach()
+                    self._left = Drawing(self._add)
                 with tag("div", classes="st-stack st-gap"):
                     self._right = Drawing()
         self._say(_NOTHING)
@@ -118,8 +118,8 @@ class OneMessage:
         first += [intent_node(self._visit, rival.intent) for rival in result.rivals]
         took = f"{milliseconds:.1f} ms"
         first.append(node("span", took, classes="st-muted st-small st-push", title="Time of the match"))
-        sentences = isolated(plainly(with_short_names(self._visit, explanation))).splitlines()
-        reason = isolated(plainly(result.trace.reason))
+        sentences = isolated(reason_in_words(with_short_names(self._visit, explanation))).splitlines()
+        reason = isolated(reason_in_words(result.trace.reason))
         more = [node("li", sentence, classes="st-words", dir="auto") for sentence in sentences[1:]]
         answers = []
         if result.response:
@@ -137,19 +137,19 @@ class OneMessage:
 
     def _candidates(self, result: MatchResult) -> Node:
         if not result.candidates:
-            return region("Candidates", node("p", "No intent comes near.", classes="st-muted"))
+            return region("What it could mean", node("p", "No intent comes near.", classes="st-muted"))
         trace = result.trace
         inside = []
         if trace.threshold_on == "in_scope" and result.in_scope is not None:
-            inside.append(bar("known", result.in_scope, f"{result.in_scope:.0%}", trace.threshold, strong=True))
+            inside.append(bar("one of yours", result.in_scope, f"{result.in_scope:.0%}", trace.threshold, strong=True))
         for number, candidate in enumerate(result.candidates[:_MOST_CANDIDATES]):
             on_it = trace.threshold_on == ("score" if candidate.confidence is None else "confidence")
             inside.append(self._candidate(candidate, trace.threshold if on_it and number == 0 else None))
         if trace.threshold is not None:
             shown = f"{trace.threshold:.2f}" if trace.threshold_on == "score" else f"{trace.threshold:.0%}"
-            says = f"The mark is the threshold: {shown} ({trace.threshold_origin})."
+            says = f"The mark, {shown}, is what an answer takes ({trace.threshold_origin})."
             inside.append(node("p", says, classes="st-muted st-small"))
-        return region("Candidates", *inside)
+        return region("What it could mean", *inside)
 
     def _candidate(self, candidate: Candidate, threshold: float | None) -> Node:
         value = candidate.score if candidate.confidence is None else candidate.confidence
@@ -264,7 +264,7 @@ def _word_table(found: Sequence[WordMatch]) -> Node:
         ]
         for match in found
     ]
-    return region("Which word met which", table(("message", "example", "similarity", "weight"), rows))
+    return region("Which word met which", table(("message", "example", "alike", "weight"), rows))
 
 
 def _stages(stages: Sequence[Stage]) -> Node:
@@ -272,7 +272,7 @@ def _stages(stages: Sequence[Stage]) -> Node:
     rows = [
         [
             node("td", _STEPS.get(stage.name, stage.name.replace("_", " "))),
-            words(answer_in_words(plainly(stage.says)), "st-small", "td"),
+            words(answer_in_words(reason_in_words(stage.says)), "st-small", "td"),
             node("td", f"{stage.microseconds:.0f}", classes="st-number"),
         ]
         for stage in stages

@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
-from typing import Literal, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from nicegui import background_tasks, ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
-from intentmatch.core.errors import IntentMatchError, public_text
-from intentmatch.core.relative_paths import relative
+from intentmatch.core.errors import IntentMatchError
+from intentmatch.studio.wording import BadgeKind, error_in_words
 
 _Parameters = ParamSpec("_Parameters")
 _Found = TypeVar("_Found")
 
-BadgeKind = Literal["plain", "primary", "good", "warn", "bad"]
 _DIFF_CLASSES = {"+++": "file", "---": "file", "@@": "hunk", "+": "add", "-": "del"}
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]").search
 _QUOTED_OR_WORD = re.compile("(?<=“)[^”]*(?=”)|[^\\s“”,.;:()=]+")
@@ -156,7 +155,7 @@ def later(build: Callable[[], Awaitable[None]], waiting: str) -> None:
         try:
             await build()
         except IntentMatchError as error:
-            tag("p", relative(public_text(error)), "st-problem", role="alert")
+            tag("p", error_in_words(error), "st-problem", role="alert")
         if place.is_deleted:
             return  # the page was closed meanwhile
         spinner.delete()

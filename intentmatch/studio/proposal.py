@@ -32,7 +32,7 @@ from intentmatch.studio.parts import badge, tag, words
 from intentmatch.studio.places import with_short_names
 from intentmatch.studio.sentences import sentences
 from intentmatch.studio.visit import Visit
-from intentmatch.studio.wording import answer_in_words, plainly
+from intentmatch.studio.wording import answer_in_words, plainly, reason_in_words
 
 EFFECT_SECONDS = 20.0
 """Time that the effect of an edit may take; what is not compared by then is said to be sampled."""
@@ -307,7 +307,7 @@ def _change(visit: Visit, change: AnswerChange) -> None:
             words(change.new.case.text)
             tag("span", f"{answer_in_words(change.old.intent)} → {answer_in_words(change.new.intent)}", "st-mono")
         if change.reasons:
-            tag("span", plainly(with_short_names(visit, "; ".join(change.reasons))), "st-muted st-small")
+            tag("span", reason_in_words(with_short_names(visit, "; ".join(change.reasons))), "st-muted st-small")
 
 
 def _with_short_names(visit: Visit, diff: str) -> str:

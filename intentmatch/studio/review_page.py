@@ -112,7 +112,7 @@ class _ReviewPage:
                 for name in [asked.intent] if asked.intent else asked.nearest:
                     intent_link(self._visit, name)
                 if asked.confidence is not None:
-                    tag("span", f"confidence {asked.confidence:.0%}", "st-muted st-small")
+                    tag("span", f"{asked.confidence:.0%} certain", "st-muted st-small")
             with tag("div", classes="st-row"):
                 if asked.verdict != "ambiguous":
                     ui.button("Right", icon="check", on_click=self._right).props("unelevated no-caps dense")

@@ -4,31 +4,57 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Literal
 
+from intentmatch.core.errors import public_text
+from intentmatch.core.relative_paths import relative
 from intentmatch.core.result import MatchResult
 from intentmatch.matching.policy import NOTHING_LIKE
-from intentmatch.studio.parts import BadgeKind
 
+BadgeKind = Literal["plain", "primary", "good", "warn", "bad"]
 NO_INTENT = "no intent"
 ANSWERS: Mapping[str, str] = {"out_of_scope": NO_INTENT, "ambiguous": "asks back"}
 """Answers that are no intent, by their names in the API."""
 _COUNTS = {2: "two", 3: "three"}
 _KEPT = re.compile(r"(“[^”]*”|`[^`]*`|(?<!\w)'[^']*'(?!\w))")
-_PLAIN = {
-    re.compile(r"\butterance"): "example",
-    re.compile(r"\bUtterance"): "Example",
-    re.compile(r"\bthe head\b"): "the classifier",
-    re.compile(r"\bheld[ -]out\b"): "left out",
+_PLAIN: Mapping[str, str] = {
+    "utterance": "example",
+    "held-out": "left out",
+    "held out": "left out",
+    "the head": "the classifier",
+    "revision": "version",
+    "mended": "fixed",
+    "mends": "fixes",
+    "mend": "fix",
+    "out of scope": "no intent",
 }
+_OF_ANSWERS: Mapping[str, str] = {"confidence": "certainty", "threshold": "mark"}
+"""Words of reasons beside bars: the key `threshold` of the files keeps its name."""
 
 
 def plainly(text: str) -> str:
     """Return a sentence of a finding or a trace in the words of authors. What it quotes stays as it is."""
+    return _reworded(text.replace("below `utterances:`", "among the examples"), _PLAIN)
+
+
+def reason_in_words(text: str) -> str:
+    """Return why a message gets its answer in the words of authors."""
+    return _reworded(plainly(text), _OF_ANSWERS)
+
+
+def error_in_words(error: Exception) -> str:
+    """Return what went wrong in the words of authors, without paths of the machine."""
+    return plainly(relative(public_text(error)))
+
+
+def _reworded(text: str, plain: Mapping[str, str]) -> str:
+    def reword(found: re.Match[str]) -> str:
+        new = plain[found[0].lower()]
+        return new if found[0][0].islower() else new[0].upper() + new[1:]
+
+    pattern = re.compile(rf"\b(?:{'|'.join(plain)})(?=s?\b)", re.IGNORECASE)
     parts = _KEPT.split(text)
-    for place in range(0, len(parts), 2):
-        for pattern, plain in _PLAIN.items():
-            parts[place] = pattern.sub(plain, parts[place])
-    return "".join(parts)
+    return "".join(part if place % 2 else pattern.sub(reword, part) for place, part in enumerate(parts))
 
 
 def answer_in_words(answer: str | None) -> str:

@@ -21,6 +21,7 @@ from intentmatch.studio.merging import merge, replacements
 from intentmatch.studio.parts import badge, card, in_thread, tag, words
 from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
+from intentmatch.studio.wording import plainly
 
 SECONDS_BEFORE_A_CHECK = 0.25
 _MOST_SHOWN = 20
@@ -170,9 +171,9 @@ class YamlEditor:
                         f"line {problem.location.line}", on_click=partial(self._reveal, problem.location.line)
                     )
                     line.props("flat dense no-caps").classes("st-small")
-                    words(relative(problem.message))
+                    words(_says(problem))
                     if problem.hint:
-                        tag("span", problem.hint, "st-muted st-small")
+                        tag("span", plainly(problem.hint), "st-muted st-small")
             if len(problems) > _MOST_SHOWN:
                 tag("p", f"… and {len(problems) - _MOST_SHOWN} more", "st-muted")
 
@@ -181,7 +182,7 @@ class YamlEditor:
             {"kind": "line", "line": line, "class": f"st-line-{_worst(found)}"}
             for line, found in sorted(by_line.items())
         ]
-        hints = {line: "\n".join(relative(problem.message) for problem in found) for line, found in by_line.items()}
+        hints = {line: "\n".join(map(_says, found)) for line, found in by_line.items()}
         if self._typed:
             # A changed property would be sent with the text that the server knows, in place of the one in the browser:
             # letters that are on their way would be lost, and the cursor would jump.
@@ -245,3 +246,7 @@ def _in_lines(text: str) -> str:
 
 def _worst(problems: Sequence[Problem]) -> str:
     return "error" if any(problem.severity == "error" for problem in problems) else "warning"
+
+
+def _says(problem: Problem) -> str:
+    return plainly(relative(problem.message))

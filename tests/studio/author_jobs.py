@@ -195,7 +195,7 @@ def decide(walk: Walk, group, label: str) -> None:
     offered = group.get_by_role("button", name=f"Add to {label}:")
     if label.startswith("refuses "):
         refused = group.get_by_role("button", name="Must not match")
-        walk.click(refused if refused.count() else group.get_by_role("button", name="Keep as a test"))
+        walk.click(refused if refused.count() else group.get_by_role("button", name="Expect no intent"))
     elif " " in label or label in ("new", "states", "depends", "courtesy", "noise"):
         walk.click(group.get_by_role("button", name="Ignore"))
     elif offered.count():
@@ -204,7 +204,6 @@ def decide(walk: Walk, group, label: str) -> None:
         walk.click(group.get_by_role("button", name="Another intent"), page.get_by_label("Intent", exact=True))
         walk.type(page.get_by_label("Intent", exact=True), label)
         walk.click(page.get_by_role("option", name=label, exact=True))
-        walk.click(page.get_by_role("button", name="Choose"))
 
 
 def job_reword(walk: Walk) -> None:

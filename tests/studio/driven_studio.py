@@ -26,6 +26,16 @@ JARGON = re.compile(
     r"\b(?:utterances?|held[ -]out|lint|mends?|revisions?|heads?|(?:in|out of) scope|\w+_scope)\b", re.IGNORECASE
 )
 """Words that an author need not know."""
+SPOKEN = """() => [document.body.innerText, ...[...document.querySelectorAll("[title], [aria-label], [placeholder]")]
+  .flatMap((e) => ["title", "aria-label", "placeholder"].map((name) => e.getAttribute(name)))].join("\\n")"""
+"""All words of a page, with those that a mouse shows or a screen reader speaks."""
+
+WITHOUT_FILES = """(dialog) => {
+  const copy = dialog.cloneNode(true);
+  copy.querySelectorAll(".st-diff").forEach((difference) => difference.remove());
+  return copy.textContent;
+}"""
+"""The words of a dialog without the lines of the files."""
 
 
 @dataclass
@@ -127,7 +137,8 @@ def open_difference(page) -> None:
 
 
 def save_proposal(page) -> None:
-    """Press Save in the dialog that every edit goes through, and wait until it is gone."""
+    """Press Save in the dialog that every edit goes through, and wait until it is gone. Its words are plain."""
+    assert JARGON.findall(page.locator(".st-proposal").evaluate(WITHOUT_FILES)) == []
     page.locator(".st-proposal").get_by_role("button", name="Save").click()
     page.locator(".st-proposal").wait_for(state="detached")
 

@@ -73,116 +73,110 @@ _TIME = written_as("(?:[01][0-9]|2[0-3]):[0-5][0-9]", "12:00")
 _LENGTH = written_as("P(?:[0-9]{1,4}[YMWD]|T(?:[0-9]{1,4}[HMS]){1,3})", "PT1H30M")
 
 
-def _shapes(pattern: Shape) -> Mapping[str, Shape]:
-    """Return the shape of each section, with the shape of its regular expressions."""
-    return {
-        # The language itself, for authors who write its name where its code belongs.
-        "names": words,
-        "structure": list_of(one_of(STRUCTURE)),
-        # Words of a message.
-        "stop_words": words,
-        "function_words": words,
-        "polite_phrases": phrases,
-        "leading_words": words,
-        "elisions": map_of(words),
-        "joining_words": words,
-        "or_words": words,
-        "exclusions": phrases,
-        "question_mark": text,
-        "shorthand": map_of(text),
-        # Numbers.
-        "cardinals": record(
-            {
-                "words": _WORDS_BY_NUMBER,
-                "and": words,
-                "articles": words,
-                "inside": _WORDS_BY_NUMBER,
-                "times_ten": words,
-                "plus_ten": words,
-                "compounding": list_of(one_of(COMPOUNDING)),
-            }
+_SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
+    # The language itself, for authors who write its name where its code belongs.
+    "names": words,
+    "structure": list_of(one_of(STRUCTURE)),
+    # Words of a message.
+    "stop_words": words,
+    "function_words": words,
+    "polite_phrases": phrases,
+    "leading_words": words,
+    "elisions": map_of(words),
+    "joining_words": words,
+    "or_words": words,
+    "exclusions": phrases,
+    "question_mark": text,
+    "shorthand": map_of(text),
+    # Numbers.
+    "cardinals": {
+        "words": _WORDS_BY_NUMBER,
+        "and": words,
+        "articles": words,
+        "inside": _WORDS_BY_NUMBER,
+        "times_ten": words,
+        "plus_ten": words,
+        "compounding": list_of(one_of(COMPOUNDING)),
+    },
+    "number_forms": {
+        "minus": phrases,
+        "point": phrases,
+        "more": _NUMBERS,
+        "parts": _NUMBERS,
+        "fixed": _NUMBERS,
+        "scales": _NUMBERS,
+    },
+    "ordinals": {
+        "words": _WORDS_BY_NUMBER,
+        "endings": phrases,
+        "suffix": pattern,
+        "instead": list_of(lambda node: str(node.value)),
+        "figures": pattern,
+        "counted": pattern,
+        "fixed": _NUMBERS,
+        "tens_first": flag,
+    },
+    # Units.
+    "currencies": map_of(_CURRENCY),
+    "cents": map_of(_CURRENCY),
+    "currency_signs": map_of(_CURRENCY),
+    "degrees": words,
+    "durations": {
+        "units": record(dict.fromkeys(("year", "month", "week", "day", "hour", "minute", "second"), phrases)),
+        "articles": phrases,
+        "halves": phrases,
+        "more": _NUMBERS,
+        "joints": phrases,
+        "whole": map_of(_LENGTH),
+    },
+    # Days and times.
+    "days": map_of(_DAYS),
+    "weekdays": list_of(words_in(7)),
+    "months": words_in(12),
+    "weekday_moves": map_of(_DAYS),
+    "day_parts": map_of(_DAY_PART),
+    "weekday_parts": map_of(_PART),
+    "anchors": {"after": phrases, "before": phrases},
+    "moments": {
+        **dict.fromkeys(
+            (
+                *("next", "this", "last", "after_next", "week", "month", "year", "weekend"),
+                *("morning", "afternoon", "evening", "night"),
+                *("at", "around", "to", "between", "both", "later", "ago", "in_month"),
+            ),
+            phrases,
         ),
-        "number_forms": record(
-            {
-                "minus": phrases,
-                "point": phrases,
-                "more": _NUMBERS,
-                "parts": _NUMBERS,
-                "fixed": _NUMBERS,
-                "scales": _NUMBERS,
-            }
+        "day_of_month": pattern,
+        "ending_from": pattern,
+    },
+    "clock": {
+        **dict.fromkeys(("before", "after", "morning", "afternoon", "night"), phrases),
+        **dict.fromkeys(
+            ("minutes_before", "minutes_after", "past", "past_words", "plus", "behind", "spoken"),
+            map_of(_MINUTES),
         ),
-        "ordinals": record(
-            {
-                "words": _WORDS_BY_NUMBER,
-                "endings": phrases,
-                "suffix": pattern,
-                "instead": list_of(lambda node: str(node.value)),
-                "figures": pattern,
-                "counted": pattern,
-                "fixed": _NUMBERS,
-                "tens_first": flag,
-            }
-        ),
-        # Units.
-        "currencies": map_of(_CURRENCY),
-        "cents": map_of(_CURRENCY),
-        "currency_signs": map_of(_CURRENCY),
-        "degrees": words,
-        "durations": record(
-            {
-                "units": record(dict.fromkeys(("year", "month", "week", "day", "hour", "minute", "second"), phrases)),
-                "articles": phrases,
-                "halves": phrases,
-                "more": _NUMBERS,
-                "joints": phrases,
-                "whole": map_of(_LENGTH),
-            }
-        ),
-        # Days and times.
-        "days": map_of(_DAYS),
-        "weekdays": list_of(words_in(7)),
-        "months": words_in(12),
-        "weekday_moves": map_of(_DAYS),
-        "day_parts": map_of(_DAY_PART),
-        "weekday_parts": map_of(_PART),
-        "anchors": record({"after": phrases, "before": phrases}),
-        "moments": record(
-            {
-                **dict.fromkeys(
-                    (
-                        *("next", "this", "last", "after_next", "week", "month", "year", "weekend"),
-                        *("morning", "afternoon", "evening", "night"),
-                        *("at", "around", "to", "between", "both", "later", "ago", "in_month"),
-                    ),
-                    phrases,
-                ),
-                "day_of_month": pattern,
-                "ending_from": pattern,
-            }
-        ),
-        "clock": record(
-            {
-                **dict.fromkeys(("before", "after", "morning", "afternoon", "night"), phrases),
-                **dict.fromkeys(
-                    ("minutes_before", "minutes_after", "past", "past_words", "plus", "behind", "spoken"),
-                    map_of(_MINUTES),
-                ),
-                **dict.fromkeys(("hours", "halves"), map_of(_HOUR)),
-                "named": map_of(_TIME),
-                "elided": list_of(text),
-                "endings": pattern,
-                "parts_first": flag,
-            }
-        ),
-        # Values that fill slots of templates.
-        "samples": map_of(list_of(text)),
-        # Messages for each of `WITH_EXAMPLES`: with the value that the section finds, and those that it leaves alone.
-        "examples": record(dict.fromkeys(WITH_EXAMPLES, record({"finds": map_of(text), "leaves": list_of(text)}))),
-    }
+        **dict.fromkeys(("hours", "halves"), map_of(_HOUR)),
+        "named": map_of(_TIME),
+        "elided": list_of(text),
+        "endings": pattern,
+        "parts_first": flag,
+    },
+    # Values that fill slots of templates.
+    "samples": map_of(list_of(text)),
+    # Messages for each of `WITH_EXAMPLES`: with the value that the section finds, and those that it leaves alone.
+    "examples": dict.fromkeys(WITH_EXAMPLES, record({"finds": map_of(text), "leaves": list_of(text)})),
+}
+"""Shape of each section by its name, or the shapes of its fields."""
 
 
-SECTIONS = _shapes(pattern)
+def _section(shape: Shape | Mapping[str, Shape], expression: Shape) -> Shape:
+    """Return the shape of a section, with another one for the fields that are regular expressions."""
+    if callable(shape):
+        return expression if shape is pattern else shape
+    return record({name: _section(field, expression) for name, field in shape.items()})
+
+
+SECTIONS = {name: _section(shape, pattern) for name, shape in _SHAPES.items()}
 """Shape of a section by its name."""
 
 
@@ -191,8 +185,8 @@ def _no_pattern(node: yaml.Node) -> str:
 
 
 OWN_SECTIONS = {
-    name: shape
-    for name, shape in _shapes(_no_pattern).items()
+    name: _section(shape, _no_pattern)
+    for name, shape in _SHAPES.items()
     if name not in ("names", "shorthand", "exclusions", "samples", "examples")
 }
 """Shapes of the sections that a bot may extend or replace.

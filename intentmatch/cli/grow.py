@@ -16,12 +16,13 @@ from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, 
 from intentmatch.cli.render import comparison, output, progress
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, counted
-from intentmatch.core.settings import ON_SERVERS
+from intentmatch.core.settings import ON_SERVERS, Settings
 
 if TYPE_CHECKING:
     from intentmatch.authoring.growing.grow import Grown
     from intentmatch.authoring.growing.line_filter import Proposal
     from intentmatch.authoring.growing.tasks import Kind, Task
+    from intentmatch.authoring.growing.writer import LineWriter
     from intentmatch.matching.matcher import Matcher
 
 _Reply = Literal["y", "n", "all", "stop"]
@@ -109,9 +110,6 @@ def grow(
     """
     from intentmatch.authoring.growing.grow import grow as grown_by
     from intentmatch.authoring.growing.grow import to_dicts
-    from intentmatch.authoring.growing.trial import edits_of
-    from intentmatch.authoring.growing.writer import FORM, LineWriter
-    from intentmatch.authoring.operations.operation import Operation
     from intentmatch.registry import is_yaml
 
     if not is_yaml(intents):
@@ -120,11 +118,7 @@ def grow(
     if asks and not sys.stdin.isatty():
         raise InputError("standard input is no terminal to ask about lines: add --yes, --dry-run or --json")
     matcher = load(intents, settings)
-    named = model or matcher.settings.reranker
-    if model is None and not named.startswith("chat:"):
-        raise InputError(f"there is no chat model to ask: add --model {FORM}")
-    by_operator = model is not None or "reranker" in matcher.settings.by_operator
-    writer = LineWriter(named, seconds=seconds, requests=requests, by_operator=by_operator)
+    writer = _writer(model, matcher.settings, seconds, requests)
     # The filter and the comparison ask hundreds of messages.
     if matcher.settings.reranker.partition(":")[0] in ON_SERVERS:
         matcher = load(intents, (*settings, "reranker=none"))
@@ -136,13 +130,31 @@ def grow(
             output.as_json(values)
         return
     _say_asked(found, len(tasks), requests)
-    kept = list(_accepted(found.kept)) if asks else found.kept
-    if not kept:
+    _add(intents, found, _accepted(found.kept) if asks else found.kept, writer.name, dry_run=dry_run)
+
+
+def _writer(model: str | None, settings: Settings, seconds: float, requests: int) -> LineWriter:
+    """Return the chat model of `--model`, or else that of the setting `reranker`."""
+    from intentmatch.authoring.growing.writer import FORM, LineWriter
+
+    if model is None and not settings.reranker.startswith("chat:"):
+        raise InputError(f"there is no chat model to ask: add --model {FORM}")
+    by_operator = model is not None or "reranker" in settings.by_operator
+    return LineWriter(model or settings.reranker, seconds=seconds, requests=requests, by_operator=by_operator)
+
+
+def _add(intents: str, found: Grown, accepted: Sequence[Proposal], model: str, *, dry_run: bool) -> None:
+    """Show what the accepted lines would change, and write them unless it is a dry run."""
+    from intentmatch.authoring.growing.trial import edits_of
+    from intentmatch.authoring.operations.operation import Operation
+
+    if not accepted:
         output.say("Nothing to add.")
         return
-    note = f"Grow: {counted(len(kept), 'line')} proposed by {writer.name}"
-    plan = planned(workspace_of(intents), Operation(edits_of(kept, writer.name), note=note))
-    if found.effect is not None and found.effect.diff is not None and len(kept) == len(found.kept):
+    note = f"Grow: {counted(len(accepted), 'line')} proposed by {model}"
+    plan = planned(workspace_of(intents), Operation(edits_of(accepted, model), note=note))
+    # The effect is that of all kept lines together.
+    if found.effect is not None and found.effect.diff is not None and len(accepted) == len(found.kept):
         output.echo()
         comparison.diff(found.effect.diff, found.effect.diff.failed("worse"))
     if not dry_run:

@@ -40,7 +40,8 @@ class Artefact:
     trained_head: TrainedHead | None = None
     """Head, token features and words; None if scores alone decide."""
     foreign: Calibration | None = None
-    """Calibration for messages in languages that the registry does not have; None if `calibration` is for all."""
+    """Calibration for messages in languages that the registry does not have; None if `calibration` is for all. Added
+    in 0.3.0."""
     graph: NDArray[np.uint8] | None = None
     """Serialised graph of an approximate index; None for exact search."""
 
@@ -53,12 +54,15 @@ class Artefact:
 
     @property
     def learns_from_tests(self) -> bool:
-        """Whether confidences or a promised precision are learned from the registry's tests, if there are enough."""
+        """Whether confidences or a promised precision are learned from the registry's tests, if there are enough.
+
+        Added in 0.3.0.
+        """
         return self.settings.out_of_scope_share == FROM_TESTS or self.settings.promises
 
     @property
     def out_of_scope_share(self) -> float:
-        """The setting `out_of_scope_share` as a number."""
+        """The setting `out_of_scope_share` as a number. Added in 0.3.0."""
         return share_in_use(self.settings, self.calibration.labelled)
 
     @property

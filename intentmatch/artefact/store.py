@@ -55,6 +55,8 @@ def save_artefact(
 
     `key` is a PEM file with an ed25519 private key that signs the artefact. Raises `ArtefactError` if the file cannot
     be written, and `InputError` if the key cannot be used.
+
+    `key` was added in 0.3.0.
     """
     check_argument("artefact", artefact, Artefact)
     check_argument("path", path, str | os.PathLike[str])
@@ -105,6 +107,8 @@ def load_artefact(path: str | os.PathLike[str], *, public_key: str | os.PathLike
 
     Raises `ArtefactError` if the file is no artefact, is damaged, holds invalid values or lacks the signature, and
     `StaleArtefactError` if another version made it; `InputError` if the public key cannot be used.
+
+    `public_key` was added in 0.3.0.
     """
     check_argument("path", path, str | os.PathLike[str])
     check_argument("public_key", public_key, str | os.PathLike[str] | None)

@@ -63,7 +63,8 @@ class Candidate:
     evidence: float | None = field(default=None, repr=False)
     """Fused score that candidates are ranked by, on a scale of its own for each registry; None: ranked by `score`."""
     words: float | None = field(default=None, repr=False)
-    """Word similarity of message and nearest utterance in [0, 1], a part of the evidence; None if not compared."""
+    """Word similarity of message and nearest utterance in [0, 1], a part of the evidence; None if not compared.
+    Added in 0.3.0."""
 
     @property
     def measured(self) -> str:
@@ -121,7 +122,10 @@ class Entity:
 
     @property
     def shown(self) -> str:
-        """The value for display: "20 EUR" for an amount of money, "2026-11-23 to 2026-11-29" for a range."""
+        """The value for display: "20 EUR" for an amount of money, "2026-11-23 to 2026-11-29" for a range.
+
+        Added in 0.3.0.
+        """
         if not isinstance(self.value, Mapping):
             return str(self.value)
         parts = [str(part) for part in self.value.values() if part is not None]
@@ -164,7 +168,7 @@ LEAST_SALIENCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class WordMatch:
-    """A word of a message and the word of an utterance that it met, made by `Matcher.word_matches`."""
+    """A word of a message and the word of an utterance that it met, made by `Matcher.word_matches`. Added in 0.3.0."""
 
     word: str
     """As the tokenizer reads it: in lower case, and corrected if it was a typing mistake."""
@@ -217,20 +221,23 @@ class MatchResult:
     """Two or more requests of one message, if the setting `several_intents` is on. `intent`, `entities` and the like
     are then those of the first part."""
     confirm: bool = False
-    """Whether the author wants the user to confirm the matched intent before the bot acts (`confirm: true`)."""
+    """Whether the author wants the user to confirm the matched intent before the bot acts (`confirm: true`). Added
+    in 0.3.0."""
     in_scope: float | None = None
     """Calibrated probability that the user wants one of the intents: the sum of the confidences of all candidates. None
-    if the registry is too small to calibrate."""
+    if the registry is too small to calibrate. Added in 0.3.0."""
 
     @property
     def is_follow_up(self) -> bool:
-        """Whether the message does not stand alone and is of the intent of the turn before."""
+        """Whether the message does not stand alone and is of the intent of the turn before. Added in 0.3.0."""
         return any(stage.name == "follow_up" for stage in self.trace.stages)
 
     def explain(self, words: Sequence[WordMatch] = ()) -> str:
         """Explain the verdict in a few sentences for the author of the intents.
 
         `words` are what `Matcher.word_matches` returns; `Matcher.explain` passes them.
+
+        `words` was added in 0.3.0.
         """
         lines = [f"{_HEADLINES[self.verdict]}: {self.trace.reason}"]
         if (heard := next((stage.says for stage in self.trace.stages if stage.name == "n_best"), None)) is not None:

@@ -43,7 +43,11 @@ WITH_LISTS = frozenset({"fallback"})
 
 @dataclass(frozen=True)
 class Settings:
-    """All options of a matcher. A test compares the settings table of the documentation with these defaults."""
+    """All options of a matcher. A test compares the settings table of the documentation with these defaults.
+
+    Added in 0.3.0: `out_of_scope_share`, `spelling`, `reranker_budget`, `reranker_prompt`, `fallback`,
+    `require_signature`, `confine`, `allow`, `max_file_bytes`, `inbox_sample`, `drift`, `drift_webhook`, `by_operator`.
+    """
 
     encoder: str = "static"
     """`KIND` or `KIND:MODEL`: `static`, `static:./folder`, `onnx:FOLDER`, `sentence_transformer:NAME_OR_FOLDER`,
@@ -137,7 +141,7 @@ class Settings:
 
     @property
     def promises(self) -> bool:
-        """Whether the target is a promised precision."""
+        """Whether the target is a promised precision. Added in 0.3.0."""
         return "confidence" in self.target
 
     def origin(self, name: str) -> str:

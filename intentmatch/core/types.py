@@ -153,22 +153,25 @@ class Intent:
     titles: Mapping[str, str] = field(default_factory=dict)
     """Language code to title, if the author gave more than one; `title` is one of them."""
     confirm: bool = False
-    """Whether a `Dialogue` asks the user to confirm the intent before the bot acts."""
+    """Whether a `Dialogue` asks the user to confirm the intent before the bot acts. Added in 0.3.0."""
     more_responses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Language code to further variants of the response in `responses`, if the author listed several."""
+    """Language code to further variants of the response in `responses`, if the author listed several. Added in
+    0.3.0."""
     described: tuple[Utterance, ...] = ()
-    """Title and description, where they are read beside the utterances because the intent has few or none."""
+    """Title and description, where they are read beside the utterances because the intent has few or none. Added in
+    0.3.0."""
     excluded: tuple[Utterance, ...] = ()
-    """What such a description excludes ("refunds, but not pricing questions"), read beside the negatives."""
+    """What such a description excludes ("refunds, but not pricing questions"), read beside the negatives. Added in
+    0.3.0."""
 
     @property
     def all_utterances(self) -> tuple[Utterance, ...]:
-        """The utterances, followed by what is `described`."""
+        """The utterances, followed by what is `described`. Added in 0.3.0."""
         return self.utterances + self.described
 
     @property
     def all_negatives(self) -> tuple[Utterance, ...]:
-        """The negatives, followed by what is `excluded`."""
+        """The negatives, followed by what is `excluded`. Added in 0.3.0."""
         return self.negatives + self.excluded
 
     @property
@@ -183,11 +186,14 @@ class Intent:
 
     @property
     def all_responses(self) -> dict[str, tuple[str, ...]]:
-        """Language code to all variants of the response, in the author's order."""
+        """Language code to all variants of the response, in the author's order. Added in 0.3.0."""
         return {code: (text, *self.more_responses.get(code, ())) for code, text in self.responses.items()}
 
     def responses_in(self, language: str | None) -> tuple[str, ...]:
-        """Return the variants for a language: its own, a fallback's, those without language, English, any; or none."""
+        """Return the variants for a language: its own, a fallback's, those without language, English, any; or none.
+
+        Added in 0.3.0.
+        """
         if not self.more_responses:
             text = _in_language(self.responses, language)
             return () if text is None else (text,)
@@ -201,6 +207,8 @@ class Intent:
         """Return one of `responses_in`, always the same one for a message; None if there is none.
 
         The CRC-32 of the message chooses, so that different messages get different variants.
+
+        Added in 0.3.0.
         """
         variants = self.responses_in(language)
         if len(variants) > 1:
@@ -234,7 +242,8 @@ class Registry:
     """Slots declared for all intents. `Intent.slots` lists the ones that an intent uses."""
     rules: tuple[Rule, ...] = ()
     own_sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Language code to the sections of its words that the bot adds or replaces: the `languages:` blocks of its YAML."""
+    """Language code to the sections of its words that the bot adds or replaces: the `languages:` blocks of its YAML.
+    Added in 0.3.0."""
 
     def __len__(self) -> int:
         return len(self.intents)
@@ -249,7 +258,10 @@ class Registry:
         return name in self._by_name
 
     def keeping(self, rows: Collection[int], without_negatives: Collection[int] = ()) -> Registry:
-        """Return the registry with only the utterances at `rows`, and without the negatives at `without_negatives`."""
+        """Return the registry with only the utterances at `rows`, and without the negatives at `without_negatives`.
+
+        Added in 0.3.0.
+        """
         places, of_negatives = count(), count()
         kept = (
             replace(
@@ -274,12 +286,12 @@ class Registry:
 
     @cached_property
     def is_described(self) -> tuple[bool, ...]:
-        """Whether each of `utterances` is the title or description of its intent."""
+        """Whether each of `utterances` is the title or description of its intent. Added in 0.3.0."""
         return _are_added((intent.utterances, intent.described) for intent in self.intents)
 
     @property
     def utterance_count(self) -> int:
-        """Number of utterances, without what is `described`."""
+        """Number of utterances, without what is `described`. Added in 0.3.0."""
         return self.is_described.count(False)
 
     @cached_property
@@ -310,7 +322,7 @@ class Registry:
 
     @cached_property
     def is_excluded(self) -> tuple[bool, ...]:
-        """Whether each of `negatives` is what the description of its intent excludes."""
+        """Whether each of `negatives` is what the description of its intent excludes. Added in 0.3.0."""
         return _are_added((intent.negatives, intent.excluded) for intent in self.intents)
 
     @cached_property
@@ -325,7 +337,10 @@ class Registry:
 
     @cached_property
     def first_language(self) -> str | None:
-        """The language of the first utterance that names one: the bot's, if that of a message cannot be told."""
+        """The language of the first utterance that names one: the bot's, if that of a message cannot be told.
+
+        Added in 0.3.0.
+        """
         return next((utterance.language for utterance in self.utterances if utterance.language), None)
 
     @cached_property
@@ -335,12 +350,12 @@ class Registry:
 
     @cached_property
     def own_languages(self) -> OwnLanguages:
-        """The languages as this bot reads them, from `own_sections`."""
+        """The languages as this bot reads them, from `own_sections`. Added in 0.3.0."""
         return OwnLanguages(self.own_sections, base_language)
 
     @cached_property
     def languages_as_read(self) -> tuple[str, ...]:
-        """The codes under which the words of `languages` are read, in the same order."""
+        """The codes under which the words of `languages` are read, in the same order. Added in 0.3.0."""
         return tuple(filter(None, map(self.own_languages.code, self.languages)))
 
     @cached_property
@@ -350,7 +365,7 @@ class Registry:
 
     @cached_property
     def tests_content(self) -> list[list[Any]]:
-        """Message, expected intents and language of each test, as plain JSON values."""
+        """Message, expected intents and language of each test, as plain JSON values. Added in 0.3.0."""
         return [[case.text, case.expected, case.language] for case in self.tests]
 
     @cached_property

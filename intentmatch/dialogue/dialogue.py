@@ -38,6 +38,8 @@ class Dialogue:
     No text raises an error: a message that is not text, or has no words, gives a falsy `Turn`.
 
     Raises `InputError` if `attempts`, `patience` or a language code is invalid.
+
+    `seed` was added in 0.3.0.
     """
 
     def __init__(

@@ -14,7 +14,11 @@ from intentmatch.text.normalize import language_range
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """The phrases of the bot in one language."""
+    """The phrases of the bot in one language.
+
+    Added in 0.3.0: `confirm`, `yes`, `no`, `dropped`, `yes_words`, `no_words`, `courtesy`, `numbers`, `several`,
+    `neither`, `choice_words`, `choose_one`.
+    """
 
     did_you_mean: str
     """Heading of the choices."""

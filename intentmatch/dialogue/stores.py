@@ -54,7 +54,7 @@ class MemoryStore:
         return text if text and self._clock() < expires else None
 
     def erase(self, erasure: Erasure) -> int:
-        """Remove the texts that quote messages; return how many there were."""
+        """Remove the texts that quote messages; return how many there were. Added in 0.3.0."""
         with self._lock:
             gone = [key for key, (_, text) in self._kept.items() if erasure.quoted_in_json(text)]
             for conversation in gone:

@@ -55,7 +55,7 @@ class Turn:
 
     @property
     def declined(self) -> bool:
-        """Whether the user does not want the intent `pending`; `reply` says that it is dropped."""
+        """Whether the user does not want the intent `pending`; `reply` says that it is dropped. Added in 0.3.0."""
         return self.pending is not None and not self.asks
 
     @property

@@ -41,6 +41,8 @@ def evaluate(
     messages in total.
 
     Raises `InputError` for fewer than two folds.
+
+    `robustness` was added in 0.3.0.
     """
     parts: list[ReportPart] = []
     tried: list[Tried] = []

@@ -66,6 +66,8 @@ class Inbox:
         `mode`, `messages` and `days` are as in the settings, and `sample` is as the setting `inbox_sample`.
 
         Raises SettingsError for an invalid value, and InputError for an invalid path.
+
+        `sample` was added in 0.3.0.
         """
         check_argument("path", path, str | os.PathLike[str] | Address)
         keep = parse("inbox_keep", {"messages": messages, "days": days})
@@ -87,6 +89,8 @@ class Inbox:
         """Return the inbox of the settings; None if it is off.
 
         `address` is that of the bot, for `inbox: database`. Raises `InputError` if that is asked for without one.
+
+        `address` was added in 0.3.0.
         """
         if settings.inbox == "off":
             return None
@@ -104,7 +108,10 @@ class Inbox:
 
     @property
     def has_messages(self) -> bool:
-        """Whether anything has been recorded yet, as far as that can be seen without opening the inbox."""
+        """Whether anything has been recorded yet, as far as that can be seen without opening the inbox.
+
+        Added in 0.3.0.
+        """
         # A process that is killed before the first message leaves an empty file.
         return not isinstance(self.path, Path) or (self.path.is_file() and self.path.stat().st_size > 0)
 
@@ -151,7 +158,7 @@ class Inbox:
         """Give back messages that were added to an intent whose lines have gone again; return how many.
 
         Their texts were deleted when they were handled, so they are those of the lines. Ignored messages stay away.
-        Raises InputError if the file cannot be used. New in 0.3.0.
+        Raises InputError if the file cannot be used. Added in 0.3.0.
         """
         self.flush()
         return self._store.reopen(texts)
@@ -164,11 +171,16 @@ class Inbox:
         messages until now is dropped.
 
         Raises InputError unless one of the two is given, and if the file cannot be used. Since version 0.3.0.
+
+        Added in 0.3.0.
         """
         return sum(self.erase_all(Erasure(text, contains)))
 
     def erase_all(self, erasure: Erasure) -> tuple[int, int]:
-        """Erase messages, as `erase`; return how many messages and how many answers of the sample there were."""
+        """Erase messages, as `erase`; return how many messages and how many answers of the sample there were.
+
+        Added in 0.3.0.
+        """
         self.flush()
         return self._store.erase(erasure)
 
@@ -176,6 +188,8 @@ class Inbox:
         """Return the random sample of all answers within the age limit, oldest first.
 
         Raises InputError if the file does not exist, is damaged, or is no inbox.
+
+        Added in 0.3.0.
         """
         self.flush()
         return self._store.sampled(time.time())
@@ -186,6 +200,8 @@ class Inbox:
         `judged` is "meant" with the `expected` intent (None: out of scope), "skipped", or None to take a judgement
         back.
         Raises InputError if the sample has no answer with this number, and if the file cannot be used.
+
+        Added in 0.3.0.
         """
         if not self._store.judge(answer, judged, expected):
             raise InputError(f"the sample has no answer {answer}: it may have been deleted for its age")
@@ -194,6 +210,8 @@ class Inbox:
         """Whether the check for drift that was due at this time is left to do.
 
         Of all processes that share the inbox, only the first is told so. Raises InputError if the file cannot be used.
+
+        Added in 0.3.0.
         """
         return self._store.claim_drift(due)
 
@@ -201,11 +219,16 @@ class Inbox:
         """Keep what a check for drift has found, as JSON; False if words were erased since the sample was read.
 
         `read` is that time in seconds since the epoch. Raises InputError if the file cannot be used.
+
+        Added in 0.3.0.
         """
         return self._store.put_drift(json.dumps(found, ensure_ascii=False), read)
 
     def drift(self) -> dict[str, Any] | None:
-        """Return what the last check for drift has found; None if there was none. Raises InputError as `sampled`."""
+        """Return what the last check for drift has found; None if there was none. Raises InputError as `sampled`.
+
+        Added in 0.3.0.
+        """
         return drift_of(self._store.drift())
 
     def flush(self, seconds: float = 30.0) -> bool:

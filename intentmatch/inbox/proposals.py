@@ -47,7 +47,7 @@ class Proposal(NamedTuple):
     sure: bool = False
     """Whether it may be accepted with others at once; otherwise it is a question to the author."""
     nearest: tuple[str, ...] = ()
-    """The intents that the messages are most likely about, the likeliest first. New in 0.3.0."""
+    """The intents that the messages are most likely about, the likeliest first. Added in 0.3.0."""
 
     @property
     def accepted(self) -> tuple[Action, str | None] | None:

@@ -98,30 +98,38 @@ class Matcher(BaseMatcher):
 
     @property
     def path(self) -> Path | None:
-        """The files or the artefact that `reload` reads; None for a bot in PostgreSQL and a registry made in code."""
+        """The files or the artefact that `reload` reads; None for a bot in PostgreSQL and a registry made in code.
+
+        Added in 0.3.0.
+        """
         path = self._reloader.source.path
         return None if isinstance(path, Registry | Address) else Path(path)
 
     @property
     def address(self) -> Address | None:
-        """The bot in PostgreSQL that `reload` reads; None for other sources."""
+        """The bot in PostgreSQL that `reload` reads; None for other sources. Added in 0.3.0."""
         path = self._reloader.source.path
         return path if isinstance(path, Address) else None
 
     @property
     def explicit_settings(self) -> dict[str, Any]:
-        """The settings that `load` was given, which win over the environment and the YAML."""
+        """The settings that `load` was given, which win over the environment and the YAML. Added in 0.3.0."""
         return dict(self._reloader.source.explicit)
 
     @property
     def is_training(self) -> bool:
-        """Whether the thresholds in use are from before an edit, and those of the registry are being trained."""
+        """Whether the thresholds in use are from before an edit, and those of the registry are being trained.
+
+        Added in 0.3.0.
+        """
         return self._reloader.provisional
 
     def is_current(self) -> bool:
         """Return whether the files hold what is in use; true for a registry that has no files of its own.
 
         Later calls read a file again only if its size or date has changed. Since 0.3.0.
+
+        Added in 0.3.0.
         """
         return self._reloader.is_current()
 
@@ -129,6 +137,8 @@ class Matcher(BaseMatcher):
         """Load only settings that pass a check, which raises an `InputError` for others. Since 0.3.0.
 
         Raises what the check raises for the settings in use.
+
+        Added in 0.3.0.
         """
         self._reloader.require(check)
 
@@ -137,6 +147,8 @@ class Matcher(BaseMatcher):
 
         For a registry that is not written yet, such as that of an edit, or for files or an artefact elsewhere: vectors
         of unchanged texts are reused. Raises what `Matcher.load` raises.
+
+        Added in 0.3.0.
         """
         check_argument("registry", registry, str | os.PathLike[str] | Registry)
         tried = Matcher.__new__(Matcher)

@@ -60,6 +60,8 @@ class BaseMatcher:
 
         Raises `InputError` for a message that is not text, a `language` that is no code, a `top_k` below 1, a `context`
         that is not a list, and a name in `allowed` or `previous` that the registry does not have.
+
+        `previous` was added in 0.3.0.
         """
         return _match(self._engine, message, MatchOptions(language, top_k, allowed, context, now, previous))
 
@@ -79,6 +81,8 @@ class BaseMatcher:
         Messages may be of any iterable, such as a column of a table. An `InputError` about one of them says which.
         Messages are encoded and searched together, which takes a third of the time or less. Numbers may differ from
         those of `match` in their last digits.
+
+        `previous` was added in 0.3.0.
         """
         engine = self._engine
         options = engine.resolve(MatchOptions(language, top_k, allowed, context, now, previous))
@@ -136,7 +140,7 @@ class BaseMatcher:
         now: datetime | None = None,
         previous: str | MatchResult | None = None,
     ) -> MatchResult:
-        """Match in a worker thread, so that the caller's event loop is not blocked."""
+        """Match in a worker thread, so that the caller's event loop is not blocked. `previous` was added in 0.3.0."""
         import asyncio  # imported by every async caller already; the command line need not load it
 
         options = MatchOptions(language, top_k, allowed, context, now, previous)
@@ -158,6 +162,8 @@ class BaseMatcher:
         whole message is its value. With `others`, slots that were not asked for, these are filled as well where their
         own words say so, and free text ends before "please". Raises `InputError` as `match` does, and for an unknown
         intent or slot.
+
+        `others` was added in 0.3.0.
         """
         check_argument("intent", intent, str)
         check_argument("slots", slots, Collection[str] | None)
@@ -169,12 +175,14 @@ class BaseMatcher:
         """Return which words of a result's message met which words of the first candidate's nearest utterance.
 
         In the order of the message. Empty without a candidate, and for a registry that is decided by scores alone.
+
+        Added in 0.3.0.
         """
         check_argument("result", result, MatchResult)
         return self._engine.word_matches(result)
 
     def explain(self, result: MatchResult) -> str:
-        """Explain a result as `result.explain()` does, and say which words met."""
+        """Explain a result as `result.explain()` does, and say which words met. Added in 0.3.0."""
         check_argument("result", result, MatchResult)
         return result.explain(self.word_matches(result))
 
@@ -232,7 +240,10 @@ class BaseMatcher:
 
     @property
     def foreign_policy(self) -> Policy:
-        """Those in use for messages in languages that the registry does not have; `policy` if nothing else is known."""
+        """Those in use for messages in languages that the registry does not have; `policy` if nothing else is known.
+
+        Added in 0.3.0.
+        """
         return self._engine.foreign_policy
 
 

@@ -80,7 +80,8 @@ class Format:
     says: frozenset[Feature] = frozenset()
     """The features that can be written, besides the names and utterances of intents."""
     needs_folder: bool = False
-    """Whether names of files carry meaning, such as the names of intents: even a single file is written to a folder."""
+    """Whether names of files carry meaning, such as the names of intents: even a single file is written to a folder.
+    Added in 0.3.0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,6 +181,8 @@ def plan_utterances(
 
     Raises `RegistryError` if a file is not valid YAML, `UnknownNameError` if the intent does not exist, and
     `InputError` if the utterances cannot be added.
+
+    `limits` was added in 0.3.0.
     """
     check_argument("path", path, str | os.PathLike[str])
     check_argument("intent", intent, str)

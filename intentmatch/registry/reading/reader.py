@@ -49,6 +49,8 @@ def read_registry(
     the environment hold.
 
     Raises `RegistryError` with the errors of all files. Warnings alone do not raise; `examine` returns them.
+
+    `limits` was added in 0.3.0.
     """
     check_argument("path", path, str | os.PathLike[str])
     check_argument("remembered", remembered, dict | None)

@@ -42,9 +42,9 @@ class BotFolder:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of every bot, as for `Matcher.load`; each bot gets an inbox of its own."""
     load_encoder: Callable[[Settings], Encoder] | None = None
-    """Makes the encoder that settings name, in place of `encoders.load_encoder`."""
+    """Makes the encoder that settings name, in place of `encoders.load_encoder`. Added in 0.3.0."""
     named: Mapping[str, list[str]] | None = None
-    """What the YAML of each bot named when the server started; None to read it."""
+    """What the YAML of each bot named when the server started; None to read it. Added in 0.3.0."""
 
     def bots(self) -> Mapping[str, Path | Address]:
         """Return the path of each bot by name, or its address.
@@ -54,7 +54,10 @@ class BotFolder:
         return _bots_in_database(self.path) if isinstance(self.path, Address) else self.bots_in_folder(Path(self.path))
 
     def bots_in_folder(self, path: Path) -> dict[str, Path]:
-        """Return the path of each bot by name. Raises `RegistryError` with every problem of the folder."""
+        """Return the path of each bot by name. Raises `RegistryError` with every problem of the folder.
+
+        Added in 0.3.0.
+        """
         found: dict[str, Path] = {}
         problems: list[Problem] = []
         for entry, is_folder in _entries(path):
@@ -81,12 +84,17 @@ class BotFolder:
         """Return the settings of a bot. An inbox for all bots would show the messages of one bot to authors of others.
 
         Raises `SettingsError` for an invalid value.
+
+        Added in 0.3.0.
         """
         inbox = resolve(self.settings).inbox
         return self.settings if inbox in _SEPARATE else {**self.settings, "inbox": _inbox_of(inbox, name)}
 
     def check_settings(self) -> None:
-        """Raise `InputError` for settings under which no bot could be loaded: when the server starts, and not later."""
+        """Raise `InputError` for settings under which no bot could be loaded: when the server starts, and not later.
+
+        Added in 0.3.0.
+        """
         settings = resolve(self.settings)
         if settings.inbox == IN_DATABASE and not isinstance(self.path, Address):
             raise InputError(NEEDS_DATABASE)
@@ -100,6 +108,8 @@ class BotFolder:
 
         What another server computes is asked for with the first message: it may come up later. Raises what
         `ModelPool` does.
+
+        Added in 0.3.0.
         """
         settings = resolve(self.settings)
         loaded: list[object] = []
@@ -110,11 +120,11 @@ class BotFolder:
         return loaded
 
     def named_on_disk(self) -> Mapping[str, list[str]]:
-        """Return what the YAML of each bot names, see `authoring.read_limits`. Raises as `bots`."""
+        """Return what the YAML of each bot names, see `authoring.read_limits`. Raises as `bots`. Added in 0.3.0."""
         return {name: named_on_disk(path) for name, path in self.bots().items()} if self.named is None else self.named
 
     def limits_of_new(self, path: Path | Address) -> ReadLimits:
-        """Return the limits of a bot that somebody creates: its folder is not there yet."""
+        """Return the limits of a bot that somebody creates: its folder is not there yet. Added in 0.3.0."""
         limits = limits_for(path, self.settings)
         return limits if limits.folder is None or isinstance(path, Address) else replace(limits, folder=path)
 

@@ -83,6 +83,8 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
     "polite_phrases": phrases,
     "leading_words": words,
     "elisions": map_of(words),
+    # Endings of adjectives by the last letter of their plain form, or behind any other letter.
+    "name_endings": map_of(words),
     "joining_words": words,
     "or_words": words,
     "exclusions": phrases,

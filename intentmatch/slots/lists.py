@@ -3,13 +3,13 @@
 Names are found anywhere as declared, ignoring accents. Endings ("Berlins", "İstanbuldan", "서울에서") may be as long as
 is usual in the language. Typing mistakes are detected word by word by `text.typos`: the first letter must match, and
 short words, numbers, words of the registry and common words are never corrected: "on" does not become "off", and
-"speak" is no "steak". Such a word may be a name with another last letter, or in declining languages another ending:
-"faktury".
+"speak" is no "steak". Such a word may be a name with another vowel at its end ("roja"), or in declining languages
+another ending ("faktury").
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from rapidfuzz import process
@@ -17,6 +17,7 @@ from rapidfuzz.distance import OSA
 
 from intentmatch.core.types import Slot
 from intentmatch.languages.own import shipped_code
+from intentmatch.languages.tables import Table
 from intentmatch.slots.message import (
     AS_DECLARED,
     BUT_FOR_ACCENTS,
@@ -43,6 +44,8 @@ _LETTERS_FOR_A_CASE = 3
 _LONGEST_ENDING = 4
 _LETTERS_OF_A_FORM = 5
 """Letters of the shortest name of which a common word may be a form: "faktury" of "faktura"."""
+_VOWELS = frozenset("aeiou")
+_ENDINGS = Table[Mapping[str, str]]("name_endings")
 _LONGEST_STEM_CHANGE = 2
 _MOST_MISTAKES_IN_A_WORD = 2
 
@@ -79,8 +82,14 @@ class ListFinder:
         self._is_word = is_word
         self._tolerant = known is not None
         self._names: dict[str, list[Name]] = {}
+        self._inflected: dict[str, Mapping[str, str]] = {}
+        """Names by their forms with endings of adjectives, by language."""
+        self._adjectives: list[Name] = []
         for name in names:
-            self._names.setdefault(bare(name.text), []).append(name._replace(text=fold(name.text)))
+            text = bare(name.text)
+            self._names.setdefault(text, []).append(name._replace(text=fold(name.text)))
+            if name.text.islower() and " " not in text:  # names of places and German nouns have a capital letter
+                self._adjectives.append(name._replace(text=text))
         self._names.pop("", None)
         self._lengths: dict[str, set[int]] = {}
         self._together: dict[str, str] = {}
@@ -98,10 +107,30 @@ class ListFinder:
         """Return all occurrences of values, including overlapping ones."""
         written = [(start, end, message.bare[start:end]) for start, end in self._written(message)]
         hits = [self._hit(message, *place) for place in written]
+        forms = self._forms(message)
+        for start, end in message.words if forms else ():
+            if name := forms.get(message.bare[start:end]):
+                written.append((start, end, name))
+                hits.append(self._hit(message, start, end, name, WITH_AN_ENDING))
         if self._tolerant:
             places = {place for start, end, _ in written for place in range(start, end)}
             hits += [self._hit(message, *place, MISTYPED) for place in self._mistyped(message, places)]
         return [hit for hit in hits if hit is not None]
+
+    def _forms(self, message: Message) -> Mapping[str, str]:
+        """Return the forms of adjectives in the language of a message, with their names.
+
+        These are the synonyms of that language, or of a value without such ones its names of no language.
+        """
+        language = message.base_language
+        if language not in self._inflected:
+            endings = _ENDINGS.get(language, {})
+            near = [name for name in self._adjectives if name.language is None or not _foreign(name.language, message)]
+            own = {name.value for name in near if name.language}
+            words = (name.text for name in near if name.language or name.value not in own)
+            forms = {form: word for word in words for form in _inflected(word, endings)} if endings else {}
+            self._inflected[language] = {form: word for form, word in forms.items() if form not in self._names}
+        return self._inflected[language]
 
     def _written(self, message: Message) -> Iterator[tuple[int, int]]:
         text = message.bare
@@ -159,6 +188,13 @@ class ListFinder:
         return SlotHit(*span, best.value, max(distance, exact if message.ends(end) else WITH_AN_ENDING))
 
 
+def _inflected(name: str, endings: Mapping[str, str]) -> Iterator[str]:
+    """Yield the forms of an adjective: of "groß" "großes", and of "rojo" "rojas"."""
+    if len(name) >= _LETTERS_FOR_A_CASE:
+        stem, last = (name[:-1], name[-1]) if name[-1] in endings else (name, "other")
+        yield from (stem + ending for ending in endings.get(last, "").split())
+
+
 def _named_already(run: Run, message: Message, written: set[int]) -> bool:
     """Return whether the first and the last word of a run both overlap names that are written as declared."""
     if not written:
@@ -200,10 +236,12 @@ def _may_end(message: Message, start: Start, end: int) -> bool:
 
 
 def _is_form(word: str, name: str, *, declining: bool) -> bool:
-    """Return whether a word is a name but for its last letter or, in declining languages, for an ending behind that."""
+    """Return whether a word is a name but for its last vowel or, in declining languages, for its ending."""
     if len(name) < _LETTERS_OF_A_FORM or word[: len(name) - 1] != name[:-1]:
         return False
-    return len(name) <= len(word) <= len(name) - 1 + (_LONGEST_ENDING if declining else 1)
+    if declining:
+        return len(name) <= len(word) <= len(name) - 1 + _LONGEST_ENDING
+    return len(name) == len(word) and _VOWELS.issuperset((name[-1], word[-1]))
 
 
 def _same_stem(word: str, name: str) -> bool:

@@ -187,6 +187,8 @@ def test_value_between_spaces_is_always_found(words, around):
     [
         ("en", "can you speak to the manager", ("steak",), {}),
         ("en", "please turn it on", ("Turin",), {}),
+        ("en", "please break it", ("bread",), {}),
+        ("es", "la blanca", ("blanco",), {"blanca": "blanco"}),
         ("es", "he perdido mi tarjeta", ("pedido",), {}),
         ("tr", "iptal etmek istiyorum", ("ekmek",), {}),
         ("fi", "näytä valo", ("näyttö",), {}),
@@ -199,6 +201,43 @@ def test_common_words_are_no_mistyped_values(language, message, values, expected
     names = ListFinder(names_of(list_slot("slot", *values)), (), is_common_word)
 
     assert found(names, message, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "messages"),
+    [
+        ("de", ("ein großes Bier", "mit einem kleinen Kaffee", "rote Schuhe", "rosa Schuhe")),
+        ("es", ("una grande", "dos pequeñas", "las rojas", "una rosa")),
+        ("fr", ("des grandes", "les petites", "une rouge", "des roses")),
+        ("it", ("le grandi", "una piccola", "i rossi", "una rosa")),
+        ("nl", ("een grote", "de kleine", "een rode", "een roze")),
+        ("pt", ("duas grandes", "as pequenas", "vermelha", "uma rosa")),
+    ],
+)
+def test_value_in_lower_case_may_have_the_endings_of_an_adjective(language, messages):
+    sizes = (
+        "large|de:groß|es:grande|fr:grand|it:grande|nl:groot|nl:grot|pt:grande",
+        "small|de:klein|es:pequeño|fr:petit|it:piccolo|nl:klein|pt:pequeno",
+        "red|de:rot|es:rojo|fr:rouge|it:rosso|nl:rood|nl:rod|pt:vermelho",
+        "pink|de:rosa|es:rosa|fr:rose|it:rosa|nl:roze|pt:rosa",
+    )
+
+    values = [value for text in messages for value in found(finder(*sizes), text, language).values()]
+    assert sorted(values) == ["large", "pink", "red", "small"]
+
+
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [
+        ("de", "ich will reden"),
+        ("de", "eine Rotation"),
+        ("de", "nach Hause reisen"),
+        ("fr", "une portee"),
+        ("en", "redes"),
+    ],
+)
+def test_other_words_have_no_endings_of_adjectives(language, message):
+    assert found(finder("red|de:rot|fr:rouge", "Reis", "port"), message, language) == {}
 
 
 def test_words_of_the_utterances_are_no_declined_values():

@@ -77,6 +77,7 @@ def _is_unspaced(char: str) -> bool:
 
 
 def _covered(text: str, words: Mapping[str, Iterable[_K | None]]) -> set[frozenset[_K]]:
+    # For each place, the sets of meanings of all ways to cover the text before it with words.
     reached: dict[int, set[frozenset[_K]]] = {0: {frozenset()}}
     for start in range(len(text)):
         if start not in reached:

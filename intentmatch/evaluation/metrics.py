@@ -123,6 +123,7 @@ def measure(
         asked=share([o.asked for o in inside]),
         lost=share([o.refused for o in inside]),
         wrong=share([o.verdict == "matched" and not o.right for o in inside]),
+        # Without cases out of scope, every refusal would count as wrong.
         oos_precision=weighed(refused, [not o.in_scope for o in refused]) if outside else None,
         oos_recall=share([o.refused for o in outside]),
         auroc=auroc([o.in_scope for o in outcomes], scopes(outcomes)),

@@ -116,6 +116,7 @@ def review(matcher: Matcher, messages: Sequence[Missed]) -> Review:
         cluster = [pairs[row][0] for row in central]
         of_all = said[rows[0]]
         proposal = proposal_for(cluster, [pairs[row][1] for row in central], artefact.registry, cut, of_all)
+        # Named in order, so that no two groups propose the same name.
         if proposal.action == "new" and not proposal.intent:
             proposal = proposal._replace(intent=new_name(cluster[0].text or "", taken))
             taken.add(proposal.intent or "")

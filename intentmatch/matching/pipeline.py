@@ -171,6 +171,7 @@ class Engine:
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
         decision = self._with_free_text(decision, reading)
+        # A message that equals an utterance but for typing mistakes has no other words that could say something else.
         decision = decision if fuzzy else self._checked_values(decision, reading, vector)
         decision = decision if fuzzy else self._checked_fragment(decision, meant, options, stages)
         decision = self._checked_acts(decision, reading, acts)
@@ -179,6 +180,7 @@ class Engine:
             decision = followed.decision
             stages.add("follow_up", followed.says)
         if allowed is not None:
+            # For the trace alone: which intent would have answered if all might.
             everything = scoring.candidates(vector, meant.known_pieces, hits)
             otherwise = self._precedence.asked(decide(everything, policy, options.language))
             self._add_otherwise(otherwise, allowed, stages)

@@ -65,6 +65,7 @@ def alternatives(
         if slot not in questions and any(entity.value != several[0].value for entity in several):
             asked = text[several[0].start : several[-1].end]
             mark = _QUESTION_MARKS.get(base_language(language), "?") if language else "?"
+            # Values far apart would quote half of the message: then they are listed alone.
             short = asked if len(asked) <= _LONGEST_LINK + sum(len(one.text) for one in several) else ""
             questions[slot] = f"{short or ', '.join(one.text for one in several)[:_LONGEST_QUESTION]}{mark}"
     return questions

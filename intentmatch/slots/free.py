@@ -254,6 +254,7 @@ def _fit(frame: Frame, message: Message, places: _Places, others: Sequence[Entit
         after = [entity.start for entity in others if entity.slot == frame.right_slot and entity.start >= start]
         end, slots = (after[0], slots + 1) if after else (end, slots)
     first_side, anchor = (frame.left, left) if frame.left else (frame.right, right)
+    # The slot before has no value, or less than two thirds of the letters that stand beside the free text are there.
     if start < 0 or 3 * (anchor.letters if anchor else 0) < 2 * sum(map(len, first_side)):
         return None
     letters = sum(side.letters for side in (left, right) if side)

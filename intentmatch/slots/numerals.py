@@ -51,6 +51,7 @@ def _numeral(run: str, colloquial: bool = False) -> int | float | None:
 
     If `colloquial`, the last numeral of "三万五" counts thousands.
     """
+    # Read digit by digit, as years and numbers of telephones are: "二〇二六".
     if all(char in _NUMERALS for char in run):
         return int("".join(str(_NUMERALS[char]) for char in run)) if len(run) <= _MOST_DIGITS else None
     total: int | float = 0
@@ -59,16 +60,20 @@ def _numeral(run: str, colloquial: bool = False) -> int | float | None:
     unit = below = 1
     for part in _NUMERAL_PART.findall(run):
         if part in _TENS:
+            # "十" alone is ten.
             group, digit, unit = group + (1 if digit < 0 else digit) * _TENS[part], -1, _TENS[part]
         elif part in _MYRIADS:
             unit = _MYRIADS[part]
             below_it, group, digit = group + max(digit, 0), 0, -1
+            # A unit multiplies what stands before it, but not a larger unit: "三亿二千万" adds, "三千万亿" multiplies.
             total = total + below_it * unit if total >= unit else (total + below_it) * unit
         else:
+            # Two digits in a row are no number beside units.
             if digit > 0:
                 return None
             digit, below = _NUMERALS[part] if part in _NUMERALS else _decimal(part), unit
             unit = 1
+    # "三万五" is 35,000: its last unit goes unsaid.
     if colloquial and digit > 0 and below >= 100 and run[-1] in _NUMERALS:
         digit *= below // 10
     value = total + group + max(digit, 0)

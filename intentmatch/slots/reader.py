@@ -155,10 +155,12 @@ class SlotReader:
             if self._kinds[entity.slot] != "number"
             or not is_pronoun(entity, before, message, is_asked=entity.slot in asked)
         ]
+        # In an answer with words of its own, a number counts for another slot only if words mark it.
         weak = self._weak_numbers(message, entities)
         if answer and weak and not says_nothing_else(message, entities):
             entities = [entity for entity in entities if entity.slot in asked or entity.start not in weak]
         for slot in slots:
+            # Last, because free text ends where the values of other slots begin.
             if slot.kind == "any":
                 by_language = self._frames[slot.name]
                 among = by_language.get(base_language(shipped_code(message.language or "")), by_language[None])

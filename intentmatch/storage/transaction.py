@@ -153,6 +153,7 @@ def _complete(steps: Sequence[_Step]) -> None:
     """Do what remains of a change. A file that was changed by hand after an interruption stays as it is."""
     for step in steps:
         found = _digest(_content(step.target))
+        # Renamed before the interruption; somebody may have changed the file since.
         if found == step.new or not (step.new is None or step.aside.exists()):
             step.aside.unlink(missing_ok=True)
         elif found != step.old:
@@ -202,6 +203,7 @@ def _recover(locks: Sequence[FolderLock]) -> None:
         try:
             if None in more:
                 raise _in_use(lock.folder)
+            # See above: a journal alone may not change the files of a folder.
             believed = {one.folder for one in owned if one.note.get("journal") == str(journal)}
             _complete([step for step in steps if step.target.parent in believed])
             journal.unlink(missing_ok=True)

@@ -195,6 +195,7 @@ def _one_column(rows: Sequence[Row], column: int) -> Guess:
         elif groups[-1]:
             groups.append([])
     groups = [group for group in groups if group]
+    # An empty cell ends a group: a question with its answer and variants, or a name above its lines.
     if all(_repeats_first(group) for group in groups):
         return _answered(groups)
     if len(groups) > 1 and all(len(group) > 1 for group in groups):

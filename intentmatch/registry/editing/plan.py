@@ -141,10 +141,12 @@ def plan(
         raise RegistryError(fatal)
     broken = {problem.location.path for problem in unreadable}
     old = {file: raw.decode("utf-8", "replace") for file, raw in read.items()}
+    # What cannot be parsed is replaced as a whole, and no edit looks into it.
     documents = {file: Document(str(file), "" if str(file) in broken else text) for file, text in old.items()}
     folder = Folder(Path(path), documents)
     for edit in edits:
         folder = edit.apply(folder)
+    # None for the files that an edit has removed.
     new: dict[Path, str | None] = dict.fromkeys(old.keys() - folder.documents.keys())
     new |= {file: document.text for file, document in folder.documents.items()}
     overrides = {file: None if text is None else text.encode("utf-8") for file, text in new.items()}

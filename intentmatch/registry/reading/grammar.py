@@ -206,6 +206,8 @@ class FileGrammar:
         utterances: tuple[Utterance, ...] = ()
         if "utterances" in entries:
             utterances = tuple(self._utterances(entries["utterances"], "utterances", name))
+        # Its utterances may stand in what could not be read: then `no-utterances` would be a second report of one
+        # mistake.
         if not utterances and any(problem.severity == "error" for problem in page.problems[before:]):
             self._content.unread.add(name)
         return Intent(

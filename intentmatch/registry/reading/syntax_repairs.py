@@ -248,7 +248,9 @@ def _reindented(lines: Sequence[str], number: int, last: int) -> Iterator[Repair
     line = take_apart(lines[number])
     above = [take_apart(each) for each in lines[:number] if each.strip() and each.lstrip()[0] != "#"]
     below = next((take_apart(each) for each in lines[number + 1 :] if each.strip()), None)
+    # Lines far above are hardly siblings of this one.
     known = {column for each in above[-40:] for column in (each.indent, each.indent + len(each.dashes))}
+    # A key without a value opens a block.
     if above and above[-1].key is not None and not above[-1].value:
         known.add(above[-1].indent + _STEP)
     if below is not None:

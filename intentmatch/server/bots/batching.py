@@ -197,6 +197,7 @@ class BatchQueue:
                     break
                 self._seconds_in_parts = max(1e-6, time.perf_counter() - started) / len(part)
                 size = max(self._config.max_together, int(_PART_SECONDS / self._seconds_in_parts))
+                # Only a batch that takes several parts pays for following its client.
                 if client is None and (receive := client_receive.get()) is not None:
                     client = asyncio.create_task(_disconnect(receive))
                     await asyncio.sleep(0)  # the task learns of what has happened already

@@ -85,6 +85,8 @@ class RunningCandidate:
         self._present, self._store, self._metrics, self._bot, self._broke = present, store, metrics, bot, broke
         self._clock = clock
         self._lock, self._working = threading.Lock(), threading.Lock()
+        # Threads of requests note under `_lock`, which nobody holds for long. All else changes under `_working`, for as
+        # long as a batch is matched.
         self._noted: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._samples: list[Sample] = []

@@ -122,7 +122,7 @@ class NeighbourLaw:
             return False
         if self._before(slot, kind, classes, hit) or self._behind(slot, kind, classes, hit):
             return False
-        if kind in _DAYS and self._is_before_its_number(slot, hit):
+        if kind in _DAYS and (self._is_before_its_number(slot, hit) or self._is_not_on(hit)):
             return False
         return kind not in _WITH_ONE_UNIT or not self._is_one_of_several(slot, hit)
 
@@ -190,6 +190,14 @@ class NeighbourLaw:
             if hit.end <= start and joined(self._message, hit[:2], start) and ends_a_part(self._message, end):
                 return True
         return False
+
+    def _is_not_on(self, hit: SlotHit) -> bool:
+        """Return whether other days than the value are meant: "before Monday"; "after 3 pm" is 3 pm."""
+        before, behind = relation_words(self._message).not_on
+        if isinstance(hit.value, str) and "T" in hit.value:
+            return False
+        ahead = before.search(self._text, max(hit.start - _LONGEST_LINK, 0), hit.start)
+        return (ahead or behind.match(self._text, hit.end)) is not None
 
     def _is_before_its_number(self, slot: str, hit: SlotHit) -> bool:
         """Return whether a weekday is that of the number behind it, which is no value: "lunes 12"."""

@@ -70,6 +70,8 @@ class RelationWords(NamedTuple):
 
     before: re.Pattern[str]
     behind: re.Pattern[str]
+    not_on: tuple[re.Pattern[str], re.Pattern[str]]
+    """Words before and behind a day that exclude it: "before Monday"."""
 
 
 def relation_words(message: Message) -> RelationWords:
@@ -83,7 +85,10 @@ def _relations(language: str) -> RelationWords:
     anchors = ANCHORS.get(language, Anchors())
     words = [anchors.before, anchors.after, *([own.to, own.later, own.ago] if own else [])]
     either = any_of(plain(word.lstrip("~")) for part in words for word in part.split("|") if word)
-    return RelationWords(re.compile(f"(?:{either}|[-~])$"), re.compile(f"(?:{either}|[-~])"))
+    ahead = any_of(plain(word) for word in anchors.not_on.split("|") if not word.startswith("~"))
+    after = any_of(plain(word[1:]) for word in anchors.not_on.split("|") if word.startswith("~"))
+    not_on = re.compile(f"(?:{ahead}) (?:the )?$"), re.compile(f"(?:'?[a-z]{{2,3}})? ?(?:{after})")
+    return RelationWords(re.compile(f"(?:{either}|[-~])$"), re.compile(f"(?:{either}|[-~])"), not_on)
 
 
 def anchors(message: Message) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -95,7 +100,7 @@ def anchors(message: Message) -> tuple[re.Pattern[str], re.Pattern[str]]:
 def _anchors(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     after, before = (
         any_of(plain(word) for word in words.split("|") if not word.startswith("~"))
-        for words in ANCHORS.get(language, Anchors())
+        for words in ANCHORS.get(language, Anchors())[:2]
     )
     return re.compile(f" (?:{after})(?= )"), re.compile(f" (?:{before})(?= )")
 
@@ -105,6 +110,8 @@ class Anchors(NamedTuple):
 
     after: str = ""
     before: str = ""
+    not_on: str = ""
+    """Words before a day, or behind it with `~`, that mean other days than this one."""
 
 
 ANCHORS: Mapping[str, Anchors] = Table("anchors", lambda words: Anchors(**words))

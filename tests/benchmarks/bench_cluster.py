@@ -114,7 +114,7 @@ def _one_process(path: Path, options: argparse.Namespace) -> Measured:
 def _on_ray(driver: int, bots: Path, options: argparse.Namespace, count: int, *, gateway: bool = False) -> Measured:
     from ray import serve
 
-    from intentmatch.deploy.cluster_config import cluster_config
+    from intentmatch.deploy.cluster_file import cluster_config
     from intentmatch.deploy.ray import deploy
 
     port = _PORT
@@ -250,7 +250,7 @@ def events() -> Mapping[str, Any]:
     from ray.cluster_utils import Cluster
     from ray.serve.context import _get_global_client
 
-    from intentmatch.deploy.cluster_config import cluster_config
+    from intentmatch.deploy.cluster_file import cluster_config
     from intentmatch.deploy.ray import deploy
     from intentmatch.storage.postgres.database import Database
     from intentmatch.storage.postgres.migrating import migrate

@@ -39,7 +39,7 @@ from ray.serve.schema import ServeDeploySchema
 
 from intentmatch import Matcher, RegistryError
 from intentmatch.core.errors import InputError, UnavailableError
-from intentmatch.deploy.cluster_config import cluster_config
+from intentmatch.deploy.cluster_file import cluster_config
 from intentmatch.deploy.ray import build_app, deploy
 from intentmatch.storage.postgres.database import Database
 from intentmatch.storage.postgres.migrating import migrate

@@ -26,12 +26,13 @@ from intentmatch.server.bots.bot import Bot
 from intentmatch.server.candidates.candidate import BotCandidate
 from intentmatch.server.candidates.records import CandidateRecord, CandidateSource
 from intentmatch.server.candidates.sources import NOT_PROMOTED, describe, files_of
-from intentmatch.server.middleware.problems import ProblemError, responses
+from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.routes.authoring.common import (
     ASKS,
     READS,
     WRITES,
     IfMatch,
+    also_404,
     expected_revision,
     explained,
     write,
@@ -45,81 +46,85 @@ _STILL = "The registry in use and its candidate, if it has one, stay as they are
 
 def add_calls(router: APIRouter) -> None:
     """Add the calls."""
+    router.post("/candidate", **also_404(ASKS))(begin_candidate)
+    router.get("/candidate", **READS)(show_candidate)
+    router.delete("/candidate", **READS)(roll_back_candidate)
+    router.post("/candidate/promote", **also_404(WRITES))(promote_candidate)
 
-    @router.post("/candidate", **{**ASKS, "responses": {**ASKS["responses"], **responses(404)}})
-    async def begin_candidate(request: Request, body: CandidateRequest) -> CandidateResponse:
-        """Load a revision, a folder or an artefact beside the registry in use, in all workers.
 
-        It answers the same messages without being heard, or a share of the conversations. It takes the place of the
-        candidate before. The same one again goes on, with its counts, under another mode, share or rule. If it cannot
-        be loaded, nothing changes.
-        """
-        bot: Bot = request.state.bot
-        source, share = _source(body), _share(body)
-        record = CandidateRecord(
-            id="",
-            source=source,
-            fingerprint="",
-            mode=body.mode,
-            share=share,
-            rule=None if body.rollback is None else body.rollback.rule(),
-            author=author_of(request),
-            note=body.note.strip() or describe(source, body.mode, share),
-            started=time.time(),
-        )
-        with _loading():
-            await _candidate(bot).begin(record)
-        return await _response(bot)
+async def begin_candidate(request: Request, body: CandidateRequest) -> CandidateResponse:
+    """Load a revision, a folder or an artefact beside the registry in use, in all workers.
 
-    @router.get("/candidate", **READS)
-    async def show_candidate(request: Request) -> CandidateResponse:
-        """Return the candidate, how its answers differ from the registry's in use, and messages for each kind."""
-        return await _response(request.state.bot)
+    It answers the same messages without being heard, or a share of the conversations. It takes the place of the
+    candidate before. The same one again goes on, with its counts, under another mode, share or rule. If it cannot
+    be loaded, nothing changes.
+    """
+    bot: Bot = request.state.bot
+    source, share = _source(body), _share(body)
+    record = CandidateRecord(
+        id="",
+        source=source,
+        fingerprint="",
+        mode=body.mode,
+        share=share,
+        rule=None if body.rollback is None else body.rollback.rule(),
+        author=author_of(request),
+        note=body.note.strip() or describe(source, body.mode, share),
+        started=time.time(),
+    )
+    with _loading():
+        await _candidate(bot).begin(record)
+    return await _response(bot)
 
-    @router.delete("/candidate", **READS)
-    async def roll_back_candidate(request: Request) -> CandidateResponse:
-        """Roll back: only the registry in use answers, in all workers. Counts and samples are returned, and removed."""
-        bot: Bot = request.state.bot
-        candidate, author = _candidate(bot), author_of(request)
-        with explained():
-            ended = await candidate.end("rolled_back", f"by {author}")
-        last = await _response(bot)
-        with explained():
-            await candidate.clear()
-        if ended and last.candidate is not None:
-            source = last.candidate.path or f"revision {last.candidate.revision}"
-            await run_in_threadpool(_note, bot, author, f"Roll back candidate {source}")
-        return last
 
-    @router.post("/candidate/promote", **{**WRITES, "responses": {**WRITES["responses"], **responses(404)}})
-    async def promote_candidate(request: Request, body: PromoteRequest, if_match: IfMatch = None) -> WrittenResponse:
-        """Write the candidate's files in place of the bot's, as a new revision, if the bot's are those of If-Match.
+async def show_candidate(request: Request) -> CandidateResponse:
+    """Return the candidate, how its answers differ from the registry's in use, and messages for each kind."""
+    return await _response(request.state.bot)
 
-        The revision before can be restored. 422 for an artefact, and for a candidate whose files have changed since it
-        was loaded.
-        """
-        bot: Bot = request.state.bot
-        expected, author = expected_revision(if_match), author_of(request)
-        candidate = _candidate(bot)
-        record = (await run_in_threadpool(candidate.status)).record  # writes what is counted
-        if record is None or record.state != "running":
-            raise ProblemError(ProblemDetails.for_status(409, "No candidate runs: begin one with POST /candidate."))
-        _check_promotable(bot)
-        note = body.note.strip() or f"Promote candidate {record.source}"
 
-        def promoted(_: Files) -> list[Edit]:
-            if record.source.kind == "revision":
-                return bot.editing.workspace.restoring(record.source.name)
-            wanted = files_of(record.source, bot.matcher)
-            if digest_of(wanted) != record.digest:
-                raise InputError("the files of the candidate have changed since it was loaded: begin it again")
-            return bot.editing.workspace.replacing(wanted)
+async def roll_back_candidate(request: Request) -> CandidateResponse:
+    """Roll back: only the registry in use answers, in all workers. Counts and samples are returned, and removed."""
+    bot: Bot = request.state.bot
+    candidate, author = _candidate(bot), author_of(request)
+    with explained():
+        ended = await candidate.end("rolled_back", f"by {author}")
+    last = await _response(bot)
+    with explained():
+        await candidate.clear()
+    if ended and last.candidate is not None:
+        source = last.candidate.path or f"revision {last.candidate.revision}"
+        await run_in_threadpool(_note, bot, author, f"Roll back candidate {source}")
+    return last
 
-        beside = bot.matcher.fingerprint
-        done = await write(bot, Operation(promoted, author, note), expected)
-        answer = WrittenResponse.from_done(done)
-        answer.warnings.extend(await _promoted(candidate, author, beside))
-        return answer
+
+async def promote_candidate(request: Request, body: PromoteRequest, if_match: IfMatch = None) -> WrittenResponse:
+    """Write the candidate's files in place of the bot's, as a new revision, if the bot's are those of If-Match.
+
+    The revision before can be restored. 422 for an artefact, and for a candidate whose files have changed since it
+    was loaded.
+    """
+    bot: Bot = request.state.bot
+    expected, author = expected_revision(if_match), author_of(request)
+    candidate = _candidate(bot)
+    record = (await run_in_threadpool(candidate.status)).record  # writes what is counted
+    if record is None or record.state != "running":
+        raise ProblemError(ProblemDetails.for_status(409, "No candidate runs: begin one with POST /candidate."))
+    _check_promotable(bot)
+    note = body.note.strip() or f"Promote candidate {record.source}"
+
+    def promoted(_: Files) -> list[Edit]:
+        if record.source.kind == "revision":
+            return bot.editing.workspace.restoring(record.source.name)
+        wanted = files_of(record.source, bot.matcher)
+        if digest_of(wanted) != record.digest:
+            raise InputError("the files of the candidate have changed since it was loaded: begin it again")
+        return bot.editing.workspace.replacing(wanted)
+
+    beside = bot.matcher.fingerprint
+    done = await write(bot, Operation(promoted, author, note), expected)
+    answer = WrittenResponse.from_done(done)
+    answer.warnings.extend(await _promoted(candidate, author, beside))
+    return answer
 
 
 async def _promoted(candidate: BotCandidate, author: str, beside: str) -> list[str]:

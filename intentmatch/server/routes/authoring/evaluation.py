@@ -24,43 +24,46 @@ def _route(result: str) -> dict[str, Any]:
 
 def add_calls(router: APIRouter) -> None:
     """Add the calls."""
+    replayed = _route("what differs, as `intentmatch replay --json` writes it")
+    router.post("/evaluate", **_route("the report of `intentmatch eval --json`"))(run_evaluation)
+    router.post("/revisions/{id}/replay", **also_404(replayed))(replay_revision)
 
-    @router.post("/evaluate", **_route("the report of `intentmatch eval --json`"))
-    async def run_evaluation(request: Request, body: EvaluateRequest) -> StreamingResponse:
-        """Evaluate the registry in use by cross-validation and on its tests. Close the connection to cancel.
 
-        One evaluation or replay of a bot runs at a time; others are answered with 503.
-        """
-        bot: Bot = request.state.bot
+async def run_evaluation(request: Request, body: EvaluateRequest) -> StreamingResponse:
+    """Evaluate the registry in use by cross-validation and on its tests. Close the connection to cancel.
 
-        def work() -> dict[str, Any]:
-            return evaluate(bot.matcher, folds=body.folds, seed=body.seed, robustness=body.robustness).to_dict()
+    One evaluation or replay of a bot runs at a time; others are answered with 503.
+    """
+    bot: Bot = request.state.bot
 
-        return stream(request, bot, "evaluation", work)
+    def work() -> dict[str, Any]:
+        return evaluate(bot.matcher, folds=body.folds, seed=body.seed, robustness=body.robustness).to_dict()
 
-    @router.post("/revisions/{id}/replay", **also_404(_route("what differs, as `intentmatch replay --json` writes it")))
-    async def replay_revision(request: Request, identity: Identity, body: ReplayRequest) -> StreamingResponse:
-        """Find out which messages a revision answers otherwise, by cause, the worst first.
+    return stream(request, bot, "evaluation", work)
 
-        Close the connection to cancel. One evaluation or replay of a bot runs at a time; others are answered with 503.
-        """
-        bot: Bot = request.state.bot
 
-        def messages() -> RecordedMessages:
-            with explained():
-                bot.editing.workspace.revision(identity)
-                return (
-                    heard(bot.inbox, body.days)
-                    if body.log is None
-                    else RecordedMessages(log_of_text(body.log, bot=bot.name))
-                )
+async def replay_revision(request: Request, identity: Identity, body: ReplayRequest) -> StreamingResponse:
+    """Find out which messages a revision answers otherwise, by cause, the worst first.
 
-        found = await run_in_threadpool(messages)
-        return stream(
-            request,
-            bot,
-            "replay",
-            lambda: revision_replay.replay_revision(
-                bot.editing.workspace, bot.matcher, identity, found, body.against
-            ).to_dict(),
-        )
+    Close the connection to cancel. One evaluation or replay of a bot runs at a time; others are answered with 503.
+    """
+    bot: Bot = request.state.bot
+
+    def messages() -> RecordedMessages:
+        with explained():
+            bot.editing.workspace.revision(identity)
+            return (
+                heard(bot.inbox, body.days)
+                if body.log is None
+                else RecordedMessages(log_of_text(body.log, bot=bot.name))
+            )
+
+    found = await run_in_threadpool(messages)
+    return stream(
+        request,
+        bot,
+        "replay",
+        lambda: revision_replay.replay_revision(
+            bot.editing.workspace, bot.matcher, identity, found, body.against
+        ).to_dict(),
+    )

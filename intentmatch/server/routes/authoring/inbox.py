@@ -22,12 +22,13 @@ from intentmatch.server.auth.authorisation import author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.candidates.places import store_of
 from intentmatch.server.erasing import erase, erase_conversation
-from intentmatch.server.middleware.problems import ProblemError, responses
+from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.routes.authoring.common import (
     ASKS,
     READS,
     WRITES,
     IfMatch,
+    also_404,
     expected_revision,
     explained,
     preview,
@@ -50,75 +51,77 @@ _Number = Annotated[int, InPath(ge=1, description="Number of the cluster.", exam
 
 def add_calls(router: APIRouter) -> None:
     """Add the calls."""
+    router.get("/inbox", **READS)(show_inbox)
+    router.post("/inbox/erase", **ASKS)(erase_messages)
+    router.post("/inbox/{cluster}/preview", **also_404(ASKS))(preview_cluster)
+    router.post("/inbox/{cluster}", **also_404(WRITES))(handle_cluster)
 
-    @router.get("/inbox", **READS)
-    def show_inbox(request: Request) -> InboxResponse:
-        """Return the messages that were not understood, in groups of the same meaning, each with a proposal."""
-        bot: Bot = request.state.bot
-        with explained():
-            found = review(bot.matcher, _messages(bot))
-            revision = digest_of(bot.editing.workspace.files())
-        clusters = [cluster.to_dict() for cluster in found.clusters]
-        return InboxResponse(
-            revision=revision, clusters=clusters, understood=found.understood, hashed=len(found.hashed)
-        )
 
-    @router.post("/inbox/erase", **ASKS)
-    def erase_messages(request: Request, body: EraseRequest) -> EraseResponse:
-        """Erase a person's messages in the inbox, the sample, a candidate, open conversations and the audit log.
+def show_inbox(request: Request) -> InboxResponse:
+    """Return the messages that were not understood, in groups of the same meaning, each with a proposal."""
+    bot: Bot = request.state.bot
+    with explained():
+        found = review(bot.matcher, _messages(bot))
+        revision = digest_of(bot.editing.workspace.files())
+    clusters = [cluster.to_dict() for cluster in found.clusters]
+    return InboxResponse(revision=revision, clusters=clusters, understood=found.understood, hashed=len(found.hashed))
 
-        Files are not changed: those that have the words are named in `left`.
-        """
-        bot: Bot = request.state.bot
-        store: Store = request.app.state.conversations
-        with explained():
-            if body.conversation is not None:
-                prefix = str(request.scope["path"]).removesuffix("/inbox/erase")
-                done = erase_conversation(store, body.conversation, [prefix])
-            else:
-                workspace = _workspace(bot)
-                if bot.candidate is not None and bot.candidate.running is not None:
-                    bot.candidate.running.flush()  # samples that wait would be written afterwards
-                candidates = store_of(bot.matcher.path, bot.matcher.address, workspace)
-                erasure = Erasure(body.text, body.contains)
-                done = erase(erasure, inbox=bot.inbox, candidates=candidates, workspace=workspace, store=store)
-            if (workspace := _workspace(bot)) is not None:
-                what = f"Erase messages: {done.inbox} of the inbox, {done.sample} sampled"
-                workspace.note(author_of(request), what)
-        return EraseResponse.model_validate(done.to_dict())
 
-    @router.post("/inbox/{cluster}/preview", **{**ASKS, "responses": {**ASKS["responses"], **responses(404)}})
-    def preview_cluster(request: Request, cluster: _Number, body: InboxPreviewRequest) -> PreviewResponse:
-        """Return what would become of a cluster. Nothing is written."""
-        bot: Bot = request.state.bot
-        with explained():
-            decision = _decision(_cluster(bot, cluster), body)
-            edits = _edits(bot, decision, body)
-        return preview(bot, edits, effect=body.effect and bool(edits), seconds=body.seconds)
+def erase_messages(request: Request, body: EraseRequest) -> EraseResponse:
+    """Erase a person's messages in the inbox, the sample, a candidate, open conversations and the audit log.
 
-    @router.post("/inbox/{cluster}", **{**WRITES, "responses": {**WRITES["responses"], **responses(404)}})
-    async def handle_cluster(
-        request: Request, cluster: _Number, body: InboxRequest, if_match: IfMatch = None
-    ) -> HandledResponse:
-        """Make lines or tests of the messages of a cluster, or ignore them, and remove them from the inbox.
+    Files are not changed: those that have the words are named in `left`.
+    """
+    bot: Bot = request.state.bot
+    store: Store = request.app.state.conversations
+    with explained():
+        if body.conversation is not None:
+            prefix = str(request.scope["path"]).removesuffix("/inbox/erase")
+            done = erase_conversation(store, body.conversation, [prefix])
+        else:
+            workspace = _workspace(bot)
+            if bot.candidate is not None and bot.candidate.running is not None:
+                bot.candidate.running.flush()  # samples that wait would be written afterwards
+            candidates = store_of(bot.matcher.path, bot.matcher.address, workspace)
+            erasure = Erasure(body.text, body.contains)
+            done = erase(erasure, inbox=bot.inbox, candidates=candidates, workspace=workspace, store=store)
+        if (workspace := _workspace(bot)) is not None:
+            what = f"Erase messages: {done.inbox} of the inbox, {done.sample} sampled"
+            workspace.note(author_of(request), what)
+    return EraseResponse.model_validate(done.to_dict())
 
-        Ignoring takes no If-Match, since it changes no file.
-        """
-        bot: Bot = request.state.bot
-        expected = "" if body.action == "ignore" else expected_revision(if_match)
 
-        def decided() -> Decision:
-            with explained():
-                return _decision(_cluster(bot, cluster), body)
-
-        decision, author = await run_in_threadpool(decided), author_of(request)
-        messages = decision.cluster.messages
-        if decision.action == "ignore":
-            await run_in_threadpool(_ignore, bot, messages, author, body.note)
-            return HandledResponse(handled=len(messages), written=None)
+def preview_cluster(request: Request, cluster: _Number, body: InboxPreviewRequest) -> PreviewResponse:
+    """Return what would become of a cluster. Nothing is written."""
+    bot: Bot = request.state.bot
+    with explained():
+        decision = _decision(_cluster(bot, cluster), body)
         edits = _edits(bot, decision, body)
-        done = await write(bot, Operation(edits, author, body.note or adding_note(edits), messages), expected)
-        return HandledResponse(handled=len(messages) if done.settled else 0, written=WrittenResponse.from_done(done))
+    return preview(bot, edits, effect=body.effect and bool(edits), seconds=body.seconds)
+
+
+async def handle_cluster(
+    request: Request, cluster: _Number, body: InboxRequest, if_match: IfMatch = None
+) -> HandledResponse:
+    """Make lines or tests of the messages of a cluster, or ignore them, and remove them from the inbox.
+
+    Ignoring takes no If-Match, since it changes no file.
+    """
+    bot: Bot = request.state.bot
+    expected = "" if body.action == "ignore" else expected_revision(if_match)
+
+    def decided() -> Decision:
+        with explained():
+            return _decision(_cluster(bot, cluster), body)
+
+    decision, author = await run_in_threadpool(decided), author_of(request)
+    messages = decision.cluster.messages
+    if decision.action == "ignore":
+        await run_in_threadpool(_ignore, bot, messages, author, body.note)
+        return HandledResponse(handled=len(messages), written=None)
+    edits = _edits(bot, decision, body)
+    done = await write(bot, Operation(edits, author, body.note or adding_note(edits), messages), expected)
+    return HandledResponse(handled=len(messages) if done.settled else 0, written=WrittenResponse.from_done(done))
 
 
 def inbox_of(bot: Bot) -> Inbox:

@@ -65,60 +65,65 @@ _SECONDS_FOR_ISSUES = 30.0
 
 def add_calls(router: APIRouter) -> None:
     """Add the calls."""
+    router.get("/insight/target", **READS)(insight_target)
+    router.get("/insight/{view}", **READS)(insight)
+    router.get("/issues", **READS)(issues)
+    router.post("/issues/preview", **ASKS)(preview_mends)
+    router.post("/issues/mend", **WRITES)(mend_issues)
 
-    @router.get("/insight/target", **READS)
-    def insight_target(
-        request: Request,
-        precision: Annotated[float, Query(gt=0, lt=1, description="Wanted share of right answers among those given.")],
-        wait: _Wait = 10.0,
-    ) -> InsightResponse:
-        """Return what another target would change: the rates, and which held-out utterances change their answer."""
-        bot: Bot = request.state.bot
-        state = held_out_of(bot.matcher, wait)
-        return _answer(state, lambda cases: _target(cases, precision))
 
-    @router.get("/insight/{view}", **READS)
-    def insight(request: Request, view: _View, wait: _Wait = 10.0) -> InsightResponse:
-        """Return a view of the registry in use.
+def insight_target(
+    request: Request,
+    precision: Annotated[float, Query(gt=0, lt=1, description="Wanted share of right answers among those given.")],
+    wait: _Wait = 10.0,
+) -> InsightResponse:
+    """Return what another target would change: the rates, and which held-out utterances change their answer."""
+    bot: Bot = request.state.bot
+    state = held_out_of(bot.matcher, wait)
+    return _answer(state, lambda cases: _target(cases, precision))
 
-        `map`: a position for each utterance, and which ones look misplaced. `overlaps`: pairs of intents with their
-        closest lines. `confusion`: which intents held-out utterances are taken for, and precision against coverage.
-        `growth`: the learning curve, and what ten more utterances would do for each intent.
-        """
-        matcher = request.state.bot.matcher
-        if view == "map":
-            return _answer(utterance_map_of(matcher, wait), lambda shown: shown.to_dict())
-        if view == "overlaps":
-            return _answer(overlaps_of(matcher, wait), lambda found: {"pairs": [pair.to_dict() for pair in found]})
-        if view == "confusion":
-            return _answer(held_out_of(matcher, wait), _confusion)
-        return _answer(learning_curve_of(matcher, wait), lambda curve: curve.to_dict())
 
-    @router.get("/issues", **READS)
-    def issues(request: Request, wait: _Wait = 10.0) -> IssuesResponse:
-        """Return what `lint` finds in the files, the most valuable first, and which mends there are."""
-        bot: Bot = request.state.bot
-        with explained():
-            revision = digest_of(bot.editing.workspace.files())
-            state = issues_of(bot.matcher, bot.editing.workspace, wait)
-        progress = _progress(state)
-        found = state.value if isinstance(state, Ready) else []
-        return IssuesResponse(revision=revision, progress=progress, issues=[issue.to_dict() for issue in found])
+def insight(request: Request, view: _View, wait: _Wait = 10.0) -> InsightResponse:
+    """Return a view of the registry in use.
 
-    @router.post("/issues/preview", **ASKS)
-    def preview_mends(request: Request, body: MendPreviewRequest) -> PreviewResponse:
-        """Return what the mends of issues would do. Nothing is written."""
-        bot: Bot = request.state.bot
-        return preview(bot, _edits(bot, body), effect=body.effect, seconds=body.seconds)
+    `map`: a position for each utterance, and which ones look misplaced. `overlaps`: pairs of intents with their
+    closest lines. `confusion`: which intents held-out utterances are taken for, and precision against coverage.
+    `growth`: the learning curve, and what ten more utterances would do for each intent.
+    """
+    matcher = request.state.bot.matcher
+    if view == "map":
+        return _answer(utterance_map_of(matcher, wait), lambda shown: shown.to_dict())
+    if view == "overlaps":
+        return _answer(overlaps_of(matcher, wait), lambda found: {"pairs": [pair.to_dict() for pair in found]})
+    if view == "confusion":
+        return _answer(held_out_of(matcher, wait), _confusion)
+    return _answer(learning_curve_of(matcher, wait), lambda curve: curve.to_dict())
 
-    @router.post("/issues/mend", **WRITES)
-    async def mend_issues(request: Request, body: MendRequest, if_match: IfMatch = None) -> WrittenResponse:
-        """Write the mends of issues as a new revision, if the files are those of If-Match."""
-        bot: Bot = request.state.bot
-        expected, author = expected_revision(if_match), author_of(request)
-        note = body.note or f"Mend {len(body.issues)} {'issue' if len(body.issues) == 1 else 'issues'}"
-        edits = await run_in_threadpool(_edits, bot, body)
-        return WrittenResponse.from_done(await write(bot, Operation(edits, author, note), expected))
+
+def issues(request: Request, wait: _Wait = 10.0) -> IssuesResponse:
+    """Return what `lint` finds in the files, the most valuable first, and which mends there are."""
+    bot: Bot = request.state.bot
+    with explained():
+        revision = digest_of(bot.editing.workspace.files())
+        state = issues_of(bot.matcher, bot.editing.workspace, wait)
+    progress = _progress(state)
+    found = state.value if isinstance(state, Ready) else []
+    return IssuesResponse(revision=revision, progress=progress, issues=[issue.to_dict() for issue in found])
+
+
+def preview_mends(request: Request, body: MendPreviewRequest) -> PreviewResponse:
+    """Return what the mends of issues would do. Nothing is written."""
+    bot: Bot = request.state.bot
+    return preview(bot, _edits(bot, body), effect=body.effect, seconds=body.seconds)
+
+
+async def mend_issues(request: Request, body: MendRequest, if_match: IfMatch = None) -> WrittenResponse:
+    """Write the mends of issues as a new revision, if the files are those of If-Match."""
+    bot: Bot = request.state.bot
+    expected, author = expected_revision(if_match), author_of(request)
+    note = body.note or f"Mend {len(body.issues)} {'issue' if len(body.issues) == 1 else 'issues'}"
+    edits = await run_in_threadpool(_edits, bot, body)
+    return WrittenResponse.from_done(await write(bot, Operation(edits, author, note), expected))
 
 
 def _edits(bot: Bot, body: MendRequest) -> list[Edit]:

@@ -11,8 +11,8 @@ from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.inbox.sample import Judged, SampledAnswer
 from intentmatch.review import Question, all_questions, quality_of, questions_of
 from intentmatch.server.bots.bot import Bot
-from intentmatch.server.middleware.problems import ProblemError, responses
-from intentmatch.server.routes.authoring.common import ASKS, READS, explained
+from intentmatch.server.middleware.problems import ProblemError
+from intentmatch.server.routes.authoring.common import ASKS, READS, also_404, explained
 from intentmatch.server.routes.authoring.inbox import inbox_of
 from intentmatch.server.routes.schemas.authoring.review import JudgementRequest, ReviewResponse
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
@@ -23,21 +23,23 @@ _Most = Annotated[int, Query(ge=0, le=1000, description="The most questions to r
 
 def add_calls(router: APIRouter) -> None:
     """Add the calls."""
+    router.get("/review", **READS)(show_review)
+    router.post("/review/{question}", **also_404(ASKS))(judge_answer)
 
-    @router.get("/review", **READS)
-    def show_review(request: Request, most: _Most = 20) -> ReviewResponse:
-        """Return questions about a random sample of all answers, the best first, and how good the answers are."""
-        with explained():
-            return _response(_sampled(request.state.bot), most)
 
-    @router.post("/review/{question}", **{**ASKS, "responses": {**ASKS["responses"], **responses(404)}})
-    def judge_answer(request: Request, question: _Number, body: JudgementRequest, most: _Most = 20) -> ReviewResponse:
-        """Keep what a reviewer says about an answer, and return the next questions."""
-        bot: Bot = request.state.bot
-        with explained():
-            judged, expected = _judgement(bot, _question(_sampled(bot), question), body)
-            inbox_of(bot).judge(question, judged, expected)
-            return _response(_sampled(bot), most)
+def show_review(request: Request, most: _Most = 20) -> ReviewResponse:
+    """Return questions about a random sample of all answers, the best first, and how good the answers are."""
+    with explained():
+        return _response(_sampled(request.state.bot), most)
+
+
+def judge_answer(request: Request, question: _Number, body: JudgementRequest, most: _Most = 20) -> ReviewResponse:
+    """Keep what a reviewer says about an answer, and return the next questions."""
+    bot: Bot = request.state.bot
+    with explained():
+        judged, expected = _judgement(bot, _question(_sampled(bot), question), body)
+        inbox_of(bot).judge(question, judged, expected)
+        return _response(_sampled(bot), most)
 
 
 def _sampled(bot: Bot) -> list[SampledAnswer]:

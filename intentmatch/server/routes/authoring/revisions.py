@@ -43,50 +43,54 @@ def _listed(workspace: Workspace, revision: Revision) -> ListedRevision:
 
 def add_calls(router: APIRouter) -> None:
     """Add the calls."""
+    router.get("/revisions", **READS)(revisions)
+    router.get("/revisions/{id}", **also_404(READS))(show_revision)
+    router.post("/revisions/{id}/restore", **also_404(WRITES))(restore_revision)
+    router.get("/audit", **{**READS, "openapi_extra": dict(ADMIN)})(audit)
 
-    @router.get("/revisions", **READS)
-    def revisions(request: Request, most: Most = 100) -> RevisionsResponse:
-        """Return the newest revisions of the files."""
-        bot: Bot = request.state.bot
-        with explained():
-            workspace = bot.editing.workspace
-            digest, found = digest_of(workspace.files()), workspace.revisions(most)
-        return RevisionsResponse(revision=digest, revisions=[_listed(workspace, revision) for revision in found])
 
-    @router.get("/revisions/{id}", **also_404(READS))
-    def show_revision(request: Request, identity: Identity) -> RevisionResponse:
-        """Return what a revision changed, and how many answers were right before it and after it.
+def revisions(request: Request, most: Most = 100) -> RevisionsResponse:
+    """Return the newest revisions of the files."""
+    bot: Bot = request.state.bot
+    with explained():
+        workspace = bot.editing.workspace
+        digest, found = digest_of(workspace.files()), workspace.revisions(most)
+    return RevisionsResponse(revision=digest, revisions=[_listed(workspace, revision) for revision in found])
 
-        The server evaluates a revision in the background once it is written. A revision of another program is evaluated
-        once somebody asks for it.
-        """
-        bot: Bot = request.state.bot
-        with explained():
-            revision, files = bot.editing.workspace.revision(identity)
-            evaluation = bot.editing.evaluator.evaluation(revision.id)
-        return RevisionResponse(
-            **RevisionInfo.from_revision(revision).model_dump(),
-            files=[RevisionDiff(file=one.name, diff=one.diff) for one in files],
-            evaluation=EvaluationInfo.from_evaluation(evaluation),
-        )
 
-    @router.post("/revisions/{id}/restore", **also_404(WRITES))
-    async def restore_revision(
-        request: Request,
-        identity: Identity,
-        body: RestoreRequest,
-        if_match: IfMatch = None,
-    ) -> WrittenResponse:
-        """Write the files of a revision again, as a new revision."""
-        expected, author = expected_revision(if_match), author_of(request)
-        bot: Bot = request.state.bot
-        note = body.note or restoring_note(identity)
-        operation = Operation(lambda _: bot.editing.workspace.restoring(identity), author, note, undoes=True)
-        return WrittenResponse.from_done(await write(bot, operation, expected))
+def show_revision(request: Request, identity: Identity) -> RevisionResponse:
+    """Return what a revision changed, and how many answers were right before it and after it.
 
-    @router.get("/audit", **{**READS, "openapi_extra": dict(ADMIN)})
-    def audit(request: Request, most: Most = 100) -> AuditResponse:
-        """Return who wrote what, and when."""
-        bot: Bot = request.state.bot
-        with explained():
-            return AuditResponse.from_entries(bot.editing.workspace.audit(most))
+    The server evaluates a revision in the background once it is written. A revision of another program is evaluated
+    once somebody asks for it.
+    """
+    bot: Bot = request.state.bot
+    with explained():
+        revision, files = bot.editing.workspace.revision(identity)
+        evaluation = bot.editing.evaluator.evaluation(revision.id)
+    return RevisionResponse(
+        **RevisionInfo.from_revision(revision).model_dump(),
+        files=[RevisionDiff(file=one.name, diff=one.diff) for one in files],
+        evaluation=EvaluationInfo.from_evaluation(evaluation),
+    )
+
+
+async def restore_revision(
+    request: Request,
+    identity: Identity,
+    body: RestoreRequest,
+    if_match: IfMatch = None,
+) -> WrittenResponse:
+    """Write the files of a revision again, as a new revision."""
+    expected, author = expected_revision(if_match), author_of(request)
+    bot: Bot = request.state.bot
+    note = body.note or restoring_note(identity)
+    operation = Operation(lambda _: bot.editing.workspace.restoring(identity), author, note, undoes=True)
+    return WrittenResponse.from_done(await write(bot, operation, expected))
+
+
+def audit(request: Request, most: Most = 100) -> AuditResponse:
+    """Return who wrote what, and when."""
+    bot: Bot = request.state.bot
+    with explained():
+        return AuditResponse.from_entries(bot.editing.workspace.audit(most))

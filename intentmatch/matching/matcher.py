@@ -127,7 +127,7 @@ class Matcher(BaseMatcher):
     def is_current(self) -> bool:
         """Return whether the files hold what is in use; true for a registry that has no files of its own.
 
-        Later calls read a file again only if its size or date has changed. Since 0.3.0.
+        Later calls read a file again only if its status has changed, such as size or date. Since 0.3.0.
 
         Added in 0.3.0.
         """

@@ -7,10 +7,10 @@ change during a read, so that the result never mixes two states.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -43,7 +43,7 @@ class Looked(NamedTuple):
 def content(path: str | os.PathLike[str], remembered: dict[Path, Looked] | None = None) -> Content:
     """Return the current digests of the files at a path: YAML files with their includes, or an artefact.
 
-    With `remembered`, which is filled, files are read again only if their size or date has changed.
+    With `remembered`, which is filled, files are read again only if their status has changed, such as size or date.
     """
     if not is_yaml(path):
         return {str(path): _identity(Path(path))}
@@ -63,7 +63,7 @@ def content(path: str | os.PathLike[str], remembered: dict[Path, Looked] | None 
 
 
 def _looked(file: Path, remembered: dict[Path, Looked]) -> Looked:
-    before = _identity(file)
+    before, changed = _state(file)
     if (known := remembered.get(file)) is not None and known.identity == before:
         return known
     raw = _file_bytes(file)
@@ -71,10 +71,18 @@ def _looked(file: Path, remembered: dict[Path, Looked]) -> Looked:
     included = _included(file, raw) if b"include" in raw else []
     looked = Looked(before, hashlib.sha256(raw).hexdigest() if raw else EMPTY, included)
     remembered.pop(file, None)
-    with suppress(OSError):
-        if before == _identity(file) and time.time() - file.stat().st_mtime > _SECONDS_UNTIL_SETTLED:
-            remembered[file] = looked
+    if _state(file)[0] == before and time.time() - changed > _SECONDS_UNTIL_SETTLED:
+        remembered[file] = looked
     return looked
+
+
+def _state(file: Path) -> tuple[str, float]:
+    """Identify the content of a file, and return when it last changed. Programs that set its date cannot hide that."""
+    try:
+        state = file.stat()
+    except OSError:
+        return EMPTY, math.inf
+    return f"{_identity_of(state)}-{state.st_ctime_ns}", max(state.st_mtime, state.st_ctime)
 
 
 def steadily(path: str | os.PathLike[str], read: Callable[[], _Read]) -> tuple[_Read, Content]:
@@ -113,4 +121,8 @@ def _identity(file: Path) -> str:
         state = file.stat()
     except OSError:
         return EMPTY
-    return f"{state.st_dev}-{state.st_ino}-{state.st_size}-{state.st_mtime_ns}" if state.st_size else EMPTY
+    return _identity_of(state) if state.st_size else EMPTY
+
+
+def _identity_of(state: os.stat_result) -> str:
+    return f"{state.st_dev}-{state.st_ino}-{state.st_size}-{state.st_mtime_ns}"

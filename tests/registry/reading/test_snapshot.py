@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,17 @@ def test_content_follows_includes(folder: Path) -> None:
     before = content(inside / "b.yml")
     (folder / ".more" / "d.yaml").write_text("intents: {}", encoding="utf-8")
     assert content(inside / "b.yml") != before
+
+
+def test_content_is_read_again_if_a_program_keeps_size_and_date(folder: Path) -> None:
+    file, remembered = folder / "a.yaml", {}
+    hour_ago = time.time() - 3600
+    os.utime(file, (hour_ago, hour_ago))
+    before = content(folder, remembered)
+    file.write_bytes(file.read_bytes()[::-1])
+    os.utime(file, (hour_ago, hour_ago))
+
+    assert content(folder, remembered) != before
 
 
 def test_content_of_unreadable_paths_is_empty(tmp_path: Path) -> None:

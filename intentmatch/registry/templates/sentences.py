@@ -107,20 +107,20 @@ class Wordings:
         waiting = [(self, self._root, rank)]
         while waiting:
             inside, number, rank = waiting.pop()
-            node = inside.template.nodes[number]
+            node, sizes = inside.template.nodes[number], inside.sizes
             if isinstance(node, Use):
                 rule = inside.rules[node.rule]
                 waiting.append((rule, rule._root, rank))
             elif isinstance(node, Series):
                 for item in reversed(node.items):
-                    rank, digit = divmod(rank, inside.sizes[item].number)
+                    rank, digit = divmod(rank, sizes[item].number)
                     waiting.append((inside, item, digit))
             elif isinstance(node, Choice):
                 for item in node.items:
-                    if rank < inside.sizes[item].number:
+                    if rank < sizes[item].number:
                         waiting.append((inside, item, rank))
                         break
-                    rank -= inside.sizes[item].number
+                    rank -= sizes[item].number
             else:
                 yield node
 
@@ -130,22 +130,22 @@ class Wordings:
         waiting = [(self, self._root, 1)]
         while waiting:
             inside, number, weight = waiting.pop()
-            node = inside.template.nodes[number]
+            node, sizes = inside.template.nodes[number], inside.sizes
             if isinstance(node, Use):
                 rule = inside.rules[node.rule]
                 waiting.append((rule, rule._root, weight))
             elif isinstance(node, Series):
                 for item in reversed(node.items):
                     waiting.append((inside, item, weight))
-                    weight *= inside.sizes[item].number
+                    weight *= sizes[item].number
             elif isinstance(node, Choice):
-                turn = rotation.turn((id(inside), number), inside.sizes[number].breadth)
+                turn = rotation.turn((id(inside), number), sizes[number].breadth)
                 for item in node.items:
-                    if turn < inside.sizes[item].breadth:
+                    if turn < sizes[item].breadth:
                         waiting.append((inside, item, weight))
                         break
-                    turn -= inside.sizes[item].breadth
-                    rank += weight * inside.sizes[item].number
+                    turn -= sizes[item].breadth
+                    rank += weight * sizes[item].number
         return rank
 
 
@@ -153,16 +153,15 @@ def _size(node: Node, sizes: Sequence[Size], rules: Mapping[str, Wordings]) -> S
     """Return the size of a node, given those of the nodes before it."""
     if isinstance(node, Words):
         return Size(1, 1, len(node.text))
-    if isinstance(node, Blank):
-        return Size(1, 1, 1)
     if isinstance(node, Use):
         size = rules[node.rule].size
         return size._replace(length=size.length + 1)
-    items = [sizes[item] for item in node.items]
-    numbers, breadths, lengths = ([item[column] for item in items] for column in range(3))
+    if isinstance(node, Blank) or not node.items:
+        return Size(1, 1, 1)
+    numbers, breadths, lengths = zip(*(sizes[item] for item in node.items), strict=True)
     if isinstance(node, Choice):
         return Size(sum(numbers), sum(breadths), 1 + max(lengths))
-    return Size(math.prod(numbers), max(breadths, default=1), 1 + sum(lengths))
+    return Size(math.prod(numbers), max(breadths), 1 + sum(lengths))
 
 
 class Rules(dict[str, Wordings]):

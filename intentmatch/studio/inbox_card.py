@@ -88,7 +88,8 @@ def draw_group(visit: Visit, cluster: Cluster, decision: Decision | None, handle
             tag("span", reason_in_words(proposal.because), "st-muted st-small")
         else:
             tag("span", _QUESTIONS[proposal.action].format(intent=proposal.intent), "st-strong")
-            tag("span", reason_in_words(proposal.because), "st-muted st-small")
+            if proposal.action != "ask":  # otherwise the buttons below say which intents are nearest
+                tag("span", reason_in_words(proposal.because), "st-muted st-small")
     if visit.may("author"):
         with tag("div", classes="st-row"):
             _buttons(cluster, handlers, decided=decision is not None)

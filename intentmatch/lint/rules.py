@@ -60,7 +60,7 @@ def misplaced_utterance(subject: Subject) -> Iterator[Problem]:
 
 
 def overlapping_intents(subject: Subject) -> Iterator[Problem]:
-    """Find pairs of intents that take each other's utterances: merge them, or make the difference clear."""
+    """Find pairs of intents that take each other's utterances: make the difference clear, or merge them."""
     found = overlaps(subject)
     for rank, pair in enumerate(found, 1):
         message = (
@@ -68,7 +68,9 @@ def overlapping_intents(subject: Subject) -> Iterator[Problem]:
             f"the other intent (number {rank} of {len(found)} such pairs); the worst is “{pair.worst.text}” at "
             f"{_short(pair.worst)}, near “{pair.near.text}” at {_short(pair.near)}"
         )
-        hint = "merge them, reword the utterances, or list the other intent's utterances under `not:`"
+        hint = (
+            "give both more utterances like these, reword those that could mean both, or merge them if users mean alike"
+        )
         yield problem(pair.location, "overlapping-intents", message, hint)
 
 

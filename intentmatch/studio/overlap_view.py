@@ -38,7 +38,10 @@ class OverlapView:
         self._show_more()
         asked = ui.context.client.request.query_params
         names = {asked.get("first"), asked.get("second")}
-        self._open(next((number for number, pair in enumerate(found) if {pair.first, pair.second} == names), 0))
+        wanted = next((number for number, pair in enumerate(found) if {pair.first, pair.second} == names), None)
+        self._open(wanted or 0)
+        if wanted is not None:
+            bring_into_view(self._detail)
 
     def _show_more(self) -> None:
         begin = len(self._buttons)

@@ -33,7 +33,7 @@ def merge_button(visit: Visit, first: str, second: str) -> None:
 
 async def _which(visit: Visit, first: str, second: str) -> str | None:
     """Ask which intent stays."""
-    with visit.client, ui.dialog() as dialog, ui.card().classes("st-dialog"):
+    with visit.client, ui.dialog() as dialog, ui.card().classes("st-dialog st-narrow"):
         words(f"Merge {first} and {second}", "st-h2", "h2")
         tag(
             "p",

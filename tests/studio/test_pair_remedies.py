@@ -38,6 +38,7 @@ def test_overlap_is_compared_and_merged_after_a_choice(browser, tmp_path: Path):
         with watched(browser) as page:
             open_screen(page, served, "issues")
             card = page.locator("article", has_text="Many examples of two intents")
+            card.get_by_text("Give both more examples like these").wait_for()  # merging is the last remedy
             card.get_by_role("button", name="Merge them …").wait_for()
             card.get_by_role("button", name="Compare their lines").click()
             page.wait_for_url("**/see?view=overlaps&**")

@@ -39,3 +39,4 @@ def test_answers_are_judged_by_keys_alone(page, served):
 
     page.get_by_text("Every message of the sample is judged").wait_for()
     page.get_by_text("28 to go").wait_for()
+    assert "Traceback" not in served.log.read_text(encoding="utf-8")

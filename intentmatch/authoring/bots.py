@@ -167,7 +167,9 @@ class Bots:
     def removed(self) -> list[RemovedBot]:
         """Return the bots that can be restored, the newest first."""
         folder = self._folder / REMOVED
-        found = [] if not folder.is_dir() else [RemovedBot.from_id(entry.name) for entry in folder.iterdir()]
+        # Who was killed before the bot moved, or after it came back, leaves an empty folder.
+        places = [] if not folder.is_dir() else [place for place in folder.iterdir() if _held(place) is not None]
+        found = [RemovedBot.from_id(place.name) for place in places]
         return sorted((bot for bot in found if bot), key=lambda bot: (bot.time, bot.id), reverse=True)
 
     def restore(self, identity: str, *, author: str, note: str = "") -> CreatedBot:
@@ -179,7 +181,8 @@ class Bots:
             name, aside = bots[identity].name, self._folder / REMOVED / identity
             self._refuse_taken(name)
             self._audit.prepare()
-            (held,) = [entry for entry in aside.iterdir() if not entry.name.startswith(".")]
+            if (held := _held(aside)) is None:
+                raise UnknownNameError("removed bot", identity, list(bots))
             self._move(held, self._folder / held.name)
             aside.rmdir()
             note = note.strip() or f"Restore the bot {name}"
@@ -254,6 +257,12 @@ class Bots:
             if not mine:
                 raise ChangedMeanwhileError(f"the bots of {self._folder} are being changed by another process")
             yield
+
+
+def _held(aside: Path) -> Path | None:
+    """Return the removed bot of a folder; None if it has none."""
+    visible = [] if not aside.is_dir() else [entry for entry in aside.iterdir() if not entry.name.startswith(".")]
+    return visible[0] if visible else None
 
 
 def _unwritable(folder: Path, error: OSError) -> InputError:

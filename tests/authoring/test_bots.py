@@ -10,7 +10,7 @@ from authoring.conftest import TEXT, git
 
 from intentmatch.authoring.bots import REMOVED, BotExistsError, Bots
 from intentmatch.authoring.workspace import ANY, Workspace
-from intentmatch.core.errors import InputError
+from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.registry.confinement import ReadLimits
 
 FILES = {"bot.yaml": TEXT}
@@ -75,6 +75,37 @@ def test_killed_creation_leaves_nothing_in_the_way(folder: Path) -> None:
     bots_of(folder).create("shop", FILES, author="anna")
 
     assert set(Workspace(folder / "shop").files()) == {"bot.yaml"}
+
+
+def test_killed_removal_leaves_nothing_to_restore(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bots = bots_of(folder)
+    bots.create("shop", FILES, author="anna")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", killed)
+        with pytest.raises(KeyboardInterrupt):
+            bots.remove("shop", author="root", expected=ANY)
+
+    assert bots.removed() == []
+    gone = bots.remove("shop", author="root", expected=ANY)
+    assert [bot.id for bot in bots.removed()] == [gone.id]
+
+
+def test_killed_restoration_leaves_nothing_to_restore_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bots = bots_of(folder)
+    bots.create("shop", FILES, author="anna")
+    gone = bots.remove("shop", author="root", expected=ANY)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rmdir", killed)
+        with pytest.raises(KeyboardInterrupt):
+            bots.restore(gone.id, author="root")
+
+    assert bots.removed() == []
+    with pytest.raises(UnknownNameError, match="removed bot"):
+        bots.restore(gone.id, author="root")
+
+
+def killed(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_folder_that_cannot_be_written_is_named(folder: Path) -> None:

@@ -14,17 +14,17 @@ from intentmatch.text.normalize import base_language, fold
 
 _EXCLUSIONS = Table[str]("exclusions")
 
-MOST_LINES = 3
+MOST_LINES = 8
 """Lines of an intent beside which its description is read; chosen with `tests/benchmarks/bench_descriptions.py`."""
 
 
 def described(registry: Registry) -> Registry:
     """Return a registry in which descriptions stand beside the first lines of their intents: `Intent.described`.
 
-    An intent with at most three lines has its description there, and without any line its title too, or its name in
-    words. Like a sentence of a template, such a text has the description as its template and the place of its intent.
-    What is a line of the registry already, or describes two intents, is left out. What the description excludes stands
-    beside the negatives: `Intent.excluded`.
+    An intent with at most `MOST_LINES` lines has its description there, and without any line its title too, or its
+    name in words. Like a sentence of a template, such a text has the description as its template and the place of its
+    intent. What is a line of the registry already, or describes two intents, is left out. What the description excludes
+    stands beside the negatives: `Intent.excluded`.
     """
     if not any(_begins(intent) for intent in registry):
         return registry

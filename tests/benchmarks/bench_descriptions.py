@@ -1,4 +1,4 @@
-"""Measure what the description of an intent says in place of lines, and beside one and three of them.
+"""Measure what the description of an intent says in place of lines, and beside one to eight of them.
 
     python tests/benchmarks/bench_descriptions.py --data FOLDER
     python tests/benchmarks/bench_descriptions.py --data FOLDER --encoder onnx:FOLDER
@@ -36,7 +36,7 @@ from intentmatch.registry.descriptions import MOST_LINES, described
 from intentmatch.text.normalize import fold
 
 DESCRIPTIONS = Path(__file__).with_name("descriptions.yaml")
-LINES = (0, 1, 3, 5)
+LINES = (0, 1, 3, 5, 8)
 _MESSAGES, _STRANGERS = 500, 100
 _CLAUSES = {"nothing": "", "one text": " but not {}", "excluded": ", but not {}"}
 _SHOWN = ("first", "right", "wrong", "refused", "ece", "mean_confidence")
@@ -91,7 +91,7 @@ def _excluding(one: _Set, encoder: str) -> Iterator[dict[str, Any]]:
     train = {name: one.train[name] for name in names if name not in lacking.values()}
     near = [pair for pair in one.messages if pair[1] in lacking.values()][:_MESSAGES]
     known = [pair for pair in one.messages if pair[1] in train][:_MESSAGES]
-    for lines in LINES[:-1]:
+    for lines in LINES:
         for says, clause in _CLAUSES.items():
             texts = {
                 name: text + clause.format(one.descriptions[lacking[name]]) if name in lacking else text

@@ -39,7 +39,7 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "intent": {
         "title": "Name shown to users, as in “did you mean ...?”: a text, or one for each language.",
-        "description": "What users want, in a sentence. Read as a line of an intent that has three or fewer.",
+        "description": "What users want, in a sentence. Read as a line of an intent that has eight or fewer.",
         "utterances": f"Example messages: a list, or one for each language. {_MARKS}",
         "not": "Negatives, messages that resemble this intent but are not of it: a list, or one for each language.",
         "threshold": "Lowest score (0 to 1) or confidence (as in 90%) of this intent. It overrides other thresholds.",

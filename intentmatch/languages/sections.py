@@ -116,6 +116,7 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
         "figures": pattern,
         "counted": pattern,
         "fixed": _NUMBERS,
+        "part_articles": words,
         "tens_first": flag,
     },
     # Units.

@@ -44,6 +44,8 @@ class _Ordinals(NamedTuple):
     """Pattern of an ordinal in numerals, which `<numerals>` stands for; the group back counts from the end."""
     fixed: Mapping[str, int] = {}
     """Phrases in a script without spaces."""
+    part_articles: str = ""
+    """Articles before an ordinal that is a part where no noun follows: "a third"."""
     tens_first: bool = False
     """Whether the tens are an ordinal too: "twentieth first"."""
 
@@ -87,7 +89,7 @@ def _in_words(message: Message, language: str) -> Iterator[tuple[int, int, int]]
     words = [message.bare[slice(*place)] for place in places]
     for number, word in enumerate(words):
         value = _value(language, word)
-        if value is None or _is_amount(message, words, number):
+        if value is None or _is_amount(message, language, words, number):
             continue
         first = number
         for count in range(min(_MOST_BEFORE, number), 0, -1):
@@ -125,14 +127,11 @@ def _behind_elision(message: Message, language: str, start: int, end: int) -> tu
     return start, end
 
 
-def _is_amount(message: Message, words: Sequence[str], number: int) -> bool:
+def _is_amount(message: Message, language: str, words: Sequence[str], number: int) -> bool:
     """Return whether "a second" is a time and "a third of them" a part: no noun follows."""
-    if number == 0 or words[number - 1] not in _ARTICLES:
+    if number == 0 or words[number - 1] not in _of(language).part_articles.split():
         return False
     return number + 1 == len(words) or words[number + 1] in function_words(message.language)
-
-
-_ARTICLES = frozenset(["a", "one", "un", "une", "um", "uma", "una"])
 
 
 @lru_cache(maxsize=4096)

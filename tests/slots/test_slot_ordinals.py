@@ -29,6 +29,7 @@ from intentmatch.slots.ordinals import OrdinalFinder
         ("en", "a third one", "third", 3),
         ("pt", "o terceiro", "terceiro", 3),
         ("pt", "o 2º", "2º", 2),
+        ("pt", "a terceira", "terceira", 3),
         ("nl", "de 2e", "2e", 2),
         ("nl", "de laatste", "laatste", -1),
         ("pl", "drugi wynik", "drugi", 2),

@@ -11,8 +11,15 @@ from intentmatch.matching.policy import CheckedDecision, Decision
 from intentmatch.reading.dialogue_acts import Acts
 from intentmatch.reading.parts import MessagePart
 
-REFUSES, SETTLED = 0.9, 0.95
-"""Probability from which a part refuses, and from which it says that nothing is to be done or refuses."""
+REFUSES, SETTLED = 0.9, 0.8
+"""Probability from which a part refuses, and from which it says that nothing is to be done."""
+_EITHER = 0.95
+"""Probability from which it does one of both."""
+_LINE_ODDS = 8.0
+"""A part denies something if the odds of that are so many times those of the utterance that it is nearest to.
+
+Words that both share ("the parcel has arrived") may sound settled, and say nothing about what the author wants.
+"""
 _LINE_DENIES = 0.6
 """Probability from which an utterance of the registry does so itself."""
 _BESIDE = 0.5
@@ -27,6 +34,7 @@ _SURELY = 0.9
 """Confidence from which a part that reads a little like a tale or a settled matter is another request."""
 _ALSO = 0.7
 """Confidence from which a part is another request beside a message that is matched as a whole."""
+_NONE = 1e-4
 
 
 class _Read(NamedTuple):
@@ -211,18 +219,27 @@ def _denies(line: Acts) -> bool:
 
 
 def _asked_if_denied(decision: Decision, part: MessagePart, acts_of: ActsOf) -> CheckedDecision:
-    refuses, settled = part.acts.refuses, part.acts.settled
-    denies = refuses >= REFUSES
-    # A bot without confidences is too small to be contradicted by a statement of a state.
-    if not denies and decision.ranked[0].confidence is not None:
-        denies = refuses + settled >= SETTLED
-    if decision.verdict != "matched" or not denies:
+    if decision.verdict != "matched" or not _may_deny(part.acts, calibrated=decision.ranked[0].confidence is not None):
         return CheckedDecision(decision, None)
     line = acts_of(decision.ranked[0])
     # Courtesy ("no thanks") can be meant with any words of refusal.
-    if _denies(line) or line.courtesy >= _BESIDE:
+    if _denies(line) or line.courtesy >= _BESIDE or not _denies_more(part.acts, line):
         return CheckedDecision(decision, None)
     return _asked(decision, part)
+
+
+def _may_deny(acts: Acts, *, calibrated: bool) -> bool:
+    # A bot without confidences is too small to be contradicted by a statement of a state.
+    says_all_is_well = acts.settled >= SETTLED or acts.refuses + acts.settled >= _EITHER
+    return acts.refuses >= REFUSES or (calibrated and says_all_is_well)
+
+
+def _denies_more(acts: Acts, line: Acts) -> bool:
+    return _odds(acts.refuses + acts.settled) >= _LINE_ODDS * _odds(max(line.refuses, line.settled))
+
+
+def _odds(probability: float) -> float:
+    return probability / max(1 - probability, _NONE)
 
 
 def _asked(decision: Decision, part: MessagePart) -> CheckedDecision:

@@ -171,10 +171,7 @@ class Engine:
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
         decision = self._with_free_text(decision, reading)
-        # A message that equals an utterance but for typing mistakes has no other words that could say something else.
-        decision = decision if fuzzy else self._checked_values(decision, reading, vector)
-        decision = decision if fuzzy else self._checked_fragment(decision, meant, options, stages)
-        decision = self._checked_acts(decision, reading, acts)
+        decision = self._checked(decision, reading, vector, acts, by_spelling=bool(fuzzy))
         if followed := self._followed(reading, vector, decision):
             decided_by = decided_by if followed.decision is decision else "follow_up"
             decision = followed.decision
@@ -298,15 +295,35 @@ class Engine:
         reading = self._with_other_values(reading, free=True)
         return self._exact(reading) if len(reading.exact) == 1 else decision
 
-    def _checked_values(self, decision: Decision, reading: Reading, vector: NDArray[np.float32]) -> Decision:
-        """Decide without the values of slots if the message has some."""
+    def _checked(
+        self,
+        decision: Decision,
+        reading: Reading,
+        vector: NDArray[np.float32],
+        acts: ReadActs | None,
+        *,
+        by_spelling: bool,
+    ) -> Decision:
+        """Decide once more by values, by single words and by what the parts of the message do."""
+        # A message that equals an utterance but for typing mistakes has no other words that could say something else.
+        if not by_spelling:
+            decision, says_utterance = self._checked_values(decision, reading, vector)
+            decision = self._checked_fragment(decision, reading.meant, reading.options, reading.stages)
+            if says_utterance:
+                return decision
+        return self._checked_acts(decision, reading, acts)
+
+    def _checked_values(
+        self, decision: Decision, reading: Reading, vector: NDArray[np.float32]
+    ) -> tuple[Decision, bool]:
+        """Decide without the values of slots if the message has some; also whether it is an utterance but for these."""
         if self._without_values is None:
-            return decision
+            return decision, False
         stages = reading.stages
-        decision, says = self._without_values.check(decision, reading.typed.text, vector, reading.options)
-        if says:
-            stages.add("without_values", says)
-        return decision
+        compared = self._without_values.check(decision, reading.typed.text, vector, reading.options)
+        if compared.says:
+            stages.add("without_values", compared.says)
+        return compared.decision, compared.says_utterance
 
     def _checked_fragment(
         self, decision: Decision, text: ReadText, options: ResolvedOptions, stages: TraceRecorder

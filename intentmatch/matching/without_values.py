@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from intentmatch.core.result import Entity
 from intentmatch.core.types import Registry
 from intentmatch.core.when_read import when_read
-from intentmatch.matching.policy import CheckedDecision, Decision
+from intentmatch.matching.policy import Decision
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
 from intentmatch.slots.function_words import function_words
@@ -33,6 +34,8 @@ MAYBE_WITHOUT = 0.4
 Of messages whose form was left out of the registry and that were not looked at, 267 of 326 are right with it and 264
 without it; of 3,300 foreign ones 948 match instead of 937.
 """
+_EQUAL = 0.999
+"""Score without values from which a message says an utterance with other values."""
 _LEAST_WORDS = 2
 _NEAREST = 3
 """Utterances that are compared: as many near the whole message, and as many near the rest."""
@@ -41,6 +44,16 @@ _MOST_KEPT = 4096
 Vector = NDArray[np.float32]
 Read = Callable[[str, str, ResolvedOptions], Sequence[Entity]]
 """Returns the entities of an intent in a text."""
+
+
+class ComparedDecision(NamedTuple):
+    """A decision after the comparison without values."""
+
+    decision: Decision
+    says: str | None
+    """The score without values, for the trace; None if nothing was compared."""
+    says_utterance: bool = False
+    """Whether the message is an utterance with other values."""
 
 
 class WithoutValues:
@@ -62,7 +75,7 @@ class WithoutValues:
         self._read, self._encode, self._nearest, self._decide = read, encode, nearest, decide
         self._kept: dict[int, Vector] = {}
 
-    def check(self, decision: Decision, text: str, vector: Vector, options: ResolvedOptions) -> CheckedDecision:
+    def check(self, decision: Decision, text: str, vector: Vector, options: ResolvedOptions) -> ComparedDecision:
         """Refuse a match that only values speak for, and match what matches with values of an utterance.
 
         `vector` is the one of the whole `text`. The first candidate alone is looked at.
@@ -70,26 +83,26 @@ class WithoutValues:
         best = decision.ranked[0]
         position = self._positions.get(best.intent)
         if decision.verdict == "ambiguous" or position is None:
-            return CheckedDecision(decision, None)
+            return ComparedDecision(decision, None)
         found = self._read(text, best.intent, options)
         rest = _without(text, ((one.start, one.end) for one in found))
         language = self._own_languages.code(options.language or self._first_language)
         if not found or not _says_something(rest, language):
-            return CheckedDecision(decision, None)
+            return ComparedDecision(decision, None)
         alone = self._encode(ReadText(rest))
         rows = {row for one in (vector, alone) for row in self._nearest(one, position, _NEAREST, options.hidden)}
         score = max((float(alone @ self._vector(row, options)) for row in rows), default=best.score)
         says = f"{best.intent} {score:.2f} without values"
         if decision.verdict == "matched" and score < LEAST_WITHOUT:
             reason = when_read(_reason, best.intent, best.score, score)
-            return CheckedDecision(replace(decision, verdict="out_of_scope", rivals=(), reason=reason), says)
+            return ComparedDecision(replace(decision, verdict="out_of_scope", rivals=(), reason=reason), says)
         if decision.verdict == "out_of_scope" and score >= MAYBE_WITHOUT:
             known = self._with_known_values(text, found, rows)
             again = self._decide(known, options) if known else decision
             if again.verdict == "matched" and again.ranked[0].intent == best.intent:
                 reason = when_read(_known_reason, known, again)
-                return CheckedDecision(replace(again, reason=reason), f"{says}, read as “{known}”")
-        return CheckedDecision(decision, says)
+                return ComparedDecision(replace(again, reason=reason), f"{says}, read as “{known}”")
+        return ComparedDecision(decision, says, says_utterance=score >= _EQUAL)
 
     def _with_known_values(self, text: str, found: Sequence[Entity], rows: Iterable[int]) -> str:
         """Return a text with the values of utterances in place of its own; empty if a slot has none there."""

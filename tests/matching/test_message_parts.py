@@ -70,6 +70,13 @@ def test_part_that_either_refuses_or_is_settled_is_asked_about():
     assert decide(decision("pending"), part) == ("ambiguous", None, ["pending"])
 
 
+@pytest.mark.parametrize(("line", "verdict"), [(0.1, "ambiguous"), (0.5, "matched")])
+def test_words_that_the_utterance_shares_do_not_deny(line, verdict):
+    """ "The parcel has arrived damaged" sounds settled, and so does the utterance that it is nearest to."""
+    part = "the parcel has arrived damaged", NO_ACTS._replace(settled=0.85)
+    assert decide(decision("damaged"), part, lines={"damaged": NO_ACTS._replace(settled=line)})[0] == verdict
+
+
 def test_two_settled_parts_are_asked_about():
     parts = ("i'm not having any trouble", SETTLED), ("i know how to do it", SETTLED)
     assert decide(decision("exchange"), *parts) == ("ambiguous", None, ["exchange"])

@@ -10,14 +10,14 @@ the same.
 from __future__ import annotations
 
 from intentmatch.adaptation.encoder_adaptation import AdaptedEncoder, adapt_encoder
-from intentmatch.adaptation.proof import Compared, Proof
+from intentmatch.adaptation.proof import BeforeAfter, Proof
 from intentmatch.adaptation.recipe import EncoderRecipe, RerankerRecipe
 from intentmatch.adaptation.reranker_adaptation import AdaptedReranker, adapt_reranker
 
 __all__ = [
     "AdaptedEncoder",
     "AdaptedReranker",
-    "Compared",
+    "BeforeAfter",
     "EncoderRecipe",
     "Proof",
     "RerankerRecipe",

@@ -14,7 +14,16 @@ import numpy as np
 from intentmatch.adaptation.card import write_card
 from intentmatch.adaptation.encoder_training import Base, train_encoder
 from intentmatch.adaptation.languages import anchor_texts, found_translations, lacking
-from intentmatch.adaptation.proof import Answer, Fold, Measured, Probe, Proof, folds_of, measure, proof_of
+from intentmatch.adaptation.proof import (
+    AccuracyProbe,
+    Proof,
+    ProofAnswer,
+    ProofFold,
+    ProofMeasures,
+    folds_of,
+    measure,
+    proof_of,
+)
 from intentmatch.adaptation.recipe import EncoderRecipe
 from intentmatch.adaptation.training import EXTRA, WHAT
 from intentmatch.adaptation.work_folder import digest_of, remembered
@@ -117,7 +126,7 @@ def check_output(output: Path) -> None:
         raise InputError(f"{output} exists already: name a new folder, or remove this one first")
 
 
-def check_folds(folds: Sequence[Fold]) -> None:
+def check_folds(folds: Sequence[ProofFold]) -> None:
     """Raise `InputError` if there is nothing to measure with."""
     if not folds or not any(expected is not None for fold in folds for expected in fold.expected):
         raise InputError(
@@ -155,16 +164,16 @@ class _Trainer:
             registry, self._base, self._recipe, work=work, name=shown, anchors=self._anchors, probe=probe
         )
 
-    def fold(self, fold: Fold, name: str, shown: str) -> Measured:
+    def fold(self, fold: ProofFold, name: str, shown: str) -> ProofMeasures:
         """Return what a model that is trained on a fold's registry does there; read it if it was measured before."""
         found = remembered(self._work / f"{name}.json", self._identity(fold), lambda: self._measured(fold, name, shown))
         shutil.rmtree(self._work / name, ignore_errors=True)
         answers, languages, cases = found
-        return Measured(tuple(Answer(*answer) for answer in answers), languages, _as_cases(cases))
+        return ProofMeasures(tuple(ProofAnswer(*answer) for answer in answers), languages, _as_cases(cases))
 
-    def _measured(self, fold: Fold, name: str, shown: str) -> list[Any]:
+    def _measured(self, fold: ProofFold, name: str, shown: str) -> list[Any]:
         """Return a measurement as JSON values."""
-        probe = Probe(fold, self._recipe.steps, self._recipe.seed)
+        probe = AccuracyProbe(fold, self._recipe.steps, self._recipe.seed)
         model = self.model(fold.registry, name, shown, lambda model, step: probe(_encode(model), step))
         with _saved(model, self._work / f"{name}.model") as folder:
             settings = self._base.settings
@@ -172,7 +181,7 @@ class _Trainer:
             found = measure(fold, encoder, settings, found_translations(encoder, self._missing))
         return [found.answers, found.languages, _as_json(found.cases)]
 
-    def _identity(self, fold: Fold) -> str:
+    def _identity(self, fold: ProofFold) -> str:
         """Digest of everything that determines the measurement of a fold."""
         return digest_of(
             [

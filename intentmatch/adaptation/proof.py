@@ -41,7 +41,7 @@ _FIRST, _OVERALL = "first candidate", "overall accuracy"
 _DECIMALS = 3
 
 
-class Fold(NamedTuple):
+class ProofFold(NamedTuple):
     """A registry to train on, and the messages to answer afterwards."""
 
     registry: Registry
@@ -50,7 +50,7 @@ class Fold(NamedTuple):
     """Intent of each message; None if the registry does not have it."""
 
 
-class Answer(NamedTuple):
+class ProofAnswer(NamedTuple):
     """How one message was answered."""
 
     right: bool
@@ -61,17 +61,17 @@ class Answer(NamedTuple):
     """Whether the verdict is right; see `right_verdict`."""
 
 
-class Measured(NamedTuple):
+class ProofMeasures(NamedTuple):
     """What one model does in one fold."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[ProofAnswer, ...]
     languages: float | None
     """Share of translations that are found in languages that the registry lacks; None without such languages."""
     cases: HeldOut | None = None
     """The messages as cases of a calibration."""
 
 
-class Compared(NamedTuple):
+class BeforeAfter(NamedTuple):
     """One number before and after, in [0, 1]."""
 
     name: str
@@ -95,7 +95,7 @@ class Compared(NamedTuple):
 class Proof:
     """Comparison of a model before and after training, over all folds."""
 
-    rows: tuple[Compared, ...]
+    rows: tuple[BeforeAfter, ...]
     messages: int
     """Messages of intents that the model has seen."""
     out_of_scope: int
@@ -119,7 +119,7 @@ class Proof:
         )
 
 
-def folds_of(registry: Registry, encoder: Encoder, settings: Settings, folds: int, seed: int) -> list[Fold]:
+def folds_of(registry: Registry, encoder: Encoder, settings: Settings, folds: int, seed: int) -> list[ProofFold]:
     """Split a registry into folds; see the module. Raises `InputError` for fewer than two folds."""
     cache = VectorCache.at(settings.cache)
     artefact = build(registry, encoder, replace(settings, scorer="cosine"), cache=cache)
@@ -136,11 +136,11 @@ def folds_of(registry: Registry, encoder: Encoder, settings: Settings, folds: in
         others = [row for row, owner in enumerate(registry.owners) if owner in left_out and evaluated[row]]
         expected = [registry.intents[registry.owners[row]].name for row in rows]
         texts = tuple(registry.utterances[row].text for row in (*rows, *others))
-        made.append(Fold(without_intents(rest, names), texts, (*expected, *(None for _ in others))))
+        made.append(ProofFold(without_intents(rest, names), texts, (*expected, *(None for _ in others))))
     return made
 
 
-def measure(fold: Fold, encoder: Encoder, settings: Settings, languages: float | None) -> Measured:
+def measure(fold: ProofFold, encoder: Encoder, settings: Settings, languages: float | None) -> ProofMeasures:
     """Answer the messages of a fold with a matcher that is built on its registry.
 
     The utterances look too easy to an encoder that was trained on them. So matchers are calibrated on messages of the
@@ -155,7 +155,7 @@ def measure(fold: Fold, encoder: Encoder, settings: Settings, languages: float |
         for position, result in zip(positions, found, strict=True):
             results[position] = result
     answers = [
-        Answer(
+        ProofAnswer(
             right_first(result, expected),
             result.score if result.in_scope is None else result.in_scope,
             right_verdict(result, expected),
@@ -163,10 +163,10 @@ def measure(fold: Fold, encoder: Encoder, settings: Settings, languages: float |
         for result, expected in zip(results, fold.expected, strict=True)
         if result is not None
     ]
-    return Measured(tuple(answers), languages, cases)
+    return ProofMeasures(tuple(answers), languages, cases)
 
 
-def _cases(fold: Fold, artefact: Artefact, encoder: Encoder) -> HeldOut:
+def _cases(fold: ProofFold, artefact: Artefact, encoder: Encoder) -> HeldOut:
     cases = [Case(text, expected) for text, expected in zip(fold.messages, fold.expected, strict=True)]
     vectors = encode_all(encoder, [clean(text) for text in fold.messages], "query")
     found = labelled_cases(
@@ -179,7 +179,9 @@ def _cases(fold: Fold, artefact: Artefact, encoder: Encoder) -> HeldOut:
     return replace(found, weights=np.ones(len(cases)))
 
 
-def _matchers(fold: Fold, artefact: Artefact, encoder: Encoder, cases: HeldOut) -> Iterator[tuple[list[int], Snapshot]]:
+def _matchers(
+    fold: ProofFold, artefact: Artefact, encoder: Encoder, cases: HeldOut
+) -> Iterator[tuple[list[int], Snapshot]]:
     """Yield positions of messages with the matcher that answers them."""
     everything = range(len(fold.messages))
     registry, settings = fold.registry, artefact.settings
@@ -208,7 +210,10 @@ def right_verdict(result: MatchResult, expected: str | None) -> bool:
 
 
 def proof_of(
-    folds: Sequence[Fold], before: Sequence[Measured], after: Sequence[Measured], share: float = USUAL_SHARE
+    folds: Sequence[ProofFold],
+    before: Sequence[ProofMeasures],
+    after: Sequence[ProofMeasures],
+    share: float = USUAL_SHARE,
 ) -> Proof:
     """Compare the measurements of all folds. AUROC and languages are means over folds.
 
@@ -222,17 +227,21 @@ def proof_of(
     return Proof(tuple(rows), sum(known), len(known) - sum(known), len(folds), (_FIRST, _OVERALL))
 
 
-def _first_candidates(known: Sequence[bool], before: Sequence[Measured], after: Sequence[Measured]) -> Compared:
+def _first_candidates(
+    known: Sequence[bool], before: Sequence[ProofMeasures], after: Sequence[ProofMeasures]
+) -> BeforeAfter:
     old, new = (
         np.array([answer.right for one in measured for answer in one.answers], dtype=np.float64)[np.array(known)]
         for measured in (before, after)
     )
     # Standard error under the hypothesis of no difference.
     error = math.sqrt(float(((new - old) ** 2).sum())) / max(1, len(old))
-    return Compared(_FIRST, float(old.mean()), float(new.mean()), error)
+    return BeforeAfter(_FIRST, float(old.mean()), float(new.mean()), error)
 
 
-def _overall(known: Sequence[bool], before: Sequence[Measured], after: Sequence[Measured], share: float) -> Compared:
+def _overall(
+    known: Sequence[bool], before: Sequence[ProofMeasures], after: Sequence[ProofMeasures], share: float
+) -> BeforeAfter:
     """Compare the shares of right verdicts, with as many out-of-scope messages as the thresholds are learned for."""
     inside = np.array(known)
     share = share if inside.any() and not inside.all() else float(not inside.any())
@@ -242,35 +251,35 @@ def _overall(known: Sequence[bool], before: Sequence[Measured], after: Sequence[
         for measured in (before, after)
     )
     error = math.sqrt(float((weights * weights * (new - old) ** 2).sum()))
-    return Compared(_OVERALL, float(weights @ old), float(weights @ new), error)
+    return BeforeAfter(_OVERALL, float(weights @ old), float(weights @ new), error)
 
 
 def _mean(
     name: str,
-    folds: Sequence[Fold],
-    before: Sequence[Measured],
-    after: Sequence[Measured],
-    number: Callable[[Fold, Measured], float | None],
-) -> list[Compared]:
+    folds: Sequence[ProofFold],
+    before: Sequence[ProofMeasures],
+    after: Sequence[ProofMeasures],
+    number: Callable[[ProofFold, ProofMeasures], float | None],
+) -> list[BeforeAfter]:
     """Return the comparison of the means; nothing if a fold does not have the number."""
     old = [number(fold, measured) for fold, measured in zip(folds, before, strict=True)]
     new = [number(fold, measured) for fold, measured in zip(folds, after, strict=True)]
     pairs = [(one, other) for one, other in zip(old, new, strict=True) if one is not None and other is not None]
     if not pairs:
         return []
-    return [Compared(name, float(np.mean([one for one, _ in pairs])), float(np.mean([other for _, other in pairs])))]
+    return [BeforeAfter(name, float(np.mean([one for one, _ in pairs])), float(np.mean([other for _, other in pairs])))]
 
 
-def _auroc(fold: Fold, measured: Measured) -> float | None:
+def _auroc(fold: ProofFold, measured: ProofMeasures) -> float | None:
     return auroc([one is not None for one in fold.expected], [answer.scope for answer in measured.answers])
 
 
-class Probe:
+class AccuracyProbe:
     """The accuracy on held-out messages while a model trains: the nearest of some utterances has the right intent."""
 
     _MESSAGES, _UTTERANCES, _TIMES = 128, 512, 4
 
-    def __init__(self, fold: Fold, total: int, seed: int) -> None:
+    def __init__(self, fold: ProofFold, total: int, seed: int) -> None:
         random = np.random.default_rng(seed)
         asked = [number for number, expected in enumerate(fold.expected) if expected is not None]
         chosen = sorted(random.permutation(asked)[: self._MESSAGES].tolist())

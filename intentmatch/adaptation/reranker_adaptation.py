@@ -10,7 +10,7 @@ from typing import Any
 
 from intentmatch.adaptation.card import write_card
 from intentmatch.adaptation.encoder_adaptation import KIND, check_folds, check_output
-from intentmatch.adaptation.proof import Fold, Proof, folds_of
+from intentmatch.adaptation.proof import Proof, ProofFold, folds_of
 from intentmatch.adaptation.recipe import RerankerRecipe
 from intentmatch.adaptation.reranker_proof import Doubtful, doubtful_messages, proof_of
 from intentmatch.adaptation.reranker_training import cross_encoder_of, train_reranker
@@ -140,7 +140,7 @@ class _Trainer:
         vectors = self._vectors(registry)
         return train_reranker(registry, vectors, self._load, self._recipe, work=self._work / name, name=shown)
 
-    def fold(self, fold: Fold, name: str, shown: str) -> list[Doubtful]:
+    def fold(self, fold: ProofFold, name: str, shown: str) -> list[Doubtful]:
         """Return what a model that is trained on a fold's registry does there; read it if it was measured before."""
         identity = digest_of(
             [

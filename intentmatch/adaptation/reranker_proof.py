@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from intentmatch.adaptation.proof import Compared, Fold, Proof, right_first, right_verdict
+from intentmatch.adaptation.proof import BeforeAfter, Proof, ProofFold, right_first, right_verdict
 from intentmatch.artefact.build import build
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Reranker
@@ -30,7 +30,7 @@ class Doubtful(NamedTuple):
     first_after: bool
 
 
-def doubtful_messages(fold: Fold, encoder: Encoder, reranker: Reranker, settings: Settings) -> list[Doubtful]:
+def doubtful_messages(fold: ProofFold, encoder: Encoder, reranker: Reranker, settings: Settings) -> list[Doubtful]:
     """Answer the messages of a fold with and without the reranker; return those that it was asked about.
 
     Right is a match of the expected intent, and the refusal of a message whose intent was left out.
@@ -54,7 +54,7 @@ def doubtful_messages(fold: Fold, encoder: Encoder, reranker: Reranker, settings
     ]
 
 
-def proof_of(folds: Sequence[Fold], found: Sequence[Doubtful]) -> Proof:
+def proof_of(folds: Sequence[ProofFold], found: Sequence[Doubtful]) -> Proof:
     """Compare the doubtful messages of all folds without and with the reranker.
 
     Right answers must become more, and right first candidates not fewer.
@@ -72,7 +72,7 @@ def proof_of(folds: Sequence[Fold], found: Sequence[Doubtful]) -> Proof:
     return Proof(tuple(rows), sum(known), len(known) - sum(known), len(folds), deciding)
 
 
-def _compared(name: str, pairs: Sequence[tuple[bool, bool]]) -> Compared:
+def _compared(name: str, pairs: Sequence[tuple[bool, bool]]) -> BeforeAfter:
     before, after = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
     changed = sum(one != other for one, other in pairs)
-    return Compared(name, before, after, math.sqrt(changed) / len(pairs))
+    return BeforeAfter(name, before, after, math.sqrt(changed) / len(pairs))

@@ -15,7 +15,7 @@ from intentmatch.cli.render.progress import quiet_option
 from intentmatch.core.errors import InputError, IntentMatchError
 
 if TYPE_CHECKING:
-    from intentmatch.adaptation import AdaptedEncoder, AdaptedReranker, Compared, Proof
+    from intentmatch.adaptation import AdaptedEncoder, AdaptedReranker, BeforeAfter, Proof
 
 
 _LOSSES = ("contrastive", "multiple-negatives", "triplet", "softmax")
@@ -130,6 +130,6 @@ def _show(proof: Proof) -> None:
     )
 
 
-def _change(row: Compared) -> str:
+def _change(row: BeforeAfter) -> str:
     change = f"{row.after - row.before:+.3f}"
     return change if row.error is None else f"{change} ± {row.error:.3f}"

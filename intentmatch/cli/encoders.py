@@ -26,7 +26,7 @@ from intentmatch.core.errors import InputError
 
 if TYPE_CHECKING:
     from intentmatch.core.types import Registry
-    from intentmatch.evaluation.encoder_comparison import Compared
+    from intentmatch.evaluation.encoder_comparison import ComparedEncoder
 
 
 _teacher_option = click.option(
@@ -125,7 +125,7 @@ def _compare(names: Iterable[str], sts: Path | None, intents: str, settings: tup
     _show(rows, registry)
 
 
-def _show(rows: Sequence[Compared], registry: Registry) -> None:
+def _show(rows: Sequence[ComparedEncoder], registry: Registry) -> None:
     from intentmatch.evaluation.reports.number_format import decimal, percent
 
     codes = {line.language for line in registry.utterances if line.language}

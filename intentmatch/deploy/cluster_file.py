@@ -22,7 +22,7 @@ from intentmatch.deploy.cluster_config import (
     Replicas,
     SharedEncoder,
 )
-from intentmatch.deploy.config_section import ConfigProblems, Section
+from intentmatch.deploy.config_section import ConfigProblems, ConfigSection
 from intentmatch.deploy.config_values import (
     read_gpus,
     read_model,
@@ -74,7 +74,7 @@ def cluster_config(values: Mapping[str, Any]) -> ClusterConfig:
 
 
 def _config(values: Any, problems: ConfigProblems, folder: Path | None) -> ClusterConfig:
-    top = Section(values, problems)
+    top = ConfigSection(values, problems)
     sources = [key for key in ("intents", "bots") if top.has(key)]
     found = {key: top.take(key, source_reader(folder), "") for key in ("intents", "bots")}
     if len(sources) != 1:
@@ -104,7 +104,7 @@ def _config(values: Any, problems: ConfigProblems, folder: Path | None) -> Clust
     return config
 
 
-def _matchers(section: Section, *, several: bool) -> Matchers:
+def _matchers(section: ConfigSection, *, several: bool) -> Matchers:
     found = Matchers(
         section.take("replicas", read_replicas, Replicas()),
         section.take("cpus", read_positive, Matchers.cpus),
@@ -116,7 +116,7 @@ def _matchers(section: Section, *, several: bool) -> Matchers:
     return found
 
 
-def _encoder(section: Section) -> SharedEncoder:
+def _encoder(section: ConfigSection) -> SharedEncoder:
     if not section.has("model"):
         section.report((), "name the `model`, such as sentence_transformer:NAME")
     found = SharedEncoder(
@@ -131,7 +131,7 @@ def _encoder(section: Section) -> SharedEncoder:
     return found
 
 
-def _gateway(section: Section) -> Gateway:
+def _gateway(section: ConfigSection) -> Gateway:
     found = Gateway(
         section.take("replicas", read_replicas, Replicas()), section.take("cpus", read_number, Gateway.cpus)
     )
@@ -139,7 +139,7 @@ def _gateway(section: Section) -> Gateway:
     return found
 
 
-def _settings(section: Section) -> dict[str, Any]:
+def _settings(section: ConfigSection) -> dict[str, Any]:
     settings = dict(section.rest())
     for name, value in settings.items():
         try:
@@ -149,7 +149,7 @@ def _settings(section: Section) -> dict[str, Any]:
     return settings
 
 
-def _server(section: Section) -> dict[str, Any]:
+def _server(section: ConfigSection) -> dict[str, Any]:
     """Read options of the server. Keys, and what takes a process of its own, do not go with a cluster."""
     found: dict[str, Any] = {}
     kinds = typing.get_type_hints(ServerOptions)

@@ -55,7 +55,7 @@ class ConfigProblems:
             raise RegistryError(self._found)
 
 
-class Section:
+class ConfigSection:
     """A mapping of the configuration, from which each known key is taken once; `end` reports the others."""
 
     def __init__(self, values: Any, problems: ConfigProblems, path: KeyPath = ()) -> None:
@@ -87,10 +87,10 @@ class Section:
             self.report((key,), str(error))
             return default
 
-    def section(self, key: str) -> Section:
+    def section(self, key: str) -> ConfigSection:
         """Return the section below a key, empty if it is not there."""
         self._known.append(key)
-        return Section(self._values.get(key), self._problems, (*self._path, key))
+        return ConfigSection(self._values.get(key), self._problems, (*self._path, key))
 
     def rest(self) -> Mapping[str, Any]:
         """Return all keys, which the caller checks."""

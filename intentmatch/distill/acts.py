@@ -15,11 +15,11 @@ from safetensors.numpy import save
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
-from intentmatch.distill.context_network import Network, parameters
+from intentmatch.distill.context_network import TorchNetwork, parameters
 from intentmatch.distill.corpus import StepProgress
 from intentmatch.distill.messages import Message, joining_words
 from intentmatch.distill.pieces import mistyped
-from intentmatch.distill.student import Table
+from intentmatch.distill.student import TokenVectors
 from intentmatch.pieces.embedded import MAX_PIECES, embedded_tokenizer, without_unknown
 from intentmatch.pieces.vectors import embedded_content
 from intentmatch.reading.dialogue_acts import ACTS, Act
@@ -136,7 +136,7 @@ class _Training:
         self._torch, self._recipe = torch, recipe
         self._surroundings = read_surroundings("train")
         model = tensors_within(embedded_content())
-        table = Table(
+        table = TokenVectors(
             model["embeddings"].astype(np.float32),
             model["mapping"].astype(np.int64),
             model["weights"].astype(np.float32),
@@ -152,7 +152,7 @@ class _Training:
             "begins_bias": torch.full((1,), -2.0),
         }
         self._weights = {name: weight.requires_grad_() for name, weight in weights.items()}
-        self._network = Network(table, self._weights)
+        self._network = TorchNetwork(table, self._weights)
         self._optimizer = torch.optim.AdamW(
             list(self._weights.values()), recipe.learning_rate, weight_decay=recipe.decay
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from intentmatch.distill.corpus import ENGLISH, Corpus
-from intentmatch.distill.student import Table
+from intentmatch.distill.student import TokenVectors
 
 _FEWEST_PAIRS = 1_000
 """Minimum number of translations for a language to be listed as supported."""
@@ -44,7 +44,7 @@ _SHARED = " (rare tokens share the rows of others)"
 _MAPPING = "; `mapping`, int32, the row of each token"
 
 
-def write_card(file: Path, corpus: Corpus, table: Table, teacher: str, kept: float) -> None:
+def write_card(file: Path, corpus: Corpus, table: TokenVectors, teacher: str, kept: float) -> None:
     """Write the model card; `kept` is the share of the teacher's variance that the student's dimensions hold."""
     pairs = corpus.pairs_by_language()
     sharing = len(table.rows) < len(table.mapping)

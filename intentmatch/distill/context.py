@@ -16,7 +16,7 @@ from intentmatch.distill.context_recipe import ContextRecipe
 from intentmatch.distill.context_training import ContextData, train_context
 from intentmatch.distill.corpus import Corpus, StepProgress
 from intentmatch.distill.recipe import write_recipe
-from intentmatch.distill.student import Table
+from intentmatch.distill.student import TokenVectors
 from intentmatch.distill.teacher import teacher_vectors
 from intentmatch.encoders import context
 from intentmatch.encoders.checksums import CHECKSUMS, write_checksums
@@ -120,11 +120,11 @@ def _drawn(weights: NDArray[np.float64], most: int, random: np.random.Generator)
     return drawn
 
 
-def _table(file: Path) -> Table:
+def _table(file: Path) -> TokenVectors:
     tensors = load_file(file)
     rows = tensors["embeddings" if "embeddings" in tensors else "embedding.weight"]
     pieces = len(tensors["mapping"]) if "mapping" in tensors else len(rows)
-    return Table(
+    return TokenVectors(
         rows=rows.astype(np.float32),
         mapping=tensors.get("mapping", np.arange(pieces)).astype(np.int32),
         weights=tensors.get("weights", np.ones(pieces)).astype(np.float32),

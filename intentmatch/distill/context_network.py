@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core import plugins
-from intentmatch.distill.student import Table
+from intentmatch.distill.student import TokenVectors
 from intentmatch.pieces.convolutions import LEAST_SIZE, SIZE_SCALE
 
 _GAP = np.array([-1], dtype=np.int32)
@@ -48,10 +48,10 @@ class Batch(NamedTuple):
     """Number of pieces of each text, gap included."""
 
 
-class Network:
+class TorchNetwork:
     """The network and the static model below it, in torch."""
 
-    def __init__(self, table: Table, weights: dict[str, Any]) -> None:
+    def __init__(self, table: TokenVectors, weights: dict[str, Any]) -> None:
         torch = plugins.require("torch", what="Distillation", extra="distill")
         self._torch, self.weights = torch, weights
         lengths = np.linalg.norm(table.rows, axis=1).clip(_LEAST_LENGTH)

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core import plugins
-from intentmatch.distill.context_network import Network, parameters
+from intentmatch.distill.context_network import TorchNetwork, parameters
 from intentmatch.distill.context_recipe import ContextRecipe
 from intentmatch.distill.corpus import ENGLISH, StepProgress
 from intentmatch.distill.pieces import Pieces, mistyped
-from intentmatch.distill.student import Table
+from intentmatch.distill.student import TokenVectors
 from intentmatch.distill.teacher import Half
 from intentmatch.text.negation import negated
 from intentmatch.text.surroundings import Surroundings, read_surroundings
@@ -49,7 +49,7 @@ class ContextData(NamedTuple):
 
 def train_context(
     data: ContextData,
-    table: Table,
+    table: TokenVectors,
     encode: Callable[[str], list[int]],
     recipe: ContextRecipe,
     file: Path,
@@ -76,7 +76,12 @@ class _Training:
     """The network, its optimizer and its data."""
 
     def __init__(
-        self, data: ContextData, table: Table, encode: Callable[[str], list[int]], recipe: ContextRecipe, file: Path
+        self,
+        data: ContextData,
+        table: TokenVectors,
+        encode: Callable[[str], list[int]],
+        recipe: ContextRecipe,
+        file: Path,
     ) -> None:
         torch = plugins.require("torch", what="Distillation", extra="distill")
         self._torch, self._data, self._recipe, self._file, self._encode = torch, data, recipe, file, encode
@@ -84,7 +89,7 @@ class _Training:
         weights = parameters(recipe.width, table.rows.shape[1], recipe.seed)
         self._weights = {name: weight.requires_grad_() for name, weight in weights.items()}
         self._optimizer = torch.optim.AdamW(list(self._weights.values()), recipe.learning_rate, weight_decay=0.01)
-        self._network = Network(table, self._weights)
+        self._network = TorchNetwork(table, self._weights)
         self._sentences = Pieces.from_texts(data.sentences, encode)
         self._translations = Pieces.from_texts(data.translations, encode)
         self._english = Pieces.from_texts(data.english, encode)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from intentmatch.distill.student import Table
+from intentmatch.distill.student import TokenVectors
 from intentmatch.distill.teacher import principal_axes
 from intentmatch.encoders.checksums import write_checksums
 
@@ -22,7 +22,7 @@ _MODULES = [
 _LARGEST = 127
 
 
-def save_model(folder: Path, table: Table, tokenizer: dict[str, Any], silent: set[int]) -> None:
+def save_model(folder: Path, table: TokenVectors, tokenizer: dict[str, Any], silent: set[int]) -> None:
     """Write the tokenizer and the table; the vectors of `silent` tokens become zero.
 
     Rows are quantized to int8, and the scale of a row is multiplied into the weights of its tokens.

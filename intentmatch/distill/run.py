@@ -19,7 +19,7 @@ from intentmatch.distill.corpus import Corpus, StepProgress
 from intentmatch.distill.export import flatten, save_model
 from intentmatch.distill.pieces import Pieces, mistyped
 from intentmatch.distill.recipe import Recipe, write_recipe
-from intentmatch.distill.student import Lines, Table, TrainingData
+from intentmatch.distill.student import StudentData, TargetLines, TokenVectors
 from intentmatch.distill.teacher import project, teacher_vectors
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokenizer
 from intentmatch.pieces.unigram import UnigramTokenizer
@@ -99,7 +99,7 @@ def _training_data(
     recipe: Recipe,
     description: dict[str, Any],
     silent: set[int],
-) -> TrainingData:
+) -> StudentData:
     """Tokenize all texts and compute their sampling weights."""
     tokenizer = UnigramTokenizer(description["model"]["vocab"], description["model"]["unk_id"])
     random = np.random.default_rng(recipe.seed)
@@ -107,12 +107,12 @@ def _training_data(
     def encode(text: str) -> list[int]:
         return [number for number in tokenizer.encode(text, _NO_LIMIT) if number not in silent]
 
-    def lines(texts: Sequence[str], rows: NDArray[np.int64], weights: NDArray[np.float64]) -> Lines:
+    def lines(texts: Sequence[str], rows: NDArray[np.int64], weights: NDArray[np.float64]) -> TargetLines:
         """Tokenize the texts, and a share of them a second time with a typo."""
         repeated = np.flatnonzero(random.random(len(texts)) < recipe.typos)
         pieces = Pieces.from_texts([*texts, *(mistyped(texts[int(row)], random) for row in repeated)], encode)
         order = np.append(np.arange(len(texts)), repeated)
-        return Lines(pieces, rows[order], np.cumsum(weights[order] * (pieces.lengths > 0)))
+        return TargetLines(pieces, rows[order], np.cumsum(weights[order] * (pieces.lengths > 0)))
 
     source_weights = np.array([recipe.source_weights.get(source, 1.0) for source in corpus.sources])
     weights = source_weights[corpus.source_of]
@@ -121,7 +121,7 @@ def _training_data(
     language_weights = np.array([recipe.language_weights.get(language, 1.0) for language in corpus.languages])
     weights = weights * (language_weights * counts**recipe.flatness / shares)[corpus.language_of]
     own = np.arange(len(corpus.sentences))
-    return TrainingData(
+    return StudentData(
         translations=lines(corpus.translations, corpus.rows.astype(np.int64), weights),
         sentences=lines(corpus.sentences, own, source_weights[corpus.sentence_source_of]),
         english=Pieces.from_texts(corpus.sentences, encode),
@@ -129,7 +129,7 @@ def _training_data(
     )
 
 
-def _sample_vectors(table: Table, data: TrainingData, recipe: Recipe) -> NDArray[np.float32]:
+def _sample_vectors(table: TokenVectors, data: StudentData, recipe: Recipe) -> NDArray[np.float32]:
     """Return unit vectors of sampled texts, half of them English, from which `flatten` measures the axes."""
     random = np.random.default_rng(recipe.seed)
     vectors = []

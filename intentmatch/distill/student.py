@@ -36,7 +36,7 @@ _INITIAL_LENGTH = 0.3
 _SHARED_AFTER = 0.8
 
 
-class Lines(NamedTuple):
+class TargetLines(NamedTuple):
     """Texts to sample from, each with the English sentence that is its target."""
 
     pieces: Pieces
@@ -51,18 +51,18 @@ class Lines(NamedTuple):
         return drawn
 
 
-class TrainingData(NamedTuple):
+class StudentData(NamedTuple):
     """Training data of a student."""
 
-    translations: Lines
-    sentences: Lines
+    translations: TargetLines
+    sentences: TargetLines
     english: Pieces
     """Tokens of the English sentences without added typos."""
     targets: Half
     """Vector of each English sentence, shape `(sentences, dim)`."""
 
 
-class Table(NamedTuple):
+class TokenVectors(NamedTuple):
     """The vectors of all tokens; token p has the vector `weights[p] * rows[mapping[p]]`."""
 
     rows: NDArray[np.float32]
@@ -79,14 +79,14 @@ class Table(NamedTuple):
 
 
 def train(
-    data: TrainingData,
+    data: StudentData,
     recipe: Recipe,
     size: int,
     file: Path,
     *,
     device: str = "auto",
     progress: StepProgress | None = None,
-) -> Table:
+) -> TokenVectors:
     """Train the vectors of `size` tokens, in at most `recipe.rows` rows.
 
     The state is saved to `file` at intervals, and a later call with the same recipe resumes from there. Every step has
@@ -103,7 +103,9 @@ def train(
         if state.step % _STEPS_BETWEEN_SAVES == 0 or state.step == recipe.steps:
             state.save()
     state.share_rows()  # if no step has done so
-    return Table(state.table.cpu().numpy(), state.row_of.cpu().numpy().astype(np.int32), state.weights.cpu().numpy())
+    return TokenVectors(
+        state.table.cpu().numpy(), state.row_of.cpu().numpy().astype(np.int32), state.weights.cpu().numpy()
+    )
 
 
 class _State:
@@ -113,7 +115,7 @@ class _State:
     This halves the memory, and an update does not distort the direction of the gradient of a row.
     """
 
-    def __init__(self, data: TrainingData, recipe: Recipe, size: int, file: Path, device: str) -> None:
+    def __init__(self, data: StudentData, recipe: Recipe, size: int, file: Path, device: str) -> None:
         torch = plugins.require("torch", what="Distillation", extra="distill")
         self._torch, self._device = torch, torch.device(device)
         self._data, self._recipe, self._file = data, recipe, file
@@ -260,7 +262,7 @@ class _State:
             return None
 
 
-def _initial_table(data: TrainingData, recipe: Recipe, size: int, targets: Any) -> Any:
+def _initial_table(data: StudentData, recipe: Recipe, size: int, targets: Any) -> Any:
     """Initialize each token with the mean target of the texts that contain it, longer for rarer tokens."""
     import torch
 

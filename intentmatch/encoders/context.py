@@ -155,7 +155,7 @@ def embedded_context() -> Context:
         raise ModelUnavailableError(f"{EMBEDDED}: {error}; reinstall intentmatch") from None
 
 
-class Network(NamedTuple):
+class NetworkFile(NamedTuple):
     """The file of a network."""
 
     tensors: Mapping[str, NDArray[Any]]
@@ -163,7 +163,7 @@ class Network(NamedTuple):
     """Bytes of the file, for the fingerprint of the model."""
 
 
-def read_context(folder: Path) -> Network | None:
+def read_context(folder: Path) -> NetworkFile | None:
     """Return the network of a model; None if the folder holds none. Raises `ValueError` if the file is damaged."""
     file = folder / FILE
     if not is_file(file):
@@ -171,7 +171,7 @@ def read_context(folder: Path) -> Network | None:
     try:
         with safe_open(file, framework="numpy"):
             content = np.fromfile(file, dtype=np.uint8)
-        return Network(tensors_within(content), content.data)
+        return NetworkFile(tensors_within(content), content.data)
     except (SafetensorError, ValueError, OSError) as error:
         raise ValueError(f"{FILE} is damaged ({error})") from None
 

@@ -183,13 +183,13 @@ class StaticEncoder:
             _, found[rows] = self._context.read([pieces[row] for row in rows])
         return found
 
-    def _network(self) -> context.Network | None:
+    def _network(self) -> context.NetworkFile | None:
         try:
             return context.read_context(self._folder)
         except ValueError as error:
             raise _not_a_model(self._home, str(error)) from None
 
-    def _fitted(self, network: context.Network | None) -> Context | None:
+    def _fitted(self, network: context.NetworkFile | None) -> Context | None:
         if network is None:
             return None
         try:
@@ -267,7 +267,7 @@ def _module_folder(folder: Path) -> Path:
         return folder
 
 
-def _digest(content: NDArray[np.uint8], tokenizer: Path, network: context.Network | None) -> str:
+def _digest(content: NDArray[np.uint8], tokenizer: Path, network: context.NetworkFile | None) -> str:
     digest = hashlib.sha256(_ALGORITHM)
     parts = () if network is None else (context.ALGORITHM, network.content)
     for part in (content.data, tokenizer.read_bytes(), *parts):

@@ -31,7 +31,7 @@ _TEXTS_IN_MEMORY = 25
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedEncoder:
     """What one encoder does for a registry. Shares are from 0 to 1."""
 
     encoder: str
@@ -65,7 +65,7 @@ def compare_encoders(
     *,
     pairs: Sequence[Pair] = (),
     cache: VectorCache | None = None,
-) -> list[Compared]:
+) -> list[ComparedEncoder]:
     """Measure each encoder on a registry, in their order.
 
     `encoders` maps the value of the setting `encoder` to the loaded encoder. Time and memory are measured one after
@@ -80,7 +80,7 @@ def compare_encoders(
 
 def _compared(
     registry: Registry, settings: Settings, encoder: Encoder, pairs: Sequence[Pair], cache: VectorCache | None
-) -> Compared:
+) -> ComparedEncoder:
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]
     encoded = encode_all(encoder, [*texts, *labels], "utterance", cache)
@@ -93,7 +93,7 @@ def _compared(
     cut = calibrate(held_out, settings.target, out_of_scope_share=share).cut
     codes = sorted({line.language for line in registry.utterances if line.language})
     coverage, known = Coverage(encoder), getattr(encoder, "languages", None)
-    return Compared(
+    return ComparedEncoder(
         encoder=settings.encoder,
         accuracy=trial.accuracy,
         accuracy_by_language=_by_language(registry, held_out),

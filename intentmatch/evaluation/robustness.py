@@ -89,7 +89,7 @@ _LINES_READ = 2000
 _FEWEST_WORDS, _LETTERS_OF_A_WORD = 3, 5
 
 
-class Trial(NamedTuple):
+class TriedVariation(NamedTuple):
     """The outcome of a message of one part."""
 
     outcome: Outcome
@@ -108,12 +108,14 @@ class Variant(NamedTuple):
     position: int | None = None
     """Position of the original message among those that were varied; None for a message of a list."""
 
-    def trial(self, outcome: Outcome, original: Outcome | None = None) -> Trial:
+    def trial(self, outcome: Outcome, original: Outcome | None = None) -> TriedVariation:
         """Return the outcome of this variant beside the outcome of the original message."""
-        return Trial(outcome) if original is None else Trial(outcome, original.case.text, original.right)
+        return (
+            TriedVariation(outcome) if original is None else TriedVariation(outcome, original.case.text, original.right)
+        )
 
 
-Tried = tuple[Variant, Trial]
+Tried = tuple[Variant, TriedVariation]
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class RobustnessPart:
     """The trials of one kind of message."""
 
     name: Name
-    trials: tuple[Trial, ...]
+    trials: tuple[TriedVariation, ...]
 
     @cached_property
     def share(self) -> float | None:
@@ -133,11 +135,11 @@ class RobustnessPart:
         """Share of the same messages that were answered right before they were varied; None for lists."""
         return share([trial.right_before for trial in self.trials if trial.right_before is not None])
 
-    def is_right(self, trial: Trial) -> bool:
+    def is_right(self, trial: TriedVariation) -> bool:
         """Whether the outcome of a trial is a right one in this part."""
         return trial.outcome.verdict != "matched" if self.name == "negated" else trial.outcome.right
 
-    def worst(self) -> list[Trial]:
+    def worst(self) -> list[TriedVariation]:
         """Return the wrong trials: those first that were right before, and the surest mistake first."""
         wrong = [trial for trial in self.trials if not self.is_right(trial)]
         return sorted(wrong, key=_badness)
@@ -159,7 +161,7 @@ class RobustnessPart:
         """Read the values that `to_dict` returned. Raises `ValueError` for an unknown name."""
         if values["name"] not in TITLES:
             raise ValueError(f"unknown part of robustness {values['name']!r}")
-        trials = (Trial(Outcome.from_dict(c), c["written"], c["right_before"]) for c in values["cases"])
+        trials = (TriedVariation(Outcome.from_dict(c), c["written"], c["right_before"]) for c in values["cases"])
         return cls(values["name"], tuple(trials))
 
 
@@ -167,7 +169,7 @@ LISTS: tuple[Name, ...] = ("everyday", "noise")
 """The parts whose messages no intent should answer."""
 
 
-def accepted(part: RobustnessPart) -> list[Trial]:
+def accepted(part: RobustnessPart) -> list[TriedVariation]:
     """Return the trials of a list that were answered with an intent all the same, the surest first."""
     return [trial for trial in part.worst() if trial.outcome.verdict == "matched"]
 
@@ -276,14 +278,14 @@ def collect(tried: Iterable[Tried]) -> tuple[RobustnessPart, ...]:
 
     An everyday message that means the same as a line of the registry is in scope for this bot, and is left out.
     """
-    trials: dict[Name, list[Trial]] = {name: [] for name in TITLES}
+    trials: dict[Name, list[TriedVariation]] = {name: [] for name in TITLES}
     for variant, trial in tried:
         if variant.name != "everyday" or trial.outcome.score < SAME_MEANING:
             trials[variant.name].append(trial)
     return tuple(RobustnessPart(name, tuple(own)) for name, own in trials.items())
 
 
-def _badness(trial: Trial) -> tuple[bool, bool, float, str]:
+def _badness(trial: TriedVariation) -> tuple[bool, bool, float, str]:
     outcome = trial.outcome
     sure = outcome.score if outcome.confidence is None else outcome.confidence
     matched = outcome.verdict == "matched"

@@ -17,12 +17,12 @@ from intentmatch.evaluation.metrics import share_asked
 from intentmatch.evaluation.reports.report import PartName, Report, ReportPart
 from intentmatch.evaluation.run import evaluate
 from intentmatch.evaluation.runner import StepProgress
-from intentmatch.matching.opinions.judging import Judge, Opinion, Option
+from intentmatch.matching.opinions.judging import IntentOption, Judge, Opinion
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import BaseMatcher, Snapshot
 
 
-class Gain(NamedTuple):
+class RerankerEffect(NamedTuple):
     """What a reranker changes in one part. Shares of cases are in [0, 1], and None if there are no such cases."""
 
     part: PartName
@@ -41,7 +41,7 @@ class SecondOpinion:
     """What a reranker changes in an evaluation."""
 
     name: str
-    gains: tuple[Gain, ...]
+    gains: tuple[RerankerEffect, ...]
     calls: int
     """How often the reranker was asked."""
     unanswered: int
@@ -90,9 +90,9 @@ def measure_reranker(
     )
 
 
-def _gain(part: ReportPart, without: float | None) -> Gain:
+def _gain(part: ReportPart, without: float | None) -> RerankerEffect:
     """Return the gain of a part that was evaluated with the reranker."""
-    return Gain(
+    return RerankerEffect(
         part=part.name,
         without=without,
         with_it=part.numbers.overall,
@@ -140,7 +140,7 @@ class _Counted:
 class _CountedJudge(_Counted):
     """A judge whose calls are counted and timed."""
 
-    def judge(self, message: str, options: Sequence[Option]) -> Opinion:
+    def judge(self, message: str, options: Sequence[IntentOption]) -> Opinion:
         """Return the opinion of the judge."""
         opinion: Opinion = self._timed(message, self._inner.judge, options)  # type: ignore[attr-defined]
         return opinion

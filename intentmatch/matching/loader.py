@@ -50,7 +50,7 @@ class Loaded(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Source:
+class RegistrySource:
     """Where a matcher's registry comes from, with explicit settings and models."""
 
     path: str | os.PathLike[str] | Registry | Address
@@ -228,7 +228,7 @@ class Reloader:
     the next reload.
     """
 
-    def __init__(self, source: Source, progress: Progress | None = None) -> None:
+    def __init__(self, source: RegistrySource, progress: Progress | None = None) -> None:
         self.source = source
         self.engine, self.content, _ = source.engine(None, progress)
         self._reloading, self._training = threading.Lock(), threading.Lock()

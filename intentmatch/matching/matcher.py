@@ -13,7 +13,7 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.encoders.encode import Progress
-from intentmatch.matching.loader import Reloader, Source
+from intentmatch.matching.loader import RegistrySource, Reloader
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import BaseMatcher
 from intentmatch.storage.postgres.address import Address, address_of, is_address
@@ -30,7 +30,7 @@ class Matcher(BaseMatcher):
     the old or the new, whole.
     """
 
-    def __init__(self, source: Source, *, progress: Progress | None = None) -> None:
+    def __init__(self, source: RegistrySource, *, progress: Progress | None = None) -> None:
         self._reloader = Reloader(source, progress)
 
     @property
@@ -69,7 +69,7 @@ class Matcher(BaseMatcher):
         ready_reranker = None if isinstance(reranker, str) else reranker
         # Not kept as text: it may hold a password, and an address shows none.
         source = address_of(path) if is_address(path) else path
-        return cls(Source(source, settings, ready_encoder, ready_reranker), progress=progress)
+        return cls(RegistrySource(source, settings, ready_encoder, ready_reranker), progress=progress)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the path and the settings: the copy in another process loads the files as they are then.

@@ -28,7 +28,7 @@ def described(registry: Registry) -> Registry:
     """
     if not any(_begins(intent) for intent in registry):
         return registry
-    parts = {intent.name: _Description.of(intent, registry) for intent in registry if _begins(intent)}
+    parts = {intent.name: _DescribedTexts.of(intent, registry) for intent in registry if _begins(intent)}
     known = Counter(fold(utterance.text) for utterance in (*registry.utterances, *registry.negatives))
     known.update(key for one in parts.values() for key in {*one.said, *one.excluded})
     intents = [parts[intent.name].beside(intent, known) if intent.name in parts else intent for intent in registry]
@@ -40,7 +40,7 @@ def _begins(intent: Intent) -> bool:
     return len(lines) <= MOST_LINES and bool(fold(intent.description or ""))
 
 
-class _Description(NamedTuple):
+class _DescribedTexts(NamedTuple):
     """What a description says and excludes, by folded text, and the language that it counts as."""
 
     said: dict[str, str]
@@ -48,7 +48,7 @@ class _Description(NamedTuple):
     language: str | None
 
     @classmethod
-    def of(cls, intent: Intent, registry: Registry) -> _Description:
+    def of(cls, intent: Intent, registry: Registry) -> _DescribedTexts:
         """Read the description of an intent, and the label of one without lines."""
         languages = {utterance.language for utterance in intent.utterances} or {*registry.languages}
         said, excluded = _apart(intent.description or "", {"en", *registry.languages})

@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
         return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%})"
 
 
-class Row(NamedTuple):
+class QualityRow(NamedTuple):
     """The numbers of an intent or a language; None where there are too few judgements."""
 
     name: str
@@ -61,10 +61,10 @@ class Quality:
     """Number of messages to judge before there are numbers; 0 if there are some."""
     since: datetime | None
     until: datetime | None
-    overall: Row | None
-    intents: tuple[Row, ...]
+    overall: QualityRow | None
+    intents: tuple[QualityRow, ...]
     """Intents with enough judged messages, by name."""
-    languages: tuple[Row, ...]
+    languages: tuple[QualityRow, ...]
     """Languages with enough judged messages, if there are several."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,8 +86,8 @@ def quality_of(questions: Questions) -> Quality:
     judged = len(judgements)
     enough = judged >= FEWEST
     overall = _row("all", judgements, lambda _: True, lambda _: True) if enough else None
-    intents: list[Row] = []
-    languages: list[Row] = []
+    intents: list[QualityRow] = []
+    languages: list[QualityRow] = []
     if enough:
         names = {one.intent for judgement in judgements for one in judgement.question.answers}
         names |= {judgement.question.expected for judgement in judgements}
@@ -128,9 +128,9 @@ def estimate(judgements: Sequence[Judgement], among: _Test, hit: _Test, fewest: 
     return Estimate(share, *clopper_pearson(share, effective), len(parts))
 
 
-def _row(name: str, judgements: Sequence[Judgement], answered: _Test, meant: _Test, fewest: int = 1) -> Row:
+def _row(name: str, judgements: Sequence[Judgement], answered: _Test, meant: _Test, fewest: int = 1) -> QualityRow:
     expected = {id(one): judgement.question.expected for judgement in judgements for one in judgement.question.answers}
-    return Row(
+    return QualityRow(
         name,
         precision=estimate(
             judgements,
@@ -160,5 +160,5 @@ def _spoken(code: str) -> _Test:
     return lambda one: one.language == code
 
 
-def _row_dict(row: Row) -> dict[str, Any]:
+def _row_dict(row: QualityRow) -> dict[str, Any]:
     return {name: value._asdict() if isinstance(value, Estimate) else value for name, value in row._asdict().items()}

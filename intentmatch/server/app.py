@@ -41,7 +41,7 @@ from intentmatch.server.middleware.relative_paths import RelativePaths
 from intentmatch.server.middleware.request_log import RequestLog
 from intentmatch.server.process.metrics import Metrics
 from intentmatch.server.process.telemetry import Spans, TraceContext
-from intentmatch.server.protocols.host import Host, Protocol
+from intentmatch.server.protocols.host import Protocol, ProtocolHost
 from intentmatch.server.protocols.load import load_protocols
 from intentmatch.server.routes import chat, feedback, match, operations
 from intentmatch.server.routes.docs import docs_route
@@ -113,7 +113,7 @@ def create_app(
         raise InputError(f"{what} needs keys: set author keys (INTENTMATCH_AUTHOR_KEYS) or admin keys")
     store = store or MemoryStore()
     names = served.allowed_names if isinstance(served, BotPool) else None
-    host = Host(served.bot_named, limits.max_text, limits.max_batch, interfaces.fulfillment, store, names)
+    host = ProtocolHost(served.bot_named, limits.max_text, limits.max_batch, interfaces.fulfillment, store, names)
     protocols = load_protocols(interfaces.protocols, host)
     calls = JsonCalls(_find_bot(served), config.limits, _BOT if several else "")
     match.add_calls(calls)

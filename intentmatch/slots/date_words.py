@@ -43,7 +43,7 @@ _SHORTEST_WEEKDAY = 4
 """In letters; shorter names of weekdays are also other words ("so", "sun", "mit")."""
 
 
-class Span(NamedTuple):
+class OffsetPattern(NamedTuple):
     """Pattern of "in 3 days" or "3 days ago"; the number is the only group that takes part in a match."""
 
     pattern: re.Pattern[str]
@@ -56,7 +56,7 @@ class DateWords(NamedTuple):
 
     names: ListFinder
     """"day 1" for "tomorrow", "next 4" and "last 4" for Fridays."""
-    spans: list[Span]
+    spans: list[OffsetPattern]
     numbers: Mapping[str, int]
     days: re.Pattern[str]
     """"22 November", "Nov 22nd, 2026" and the like."""
@@ -141,14 +141,14 @@ def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
     return names
 
 
-def _spans(info: Mapping[str, Any], numbers: Mapping[str, int]) -> list[Span]:
+def _spans(info: Mapping[str, Any], numbers: Mapping[str, int]) -> list[OffsetPattern]:
     number = "|".join(["[0-9]{1,4}", f"[{NUMERALS}]{{1,3}}", *sorted(map(re.escape, numbers), key=len, reverse=True)])
     found = []
     for unit in _UNITS:
         for key, sign in ((f"in \\1 {unit}", 1), (f"\\1 {unit} ago", -1)):
             patterns = [_bare_pattern(text, number) for text in info.get("relative-type-regex", {}).get(key, ())]
             if longest_first := sorted(filter(None, patterns), key=len, reverse=True):
-                found.append(Span(re.compile("|".join(longest_first)), unit, sign))
+                found.append(OffsetPattern(re.compile("|".join(longest_first)), unit, sign))
     return found
 
 

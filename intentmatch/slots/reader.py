@@ -76,7 +76,7 @@ class SlotValues(NamedTuple):
         return "; ".join(filter(None, parts))
 
 
-class _Answer(NamedTuple):
+class _AskedFor(NamedTuple):
     """What the question was for that a message answers."""
 
     asked: frozenset[str]
@@ -133,7 +133,7 @@ class SlotReader:
         asked = frozenset(known if names is None else names)
         slots = [slot for slot in self._slots if slot.name in asked or slot.name in (others or ())]
         message = Message(readable(text), self._languages.code(language), now)
-        return tuple(self._to_the_end(text, message, self._entities(message, slots, _Answer(asked, others is None))))
+        return tuple(self._to_the_end(text, message, self._entities(message, slots, _AskedFor(asked, others is None))))
 
     def _to_the_end(self, text: str, message: Message, entities: list[Entity]) -> list[Entity]:
         """Extend free text that reaches the end of what was read of a longer text to the end of the text."""
@@ -145,7 +145,7 @@ class SlotReader:
         start, end = trimmed(text, last.start, len(text))
         return [*entities[:-1], Entity(last.slot, text[start:end], text[start:end], start, end)]
 
-    def _entities(self, message: Message, slots: Sequence[Slot], answer: _Answer | None = None) -> list[Entity]:
+    def _entities(self, message: Message, slots: Sequence[Slot], answer: _AskedFor | None = None) -> list[Entity]:
         asked = answer.asked if answer else frozenset()
         entities = self._resolve_overlaps(message, [slot for slot in slots if slot.kind != "any"], asked)
         entities = with_bare_answer(message, slots, asked, entities)

@@ -40,7 +40,7 @@ _PATIENCE = 1.0
 _TEMPORARY = re.compile(rf"\..+\.ya?ml\.(new|[0-9a-f]{{8}})|\.{re.escape(JOURNAL)}\.[0-9a-f]{{8}}")
 
 
-class _Step(NamedTuple):
+class _FileStep(NamedTuple):
     """The change of one file, with the SHA-256 of its old and its new content; None where there is no file."""
 
     target: Path
@@ -67,7 +67,7 @@ def swap_files(new: Mapping[Path, bytes | None], check: Callable[[], None]) -> N
             lock.write(journal=str(journal))
         check()
         held = {target: _content(target) for target in contents}
-        steps = [_Step(target, _digest(held[target]), _digest(content)) for target, content in contents.items()]
+        steps = [_FileStep(target, _digest(held[target]), _digest(content)) for target, content in contents.items()]
         try:
             _prepare(steps, contents, journal)
             _complete(steps)
@@ -136,7 +136,7 @@ def _locked(folders: Iterable[Path]) -> Iterator[list[FolderLock]]:
             lock.release(keep=keep)
 
 
-def _prepare(steps: Sequence[_Step], contents: Mapping[Path, bytes | None], journal: Path) -> None:
+def _prepare(steps: Sequence[_FileStep], contents: Mapping[Path, bytes | None], journal: Path) -> None:
     """Write the new contents beside their files, then the journal, from which on the change happens."""
     for step in steps:
         content = contents[step.target]
@@ -149,7 +149,7 @@ def _prepare(steps: Sequence[_Step], contents: Mapping[Path, bytes | None], jour
     write_file(journal, json.dumps([[str(step.target), step.old, step.new] for step in steps]).encode())
 
 
-def _complete(steps: Sequence[_Step]) -> None:
+def _complete(steps: Sequence[_FileStep]) -> None:
     """Do what remains of a change. A file that was changed by hand after an interruption stays as it is."""
     for step in steps:
         found = _digest(_content(step.target))
@@ -169,9 +169,9 @@ def _complete(steps: Sequence[_Step]) -> None:
         sync_folder(folder)
 
 
-def _undo(steps: Sequence[_Step], held: Mapping[Path, bytes | None], journal: Path) -> None:
+def _undo(steps: Sequence[_FileStep], held: Mapping[Path, bytes | None], journal: Path) -> None:
     """Change back what was changed before an error, by the same means. If that fails too, the journal stays."""
-    back = [_Step(s.target, s.new, s.old) for s in steps if _digest(_content(s.target)) == s.new != s.old]
+    back = [_FileStep(s.target, s.new, s.old) for s in steps if _digest(_content(s.target)) == s.new != s.old]
     with suppress(OSError):
         if back:
             _prepare(back, held, journal)
@@ -222,10 +222,10 @@ def _journal_of(lock: FolderLock) -> Path | None:
     return journal if journal is not None and journal.name == JOURNAL and journal.is_file() else None
 
 
-def _read_journal(journal: Path) -> list[_Step]:
+def _read_journal(journal: Path) -> list[_FileStep]:
     """Return the steps of a journal; none if it is no journal, whose writing is atomic."""
     try:
-        return [_Step(Path(target), old, new) for target, old, new in json.loads(journal.read_bytes())]
+        return [_FileStep(Path(target), old, new) for target, old, new in json.loads(journal.read_bytes())]
     except (ValueError, TypeError):
         _log.warning("%s is no journal of an edit and is removed", journal)
         return []

@@ -24,7 +24,7 @@ _MOST_CHIPS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundIntent:
     """An intent that a search has found, with the utterance that it was found by."""
 
     intent: str
@@ -53,33 +53,33 @@ class _NothingRow:
 _ListedRow = _FileRow | _IntentRow | _NothingRow
 
 
-def by_text(held: Held, searched: str) -> list[Found]:
+def by_text(held: Held, searched: str) -> list[FoundIntent]:
     """Return the intents that have all words in their name, title or one utterance, in the order of the files."""
     wanted = searched.casefold().split()
     found = []
     for intent in held.registry:
         named = f"{intent.name} {intent.title or ''}".casefold()
         if all(word in named for word in wanted):
-            found.append(Found(intent.name))
+            found.append(FoundIntent(intent.name))
             continue
         lines = (line.text for line in (*intent.utterances, *intent.negatives))
         line = next((text for text in lines if all(word in text.casefold() for word in wanted)), None)
         if line is not None:
-            found.append(Found(intent.name, line))
+            found.append(FoundIntent(intent.name, line))
     return found
 
 
-def by_meaning(matcher: Matcher, searched: str) -> list[Found]:
+def by_meaning(matcher: Matcher, searched: str) -> list[FoundIntent]:
     """Return the intents whose nearest utterances mean about the same, the nearest first. For a thread."""
     registry = matcher.registry
     if not searched.strip() or not registry.utterances:
         return []
     vector = encode_all(matcher.encoder, [clean(searched)], "query")[0]
     cosines = np.asarray(matcher.artefact.vectors, dtype=np.float32) @ vector
-    found: dict[str, Found] = {}
+    found: dict[str, FoundIntent] = {}
     for row in np.argsort(-cosines)[: 20 * _MOST_NEAR]:
         intent = registry.intents[registry.owners[int(row)]].name
-        found.setdefault(intent, Found(intent, registry.utterances[int(row)].text))
+        found.setdefault(intent, FoundIntent(intent, registry.utterances[int(row)].text))
         if len(found) == _MOST_NEAR:
             break
     return list(found.values())
@@ -93,7 +93,7 @@ class IntentList:
     ) -> None:
         self._visit, self._choose, self._open_file = visit, choose, open_file
         self._held: Held | None = None
-        self._found: list[Found] = []
+        self._found: list[FoundIntent] = []
         self._page = 1
         self._buttons: dict[str, Element] = {}
         self.chosen: str | None = None
@@ -160,7 +160,7 @@ class IntentList:
         for name, button in self._buttons.items():
             set_current(button, current=name == self.chosen)
 
-    def _listed(self, held: Held, found: Sequence[Found]) -> list[_ListedRow]:
+    def _listed(self, held: Held, found: Sequence[FoundIntent]) -> list[_ListedRow]:
         if not found:
             return [_NothingRow()]
         rows: list[_ListedRow] = []

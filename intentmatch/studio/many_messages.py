@@ -11,7 +11,7 @@ from nicegui.events import GenericEventArguments
 from intentmatch.core.errors import InputError, IntentMatchError
 from intentmatch.registry.editing.edits import AddTest
 from intentmatch.studio.host import Bot
-from intentmatch.studio.message_table import COLUMNS, Asked, Row, chosen, read, row_of, to_csv
+from intentmatch.studio.message_table import COLUMNS, Asked, MessageRow, chosen, read, row_of, to_csv
 from intentmatch.studio.parts import card, in_thread, tag
 from intentmatch.studio.proposal import explained, propose
 from intentmatch.studio.visit import Visit
@@ -44,8 +44,8 @@ class ManyMessages:
 
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
-        self._rows: list[Row] = []
-        self._shown: list[Row] = []
+        self._rows: list[MessageRow] = []
+        self._shown: list[MessageRow] = []
         self._sort, self._descending = "number", False
         with card("Messages"):
             self._text = ui.textarea("One message per line, or a CSV with a column text").props("outlined rows=5")
@@ -105,7 +105,7 @@ class ManyMessages:
             return
         self._run.disable()
         try:
-            rows: list[Row] = []
+            rows: list[MessageRow] = []
             for start in range(0, len(asked), _TOGETHER):
                 rows += await in_thread(_answers, self._visit.bot, asked[start : start + _TOGETHER], start + 1)
                 self._state.set_text(f"{len(rows):,} of {len(asked):,} messages")
@@ -168,24 +168,24 @@ class ManyMessages:
             self._table.selected = []
 
 
-def _expects(row: Row) -> str:
+def _expects(row: MessageRow) -> str:
     """Return what the list expects in the words of the other screens; the exported file has the names of the API."""
     return answer_in_words(row.expected) if row.expected else ""
 
 
-def _expected(row: Row) -> str | None:
+def _expected(row: MessageRow) -> str | None:
     """What a test of this row expects: what the list says, or else the present answer."""
     wanted = row.expected or (row.intent if row.verdict == "matched" else "out_of_scope")
     return None if wanted == "out_of_scope" else wanted
 
 
-def _answers(bot: Bot, asked: Sequence[Asked], first: int) -> list[Row]:
+def _answers(bot: Bot, asked: Sequence[Asked], first: int) -> list[MessageRow]:
     with bot.snapshot_for() as snapshot:
         results = snapshot.match_many([one.text for one in asked])
     return [row_of(first + place, one, result) for place, (one, result) in enumerate(zip(asked, results, strict=True))]
 
 
-def _summary(rows: Sequence[Row]) -> str:
+def _summary(rows: Sequence[MessageRow]) -> str:
     counts = {
         verdict: sum(row.verdict == verdict for row in rows) for verdict in ("matched", "ambiguous", "out_of_scope")
     }

@@ -30,7 +30,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MessageRow:
     """A message with its answer."""
 
     number: int
@@ -75,13 +75,13 @@ def read(text: str) -> list[Asked]:
     return found
 
 
-def row_of(number: int, asked: Asked, result: MatchResult) -> Row:
+def row_of(number: int, asked: Asked, result: MatchResult) -> MessageRow:
     """Return the row of a message."""
     best = result.candidates[0] if result.candidates else None
     intent = result.intent or (f"({best.intent})" if best else "")
     value = 0.0 if best is None else best.score if best.confidence is None else best.confidence
     nearest = best.utterance.text if best is not None and best.utterance is not None else ""
-    return Row(
+    return MessageRow(
         number,
         asked.text,
         result.verdict,
@@ -94,12 +94,12 @@ def row_of(number: int, asked: Asked, result: MatchResult) -> Row:
 
 
 def chosen(
-    rows: Sequence[Row], words: str = "", verdict: str = "", *, sort: str = "number", descending: bool = False
-) -> list[Row]:
+    rows: Sequence[MessageRow], words: str = "", verdict: str = "", *, sort: str = "number", descending: bool = False
+) -> list[MessageRow]:
     """Return the rows that have the words and this verdict (`wrong`: not as expected), sorted by a column."""
     wanted = words.casefold().split()
 
-    def fits(row: Row) -> bool:
+    def fits(row: MessageRow) -> bool:
         if verdict == "wrong":
             return row.right == "no" and _has(row, wanted)
         return verdict in ("", row.verdict) and _has(row, wanted)
@@ -108,7 +108,7 @@ def chosen(
     return sorted(filter(fits, rows), key=lambda row: (getattr(row, key), row.number), reverse=descending)
 
 
-def to_csv(rows: Sequence[Row]) -> bytes:
+def to_csv(rows: Sequence[MessageRow]) -> bytes:
     """Return the rows as CSV in UTF-8. Cells that a spreadsheet would run as a formula get an apostrophe in front."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -117,7 +117,7 @@ def to_csv(rows: Sequence[Row]) -> bytes:
     return file.getvalue().encode("utf-8", "replace")
 
 
-def _has(row: Row, wanted: Sequence[str]) -> bool:
+def _has(row: MessageRow, wanted: Sequence[str]) -> bool:
     held = f"{row.text}\n{row.intent}\n{row.nearest}\n{row.expected}".casefold()
     return all(word in held for word in wanted)
 

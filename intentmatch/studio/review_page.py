@@ -11,7 +11,7 @@ from intentmatch.inbox import Inbox
 from intentmatch.inbox.proposals import times
 from intentmatch.inbox.sample import Judged
 from intentmatch.registry.editing.settings_edit import Setting
-from intentmatch.review import Quality, Question, Questions, Row, quality_of, questions_of
+from intentmatch.review import Quality, QualityRow, Question, Questions, quality_of, questions_of
 from intentmatch.studio.inbox_decisions import ask_for_intent
 from intentmatch.studio.parts import badge, card, empty, heading, in_thread, later, tag, words
 from intentmatch.studio.places import intent_link
@@ -207,7 +207,7 @@ def _numbers(questions: Questions, found: Quality) -> None:
         tag("p", text, "st-muted st-small")
 
 
-def _line(name: str, row: Row) -> None:
+def _line(name: str, row: QualityRow) -> None:
     with tag("tr"):
         tag("td", name, "st-strong", dir="auto")
         for one in (row.precision, row.coverage, row.out_of_scope):

@@ -8,10 +8,10 @@ from typing import Any
 import yaml
 
 from intentmatch.adaptation.card import write_card
-from intentmatch.adaptation.proof import Compared, Proof
+from intentmatch.adaptation.proof import BeforeAfter, Proof
 from intentmatch.encoders import hub
 
-PROOF = Proof((Compared("first candidate", 0.9, 0.95, 0.01), Compared("AUROC", 0.97, 0.98)), 1200, 300, 3)
+PROOF = Proof((BeforeAfter("first candidate", 0.9, 0.95, 0.01), BeforeAfter("AUROC", 0.97, 0.98)), 1200, 300, 3)
 
 
 def written(folder: Path, base: Path, name: str | None = None) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from intentmatch.adaptation import Compared, EncoderRecipe, adapt_encoder
+from intentmatch.adaptation import BeforeAfter, EncoderRecipe, adapt_encoder
 from intentmatch.adaptation.languages import anchor_texts, found_translations, lacking, parallel_lines
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
@@ -79,7 +79,7 @@ def _train(model: Any, pairs: list[tuple[str, str]]) -> None:
 
 def proof(
     registry: Registry, settings: Settings, output: Path, **recipe: float
-) -> tuple[dict[str, Compared], Path | None]:
+) -> tuple[dict[str, BeforeAfter], Path | None]:
     found = adapt_encoder(registry, settings, output, EncoderRecipe(steps=20, **recipe), folds=2)
     return {row.name: row for row in found.proof.rows}, found.folder
 

@@ -11,12 +11,12 @@ import pytest
 from fakes import WordHashEncoder
 
 from intentmatch.adaptation.proof import (
-    Answer,
-    Compared,
-    Fold,
-    Measured,
-    Probe,
+    AccuracyProbe,
+    BeforeAfter,
     Proof,
+    ProofAnswer,
+    ProofFold,
+    ProofMeasures,
     folds_of,
     measure,
     proof_of,
@@ -36,11 +36,11 @@ def settings(settings_for: Callable[..., Settings]) -> Settings:
 
 
 @pytest.fixture
-def folds(frames: Registry, settings: Settings) -> list[Fold]:
+def folds(frames: Registry, settings: Settings) -> list[ProofFold]:
     return folds_of(frames, WordHashEncoder(), settings, 3, 0)
 
 
-def test_folds_leave_out_utterances_of_each_intent_and_whole_intents(frames: Registry, folds: list[Fold]) -> None:
+def test_folds_leave_out_utterances_of_each_intent_and_whole_intents(frames: Registry, folds: list[ProofFold]) -> None:
     owner_of = {line.text: intent.name for intent in frames for line in intent.utterances}
     asked: list[str] = []
     for fold in folds:
@@ -59,7 +59,7 @@ def test_folds_leave_out_utterances_of_each_intent_and_whole_intents(frames: Reg
     assert {name for fold in folds for name in owner_of.values() if name not in fold.registry}
 
 
-def test_seed_decides_the_folds(frames: Registry, folds: list[Fold], settings: Settings) -> None:
+def test_seed_decides_the_folds(frames: Registry, folds: list[ProofFold], settings: Settings) -> None:
     assert [fold.messages for fold in folds_of(frames, WordHashEncoder(), settings, 3, 0)] == [
         fold.messages for fold in folds
     ]
@@ -80,7 +80,7 @@ def test_single_fold_is_refused(frames: Registry, settings: Settings) -> None:
 
 
 def test_measured_are_first_candidates_and_probabilities_of_being_in_scope(
-    folds: list[Fold], settings: Settings
+    folds: list[ProofFold], settings: Settings
 ) -> None:
     """Words are shared within an intent only, so that hashed words find every intent."""
     measured = measure(folds[0], WordHashEncoder(), settings, 0.25)
@@ -134,11 +134,11 @@ def test_trained_encoder_is_calibrated_on_messages_that_it_has_not_seen(settings
     assert found.cases.right.tolist() == [answer.right for answer in found.answers]
 
 
-def measured(*answers: tuple[bool, float, bool], languages: float | None = None) -> Measured:
-    return Measured(tuple(Answer(*answer) for answer in answers), languages)
+def measured(*answers: tuple[bool, float, bool], languages: float | None = None) -> ProofMeasures:
+    return ProofMeasures(tuple(ProofAnswer(*answer) for answer in answers), languages)
 
 
-FOLD = Fold(Registry(()), ("m", "n", "o"), ("a", "b", None))
+FOLD = ProofFold(Registry(()), ("m", "n", "o"), ("a", "b", None))
 GOOD = measured((True, 0.9, True), (True, 0.8, True), (False, 0.1, True), languages=0.8)
 
 
@@ -174,7 +174,7 @@ def test_proof_compares_first_candidates_auroc_and_languages() -> None:
     ],
     ids=["first candidate", "AUROC", "verdicts", "languages"],
 )
-def test_model_that_lost_one_of_them_is_not_kept(after: Measured) -> None:
+def test_model_that_lost_one_of_them_is_not_kept(after: ProofMeasures) -> None:
     proof = proof_of([FOLD], [GOOD], [after])
 
     assert not proof.kept
@@ -198,7 +198,7 @@ def test_higher_auroc_alone_is_no_reason_to_keep_a_model() -> None:
 
 @pytest.mark.parametrize(("error", "chance"), [(0.01, True), (0.004, False)])
 def test_gain_within_its_standard_error_may_be_chance(error: float, chance: bool) -> None:
-    proof = Proof((Compared("first candidate", 0.9, 0.905, error),), 100, 0, 2, ("first candidate",))
+    proof = Proof((BeforeAfter("first candidate", 0.9, 0.905, error),), 100, 0, 2, ("first candidate",))
 
     assert proof.kept
     assert proof.perhaps_chance is chance
@@ -223,7 +223,7 @@ def test_overall_accuracy_has_the_expected_share_of_out_of_scope_messages(share:
 
 
 def test_verdicts_are_judged_at_the_threshold_in_use(
-    folds: list[Fold], settings: Settings, settings_for: Callable[..., Settings]
+    folds: list[ProofFold], settings: Settings, settings_for: Callable[..., Settings]
 ) -> None:
     known = [expected is not None for expected in folds[0].expected]
     calibrated = measure(folds[0], WordHashEncoder(), settings, None).answers
@@ -235,11 +235,11 @@ def test_verdicts_are_judged_at_the_threshold_in_use(
 
 @pytest.mark.parametrize(("after", "lost"), [(0.9004, False), (0.899, True), (0.91, False)])
 def test_loss_smaller_than_the_report_shows_is_none(after: float, lost: bool) -> None:
-    assert Compared("AUROC", 0.9005, after).lost == lost
+    assert BeforeAfter("AUROC", 0.9005, after).lost == lost
 
 
-def test_probe_tells_the_held_out_accuracy_at_some_steps(folds: list[Fold]) -> None:
-    probe = Probe(folds[0], 20, 0)
+def test_probe_tells_the_held_out_accuracy_at_some_steps(folds: list[ProofFold]) -> None:
+    probe = AccuracyProbe(folds[0], 20, 0)
     encode = WordHashEncoder().encode
     told = [probe(encode, step) for step in range(1, 21)]
 
@@ -251,7 +251,7 @@ def test_probe_tells_the_held_out_accuracy_at_some_steps(folds: list[Fold]) -> N
 def test_probe_without_messages_says_nothing() -> None:
     one = Registry((Intent("a", (Utterance("m"),)),))
 
-    assert Probe(Fold(one, ("n",), (None,)), 1, 0)(WordHashEncoder().encode, 1) == ""
+    assert AccuracyProbe(ProofFold(one, ("n",), (None,)), 1, 0)(WordHashEncoder().encode, 1) == ""
 
 
 def test_context_tags_are_active_while_measuring(frames: Registry, settings: Settings) -> None:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from fakes import WordHashEncoder
 
-from intentmatch.adaptation.proof import Fold, folds_of
+from intentmatch.adaptation.proof import ProofFold, folds_of
 from intentmatch.adaptation.reranker_proof import Doubtful, doubtful_messages, proof_of
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry
 
-FOLD = Fold(Registry(()), ("m", "n", "o"), ("a", "b", None))
+FOLD = ProofFold(Registry(()), ("m", "n", "o"), ("a", "b", None))
 GAINED = Doubtful(in_scope=True, right_before=False, right_after=True, first_before=True, first_after=True)
 LOST = Doubtful(in_scope=True, right_before=True, right_after=False, first_before=True, first_after=True)
 SAME = Doubtful(in_scope=False, right_before=True, right_after=True, first_before=False, first_after=False)

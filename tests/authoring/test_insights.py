@@ -302,7 +302,7 @@ def test_failed_training_leaves_nobody_waiting(shop: Path, monkeypatch: pytest.M
     matcher = Matcher.load(shop)
     (shop / "shop.yaml").write_text(TEXT.replace("track my parcel", "pursue my parcel"), encoding="utf-8")
     matcher._reloader.reload_provisionally()
-    monkeypatch.setattr("intentmatch.matching.loader.Source.trained", None)
+    monkeypatch.setattr("intentmatch.matching.loader.RegistrySource.trained", None)
 
     with pytest.raises(TypeError):
         matcher._reloader.train()

@@ -318,7 +318,7 @@ _REPLICAS_OF_EVENTS, _REVISIONS = 4, 5
 
 def tenants(count: int) -> Mapping[str, float]:
     """Load so many bots of 200 lines into one process, as `serve` does; return memory and times."""
-    from intentmatch.matching.loader import Source
+    from intentmatch.matching.loader import RegistrySource
     from intentmatch.matching.matcher import Matcher
     from intentmatch.server.bots.folder import BotFolder
     from intentmatch.server.bots.memory import own_bytes
@@ -334,7 +334,7 @@ def tenants(count: int) -> Mapping[str, float]:
         seconds: list[float] = []
         for path in BotFolder(folder / "bots").bots().values():
             start = time.process_time()
-            held.append(Matcher(Source(path, {}, load_encoder=models.encoder)))
+            held.append(Matcher(RegistrySource(path, {}, load_encoder=models.encoder)))
             seconds.append(time.process_time() - start)
             memory.append(_resident())
         first = held[0].match("please tell me about topic 3")

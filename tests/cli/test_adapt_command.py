@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import intentmatch.adaptation
-from intentmatch.adaptation import AdaptedEncoder, AdaptedReranker, Compared, EncoderRecipe, Proof, RerankerRecipe
+from intentmatch.adaptation import AdaptedEncoder, AdaptedReranker, BeforeAfter, EncoderRecipe, Proof, RerankerRecipe
 from intentmatch.adaptation.recipe import LOSSES
 from intentmatch.cli.commands import cli
 
@@ -18,8 +18,8 @@ intents:
   status: {utterances: {en: [where is my order, track my parcel, has it been shipped yet]}}
   cancel: {utterances: {en: [cancel my order, I do not want it any more, call off my purchase]}}
 """
-FIRST = Compared("first candidate", 0.9, 0.925, 0.01)
-PROOF = Proof((FIRST, Compared("AUROC", 0.97, 0.96)), 1200, 300, 3, ("first candidate",))
+FIRST = BeforeAfter("first candidate", 0.9, 0.925, 0.01)
+PROOF = Proof((FIRST, BeforeAfter("AUROC", 0.97, 0.96)), 1200, 300, 3, ("first candidate",))
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from pathlib import Path
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.settings import Settings
 from intentmatch.matching.opinions.decision_judge import SystemOneJudge
-from intentmatch.matching.opinions.judging import Option
+from intentmatch.matching.opinions.judging import IntentOption
 
 OPTIONS = [
-    Option("Where an order is", "The user asks for a parcel.", ("where is my order", "track my parcel")),
-    Option("Réserver un train", None, ("book a train",)),
-    Option("Cancel", None, ()),
+    IntentOption("Where an order is", "The user asks for a parcel.", ("where is my order", "track my parcel")),
+    IntentOption("Réserver un train", None, ("book a train",)),
+    IntentOption("Cancel", None, ()),
 ]
 MESSAGES = [f"my order number {number} please" for number in range(8)]
 NO_ANSWER = {

@@ -10,12 +10,12 @@ import yaml
 
 from intentmatch.distill import Corpus, read_corpus
 from intentmatch.distill.card import write_card
-from intentmatch.distill.student import Table
+from intentmatch.distill.student import TokenVectors
 from intentmatch.encoders.hub import card_languages
 
 
 def card_of(folder: Path, corpus: Corpus, rows: int = 1234) -> str:
-    table = Table(np.zeros((rows, 24), np.float32), np.zeros(1234, np.int32), np.ones(1234, np.float32))
+    table = TokenVectors(np.zeros((rows, 24), np.float32), np.zeros(1234, np.int32), np.ones(1234, np.float32))
     write_card(folder / "README.md", corpus, table, "fake:teacher", 0.98765)
     return (folder / "README.md").read_text(encoding="utf-8")
 

@@ -17,10 +17,10 @@ from safetensors.numpy import load_file
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import InputError
 from intentmatch.distill import ContextRecipe, Corpus, distill_context, read_corpus, read_recipe
-from intentmatch.distill.context_network import Network, parameters
+from intentmatch.distill.context_network import TorchNetwork, parameters
 from intentmatch.distill.export import save_model
 from intentmatch.distill.recipe import write_recipe
-from intentmatch.distill.student import Table
+from intentmatch.distill.student import TokenVectors
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokenizer
 from intentmatch.encoders.checksums import check_checksums
 from intentmatch.encoders.context import FILE, save_context
@@ -43,7 +43,7 @@ def model(toy: Corpus, small: Any, tmp_path: Path) -> Path:
     pieces = {piece: number for number, (piece, _) in enumerate(tokenizer["model"]["vocab"])}
     random = np.random.default_rng(0)
     rows = random.standard_normal((len(pieces), small.dim)).astype(np.float32)
-    table = Table(rows, np.arange(len(pieces), dtype=np.int32), np.ones(len(pieces), dtype=np.float32))
+    table = TokenVectors(rows, np.arange(len(pieces), dtype=np.int32), np.ones(len(pieces), dtype=np.float32))
     save_model(tmp_path / "model", table, tokenizer, {pieces[name] for name in (PADDING, UNKNOWN, SPACE)})
     return tmp_path / "model"
 
@@ -140,8 +140,10 @@ def test_numpy_gives_the_vectors_of_torch(model: Path) -> None:
     }
     save_context(model, {name: value.numpy() for name, value in weights.items()})
     rounded = {name: value.half().float() for name, value in weights.items()}
-    table = Table(tensors["embeddings"].astype(np.float32), np.arange(pieces, dtype=np.int32), tensors["weights"])
-    network = Network(table, rounded)
+    table = TokenVectors(
+        tensors["embeddings"].astype(np.float32), np.arange(pieces, dtype=np.int32), tensors["weights"]
+    )
+    network = TorchNetwork(table, rounded)
     texts = [np.array(text, dtype=np.int32) for text in ([10, 11, 12], [13], [12, 11, 10, 14, 15])]
 
     expected = network.vectors(network.batch(texts)).numpy()

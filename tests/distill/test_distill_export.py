@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 
 from intentmatch.distill import Corpus, Recipe
 from intentmatch.distill.export import flatten, save_model
-from intentmatch.distill.student import Table
+from intentmatch.distill.student import TokenVectors
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokenizer
 from intentmatch.encoders.static import StaticEncoder
 
@@ -24,12 +24,12 @@ def table_of(rows: int, dim: int) -> np.ndarray:
     return table.astype(np.float32)
 
 
-def a_row_each(rows: np.ndarray) -> Table:
+def a_row_each(rows: np.ndarray) -> TokenVectors:
     """The table in which no pieces share a row."""
-    return Table(rows, np.arange(len(rows), dtype=np.int32), np.ones(len(rows), dtype=np.float32))
+    return TokenVectors(rows, np.arange(len(rows), dtype=np.int32), np.ones(len(rows), dtype=np.float32))
 
 
-def saved(folder: Path, table: Table, silent: set[int]) -> dict[str, np.ndarray]:
+def saved(folder: Path, table: TokenVectors, silent: set[int]) -> dict[str, np.ndarray]:
     save_model(folder, table, {}, silent)
     return load_file(folder / "model.safetensors")
 
@@ -60,7 +60,7 @@ def test_silent_tokens_and_zero_rows_have_weight_zero(tmp_path: Path) -> None:
 
 
 def test_shared_rows_keep_the_weight_of_each_token(tmp_path: Path) -> None:
-    table = Table(table_of(3, 16), np.array([2, 0, 1, 0, 2], np.int32), np.array([1, 1, 1, 0.25, 0], np.float32))
+    table = TokenVectors(table_of(3, 16), np.array([2, 0, 1, 0, 2], np.int32), np.array([1, 1, 1, 0.25, 0], np.float32))
 
     tensors = saved(tmp_path, table, {1})
     back = tensors["embeddings"][tensors["mapping"]] * tensors["weights"][:, None]
@@ -75,7 +75,7 @@ def test_static_encoder_gives_the_sums_of_the_table(toy: Corpus, tmp_path: Path)
     described: dict[str, Any] = train_tokenizer(toy, Recipe(pieces=70))
     pieces = [piece for piece, _ in described["model"]["vocab"]]
     random = np.random.default_rng(4)
-    shared = Table(
+    shared = TokenVectors(
         table_of(20, 16),
         random.integers(20, size=len(pieces), dtype=np.int32),
         random.random(len(pieces), dtype=np.float32),

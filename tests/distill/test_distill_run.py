@@ -23,7 +23,7 @@ from intentmatch.core.types import Kind, Vectors
 from intentmatch.distill import Corpus, Recipe, distill, read_corpus, read_recipe
 from intentmatch.distill.export import save_model
 from intentmatch.distill.recipe import write_recipe
-from intentmatch.distill.student import Lines, Table, TrainingData
+from intentmatch.distill.student import StudentData, TargetLines, TokenVectors
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokenizer
 from intentmatch.encoders.static import StaticEncoder
 
@@ -260,19 +260,19 @@ def test_source_of_weight_zero_is_not_trained(toy: Corpus, small: Recipe, tmp_pa
 
 
 @pytest.fixture
-def training_data_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., TrainingData]:
+def training_data_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., StudentData]:
     """Returns the training data that a student would get."""
     pytest.importorskip("torch", reason=NEEDED)
 
     class CapturedError(Exception):
         """Carries the training data."""
 
-    def train(data: TrainingData, *_: object, **__: object) -> None:
+    def train(data: StudentData, *_: object, **__: object) -> None:
         raise CapturedError(data)
 
     monkeypatch.setattr("intentmatch.distill.student.train", train)
 
-    def given(recipe: Recipe, pairs: Sequence[str], english: Sequence[str] = ()) -> TrainingData:
+    def given(recipe: Recipe, pairs: Sequence[str], english: Sequence[str] = ()) -> StudentData:
         (tmp_path / "pairs.tsv").write_text("\n".join(pairs), encoding="utf-8")
         (tmp_path / "english.tsv").write_text("\n".join(english), encoding="utf-8")
         corpus = read_corpus([tmp_path / "pairs.tsv"], [tmp_path / "english.tsv"])
@@ -283,13 +283,13 @@ def training_data_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callabl
     return given
 
 
-def chances(lines: Lines) -> np.ndarray:
+def chances(lines: TargetLines) -> np.ndarray:
     return np.diff(lines.chances, prepend=0.0) / lines.chances[-1]
 
 
 @pytest.mark.parametrize("flatness", [0.0, 0.5, 1.0])
 def test_flatness_sets_the_sampling_of_languages(
-    training_data_of: Callable[..., TrainingData], small: Recipe, flatness: float
+    training_data_of: Callable[..., StudentData], small: Recipe, flatness: float
 ) -> None:
     lines = [f"line {n}\tde\tZeile {n}\tweb" for n in range(12)] + [f"line {n}\tde\tLinie {n}\tbooks" for n in range(4)]
     lines += [f"line {n}\tfr\tligne {n}\tweb" for n in range(4)]
@@ -304,7 +304,7 @@ def test_flatness_sets_the_sampling_of_languages(
 
 @pytest.mark.parametrize("flatness", [0.0, 1.0])
 def test_language_weights_multiply_the_sampling(
-    training_data_of: Callable[..., TrainingData], small: Recipe, flatness: float
+    training_data_of: Callable[..., StudentData], small: Recipe, flatness: float
 ) -> None:
     lines = [f"line {n}\t{code}\tlinea {n}" for code, count in (("es", 8), ("it", 4), ("la", 4)) for n in range(count)]
     recipe = replace(small, flatness=flatness, language_weights={"es": 3.0, "la": 0.0, "de": 9.0}, typos=0.0)
@@ -315,7 +315,7 @@ def test_language_weights_multiply_the_sampling(
     assert not drawn[12:].any()
 
 
-def test_source_weights_apply_to_english(training_data_of: Callable[..., TrainingData], small: Recipe) -> None:
+def test_source_weights_apply_to_english(training_data_of: Callable[..., StudentData], small: Recipe) -> None:
     recipe = replace(small, source_weights={"web": 3.0, "books": 0.0}, typos=0.0)
 
     data = training_data_of(recipe, ["one\tde\teins"], ["two\tweb", "three\tbooks", "four\tart"])
@@ -324,7 +324,7 @@ def test_source_weights_apply_to_english(training_data_of: Callable[..., Trainin
 
 
 def test_typos_are_added_to_the_original_texts(
-    training_data_of: Callable[..., TrainingData], toy: Corpus, small: Recipe
+    training_data_of: Callable[..., StudentData], toy: Corpus, small: Recipe
 ) -> None:
     lines = [f"{toy.sentences[row]}\tde\t{text}" for row, text in zip(toy.rows, toy.translations, strict=True)]
     right = training_data_of(replace(small, typos=0.0), lines)
@@ -341,7 +341,7 @@ def test_typos_are_added_to_the_original_texts(
 
 
 def test_silent_tokens_and_empty_texts_are_not_trained(
-    training_data_of: Callable[..., TrainingData], small: Recipe, tmp_path: Path
+    training_data_of: Callable[..., StudentData], small: Recipe, tmp_path: Path
 ) -> None:
     data = training_data_of(
         replace(small, typos=0.0), ["(one)\tde\t(eins)", "two\the\t\u05b0\u05b1", "three\tde\tdrei"]
@@ -437,7 +437,7 @@ def test_missing_extra_is_reported_before_encoding(
 
 def test_without_torch_the_command_names_the_extra(toy: Corpus, toy_files: tuple[Path, Path], tmp_path: Path) -> None:
     described = train_tokenizer(toy, Recipe(pieces=60))
-    table = Table(np.ones((60, 8), np.float32), np.arange(60, dtype=np.int32), np.ones(60, np.float32))
+    table = TokenVectors(np.ones((60, 8), np.float32), np.arange(60, dtype=np.int32), np.ones(60, np.float32))
     save_model(tmp_path / "teacher", table, described, set())
     words = [
         "distill",

@@ -16,7 +16,7 @@ from safetensors.numpy import load_file
 from intentmatch.core.errors import SettingsError
 from intentmatch.distill import Corpus, Recipe
 from intentmatch.distill.pieces import Pieces
-from intentmatch.distill.student import Lines, Table, TrainingData, _State, train
+from intentmatch.distill.student import StudentData, TargetLines, TokenVectors, _State, train
 from intentmatch.distill.teacher import project
 
 torch = later("torch", reason="needs the extra [distill]")
@@ -40,30 +40,30 @@ def words(toy: Corpus) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def data(toy: Corpus, words: dict[str, int]) -> TrainingData:
+def data(toy: Corpus, words: dict[str, int]) -> StudentData:
     """The toy corpus with uniform sampling."""
 
     def tokenize(texts: Any) -> Pieces:
         return Pieces.from_texts(texts, lambda text: [words[word] for word in text.split()])
 
     english = tokenize(toy.sentences)
-    return TrainingData(
-        translations=Lines(
+    return StudentData(
+        translations=TargetLines(
             tokenize(toy.translations), toy.rows.astype(np.int64), np.cumsum(np.ones(len(toy.translations)))
         ),
-        sentences=Lines(english, np.arange(len(toy.sentences)), np.cumsum(np.ones(len(toy.sentences)))),
+        sentences=TargetLines(english, np.arange(len(toy.sentences)), np.cumsum(np.ones(len(toy.sentences)))),
         english=english,
         targets=project(WordHashEncoder().encode(toy.sentences).astype(np.float16), 24).vectors,
     )
 
 
 @pytest.fixture
-def learn(data: TrainingData, words: dict[str, int], small: Recipe, tmp_path: Path) -> Callable[..., Any]:
+def learn(data: StudentData, words: dict[str, int], small: Recipe, tmp_path: Path) -> Callable[..., Any]:
     """Trains on the toy corpus; returns the table and the reported steps."""
 
     def learned(
         file: str = "student.safetensors", *, stop: int | None = None, more: int = NEVER_USED, **changes: Any
-    ) -> tuple[Table | None, list[tuple[str, int, int | None]]]:
+    ) -> tuple[TokenVectors | None, list[tuple[str, int, int | None]]]:
         updates: list[tuple[str, int, int | None]] = []
 
         def progress(what: str, done: int, total: int | None) -> None:
@@ -89,17 +89,17 @@ def loss_of(news: str) -> dict[str, float]:
     return {name: float(value) for name, value in (part.split() for part in parts)}
 
 
-def same(one: Table, other: Table) -> bool:
+def same(one: TokenVectors, other: TokenVectors) -> bool:
     return all(map(np.array_equal, one, other))
 
 
-def by_piece(table: Table) -> np.ndarray:
+def by_piece(table: TokenVectors) -> np.ndarray:
     """Return the vector of each token."""
     vectors: np.ndarray = table.rows[table.mapping] * table.weights[:, None]
     return vectors
 
 
-def vectors_of(table: Table, pieces: Pieces) -> np.ndarray:
+def vectors_of(table: TokenVectors, pieces: Pieces) -> np.ndarray:
     starts = pieces.starts[:-1]
     sums = np.add.reduceat(by_piece(table)[pieces.numbers], starts, axis=0)
     return sums / np.linalg.norm(sums, axis=1, keepdims=True)
@@ -109,7 +109,7 @@ def vectors_of(table: Table, pieces: Pieces) -> np.ndarray:
 def _random_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start from a random table."""
 
-    def noise(data: TrainingData, recipe: Recipe, size: int, targets: Any) -> Any:
+    def noise(data: StudentData, recipe: Recipe, size: int, targets: Any) -> Any:
         return torch.randn(size, recipe.dim, generator=torch.Generator().manual_seed(5)) * 0.1
 
     monkeypatch.setattr("intentmatch.distill.student._initial_table", noise)
@@ -128,7 +128,7 @@ def test_every_term_of_the_loss_falls(learn: Callable[..., Any]) -> None:
 
 
 @pytest.mark.usefixtures("_random_start")
-def test_texts_approach_their_targets_and_each_other(learn: Callable[..., Any], data: TrainingData) -> None:
+def test_texts_approach_their_targets_and_each_other(learn: Callable[..., Any], data: StudentData) -> None:
     before, after = learn("before", steps=0)[0], learn("after")[0]
 
     assert retrieval_accuracy(before, data) < 0.05
@@ -137,7 +137,7 @@ def test_texts_approach_their_targets_and_each_other(learn: Callable[..., Any], 
     assert agreement(after, data) > 0.8
 
 
-def test_initial_table_is_useful_and_training_improves_it(learn: Callable[..., Any], data: TrainingData) -> None:
+def test_initial_table_is_useful_and_training_improves_it(learn: Callable[..., Any], data: StudentData) -> None:
     before, updates = learn("before", steps=0)
     after, _ = learn("after")
 
@@ -145,13 +145,13 @@ def test_initial_table_is_useful_and_training_improves_it(learn: Callable[..., A
     assert 0.5 < agreement(before, data) < agreement(after, data)
 
 
-def retrieval_accuracy(table: Table, data: TrainingData) -> float:
+def retrieval_accuracy(table: TokenVectors, data: StudentData) -> float:
     """Share of the translations that are nearest to their own English sentence."""
     english, translations = (vectors_of(table, pieces) for pieces in (data.english, data.translations.pieces))
     return float(np.mean((translations @ english.T).argmax(1) == data.translations.rows))
 
 
-def agreement(table: Table, data: TrainingData) -> float:
+def agreement(table: TokenVectors, data: StudentData) -> float:
     """Mean cosine of the English sentences with their targets."""
     return float((vectors_of(table, data.english) * data.targets).sum(1).mean())
 
@@ -275,7 +275,7 @@ ROWS = 30
 
 
 @pytest.fixture
-def state(data: TrainingData, words: dict[str, int], small: Recipe, tmp_path: Path) -> _State:
+def state(data: StudentData, words: dict[str, int], small: Recipe, tmp_path: Path) -> _State:
     """A partly trained student with fewer rows than tokens."""
     recipe = replace(small, rows=ROWS)
     state = _State(data, recipe, len(words) + NEVER_USED, tmp_path / "student.safetensors", "cpu")
@@ -326,7 +326,7 @@ def test_rows_are_shared_once(state: _State) -> None:
     assert all(map(torch.equal, once, (state.table, state.row_of, state.weights)))
 
 
-def test_training_continues_with_shared_rows(learn: Callable[..., Any], data: TrainingData) -> None:
+def test_training_continues_with_shared_rows(learn: Callable[..., Any], data: StudentData) -> None:
     table, _ = learn(rows=ROWS)
 
     assert (table.rows.shape, table.mapping.dtype, table.weights.dtype) == ((ROWS, 24), np.int32, np.float32)
@@ -360,14 +360,14 @@ def test_resuming_around_the_sharing_gives_the_same_table(
     assert same(table, whole)
 
 
-def test_unknown_device_is_refused(data: TrainingData, small: Recipe, tmp_path: Path) -> None:
+def test_unknown_device_is_refused(data: StudentData, small: Recipe, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="device"):
         train(data, small, 200, tmp_path / "student.safetensors", device="abacus")
 
 
 def test_sampling_follows_the_weights() -> None:
     weights = np.array([0, 3, 0, 1, 6, 0])
-    lines = Lines(Pieces.from_texts([""] * 6, lambda _: []), np.arange(6), np.cumsum(weights, dtype=np.float64))
+    lines = TargetLines(Pieces.from_texts([""] * 6, lambda _: []), np.arange(6), np.cumsum(weights, dtype=np.float64))
 
     counts = np.bincount(lines.draw(10_000, np.random.default_rng(0)), minlength=6)
 

@@ -13,7 +13,7 @@ from fakes import WordHashEncoder
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.evaluation import encoder_comparison
-from intentmatch.evaluation.encoder_comparison import Compared, compare_encoders
+from intentmatch.evaluation.encoder_comparison import ComparedEncoder, compare_encoders
 from intentmatch.evaluation.similarity import Pair
 
 FILLER = ["please", "now", "today", "at once", "if you can", "for me", "again", "dear shop", "thanks"]
@@ -46,7 +46,7 @@ def registry() -> Registry:
 
 
 @pytest.fixture(scope="module")
-def rows(registry: Registry, tmp_path_factory: pytest.TempPathFactory) -> list[Compared]:
+def rows(registry: Registry, tmp_path_factory: pytest.TempPathFactory) -> list[ComparedEncoder]:
     folder = tmp_path_factory.mktemp("model")
     (folder / "weights").write_bytes(b"1" * 2_000_000)
     (folder / ".cache").mkdir()
@@ -57,7 +57,7 @@ def rows(registry: Registry, tmp_path_factory: pytest.TempPathFactory) -> list[C
         return compare_encoders(registry, Settings(cache="off"), encoders, pairs=PAIRS)
 
 
-def test_better_encoder_answers_and_refuses_better(rows: list[Compared]) -> None:
+def test_better_encoder_answers_and_refuses_better(rows: list[ComparedEncoder]) -> None:
     good, blind = rows
 
     assert [row.encoder for row in rows] == ["good", "blind:model"]
@@ -70,7 +70,7 @@ def test_better_encoder_answers_and_refuses_better(rows: list[Compared]) -> None
     assert 0 <= good.refused <= 1
 
 
-def test_languages_are_those_of_the_registry_and_of_the_model(rows: list[Compared]) -> None:
+def test_languages_are_those_of_the_registry_and_of_the_model(rows: list[ComparedEncoder]) -> None:
     good, blind = rows
 
     assert (good.covered, good.languages) == (None, None)
@@ -79,7 +79,7 @@ def test_languages_are_those_of_the_registry_and_of_the_model(rows: list[Compare
     assert good.accuracy_by_language["en"] > blind.accuracy_by_language["en"]
 
 
-def test_costs_are_measured(rows: list[Compared]) -> None:
+def test_costs_are_measured(rows: list[ComparedEncoder]) -> None:
     """Hidden folders of a model do not count."""
     good, blind = rows
 
@@ -89,7 +89,9 @@ def test_costs_are_measured(rows: list[Compared]) -> None:
     assert good.dim == 64
 
 
-def test_agreement_needs_pairs(rows: list[Compared], registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agreement_needs_pairs(
+    rows: list[ComparedEncoder], registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(encoder_comparison, "megabytes_of", lambda settings, texts: None)
     small = Registry(tuple(registry)[:2])
     (without,) = compare_encoders(small, Settings(cache="off"), {"good": WordHashEncoder()})

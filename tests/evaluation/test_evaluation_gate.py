@@ -8,7 +8,7 @@ from answers import outcome
 from intentmatch.core.errors import InputError
 from intentmatch.evaluation import Report, ReportPart
 from intentmatch.evaluation.gate import MEASURES, at_least, falls, no_drop
-from intentmatch.evaluation.robustness import RobustnessPart, Trial
+from intentmatch.evaluation.robustness import RobustnessPart, TriedVariation
 
 
 def report(right: int, wrong: int, name: str = "tests") -> Report:
@@ -67,7 +67,9 @@ def test_report_without_cases_passes_no_check():
 def robust(**shares: tuple[int, int]) -> Report:
     """Right and wrong messages of each part."""
     parts = (
-        RobustnessPart(name, (*[Trial(outcome("a", "a"))] * right, *[Trial(outcome("a", "b"))] * wrong))
+        RobustnessPart(
+            name, (*[TriedVariation(outcome("a", "a"))] * right, *[TriedVariation(outcome("a", "b"))] * wrong)
+        )
         for name, (right, wrong) in shares.items()
     )
     return Report(report(1, 0).parts, robustness=tuple(parts))

@@ -21,7 +21,7 @@ from intentmatch.evaluation.robustness import (
     SAMPLE,
     TITLES,
     RobustnessPart,
-    Trial,
+    TriedVariation,
     collect,
     overall,
     unanswerable,
@@ -141,13 +141,18 @@ def test_lists_leave_out_what_the_bot_answers():
     assert everyday - left == {"what's 17 times 23"}
 
 
-def part(name: str, *trials: Trial) -> RobustnessPart:
+def part(name: str, *trials: TriedVariation) -> RobustnessPart:
     return RobustnessPart(name, trials)
 
 
 def test_share_counts_right_answers_and_refusals():
-    typos = part("typos1", Trial(outcome("a", "a"), "x", True), Trial(outcome("a", "b"), "y", True))
-    noise = part("noise", Trial(outcome(None, None)), Trial(outcome(None, "a")), Trial(outcome(None, ("a", "b"))))
+    typos = part("typos1", TriedVariation(outcome("a", "a"), "x", True), TriedVariation(outcome("a", "b"), "y", True))
+    noise = part(
+        "noise",
+        TriedVariation(outcome(None, None)),
+        TriedVariation(outcome(None, "a")),
+        TriedVariation(outcome(None, ("a", "b"))),
+    )
 
     assert (typos.share, typos.share_before) == (0.5, 1.0)
     assert (noise.share, noise.share_before) == (pytest.approx(1 / 3), None)
@@ -155,13 +160,13 @@ def test_share_counts_right_answers_and_refusals():
 
 def test_negated_messages_may_be_refused_or_asked_about_but_not_matched():
     answers = [None, ("a", "b"), "a", "b"]
-    found = part("negated", *(Trial(outcome("a", answer), "x", True) for answer in answers))
+    found = part("negated", *(TriedVariation(outcome("a", answer), "x", True) for answer in answers))
 
     assert found.share == 0.5
 
 
 def test_robustness_is_the_plain_mean_of_parts_with_messages():
-    right, wrong = Trial(outcome("a", "a"), "x", True), Trial(outcome("a", None), "x", True)
+    right, wrong = TriedVariation(outcome("a", "a"), "x", True), TriedVariation(outcome("a", None), "x", True)
 
     assert overall([part("typos1", right, right, right, wrong), part("accents", wrong), part("noise")]) == 0.375
     assert overall([part("noise")]) is None
@@ -169,11 +174,11 @@ def test_robustness_is_the_plain_mean_of_parts_with_messages():
 
 
 def test_worst_mistakes_were_right_before_and_are_the_surest():
-    shy = Trial(outcome("a", "b", confidence=0.5, text="shy"), "x", True)
-    sure = Trial(outcome("a", "b", confidence=0.9, text="sure"), "x", True)
-    refused = Trial(outcome("a", None, confidence=0.3, text="refused"), "x", True)
-    always = Trial(outcome("a", "b", confidence=1.0, text="always"), "x", False)
-    right = Trial(outcome("a", "a", confidence=1.0), "x", True)
+    shy = TriedVariation(outcome("a", "b", confidence=0.5, text="shy"), "x", True)
+    sure = TriedVariation(outcome("a", "b", confidence=0.9, text="sure"), "x", True)
+    refused = TriedVariation(outcome("a", None, confidence=0.3, text="refused"), "x", True)
+    always = TriedVariation(outcome("a", "b", confidence=1.0, text="always"), "x", False)
+    right = TriedVariation(outcome("a", "a", confidence=1.0), "x", True)
 
     ranked = part("typos1", always, refused, right, shy, sure).worst()
 

@@ -8,12 +8,12 @@ import io
 import pytest
 
 from intentmatch.core.errors import InputError
-from intentmatch.studio.message_table import COLUMNS, MOST_MESSAGES, Asked, Row, chosen, read, to_csv
+from intentmatch.studio.message_table import COLUMNS, MOST_MESSAGES, Asked, MessageRow, chosen, read, to_csv
 
 ROWS = [
-    Row(1, "where is it", "matched", "status", 0.9, "where", "status"),
-    Row(2, "إلغاء", "matched", "cancel", 0.8, "ألغ", "status"),
-    Row(3, "=1+1", "out_of_scope", "(status)", 0.1, "", "out_of_scope"),
+    MessageRow(1, "where is it", "matched", "status", 0.9, "where", "status"),
+    MessageRow(2, "إلغاء", "matched", "cancel", 0.8, "ألغ", "status"),
+    MessageRow(3, "=1+1", "out_of_scope", "(status)", 0.1, "", "out_of_scope"),
 ]
 
 

@@ -24,7 +24,7 @@ class _Advance(NamedTuple):
     done: int
 
 
-class Estimate:
+class TimeLeft:
     """The time that one step still needs, from its rate over the last third of its time so far.
 
     A third of the time so far follows work that becomes slower, however long the step is; where work comes in bursts,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from intentmatch.evaluation.metrics import IntentRow, LanguageRow
     from intentmatch.evaluation.outcomes import Outcome
     from intentmatch.evaluation.reports.report import Report, ReportPart
-    from intentmatch.evaluation.robustness import RobustnessPart, Trial
+    from intentmatch.evaluation.robustness import RobustnessPart, TriedVariation
     from intentmatch.evaluation.second_opinion import SecondOpinion
 
 _MOST_INTENTS = 10
@@ -240,7 +240,7 @@ def _out_of_scope(found: Report) -> None:
             output.say(output.style(f"      {_mistake(trial)}", dim=True))
 
 
-def _mistake(trial: Trial) -> str:
+def _mistake(trial: TriedVariation) -> str:
     """Return the message of a trial, the answer, and the line that it was made from or that it is nearest to."""
     from intentmatch.evaluation.reports.number_format import place
 

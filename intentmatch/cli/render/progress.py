@@ -19,7 +19,7 @@ import click
 from intentmatch.text.printable import one_line
 
 if TYPE_CHECKING:
-    from intentmatch.cli.render.estimate import Estimate
+    from intentmatch.cli.render.estimate import TimeLeft
     from intentmatch.runtime.steps import Step
 
 StepProgress = Callable[[str, int, "int | None"], None]
@@ -91,19 +91,19 @@ class Display:
         self._stream, self._clock = stream, clock
         self._lock = threading.RLock()
         self._step: Step | None = None
-        self._estimate: Estimate | None = None
+        self._estimate: TimeLeft | None = None
         self._step_began = clock()
         self._next = self._step_began + (_FIRST_SECONDS if self.in_terminal else _SECONDS_BETWEEN_LINES)
         self._drawn = 0
 
     def update(self, step: Step) -> None:
         """Take note of how far the work is."""
-        from intentmatch.cli.render.estimate import Estimate
+        from intentmatch.cli.render.estimate import TimeLeft
 
         with self._lock:
             now = self._clock()
             if self._step is None or _identity(self._step) != _identity(step) or step.done < self._step.done:
-                self._step_began, self._estimate = now, Estimate(now)
+                self._step_began, self._estimate = now, TimeLeft(now)
             self._step = step
             if self._estimate is not None:
                 self._estimate.update(step, now)

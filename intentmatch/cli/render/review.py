@@ -8,7 +8,7 @@ from intentmatch.cli.render import output
 from intentmatch.core.errors import counted
 
 if TYPE_CHECKING:
-    from intentmatch.review import Quality, Question, Questions, Row
+    from intentmatch.review import Quality, QualityRow, Question, Questions
 
 _UNKNOWN = "-"
 
@@ -54,5 +54,5 @@ def report(questions: Questions, found: Quality) -> None:
     output.say(output.style("  with 95% intervals", dim=True))
 
 
-def _cells(name: str, row: Row) -> list[str]:
+def _cells(name: str, row: QualityRow) -> list[str]:
     return [name, *(_UNKNOWN if one is None else str(one) for one in (row.precision, row.coverage, row.out_of_scope))]

@@ -22,7 +22,7 @@ from intentmatch.deploy.ray.encoders import RayEncoder
 from intentmatch.deploy.ray.engine import require_serve
 from intentmatch.deploy.ray.everywhere import ask_all, concerns_all
 from intentmatch.encoders import load_encoder
-from intentmatch.matching.loader import Source
+from intentmatch.matching.loader import RegistrySource
 from intentmatch.matching.matcher import Matcher
 from intentmatch.server import create_app
 from intentmatch.server.bots.folder import BotFolder
@@ -124,7 +124,7 @@ class Matchers:
             BotFolder(place, settings=settings, load_encoder=self._load_encoder)
             if served["several"]
             else Matcher(
-                Source(place, served_settings(settings, named_on_disk(place)), load_encoder=self._load_encoder)
+                RegistrySource(place, served_settings(settings, named_on_disk(place)), load_encoder=self._load_encoder)
             )
         )
         config = ServerConfig().with_options(**served["server"])

@@ -101,7 +101,7 @@ class AnswerChange(NamedTuple):
         return {**asked, **values, "old": _answer(self.old), "new": _answer(self.new)}
 
 
-class IntentRow(NamedTuple):
+class IntentEffect(NamedTuple):
     """Effect of the edit on one intent."""
 
     intent: str
@@ -153,7 +153,7 @@ def describe_answer(outcome: Outcome) -> str:
 
 def intent_rows(
     edit: RegistryDifference, held_out: Sequence[tuple[Outcome, Outcome]], found: Sequence[AnswerChange]
-) -> list[IntentRow]:
+) -> list[IntentEffect]:
     """Return a row for each intent of the new registry and each removed intent; the worst effect comes first."""
     names = [intent.name for intent in edit.new]
     before_names = {edit.new_name(intent.name): intent for intent in edit.old}
@@ -166,7 +166,7 @@ def intent_rows(
         was = _texts(before_names[name]) if name in before_names else Counter()
         own = [(old.right, new.right) for old, new in held_out if new.case.expected == name]
         rows.append(
-            IntentRow(
+            IntentEffect(
                 intent=name,
                 added=(now - was).total(),
                 removed=(was - now).total(),

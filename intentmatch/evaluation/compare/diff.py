@@ -13,7 +13,7 @@ from intentmatch.core.types import Case
 from intentmatch.evaluation.compare.changes import (
     AnswerChange,
     Effect,
-    IntentRow,
+    IntentEffect,
     RegistryDifference,
     SourceName,
     changes,
@@ -88,7 +88,7 @@ class Diff:
         return tuple(change for a in self.asked for change in changes(a.source, a.old, a.new, self.edit))
 
     @cached_property
-    def intents(self) -> list[IntentRow]:
+    def intents(self) -> list[IntentEffect]:
         """Effect of the edit on each intent."""
         pairs = [pair for a in self.asked if a.source == "held_out" for pair in zip(a.old, a.new, strict=True)]
         return intent_rows(self.edit, pairs, self.changes)

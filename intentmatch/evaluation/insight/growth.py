@@ -37,7 +37,7 @@ _DRAWS = 300
 _INTERVAL = (10.0, 90.0)
 
 
-class Measured(NamedTuple):
+class MeasuredSize(NamedTuple):
     """Held-out cases at one size; arrays have shape `(intents,)`."""
 
     sizes: NDArray[np.int64]
@@ -97,12 +97,12 @@ def learning_curve(cases: HeldOutCases, *, seed: int = 0) -> LearningCurve:
     return LearningCurve(points, tuple(growths(cases.names, measured, seed=seed)))
 
 
-def growths(names: Sequence[str], measured: Sequence[Measured], *, more: int = MORE, seed: int = 0) -> list[Growth]:
+def growths(names: Sequence[str], measured: Sequence[MeasuredSize], *, more: int = MORE, seed: int = 0) -> list[Growth]:
     """Return what `more` utterances would do for each intent that has cases, the one that gains most first.
 
     The intervals come from a parametric bootstrap: the cases are drawn again from the estimated shares.
     """
-    sizes, cases, wrong = (np.array([getattr(one, name) for one in measured]) for name in Measured._fields)
+    sizes, cases, wrong = (np.array([getattr(one, name) for one in measured]) for name in MeasuredSize._fields)
     shares = _drawn_together(cases, wrong)
     gain, error = _gain(sizes, cases, wrong, more)
     random = np.random.default_rng(seed)
@@ -168,13 +168,13 @@ def _kept(registry: Registry, order: NDArray[np.int64], share: float) -> set[int
     return found
 
 
-def _measured(cases: HeldOutCases) -> Measured:
+def _measured(cases: HeldOutCases) -> MeasuredSize:
     registry, held_out = cases.registry, cases.held_out
     count = len(registry)
     known = held_out.known & cases.of_lines
     owners = np.asarray(registry.owners, dtype=np.intp)
     of_line = np.unique(np.asarray(registry.lines, dtype=np.intp))
-    return Measured(
+    return MeasuredSize(
         np.bincount(owners[of_line], minlength=count),
         np.bincount(cases.own[known], minlength=count),
         np.bincount(cases.own[known & ~held_out.right], minlength=count),

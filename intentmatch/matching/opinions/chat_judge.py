@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from intentmatch.matching.opinions.judging import Opinion, Option
+from intentmatch.matching.opinions.judging import IntentOption, Opinion
 from intentmatch.matching.opinions.server_judge import ServerJudge
 
 _INSTRUCTIONS = (
@@ -26,7 +26,7 @@ class ChatJudge(ServerJudge):
 
     kind, path = "chat", "/chat/completions"
 
-    def _ask(self, message: str, options: Sequence[Option]) -> Opinion:
+    def _ask(self, message: str, options: Sequence[IntentOption]) -> Opinion:
         answers = [*map(str, range(1, len(options) + 1)), "none", *(["ask"] if len(options) > 1 else [])]
         asked = {"message": message, "options": [_shown(number, option) for number, option in enumerate(options, 1)]}
         prompt = json.dumps(asked, ensure_ascii=False)
@@ -54,7 +54,7 @@ class ChatJudge(ServerJudge):
 load = ChatJudge.load
 
 
-def _shown(number: int, option: Option) -> dict[str, Any]:
+def _shown(number: int, option: IntentOption) -> dict[str, Any]:
     shown: dict[str, Any] = {"number": str(number), "title": option.title}
     if option.description:
         shown["description"] = option.description

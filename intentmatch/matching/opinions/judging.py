@@ -21,7 +21,7 @@ from intentmatch.text.normalize import clean
 _LINES_OF_AN_INTENT = 3
 
 
-class Option(NamedTuple):
+class IntentOption(NamedTuple):
     """An intent that a judge may choose."""
 
     title: str
@@ -49,7 +49,7 @@ class Judge(Protocol):
     def name(self) -> str:
         """Kind of judge and its model, for display."""
 
-    def judge(self, message: str, options: Sequence[Option]) -> Opinion:
+    def judge(self, message: str, options: Sequence[IntentOption]) -> Opinion:
         """Return an opinion. Raises `UnavailableError` without one; then the verdict stands."""
 
 
@@ -105,13 +105,13 @@ class Judging:
 
     def _option(
         self, candidate: Candidate, vector: NDArray[np.float32], options: ResolvedOptions, scoring: Scoring
-    ) -> Option:
+    ) -> IntentOption:
         intent = self._intents[candidate.intent]
         position = self._positions[candidate.intent]
         rows = scoring.nearest_rows(vector, position, _LINES_OF_AN_INTENT, options.hidden)
         lines = tuple(clean(self._utterances[row].text) for row in rows)
         title = intent.title_in(options.language) or intent.label
-        return Option(title, intent.description, lines, candidate.confidence)
+        return IntentOption(title, intent.description, lines, candidate.confidence)
 
 
 def _offered(asked: Sequence[Candidate]) -> tuple[Candidate, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from intentmatch.core.errors import SettingsError
 from intentmatch.core.settings import Settings
 from intentmatch.matching.opinions.client import OpinionClient
-from intentmatch.matching.opinions.judging import Opinion, Option
+from intentmatch.matching.opinions.judging import IntentOption, Opinion
 from intentmatch.text.redact import redact
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ class ServerJudge(ABC):
             )
         return cls(url, name, settings)
 
-    def judge(self, message: str, options: Sequence[Option]) -> Opinion:
+    def judge(self, message: str, options: Sequence[IntentOption]) -> Opinion:
         """Return the model's choice. Raises `ModelUnavailableError` without a valid answer within all limits."""
         return self._ask(redact(message)[:_MOST_CHARACTERS], [_cut(option) for option in options])
 
     @abstractmethod
-    def _ask(self, message: str, options: Sequence[Option]) -> Opinion:
+    def _ask(self, message: str, options: Sequence[IntentOption]) -> Opinion:
         """Return the model's choice; nothing in the texts is secret or too long."""
 
     def score(self, message: str, utterances: Sequence[str]) -> NDArray[np.float32]:
@@ -74,13 +74,13 @@ class ServerJudge(ABC):
         """
         scores = np.zeros(len(utterances), dtype=np.float32)
         if utterances:
-            choice = self.judge(message, [Option(line, None, ()) for line in utterances]).choice
+            choice = self.judge(message, [IntentOption(line, None, ()) for line in utterances]).choice
             if isinstance(choice, int):
                 scores[choice] = 1.0
         return scores
 
 
-def _cut(option: Option) -> Option:
+def _cut(option: IntentOption) -> IntentOption:
     return option._replace(
         title=option.title[:_MOST_OF_AN_OPTION],
         description=option.description and option.description[:_MOST_OF_AN_OPTION],

@@ -16,8 +16,8 @@ from intentmatch.registry.editing.folder import (
     NEGATIVES,
     TESTS,
     UTTERANCES,
-    Entry,
     Folder,
+    IntentEntry,
     Listing,
     file_language,
     sentence,
@@ -322,7 +322,7 @@ def _with_line(
     return folder.replaced(entry.file, there.entry.document.with_comment(item, comment))
 
 
-def _with_first_line(entry: Entry, key: str, language: str | None, text: str) -> Document:
+def _with_first_line(entry: IntentEntry, key: str, language: str | None, text: str) -> Document:
     """Add the first line of a language to an intent."""
     document, value = entry.document, under(entry.value, key)
     if value is None:

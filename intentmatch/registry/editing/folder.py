@@ -16,7 +16,7 @@ from intentmatch.text.normalize import fold, language_code
 INTENTS, UTTERANCES, NEGATIVES, TESTS = "intents", "utterances", "not", "tests"
 
 
-class Entry(NamedTuple):
+class IntentEntry(NamedTuple):
     """The description of an intent in one file."""
 
     file: Path
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
 class Listing(NamedTuple):
     """The utterances or negatives of an intent in one language and file."""
 
-    entry: Entry
+    entry: IntentEntry
     key: str
     language: str | None
     part: WrittenNode
@@ -50,15 +50,15 @@ class Folder:
         """Return the folder with a file replaced or added."""
         return replace(self, documents={**self.documents, file: document})
 
-    def entries(self, intent: str | None = None) -> Iterator[Entry]:
+    def entries(self, intent: str | None = None) -> Iterator[IntentEntry]:
         """Yield the descriptions of all intents, or of one."""
         for file, document in self.documents.items():
             intents = under(document.root, INTENTS)
             for name, value in intents.resolved.entries if intents else ():
                 if intent in (None, name.text.strip()):
-                    yield Entry(file, document, name, value)
+                    yield IntentEntry(file, document, name, value)
 
-    def require(self, intent: str) -> list[Entry]:
+    def require(self, intent: str) -> list[IntentEntry]:
         """Return the descriptions of an intent. Raises `UnknownNameError` if there are none."""
         found = list(self.entries(intent))
         if not found:

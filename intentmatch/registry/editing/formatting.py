@@ -49,7 +49,7 @@ def formatted(document: Document) -> Document:
     """Return a file in the standard layout. Raises `InputError` if that would change its content."""
     refusal = InputError(f"{document.path} cannot be formatted without changing its content. Format it by hand")
     try:
-        new = document.replaced(_LineWriter(document.body).text(document.root))
+        new = document.replaced(_FormattedLines(document.body).text(document.root))
     except yaml.YAMLError:
         raise refusal from None
     if _content(new) != _content(document):
@@ -72,7 +72,7 @@ class _Note(NamedTuple):
     """Whether it is alone on its line."""
 
 
-class _LineWriter:
+class _FormattedLines:
     """Writes the formatted lines from top to bottom."""
 
     def __init__(self, body: str) -> None:

@@ -61,7 +61,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-class Answer(NamedTuple):
+class RegistryAnswer(NamedTuple):
     """A result, and the registry that it comes from."""
 
     result: MatchResult
@@ -73,7 +73,7 @@ class _Message(NamedTuple):
 
     said: str | Hypotheses
     options: MatchOptions
-    answer: asyncio.Future[Answer]
+    answer: asyncio.Future[RegistryAnswer]
 
 
 @dataclass(slots=True, eq=False)
@@ -139,7 +139,9 @@ class BatchQueue:
         self.shadows = ShadowQueue()
         """Messages that candidates match beside the answers, all bots together."""
 
-    async def match(self, matcher: Matcher, said: str | Hypotheses, options: MatchOptions = _NO_OPTIONS) -> Answer:
+    async def match(
+        self, matcher: Matcher, said: str | Hypotheses, options: MatchOptions = _NO_OPTIONS
+    ) -> RegistryAnswer:
         """Match one message, as `Matcher.match` does.
 
         Raises `ProblemError` (503, with the time to retry) if the queue is full or the message waited too long, and
@@ -294,22 +296,22 @@ class BatchQueue:
         return ProblemError(ProblemDetails.for_status(503, detail, kind=_BUSY), {"Retry-After": str(seconds)})
 
 
-def _answers(matcher: Matcher, batch: Sequence[_Message]) -> list[Answer | Exception]:
+def _answers(matcher: Matcher, batch: Sequence[_Message]) -> list[RegistryAnswer | Exception]:
     """Match a batch against one registry; an error of one message, or of all, takes the place of its answer."""
     try:
         snapshot = matcher.snapshot()
         results = snapshot.match_each([(message.said, message.options) for message in batch])
     except Exception as error:  # noqa: BLE001 - every caller must get an answer
         return [error] * len(batch)
-    return [each if isinstance(each, Exception) else Answer(each, snapshot.registry) for each in results]
+    return [each if isinstance(each, Exception) else RegistryAnswer(each, snapshot.registry) for each in results]
 
 
-def _resolve(batch: Sequence[_Message], answers: Sequence[Answer | Exception]) -> None:
+def _resolve(batch: Sequence[_Message], answers: Sequence[RegistryAnswer | Exception]) -> None:
     for message, answer in zip(batch, answers, strict=True):
         _set(message.answer, answer)
 
 
-def _set(future: asyncio.Future[Answer], answer: Answer | Exception) -> None:
+def _set(future: asyncio.Future[RegistryAnswer], answer: RegistryAnswer | Exception) -> None:
     if future.done():  # the client has gone
         return
     if isinstance(answer, Exception):

@@ -15,7 +15,7 @@ from intentmatch.authoring.read_limits import served_settings
 from intentmatch.core.errors import DatabaseError, IntentMatchError, Problem, RegistryError, public_text
 from intentmatch.core.types import Registry
 from intentmatch.inbox import Inbox
-from intentmatch.matching.loader import Source
+from intentmatch.matching.loader import RegistrySource
 from intentmatch.matching.matcher import Matcher
 from intentmatch.registry.reading.snapshot import Content, content
 from intentmatch.server.bots.batching import BatchQueue
@@ -95,9 +95,9 @@ class BotLoader:
         check = partial(Inbox.from_settings, address=address)
 
         def load(small: Registry) -> None:
-            Source(small, settings, load_encoder=models.encoder, load_reranker=models.reranker, check=check).engine(
-                None
-            )
+            RegistrySource(
+                small, settings, load_encoder=models.encoder, load_reranker=models.reranker, check=check
+            ).engine(None)
 
         return why_not(load, registry, list(registry.settings), in_database=address is not None)
 
@@ -108,7 +108,9 @@ class BotLoader:
         settings = self._folder.settings_of(pooled.name)
         settings = served_settings(settings, self._named_on_disk.get(pooled.name, []))
         models = self._models
-        matcher = Matcher(Source(pooled.path, settings, load_encoder=models.encoder, load_reranker=models.reranker))
+        matcher = Matcher(
+            RegistrySource(pooled.path, settings, load_encoder=models.encoder, load_reranker=models.reranker)
+        )
         pooled.measure(matcher)
         return matcher
 

@@ -20,7 +20,7 @@ from intentmatch.core.types import SlotKind, Value
 from intentmatch.matching.matcher import Matcher
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.auth.authorisation import authorised, bearer
-from intentmatch.server.protocols.host import Body, Host, Protocol, confidence, read, refused
+from intentmatch.server.protocols.host import Body, Protocol, ProtocolHost, confidence, read, refused
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 NONE = "None"
@@ -64,7 +64,7 @@ class _Task(Body):
     parameters: _Parameters
 
 
-def protocol(host: Host) -> Protocol:
+def protocol(host: ProtocolHost) -> Protocol:
     """Make the route of CLU."""
     router = APIRouter(include_in_schema=False)
 

@@ -15,7 +15,7 @@ from pydantic import Field, StrictBool, StrictStr, field_validator
 from starlette.responses import JSONResponse, Response
 
 from intentmatch.server.auth.authorisation import authorised, bearer
-from intentmatch.server.protocols.host import Host, Protocol, read, refused
+from intentmatch.server.protocols.host import Protocol, ProtocolHost, read, refused
 from intentmatch.server.protocols.model_list import model_name
 from intentmatch.server.protocols.openai import error_response
 from intentmatch.server.protocols.typed_decisions import (
@@ -103,7 +103,7 @@ class _Request(StrictModel):
     questions: Annotated[list[_Question], Field(min_length=1, max_length=MAX_QUESTIONS)]
 
 
-def protocol(host: Host) -> Protocol:
+def protocol(host: ProtocolHost) -> Protocol:
     """Make the route of decisions."""
     router = APIRouter(include_in_schema=False)
     deciders = Deciders(host)

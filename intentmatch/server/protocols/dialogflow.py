@@ -43,7 +43,7 @@ from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server.auth.authorisation import authorised, bearer
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.protocols.dialogflow_session import Session, Sessions, fallback_text
-from intentmatch.server.protocols.host import Body, Host, Protocol, confidence, read, refused
+from intentmatch.server.protocols.host import Body, Protocol, ProtocolHost, confidence, read, refused
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 from intentmatch.text.normalize import language_code, language_range
 
@@ -117,7 +117,7 @@ class _Fulfilled(Body):
     followup_event_input: Annotated[dict[str, Any], Field(max_length=0)] | None = None
 
 
-def protocol(host: Host) -> Protocol:
+def protocol(host: ProtocolHost) -> Protocol:
     """Make the routes of Dialogflow. Raises `InputError` if the fulfillment URL is invalid."""
     router = APIRouter(include_in_schema=False)
     webhook = _Webhook(host.fulfillment) if host.fulfillment is not None else None
@@ -178,7 +178,7 @@ def _activate(session: Session, contexts: Iterable[_Context]) -> None:
         session.activate(context.name.rpartition("/")[2], context.lifespan_count, context.parameters)
 
 
-async def _reply(host: Host, bot: Bot, query: _Text, session: Session, conversation: str) -> _Reply:
+async def _reply(host: ProtocolHost, bot: Bot, query: _Text, session: Session, conversation: str) -> _Reply:
     """Match a message, or read the value of the slot that was asked for; change the session accordingly."""
     matcher = bot.matcher_for(conversation)
     tags = session.tags(matcher.registry)

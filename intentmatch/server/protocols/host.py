@@ -33,7 +33,7 @@ class Protocol:
 
 
 @dataclass(frozen=True)
-class Host:
+class ProtocolHost:
     """What the server gives a protocol: its bots and limits."""
 
     bot_named: Callable[[Request, str | None], Awaitable[Bot]]

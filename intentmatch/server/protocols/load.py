@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from intentmatch.core.errors import InputError, UnknownNameError
 from intentmatch.server.protocols import clu, decisions, dialogflow, openai, rasa, systemone
-from intentmatch.server.protocols.host import Host, Protocol
+from intentmatch.server.protocols.host import Protocol, ProtocolHost
 
-PROTOCOLS: Mapping[str, Callable[[Host], Protocol]] = {
+PROTOCOLS: Mapping[str, Callable[[ProtocolHost], Protocol]] = {
     "rasa": rasa.protocol,
     "clu": clu.protocol,
     "dialogflow": dialogflow.protocol,
@@ -22,7 +22,7 @@ PROTOCOLS: Mapping[str, Callable[[Host], Protocol]] = {
 }
 
 
-def load_protocols(names: Iterable[str], host: Host) -> list[Protocol]:
+def load_protocols(names: Iterable[str], host: ProtocolHost) -> list[Protocol]:
     """Return the protocols of these names, each once.
 
     Raises `InputError` for an unknown name, and for a host with a fulfillment URL but no Dialogflow.

@@ -8,7 +8,7 @@ from fastapi import Request
 
 from intentmatch.core.types import Encoder
 from intentmatch.server.bots.bot import Bot
-from intentmatch.server.protocols.host import Host
+from intentmatch.server.protocols.host import ProtocolHost
 
 # System One's clients need a date, OpenAI's a time, neither of which a registry or an encoder has.
 _NO_DATE, _NO_TIME = "1970-01-01", 0
@@ -19,7 +19,7 @@ def model_name(bot: Bot) -> str:
     return bot.name or "intentmatch"
 
 
-async def model_list(host: Host, request: Request) -> dict[str, Any]:
+async def model_list(host: ProtocolHost, request: Request) -> dict[str, Any]:
     """Return the models of a server: its encoder for OpenAI's clients, its bots for those of System One."""
     listed: dict[str, Any] = {}
     if "openai" in host.protocols and host.names_of_bots is None:

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from intentmatch.core.types import Encoder, Vectors
 from intentmatch.server.auth.authorisation import authorised, bearer
 from intentmatch.server.middleware.problems import ProblemError
-from intentmatch.server.protocols.host import Host, Protocol, read, refused
+from intentmatch.server.protocols.host import Protocol, ProtocolHost, read, refused
 from intentmatch.server.protocols.model_list import encoder_model, model_list
 from intentmatch.server.routes.schemas.problem_details import ErrorItem, ProblemDetails
 
@@ -33,7 +33,7 @@ class _Embeddings(BaseModel):
     dimensions: int | None = None
 
 
-def protocol(host: Host) -> Protocol:
+def protocol(host: ProtocolHost) -> Protocol:
     """Make the routes of OpenAI."""
     router = APIRouter(include_in_schema=False)
 
@@ -81,7 +81,7 @@ def _authorise(request: Request) -> None:
         raise refused(401, "Incorrect API key provided.")
 
 
-def _texts(given: str | list[Any], host: Host) -> list[str]:
+def _texts(given: str | list[Any], host: ProtocolHost) -> list[str]:
     texts = [given] if isinstance(given, str) else given
     if not 0 < len(texts) <= host.max_batch:
         raise _wrong("input", f"There are {len(texts)} texts; a request may hold 1 to {host.max_batch}.")

@@ -20,7 +20,7 @@ from intentmatch.core.result import Candidate, Entity, MatchResult
 from intentmatch.core.types import Registry
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.auth.authorisation import authorised, bearer, needs_key
-from intentmatch.server.protocols.host import Host, Protocol, read, refused
+from intentmatch.server.protocols.host import Protocol, ProtocolHost, read, refused
 from intentmatch.server.protocols.rasa_payload import Payload
 from intentmatch.server.protocols.rasa_retrieval import decided, groups_of, ranking, response_selector
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
@@ -42,7 +42,7 @@ class _Message(BaseModel):
     token: str | None = None
 
 
-def protocol(host: Host) -> Protocol:
+def protocol(host: ProtocolHost) -> Protocol:
     """Make the routes of Rasa."""
     router = APIRouter(include_in_schema=False)
 

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field, model_validator
 from starlette.responses import JSONResponse, Response
 
 from intentmatch.server.auth.authorisation import authorised, bearer
-from intentmatch.server.protocols.host import Host, Protocol, read, refused
+from intentmatch.server.protocols.host import Protocol, ProtocolHost, read, refused
 from intentmatch.server.protocols.model_list import model_list, model_name
 from intentmatch.server.protocols.typed_decisions import (
     MAX_OPTIONS,
@@ -123,7 +123,7 @@ class _Request(StrictModel):
     ]
 
 
-def protocol(host: Host) -> Protocol:
+def protocol(host: ProtocolHost) -> Protocol:
     """Make the routes of System One."""
     router = APIRouter(include_in_schema=False)
     deciders = Deciders(host)

@@ -22,7 +22,7 @@ from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.encode import encode_all
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.bots.bot import Bot
-from intentmatch.server.protocols.host import Host, confidence, refused
+from intentmatch.server.protocols.host import ProtocolHost, confidence, refused
 from intentmatch.text.normalize import clean, fold, in_words
 
 MAX_QUESTIONS = 400
@@ -129,7 +129,7 @@ _AVERAGE = 0.25
 class Deciders:
     """Makes a decider for each message; keeps the vectors of texts, because callers send the same options again."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: ProtocolHost) -> None:
         self._host = host
         self._kept: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
 

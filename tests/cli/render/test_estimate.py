@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from intentmatch.cli.render.estimate import Estimate, in_words
+from intentmatch.cli.render.estimate import TimeLeft, in_words
 from intentmatch.runtime.steps import Step
 
 HALF = 0.5
@@ -19,7 +19,7 @@ def estimates(durations: Iterable[float], every: float = 1.0) -> list[tuple[floa
         now += duration
         ends.append(now)
     total, whole = len(ends), now
-    estimate = Estimate(0.0)
+    estimate = TimeLeft(0.0)
     estimate.update(Step("work", 0, total), 0.0)
     found, done, moment = [], 0, every
     while moment < whole:
@@ -75,14 +75,14 @@ def test_no_estimate_before_it_means_something():
 
 
 def test_one_item_is_no_rate():
-    estimate = Estimate(0.0)
+    estimate = TimeLeft(0.0)
     estimate.update(Step("work", 1, 10), 30.0)
 
     assert estimate.seconds_left(31.0) is None
 
 
 def test_unknown_total_has_no_estimate():
-    estimate = Estimate(0.0)
+    estimate = TimeLeft(0.0)
     for second in range(1, 9):
         estimate.update(Step("work", second, None), second)
 
@@ -90,7 +90,7 @@ def test_unknown_total_has_no_estimate():
 
 
 def test_silence_longer_than_any_before_makes_the_estimate_grow():
-    estimate = Estimate(0.0)
+    estimate = TimeLeft(0.0)
     for second in range(1, 11):
         estimate.update(Step("work", second, 20), second)
 
@@ -102,7 +102,7 @@ def test_silence_longer_than_any_before_makes_the_estimate_grow():
 
 
 def test_estimate_of_the_work_itself_counts_down():
-    estimate = Estimate(0.0)
+    estimate = TimeLeft(0.0)
     estimate.update(Step("work", 0, 100, None), 0.0)
     estimate.update(Step("work", 10, 100, 60.0), 10.0)
 

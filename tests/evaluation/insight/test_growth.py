@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from intentmatch.core.types import Intent, Registry, Utterance
-from intentmatch.evaluation.insight.growth import Measured, _kept, growths, learning_curve
+from intentmatch.evaluation.insight.growth import MeasuredSize, _kept, growths, learning_curve
 from intentmatch.evaluation.insight.held_out_cases import HeldOutCases
 
 SIZES = (10, 20, 30, 40)
 
 
-def measured(*errors: tuple[float, float, float, float], cases: int = 400) -> list[Measured]:
+def measured(*errors: tuple[float, float, float, float], cases: int = 400) -> list[MeasuredSize]:
     """Cases of intents with these shares of errors at the four sizes."""
     count = len(errors)
     return [
-        Measured(
+        MeasuredSize(
             np.full(count, size),
             np.full(count, cases),
             np.array([round(cases * of_intent[place]) for of_intent in errors]),

@@ -15,7 +15,7 @@ from intentmatch.evaluation import Report, ReportPart, evaluate
 from intentmatch.evaluation.gate import Check
 from intentmatch.evaluation.reports.html import to_html
 from intentmatch.evaluation.reports.junit import to_junit
-from intentmatch.evaluation.robustness import RobustnessPart, Trial
+from intentmatch.evaluation.robustness import RobustnessPart, TriedVariation
 
 NASTY = "</script><img src=x onerror=alert(1)>\"'&]]>\x00\x1b\ud800 नमस्ते"
 CHECKS = [Check("fail-under", True, "fine"), Check("max-drop", False, "a < b")]
@@ -150,10 +150,12 @@ def test_junit_without_checks_has_no_gate_suite(report: Report):
 @pytest.fixture
 def mistyped() -> Report:
     trials = (
-        Trial(outcome("status", "cancel", confidence=0.93, text="where is my ordre <b>"), "where is my order", True),
-        Trial(outcome("status", "status", text="track my parcle"), "track my parcel", True),
+        TriedVariation(
+            outcome("status", "cancel", confidence=0.93, text="where is my ordre <b>"), "where is my order", True
+        ),
+        TriedVariation(outcome("status", "status", text="track my parcle"), "track my parcel", True),
     )
-    noise = (Trial(outcome(None, "status", text="xq zzv")),)
+    noise = (TriedVariation(outcome(None, "status", text="xq zzv")),)
     parts = (RobustnessPart("typos1", trials), RobustnessPart("accents", ()), RobustnessPart("noise", noise))
     return Report((ReportPart("tests", (outcome("a", "a"),)),), robustness=parts)
 
@@ -173,9 +175,9 @@ def test_page_shows_the_share_of_each_part_and_its_worst_messages(mistyped: Repo
 
 def test_page_says_the_share_that_is_assumed_and_shows_messages_that_are_accepted():
     trials = (
-        Trial(outcome(None, "status", confidence=0.91, text="will it rain?")),
-        Trial(outcome(None, None, text="who won?")),
-        Trial(outcome(None, ("status", "cancel"), text="asked about, not accepted")),
+        TriedVariation(outcome(None, "status", confidence=0.91, text="will it rain?")),
+        TriedVariation(outcome(None, None, text="who won?")),
+        TriedVariation(outcome(None, ("status", "cancel"), text="asked about, not accepted")),
     )
     facts = {"out_of_scope_share": 0.2, "out_of_scope_share_from": "shop.yaml:3"}
     parts = (RobustnessPart("noise", ()), RobustnessPart("everyday", trials))
@@ -192,7 +194,7 @@ def test_page_says_the_share_that_is_assumed_and_shows_messages_that_are_accepte
 
 @pytest.mark.parametrize(("count", "said"), [(25, False), (27, True)])
 def test_page_says_how_many_messages_it_leaves_out(count: int, said: bool):
-    trials = tuple(Trial(outcome(None, "status", text=f"message {number}")) for number in range(count))
+    trials = tuple(TriedVariation(outcome(None, "status", text=f"message {number}")) for number in range(count))
     parts = (RobustnessPart("everyday", trials),)
 
     text = read(to_html(Report((ReportPart("tests", (outcome("a", "a"),)),), robustness=parts))).text

@@ -15,10 +15,13 @@ from intentmatch.core.errors import ModelUnavailableError, SettingsError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Reranker
 from intentmatch.matching.opinions.chat_judge import ChatJudge
-from intentmatch.matching.opinions.judging import Option
+from intentmatch.matching.opinions.judging import IntentOption
 from intentmatch.matching.reranker import load_reranker
 
-OPTIONS = [Option("Where is my order?", "A parcel.", ("track my order",)), Option("Cancel", None, ("stop my order",))]
+OPTIONS = [
+    IntentOption("Where is my order?", "A parcel.", ("track my order",)),
+    IntentOption("Cancel", None, ("stop my order",)),
+]
 
 
 @pytest.fixture

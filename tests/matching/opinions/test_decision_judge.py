@@ -17,10 +17,13 @@ from intentmatch.core.types import Case, Reranker
 from intentmatch.evaluation.run import evaluate
 from intentmatch.evaluation.second_opinion import measure_reranker
 from intentmatch.matching.opinions.decision_judge import DecisionJudge
-from intentmatch.matching.opinions.judging import Option
+from intentmatch.matching.opinions.judging import IntentOption
 from intentmatch.matching.reranker import load_reranker
 
-OPTIONS = [Option("Where is my order?", "A parcel.", ("track my order",)), Option("Cancel", None, ("stop my order",))]
+OPTIONS = [
+    IntentOption("Where is my order?", "A parcel.", ("track my order",)),
+    IntentOption("Cancel", None, ("stop my order",)),
+]
 NAMES = ["Where is my order?", "Cancel", "none"]
 SHARES = (0.55, 0.3, 0.15)
 KINDS = ["systemone", "decisions"]
@@ -125,7 +128,11 @@ def test_single_option_is_not_asked_about(judge: DecisionJudge, server: OpinionS
 
 
 def test_titles_stay_apart_from_each_other_and_from_none(judge: DecisionJudge, server: OpinionServer) -> None:
-    options = [Option("None", None, ()), Option("Cancel", None, ("stop",)), Option("Cancel", None, ("the order",))]
+    options = [
+        IntentOption("None", None, ()),
+        IntentOption("Cancel", None, ("stop",)),
+        IntentOption("Cancel", None, ("the order",)),
+    ]
 
     assert judge.judge("the order", options).choice == 2
     assert all(name in json.dumps(server.asked) for name in ("None (2)", "Cancel (2)"))
@@ -265,6 +272,6 @@ def test_another_bot_is_asked_as_a_decision_model(bot: Callable[..., Matcher], k
         judge = load_reranker(Settings(reranker=f"{kind}:{url}/v1/{kind}#any", reranker_seconds=20.0))
         assert isinstance(judge, DecisionJudge)
 
-        choice = judge.judge("hello there", [Option("cancel", None, ()), Option("greet", None, ())]).choice
+        choice = judge.judge("hello there", [IntentOption("cancel", None, ()), IntentOption("greet", None, ())]).choice
 
     assert choice == 1

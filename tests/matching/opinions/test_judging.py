@@ -9,7 +9,7 @@ import pytest
 
 from intentmatch import Matcher
 from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.matching.opinions.judging import Opinion, Option
+from intentmatch.matching.opinions.judging import IntentOption, Opinion
 
 DOUBTFUL = "my order now please"
 
@@ -21,9 +21,9 @@ class FixedJudge:
 
     def __init__(self, choice: Any) -> None:
         self.choice = choice
-        self.shown: list[tuple[str, Sequence[Option]]] = []
+        self.shown: list[tuple[str, Sequence[IntentOption]]] = []
 
-    def judge(self, message: str, options: Sequence[Option]) -> Opinion:
+    def judge(self, message: str, options: Sequence[IntentOption]) -> Opinion:
         self.shown.append((message, options))
         if self.choice is None:
             raise ModelUnavailableError("nobody is at home")

@@ -24,7 +24,7 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.settings import Settings
 from intentmatch.encoders import load_encoder
 from intentmatch.inbox import Inbox
-from intentmatch.matching.loader import Source
+from intentmatch.matching.loader import RegistrySource
 from intentmatch.server import BotFolder, create_app
 from intentmatch.server.bots import bot_loader, model_pool, pooled_bot
 from intentmatch.server.bots.folder import is_bot_folder
@@ -38,14 +38,14 @@ BROKEN = "intents:\n  greet: {}\n"
 
 def loads(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object] = lambda: None) -> list[str]:
     """Collect the matchers that are loaded from now on."""
-    original, found = Source.engine, []
+    original, found = RegistrySource.engine, []
 
-    def engine(self: Source, *args: Any, **options: Any) -> Any:
+    def engine(self: RegistrySource, *args: Any, **options: Any) -> Any:
         found.append(Path(str(self.path)).name)
         before()
         return original(self, *args, **options)
 
-    monkeypatch.setattr(Source, "engine", engine)
+    monkeypatch.setattr(RegistrySource, "engine", engine)
     return found
 
 
@@ -280,9 +280,11 @@ def test_bot_answers_while_it_is_unloaded(several: Path, monkeypatch: pytest.Mon
 def test_bots_with_the_same_settings_share_an_encoder(several: Path) -> None:
     """The last bot that is freed frees it too."""
     models = model_pool.ModelPool()
-    first, second = (Matcher(Source(several / name, {}, load_encoder=models.encoder)) for name in ("bank", "shop"))
+    first, second = (
+        Matcher(RegistrySource(several / name, {}, load_encoder=models.encoder)) for name in ("bank", "shop")
+    )
     assert first.encoder is second.encoder
-    other = Matcher(Source(several / "pizza", {"precision": "float16"}, load_encoder=models.encoder))
+    other = Matcher(RegistrySource(several / "pizza", {"precision": "float16"}, load_encoder=models.encoder))
     assert other.encoder is not first.encoder
     assert len(models._models) == 2
     del first

@@ -107,6 +107,7 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
         "parts": _NUMBERS,
         "fixed": _NUMBERS,
         "scales": _NUMBERS,
+        "vague": phrases,
     },
     "ordinals": {
         "words": _WORDS_BY_NUMBER,

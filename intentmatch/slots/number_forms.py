@@ -22,7 +22,9 @@ class NumberForms(NamedTuple):
     fixed: Mapping[str, float] = {}
     """Other numbers."""
     scales: Mapping[str, float] = {}
-    """Scales behind a number, beside those of the number words."""
+    """Scales behind a number, beside those of the number words, and the parts of "three [fifths]"."""
+    vague: str = ""
+    """Words before a scale that make no number of it: "[several] thousand"."""
 
 
 NOT_MINUS = "".join(f"(?<!{word} )" for word in ("au", "du", "al", "lo", "pelo", "ao", "les", "mas o"))

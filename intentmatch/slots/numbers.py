@@ -23,6 +23,7 @@ _MEGA = re.compile("(?<=[0-9])M(?![A-Za-z])")
 """A letter that is a scale as a capital only: "1.5M"."""
 _BESIDE = re.compile("[ \u00a0-]?")
 _LEAST_SCALE = 1000
+_SCALES_ALONE = frozenset([100, 1000, 10**5, 10**6, 10**7, 10**9])
 _TOO_LARGE = 10**18  # numbers in digits have as many at most
 _LONGEST_BEFORE = 28
 """Characters before a number that are searched for a sign, or for a part of its scale."""
@@ -92,7 +93,10 @@ class _NumberPatterns(NamedTuple):
     fixed: re.Pattern[str]
     values: Mapping[str, float]
     scale: re.Pattern[str]
+    scale_at_end: re.Pattern[str]
     scales: Mapping[str, float]
+    vague: re.Pattern[str]
+    """Words before a scale that make no number of it."""
 
 
 def _single(message: Message, patterns: _NumberPatterns) -> Iterator[NumberAt]:
@@ -140,8 +144,14 @@ class _NumberJoiner:
             self._done.append(self._scaled(self._in_parts(number)))
 
     def numbers(self) -> list[NumberAt]:
-        """Return the numbers, with their signs."""
-        return [self._signed(one) for one in self._done]
+        """Return the numbers, with their signs; not "several thousand"."""
+        return [self._signed(one) for one in self._done if not self._is_vague(one)]
+
+    def _is_vague(self, number: NumberAt) -> bool:
+        """Return whether a scale alone stands behind a word such as "several"."""
+        place = max(number.start - _LONGEST_BEFORE, 0)
+        is_scale = number.value in _SCALES_ALONE
+        return is_scale and self._patterns.vague.search(self._text, place, number.start) is not None
 
     def _joined(self, before: NumberAt, number: NumberAt) -> NumberAt | None:
         """Return "3" and "million", or "two point" and "five", as one number; None for two numbers."""
@@ -198,8 +208,10 @@ class _NumberJoiner:
             number = NumberAt(number.start, more.end(), _tidy(value), number.scale)
         return number
 
-    def _last_scale(self, number: NumberAt) -> int:
-        """Return what "and a half" is half of: the million of "a million and a half"."""
+    def _last_scale(self, number: NumberAt) -> int | float:
+        """Return what "and a half" is half of: the million of "a million and a half", a dozen of "two dozen"."""
+        if said := self._patterns.scale_at_end.search(self._text, number.start, number.end):
+            return self._patterns.scales[said["scale"]]
         if self._text[number.end - 1].isdecimal():
             return 1
         scales = (10**9, 10**6, 10**3)
@@ -238,7 +250,9 @@ def _patterns(language: str) -> _NumberPatterns:
         re.compile(any_of(values)),
         values,
         re.compile(rf"{gap}(?P<scale>{any_of(scales)})\.?"),
+        re.compile(rf"(?P<scale>{any_of(scales)})\.?$"),
         scales,
+        re.compile(f"(?:{any_of(map(plain, own.vague.split('|')))}){gap}$"),
     )
 
 

@@ -168,6 +168,13 @@ def test_adjacent_numbers_stay_apart_and_articles_are_not_numbers(language, text
         ("en", "three point one four", 3.14),
         ("en", "two and a half million", 2_500_000),
         ("en", "half a million", 500_000),
+        ("en", "three fifths", 0.6),
+        ("de", "drei Fünftel", 0.6),
+        ("fr", "trois cinquièmes", 0.6),
+        ("ru", "три пятых", 0.6),
+        ("en", "two dozen and a half", 30),
+        ("es", "dos docenas y media", 30),
+        ("pt", "uma dúzia e meia", 18),
         ("en", "2 million five hundred thousand", 2_500_000),
         ("en", "two and three quarters", 2.75),
         ("en", "3 dozen", 36),
@@ -258,3 +265,19 @@ def chinese(number: int) -> str:
 )
 def test_any_text_gives_valid_hits(text, language):
     found(NUMBERS, text, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "several thousand"),
+        ("en", "a few hundred people"),
+        ("de", "einige tausend Euro"),
+        ("fr", "quelques mille"),
+        ("it", "diverse mila"),
+        ("ru", "несколько тысяч"),
+        ("tr", "birkaç bin"),
+    ],
+)
+def test_scale_behind_a_vague_word_is_no_number(language, text):
+    assert found(NumberFinder(), text, language) == {}

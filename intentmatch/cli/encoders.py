@@ -1,4 +1,4 @@
-"""The commands about encoders: `encoders` lists and compares them, `export-onnx` and `distill` make new ones."""
+"""`intentmatch encoders` lists and compares encoders, `export-onnx` exports one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from intentmatch.cli import completion
 from intentmatch.cli.commands import cli
 from intentmatch.cli.options import (
     FILE,
-    OUTPUT_FILE,
     OUTPUT_FOLDER,
     json_option,
     set_option,
@@ -27,28 +26,6 @@ from intentmatch.core.errors import InputError
 if TYPE_CHECKING:
     from intentmatch.core.types import Registry
     from intentmatch.evaluation.encoder_comparison import ComparedEncoder
-
-
-_teacher_option = click.option(
-    "--teacher",
-    "-t",
-    required=True,
-    metavar="ENCODER",
-    shell_complete=completion.encoders,
-    help="Encoder to learn from, as in `encoder`.",
-)
-_recipe_option = click.option("--recipe", type=FILE, help="YAML with training options that differ from the defaults.")
-
-
-def takes_corpus(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that name the files of a corpus."""
-    for name, required, what in (
-        ("--held-out", False, "Lines of language, English, translation to leave out."),
-        ("--english", False, "Lines of further English sentences."),
-        ("--pairs", True, "Lines of English, language, translation."),
-    ):
-        command = click.option(name, multiple=True, required=required, type=FILE, help=what)(command)
-    return command
 
 
 @cli.command("encoders")
@@ -239,168 +216,3 @@ def export_onnx(model: str, target: Path, precision: Literal["float32", "int8"])
         f"lowest cosine {done.similarity:.4f}"
     )
     output.say(f"Use it with the setting encoder=onnx:{target}")
-
-
-@cli.command()
-@_teacher_option
-@takes_corpus
-@_recipe_option
-@click.option("--output", "-o", "target", required=True, type=OUTPUT_FOLDER, help="Model folder to write.")
-@click.option("--work", type=OUTPUT_FOLDER, help="Folder for intermediate results; OUTPUT.work if not given.")
-@set_option
-@quiet_option
-def distill(
-    teacher: str,
-    pairs: tuple[Path, ...],
-    english: tuple[Path, ...],
-    held_out: tuple[Path, ...],
-    recipe: Path | None,
-    target: Path,
-    work: Path | None,
-    settings: tuple[str, ...],
-) -> None:
-    """Train a small static encoder from a large one.
-
-    The new encoder maps a sentence and its translations to the vector that the teacher gives the English sentence.
-    Files are tab-separated UTF-8, plain or compressed (.xz, .gz, .bz2); one more column may name the source of a line.
-    --pairs, --english and --held-out are repeatable. An interrupted run continues if it is started again with the same
-    options. A GPU is used if torch finds one.
-
-    \b
-    Example:
-      intentmatch distill -t onnx:minilm --pairs pairs.tsv -o my-encoder
-      intentmatch match --set encoder=static:my-encoder "wo ist mein Paket?"
-    """
-    from intentmatch.core.settings import resolve
-    from intentmatch.distill import Recipe, read_corpus, read_recipe
-    from intentmatch.distill import distill as train
-    from intentmatch.encoders import load_encoder
-
-    chosen = read_recipe(recipe, Recipe) if recipe else Recipe()
-    resolved = resolve({**settings_from(settings), "encoder": teacher})
-    with progress.shown() as update:
-        update("loading the teacher", 0, None)
-        encoder = load_encoder(resolved)
-        corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
-        update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
-        folder = work or target.with_name(f"{target.name}.work")
-        train(corpus, encoder, target, chosen, work=folder, device=resolved.device, progress=update)
-    size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
-    output.say(f"{target}: {size:.1f} MB. Use it with the setting encoder=static:{target}")
-
-
-@cli.command("distill-context")
-@click.argument("model", type=OUTPUT_FOLDER)
-@_teacher_option
-@takes_corpus
-@_recipe_option
-@click.option("--work", type=OUTPUT_FOLDER, help="Folder for intermediate results; MODEL.work if not given.")
-@set_option
-@quiet_option
-def distill_context(
-    model: Path,
-    teacher: str,
-    pairs: tuple[Path, ...],
-    english: tuple[Path, ...],
-    held_out: tuple[Path, ...],
-    recipe: Path | None,
-    work: Path | None,
-    settings: tuple[str, ...],
-) -> None:
-    """Train the network of a static encoder.
-
-    MODEL is the folder of a static encoder, such as `distill` writes. The network is written to context.safetensors in
-    it. From then on, the vector of a text depends on the order of its words, and greetings, signatures, numbers, markup
-    and emoji around a request barely change it. Run `measure-languages` afterwards, because the vectors are others.
-    Files are those of `distill`. An interrupted run continues if it is started again with the same options.
-
-    \b
-    Example:
-      intentmatch distill-context my-encoder -t onnx:minilm --pairs pairs.tsv
-    """
-    from intentmatch.core.settings import resolve
-    from intentmatch.distill import ContextRecipe, read_corpus, read_recipe
-    from intentmatch.distill import distill_context as train
-    from intentmatch.encoders import load_encoder
-
-    chosen = read_recipe(recipe, ContextRecipe) if recipe else ContextRecipe()
-    resolved = resolve({**settings_from(settings), "encoder": teacher})
-    with progress.shown() as update:
-        update("loading the teacher", 0, None)
-        encoder = load_encoder(resolved)
-        corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
-        update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
-        folder = work or model.with_name(f"{model.name}.work")
-        file = train(corpus, encoder, model, chosen, work=folder, progress=update)
-    output.say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
-
-
-@cli.command("distill-acts")
-@click.option("--ordinary", multiple=True, required=True, type=FILE, help="Lines of messages that ask for something.")
-@click.option("--labelled", multiple=True, type=FILE, help="Lines of further messages with their acts.")
-@_recipe_option
-@click.option("--output", "-o", "target", required=True, type=OUTPUT_FILE, help="File of the network to write.")
-@quiet_option
-def distill_acts(ordinary: tuple[Path, ...], labelled: tuple[Path, ...], recipe: Path | None, target: Path) -> None:
-    """Train the network that reads what a message does.
-
-    It learns from the labelled messages of this package, in many languages, and from the files: JSON lines with `text`,
-    `lang` and, with --labelled, `act` (null for a request). The embedded network is in
-    intentmatch/reading/dialogue_acts.safetensors; its card is beside it. Takes some minutes on one core.
-
-    \b
-    Example:
-      intentmatch distill-acts --ordinary log.jsonl -o acts.safetensors
-    """
-    from intentmatch.distill import ActsRecipe, read_messages, read_recipe, save_acts, train_acts
-    from intentmatch.distill.acts import read_labelled, read_ordinary
-
-    chosen = read_recipe(recipe, ActsRecipe) if recipe else ActsRecipe()
-    with progress.shown() as update:
-        messages = [
-            *read_messages("train"),
-            *read_ordinary(ordinary, chosen.most_of_a_file, chosen.seed),
-            *read_labelled(labelled),
-        ]
-        update(f"{len(messages):,} messages", 0, None)
-        save_acts(target, train_acts(messages, chosen, progress=update))
-    output.say(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
-
-
-@cli.command("measure-languages")
-@click.argument("model", type=OUTPUT_FOLDER)
-@takes_corpus
-@click.option(
-    "--kind",
-    type=click.Choice(["static", "onnx", "sentence_transformer"]),
-    default="static",
-    show_default=True,
-    help="Kind of the encoder.",
-)
-@quiet_option
-def measure_languages(
-    model: Path, pairs: tuple[Path, ...], english: tuple[Path, ...], held_out: tuple[Path, ...], kind: str
-) -> None:
-    """Measure the languages of an encoder.
-
-    MODEL is the folder of the encoder. The distances of translations in parallel text are written to
-    translations.safetensors in it: from then on, messages in languages that a registry does not have get a calibration
-    of their own. For the embedded encoder, the languages of its tokenizer's pieces are written to languages.safetensors
-    too. Files are those of `distill`.
-
-    \b
-    Examples:
-      intentmatch measure-languages my-encoder --pairs pairs.tsv
-      intentmatch measure-languages my-model --kind onnx --pairs pairs.tsv
-    """
-    from intentmatch.core.settings import resolve
-    from intentmatch.distill import measure, read_corpus
-    from intentmatch.encoders import load_encoder
-
-    encoder = load_encoder(resolve({"encoder": f"{kind}:{model}"}))
-    with progress.shown() as update:
-        corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
-        update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
-        files = measure(corpus, encoder, model, update)
-    for file in files:
-        output.say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import intentmatch
@@ -260,3 +261,10 @@ def test_listed_modules_exist_and_have_no_test_file():
 
 def test_listed_test_files_exist():
     assert [file for file in sorted(set(TESTED_IN.values())) if not (TESTS / file).is_file()] == []
+
+
+def test_no_two_test_files_have_one_name():
+    """Pytest collects neither of them then, if it collects both folders."""
+    names = Counter(file.name for file in TESTS.rglob("test_*.py"))
+
+    assert [name for name, count in names.items() if count > 1] == []

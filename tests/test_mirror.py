@@ -32,6 +32,7 @@ TESTED_IN: dict[str, str] = {
     # What commands share and print is tested with the commands.
     "cli/check.py": "cli/test_validate_command.py",
     "cli/distill.py": "cli/test_encoders_command.py",
+    "cli/inbox_decisions.py": "cli/test_inbox_command.py",
     "cli/options.py": "cli/test_intents_option.py",
     "cli/render/answer.py": "cli/test_match_command.py",
     "cli/render/comparison.py": "cli/test_diff_command.py",

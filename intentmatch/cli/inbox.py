@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,23 +12,21 @@ from intentmatch.cli import completion
 from intentmatch.cli.checkout import address_in_use
 from intentmatch.cli.commands import cli
 from intentmatch.cli.edit import dry_run_option, language_option, planned, workspace_of, write, yes_option
+from intentmatch.cli.inbox_decisions import ask, decide, requested_action
 from intentmatch.cli.options import OUTPUT_FILE, json_option, load, set_option, settings_from, takes_intents
 from intentmatch.cli.render import comparison, output, progress
 from intentmatch.cli.render import inbox as render
 from intentmatch.cli.render.progress import quiet_option
 from intentmatch.cli.revisions import live_workspace
-from intentmatch.core.errors import InputError, counted, suggest
+from intentmatch.core.errors import InputError, counted
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.authoring.workspace import Workspace
-    from intentmatch.inbox import Action, Cluster, Decision, Inbox, Missed, Review
+    from intentmatch.inbox import Decision, Inbox, Missed, Review
     from intentmatch.matching.matcher import Matcher
     from intentmatch.registry.editing.plan import Changes
     from intentmatch.server.erasing import Erased
-
-_Reply = Literal["test", "ignore", "skip", "stop"]
-_REPLIES: Mapping[str, _Reply] = {reply: reply for reply in get_args(_Reply)}
 
 inbox_file_argument = click.argument("file", required=False, type=OUTPUT_FILE)
 """The file of an inbox; without it, the setting `inbox` names the inbox."""
@@ -148,7 +145,7 @@ def apply(
     from intentmatch.inbox import additions_to_tests, edits_of
     from intentmatch.registry import is_yaml
 
-    action = _requested_action(intent, new, negative, ignore=ignore)
+    action = requested_action(intent, new, negative, ignore=ignore)
     if action and not numbers:
         raise click.UsageError("--intent, --new, --not and --ignore need --cluster.")
     if as_tests and new is not None:
@@ -160,7 +157,7 @@ def apply(
     matcher = load(intents, settings)
     messages = (opened := open_inbox(matcher, file)).messages()
     found = _reviewed(matcher, messages)
-    decisions = _decide(found, numbers, action) if numbers else list(_ask(found, matcher))
+    decisions = decide(found, numbers, action) if numbers else list(ask(found, matcher))
     if not decisions:
         output.say("Nothing to do.")
         return
@@ -295,87 +292,6 @@ def open_inbox(matcher: Matcher, file: Path | None) -> Inbox:
     if found is None:
         raise InputError("there is no inbox to open: name its file, or set `inbox`")
     return found
-
-
-def _requested_action(
-    intent: str | None, new: str | None, negative: str | None, *, ignore: bool
-) -> tuple[Action, str | None] | None:
-    """Return the action that the options ask for, with its intent; None for the proposed action."""
-    actions: list[tuple[Action, str | None]] = []
-    actions += [("add", intent)] if intent is not None else []
-    actions += [("new", new)] if new is not None else []
-    actions += [("not", negative)] if negative is not None else []
-    actions += [("ignore", None)] if ignore else []
-    if len(actions) > 1:
-        raise click.UsageError("Choose one of --intent, --new, --not and --ignore.")
-    return actions[0] if actions else None
-
-
-def _decide(found: Review, numbers: Sequence[int], requested: tuple[Action, str | None] | None) -> list[Decision]:
-    """Return a decision for each group of --cluster. InputError for an unknown number, and for an open question."""
-    from intentmatch.inbox import Decision
-
-    clusters = {message.id: cluster for cluster in found.clusters for message in cluster.messages}
-    decisions = {}
-    for number in numbers:
-        if number not in clusters:
-            known = ", ".join(str(cluster.number) for cluster in found.clusters) or "none"
-            raise InputError(f"the inbox has no cluster {number}; its clusters are {known}")
-        cluster = clusters[number]
-        action, intent = requested or _proposed(cluster)
-        decisions[cluster.number] = Decision(cluster, action, intent)
-    return list(decisions.values())
-
-
-def _proposed(cluster: Cluster) -> tuple[Action, str | None]:
-    """Return the proposal. InputError if it is a question."""
-    proposal = cluster.proposal
-    if proposal.accepted is not None:
-        return proposal.accepted
-    likely = f"--not {proposal.intent}" if proposal.action == "not" else f"--intent {(*proposal.nearest, 'NAME')[0]}"
-    raise InputError(
-        f"cluster {cluster.number} is a question ({proposal.because}): answer it by {likely}, --new NAME or --ignore"
-    )
-
-
-def _ask(found: Review, matcher: Matcher) -> Iterator[Decision]:
-    """Ask the user about each group and yield the decisions."""
-    from intentmatch.inbox import Decision
-
-    if not sys.stdin.isatty():
-        raise click.UsageError("Choose groups with --cluster: standard input is no terminal to ask.")
-    names = [intent.name for intent in matcher.registry]
-    for cluster in found.clusters:
-        render.cluster(cluster)
-        action, intent = _reply(cluster, names)
-        if action == "stop":
-            return
-        if action != "skip":
-            yield Decision(cluster, action, intent)
-        output.echo()
-
-
-def _reply(cluster: Cluster, names: Sequence[str]) -> tuple[Action | Literal["skip", "stop"], str | None]:
-    """Ask the user what to do with a group, until the reply is valid; return the action and its intent."""
-    proposal = cluster.proposal
-    enter = "Enter to accept" if proposal.sure else "Enter to skip"
-    while True:
-        text = click.prompt(f"{enter}, or: an intent, new, not, test, ignore, skip, stop", "", show_default=False)
-        if not text:
-            return proposal.accepted or ("skip", None)
-        if text in _REPLIES:
-            return _REPLIES[text], None
-        if text == "new":
-            return "new", click.prompt("Name", default=proposal.intent if proposal.action == "new" else None)
-        if text == "not":
-            refused = click.prompt("Intent", default=proposal.intent if proposal.action == "not" else None)
-            if refused in names:
-                return "not", refused
-            text = refused
-        elif text in names:
-            return "add", text
-        nearest = suggest(text, names)
-        output.say(f"There is no intent {text!r}." + (f" Did you mean {nearest!r}?" if nearest else ""), err=True)
 
 
 def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], settings: dict[str, Any]) -> None:

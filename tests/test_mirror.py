@@ -100,6 +100,7 @@ TESTED_IN: dict[str, str] = {
     "formats/kit/foreign_thresholds.py": "formats/test_semantic_router.py",
     "formats/kit/format.py": "contracts/format.py",
     "formats/kit/losses.py": "contracts/format.py",
+    "formats/kit/slot_draft.py": "formats/kit/test_draft.py",
     "formats/kit/roles.py": "formats/kit/test_prebuilt.py",
     "formats/kit/slot_mentions.py": "contracts/format.py",
     "formats/kit/unroll.py": "contracts/format.py",

@@ -10,8 +10,9 @@ from typing import Any
 
 from intentmatch.core.types import Slot, SlotKind
 from intentmatch.formats.kit import by_language
-from intentmatch.formats.kit.draft import Draft, Label, SlotDraft
+from intentmatch.formats.kit.draft import Draft, Label
 from intentmatch.formats.kit.prebuilt import is_built_in, take_built_in
+from intentmatch.formats.kit.slot_draft import SlotDraft
 from intentmatch.formats.kit.tree import Value
 
 BUILT_IN: Mapping[SlotKind, str] = {

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from intentmatch.formats.kit.draft import Draft, Label, SlotDraft
+from intentmatch.formats.kit.draft import Draft, Label
 from intentmatch.formats.kit.format import Format, Sure
 from intentmatch.formats.kit.global_entities import attach_global_entities
+from intentmatch.formats.kit.slot_draft import SlotDraft
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.spans import from_utf16, innermost
 from intentmatch.formats.kit.tree import Value

@@ -15,10 +15,11 @@ from typing import Any
 from intentmatch.core.errors import NOWHERE, Location, Problem
 from intentmatch.core.types import Intent, Registry, Slot, SlotKind, Utterance
 from intentmatch.formats.kit.by_language import synonyms_in, utterances_in
-from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft, IntentDraft, SlotDraft
+from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft, IntentDraft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
 from intentmatch.formats.kit.prebuilt import take_built_in
 from intentmatch.formats.kit.regexes import split_case_flag, with_case
+from intentmatch.formats.kit.slot_draft import SlotDraft
 from intentmatch.formats.kit.slot_mentions import all_slots
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tree import Value

@@ -9,8 +9,9 @@ from functools import cached_property
 
 from intentmatch.core.errors import Location
 from intentmatch.formats.hassil.syntax import TemplateError, names, to_template
-from intentmatch.formats.kit.draft import Draft, SlotDraft
+from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.roles import Roles
+from intentmatch.formats.kit.slot_draft import SlotDraft
 from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.templates.sentences import Rules, TooLongError, Wordings
 from intentmatch.registry.templates.syntax import escape, is_name, parse

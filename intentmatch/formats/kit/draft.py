@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from intentmatch.core.errors import Location, Problem, Severity
-from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotKind, SlotValue, Utterance
+from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
 from intentmatch.formats.kit import tree
+from intentmatch.formats.kit.slot_draft import SlotDraft, add_value, merge_spellings
 from intentmatch.formats.kit.slot_mentions import mentioned_slots
 from intentmatch.formats.kit.source import File
 from intentmatch.registry.templates.syntax import is_name, labelled, parse
-from intentmatch.text.normalize import fold, language_code
+from intentmatch.text.normalize import language_code
 
 NOT_EXPRESSED = "not-expressed"
 
@@ -29,47 +30,6 @@ class Label(NamedTuple):
     end: int
     value: str | None = None
     """The canonical value, if it differs from the text."""
-
-
-@dataclass
-class SlotDraft:
-    """A slot that is being built."""
-
-    name: str
-    location: Location
-    kind: SlotKind | None = None
-    """None if the files do not state it: then it follows from values and patterns."""
-    like: SlotDraft | None = None
-    """The type that declares its values."""
-    patterns: list[str] = field(default_factory=list)
-    examples: list[Utterance] = field(default_factory=list)
-    required: bool = False
-    questions: dict[str, str] = field(default_factory=dict)
-    values: dict[str, list[Utterance]] = field(default_factory=dict)
-    """Value to its synonyms, each once."""
-    labelled: dict[str, list[Utterance]] = field(default_factory=dict)
-    """Value to synonyms, collected from labelled utterances."""
-
-    def add(self, value: str, synonyms: Iterable[str] = (), language: str | None = None) -> None:
-        """Add a value of a list with its synonyms in a language."""
-        _add_value(self.values, value, synonyms, language)
-
-    def merge(self, value: str, synonyms: Sequence[str]) -> bool:
-        """Merge a value and its synonyms into one value. Return whether any of them was known."""
-        known = self.values or self.labelled
-        if not {value, *synonyms} & set(known):
-            return False
-        merged: dict[str, list[Utterance]] = {}
-        for other, other_synonyms in known.items():
-            if other == value or other in synonyms:
-                _add_value(merged, value, [other])
-                merged[value] += [synonym for synonym in other_synonyms if synonym not in merged[value]]
-            else:
-                merged[other] = other_synonyms
-        _add_value(merged, value, synonyms)
-        known.clear()
-        known.update(merged)
-        return True
 
 
 class IntentDraft:
@@ -216,7 +176,7 @@ class Draft:
                 start = label.start + len(inner) - len(inner.lstrip())
                 end = start + len(inner.strip())
                 slot = self.slot(label.slot, place)
-                _add_value((slot.like or slot).labelled, label.value or text[start:end], [text[start:end]], own)
+                add_value((slot.like or slot).labelled, label.value or text[start:end], [text[start:end]], own)
                 marks.append(Mark(slot.name, start - shift, end - shift))
         text = text.strip()
         written = labelled(text, marks)
@@ -229,7 +189,7 @@ class Draft:
             slot = self.slot(blank.slot, place)
             if blank.value is not None:
                 own = code if code != self.default_language else None
-                _add_value((slot.like or slot).labelled, blank.value, [], own)
+                add_value((slot.like or slot).labelled, blank.value, [], own)
         return Utterance(template, code, place, template)
 
     def assume_language(self, code: str | None, place: Location) -> None:
@@ -323,7 +283,7 @@ class Draft:
         if kind is None:
             kind = "list" if values else "pattern" if patterns else "list" if source.labelled else "any"
         if kind == "list" and not values:
-            values = _merge_spellings(source.labelled)
+            values = merge_spellings(source.labelled)
             message = f"the values of the slot {draft.name!r} were collected from labelled utterances"
             self.note(draft.location, "learned-slot", message, "add any values that are missing")
         if kind != "pattern" and patterns:
@@ -350,55 +310,3 @@ def few(names: Iterable[str]) -> str:
     """Join the first five names, and add how many more there are."""
     named = list(names)
     return ", ".join(named[:_MAX_NAMES]) + (f" and {len(named) - _MAX_NAMES} more" if len(named) > _MAX_NAMES else "")
-
-
-def _add_value(
-    values: dict[str, list[Utterance]], value: str, synonyms: Iterable[str], language: str | None = None
-) -> None:
-    known = values.setdefault(value, [])
-    for synonym in synonyms:
-        new = Utterance(synonym, language)
-        if synonym != value and new not in known:
-            known.append(new)
-
-
-def _merge_spellings(values: dict[str, list[Utterance]]) -> dict[str, list[Utterance]]:
-    """Merge labelled values and synonyms that differ only in case and punctuation. The first spelling is kept.
-
-    A value that is a synonym of another one becomes its synonym: `[NYC](city)` beside `[NYC](city:New York)`. A synonym
-    of several values stays with the first.
-    """
-    first = _canonical(values)
-    merged: dict[str, list[Utterance]] = {}
-    for value, synonyms in values.items():
-        name = first[fold(value)]
-        kept = merged.setdefault(name, [])
-        known = {fold(name), *(fold(synonym.text) for synonym in kept)}
-        for synonym in (Utterance(value), *synonyms):
-            folded = fold(synonym.text)
-            if folded not in known and first.get(folded) == name:
-                known.add(folded)
-                kept.append(synonym)
-    return merged
-
-
-def _canonical(values: dict[str, list[Utterance]]) -> dict[str, str]:
-    """Return the canonical value of each folded value and synonym."""
-    spelling: dict[str, str] = {}
-    for value in values:
-        spelling.setdefault(fold(value), value)
-    parents: dict[str, str] = {}
-    for value, synonyms in values.items():
-        for synonym in synonyms:
-            if fold(synonym.text) != fold(value):
-                parents.setdefault(fold(synonym.text), fold(value))
-    order = list(spelling)
-    found: dict[str, str] = {}
-    for folded in (*spelling, *parents):
-        path = [folded]
-        while (parent := parents.get(path[-1])) is not None and parent not in path:
-            path.append(parent)
-        # Of values that are synonyms of each other, the first is kept.
-        root = path[-1] if parent is None else min(path[path.index(parent) :], key=order.index)
-        found[folded] = spelling[root]
-    return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from intentmatch.core.types import Utterance
-from intentmatch.formats.kit.draft import Draft, SlotDraft
+from intentmatch.formats.kit.draft import Draft
+from intentmatch.formats.kit.slot_draft import SlotDraft
 from intentmatch.formats.kit.slot_mentions import mentioned_slots
 from intentmatch.text.normalize import fold
 

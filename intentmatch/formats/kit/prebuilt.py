@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from intentmatch.core.errors import Location
 from intentmatch.core.types import SlotKind
-from intentmatch.formats.kit.draft import Draft, SlotDraft
+from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.roles import Roles
+from intentmatch.formats.kit.slot_draft import SlotDraft
 
 _SAME: Mapping[str, SlotKind] = {
     **dict.fromkeys(("number", "quantitynumber", "numberinteger", "integer", "fourdigitnumber"), "number"),

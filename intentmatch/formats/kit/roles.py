@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from intentmatch.core.errors import Location
-from intentmatch.formats.kit.draft import Draft, SlotDraft
+from intentmatch.formats.kit.draft import Draft
+from intentmatch.formats.kit.slot_draft import SlotDraft
 
 
 class Roles:

@@ -6,8 +6,9 @@ A role of an entity and a part of a machine-learned entity become slots of their
 from __future__ import annotations
 
 from intentmatch.core.errors import Location
-from intentmatch.formats.kit.draft import Draft, SlotDraft
+from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.prebuilt import take_built_in
+from intentmatch.formats.kit.slot_draft import SlotDraft
 
 NONE = "None"
 """Name of the fallback intent."""

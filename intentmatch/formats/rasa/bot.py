@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from intentmatch.core.errors import Location, RegistryError
-from intentmatch.formats.kit.draft import Draft, Label, SlotDraft, few
+from intentmatch.formats.kit.draft import Draft, Label, few
+from intentmatch.formats.kit.slot_draft import SlotDraft
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tree import Value
 from intentmatch.formats.rasa.cases import Tests

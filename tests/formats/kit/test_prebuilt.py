@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from intentmatch.core.errors import Location
-from intentmatch.formats.kit.draft import Draft, SlotDraft
+from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.prebuilt import bare, is_built_in, slot_of, take_built_in
 from intentmatch.formats.kit.roles import Roles
+from intentmatch.formats.kit.slot_draft import SlotDraft
 
 PLACE = Location("file")
 

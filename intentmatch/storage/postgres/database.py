@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -23,6 +24,10 @@ Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
 # Connections that wait for their next use; more are closed.
 _MOST_IDLE = 4
+# A server that has just kept a caller waiting in vain is left alone for so long, and then asked by one caller first:
+# otherwise many calls, each of which waits, would take all threads of a process.
+_SECONDS_AWAY = 1.0
+_LONG_WAIT = 1.0
 # Set for one transaction, so that a pooler may hand the connection to others. Names without a schema are those of
 # PostgreSQL, whatever another role has made in a schema of the search path.
 _BEGIN = (
@@ -82,8 +87,27 @@ class _Idle:
         self._waiting: list[_BoundedConnection] = []
         self._lock = threading.Lock()
         self._process = os.getpid()
+        self._away_in: int | None = None
+        """The process that has waited in vain for the server; None while the server answers."""
+        self._next_try = 0.0
         # Not `__del__`, which the garbage collector may call after that of the connections.
         finalize(self, _close_all, self._waiting, self._process)
+
+    def may_ask(self) -> bool:
+        """Whether to ask the server: not while another caller finds out if it answers again."""
+        with self._lock:
+            if self._away_in != os.getpid():
+                return True
+            if time.monotonic() < self._next_try:
+                return False
+            self._next_try = math.inf
+            return True
+
+    def note(self, *, answers: bool) -> None:
+        """Note whether the server answers, after `may_ask`."""
+        with self._lock:
+            self._away_in = None if answers else os.getpid()
+            self._next_try = time.monotonic() + _SECONDS_AWAY
 
     def take(self) -> _BoundedConnection | None:
         """Return a connection that nobody uses, or None."""
@@ -201,6 +225,18 @@ class Database:
             raise (error if str(error).startswith(shown) else DatabaseError(f"{shown}: {error}")) from None
 
     def _take(self, bot: str) -> _BoundedConnection:
+        if not self._idle.may_ask():
+            raise psycopg.OperationalError("the server does not answer")
+        began, answers = time.monotonic(), True
+        try:
+            return self._begin(bot)
+        except psycopg.OperationalError:
+            answers = time.monotonic() < began + _LONG_WAIT
+            raise
+        finally:
+            self._idle.note(answers=answers)
+
+    def _begin(self, bot: str) -> _BoundedConnection:
         while True:
             connection = self._idle.take()
             reused = connection is not None

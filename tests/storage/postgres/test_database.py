@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import traceback
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -46,6 +47,41 @@ def test_error_in_a_transaction_undoes_everything(postgres):
     with database.transaction() as connection:
         assert connection.execute("SELECT to_regclass('public.undone')").fetchone() == (None,)
     database.close()
+
+
+def test_one_caller_at_a_time_waits_for_a_server_that_does_not_answer(monkeypatch):
+    import psycopg
+
+    from intentmatch.storage.postgres import database as module
+
+    now, asked, answers = [0.0], [], []
+
+    def begin(*_):
+        asked.append(now[0])
+        now[0] += 5
+        if not answers:
+            raise psycopg.OperationalError("connection timeout expired")
+        return MagicMock(closed=True)
+
+    def call():
+        try:
+            with database.transaction():
+                return True
+        except DatabaseError:
+            return False
+
+    monkeypatch.setattr(module, "time", MagicMock(monotonic=lambda: now[0]))
+    monkeypatch.setattr(module.Database, "_begin", begin)
+    database = module.Database("postgresql://nobody@silent.test/bots/shop")
+
+    assert not any(call() for _ in range(40))
+    assert asked == [0.0]
+    now[0] += 2
+    assert not any(call() for _ in range(40))
+    assert asked == [0.0, 7.0]
+    now[0] += 2
+    answers.append(True)
+    assert all(call() for _ in range(3))
 
 
 def test_threads_have_a_connection_each(postgres):

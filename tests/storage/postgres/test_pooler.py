@@ -84,10 +84,12 @@ def test_statements_that_are_repeated_many_times_are_not_prepared(pooled):
     assert wrong == []
 
 
-def test_statements_that_get_no_connection_fail_in_time(pooler, pooled):
+def test_statements_that_get_no_connection_fail_in_time(pooler, pooled, monkeypatch):
     """PgBouncer keeps them for two minutes (`query_wait_timeout`)."""
+    from intentmatch.storage.postgres import database as module
     from intentmatch.storage.postgres.database import Database
 
+    monkeypatch.setattr(module, "_SECONDS_AWAY", 0.0)
     database = Database(pooled, seconds=1)
     with database.transaction() as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)

@@ -190,6 +190,7 @@ TESTED_IN: dict[str, str] = {
     "studio/inbox_decisions.py": "studio/test_studio_insight.py",
     "studio/inbox_page.py": "studio/test_studio_insight.py",
     "studio/switches.py": "studio/test_studio_screens.py",
+    "studio/new_intent.py": "studio/test_studio_screens.py",
     "studio/intent_cards.py": "studio/test_studio_screens.py",
     "studio/issues_page.py": "studio/test_studio_insight.py",
     "studio/layout.py": "studio/test_studio_app.py",

@@ -8,8 +8,9 @@ from nicegui import ui
 
 from intentmatch.studio.following import follow
 from intentmatch.studio.held import Held, held
-from intentmatch.studio.intent_cards import IntentCards, new_intent
+from intentmatch.studio.intent_cards import IntentCards
 from intentmatch.studio.intent_list import IntentList
+from intentmatch.studio.new_intent import new_intent
 from intentmatch.studio.parts import bring_into_view, card, empty, heading, in_thread, tag, words
 from intentmatch.studio.preloading import preload
 from intentmatch.studio.proposal import propose

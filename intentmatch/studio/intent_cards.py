@@ -14,7 +14,6 @@ from intentmatch.core.errors import InputError, Location, Problem
 from intentmatch.core.threshold import parse_threshold
 from intentmatch.core.types import Intent, Slot, Utterance
 from intentmatch.registry.editing.edits import (
-    AddIntent,
     AddUtterance,
     Edit,
     MoveUtterance,
@@ -350,36 +349,6 @@ class IntentCards:
             return False
         await self._done(self.name)
         return True
-
-
-def new_intent(visit: Visit, held: Held, done: Done) -> None:
-    """Draw the card that adds an intent."""
-    with card("New intent"), tag("div", classes="st-row st-top"):
-        name = ui.input("Name").props("outlined dense").classes("st-grow")
-        line = ui.input("First example").props('outlined dense dir="auto"').classes("st-grow")
-        described = ui.input("Or what users want").props('outlined dense dir="auto"').classes("st-grow")
-        files = sorted(held.files)
-        file = ui.select(files, value=files[0] if files else None, label="File").props("outlined dense")
-        codes = held.registry.languages
-        language = ui.select(list(codes), value=held.registry.first_language, label="Language").props("outlined dense")
-        language.set_visibility(len(codes) > 1)
-
-        async def add() -> None:
-            wanted, text, description = (str(field.value or "").strip() for field in (name, line, described))
-            if not wanted or not (text or description):
-                visit.tell("An intent needs a name, and an example or a sentence about what users want.", "warning")
-                return
-            target = None if file.value is None else visit.bot.workspace.place(str(file.value))
-            note = f"Add the intent {wanted}"
-            if await propose(
-                visit,
-                [AddIntent(wanted, text or None, language.value, target, description=description or None)],
-                title=note,
-                note=note,
-            ):
-                await done(wanted)
-
-        ui.button("Add", on_click=add).props("unelevated")
 
 
 async def _ask(visit: Visit, options: Sequence[str] | None, label: str, value: str = "") -> str | None:

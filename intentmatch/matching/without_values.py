@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from intentmatch.core.result import Entity
 from intentmatch.core.types import Registry
 from intentmatch.core.when_read import when_read
+from intentmatch.learning.calibration import RIVALS
 from intentmatch.matching.policy import Decision
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
@@ -37,6 +38,8 @@ without it; of 3,300 foreign ones 948 match instead of 937.
 _EQUAL = 0.999
 """Score without values from which a message says an utterance with other values."""
 _LEAST_WORDS = 2
+_MOST_RANKED = 8
+"""Candidates that a value alone is read for."""
 _NEAREST = 3
 """Utterances that are compared: as many near the whole message, and as many near the rest."""
 _MOST_KEPT = 4096
@@ -78,7 +81,8 @@ class WithoutValues:
     def check(self, decision: Decision, text: str, vector: Vector, options: ResolvedOptions) -> ComparedDecision:
         """Refuse a match that only values speak for, and match what matches with values of an utterance.
 
-        `vector` is the one of the whole `text`. The first candidate alone is looked at.
+        A value alone that several intents take is asked about. `vector` is the one of the whole `text`. Otherwise the
+        first candidate alone is looked at.
         """
         best = decision.ranked[0]
         position = self._positions.get(best.intent)
@@ -87,6 +91,8 @@ class WithoutValues:
         found = self._read(text, best.intent, options)
         rest = _without(text, ((one.start, one.end) for one in found))
         language = self._own_languages.code(options.language or self._first_language)
+        if decision.verdict == "matched" and self._is_named(best.intent, text, found, language):
+            return self._asked(decision, text, options)
         if not found or not _says_something(rest, language):
             return ComparedDecision(decision, None)
         alone = self._encode(ReadText(rest))
@@ -103,6 +109,33 @@ class WithoutValues:
                 reason = when_read(_known_reason, known, again)
                 return ComparedDecision(replace(again, reason=reason), f"{says}, read as “{known}”")
         return ComparedDecision(decision, says, says_utterance=score >= _EQUAL)
+
+    def _asked(self, decision: Decision, text: str, options: ResolvedOptions) -> ComparedDecision:
+        """Turn a match of a value alone into a question if slots of several intents take it."""
+        first, *others = decision.ranked[:_MOST_RANKED]
+        language = self._own_languages.code(options.language or self._first_language)
+        taking = [
+            one
+            for one in others
+            if one.intent in self._positions
+            and self._is_named(one.intent, text, self._read(text, one.intent, options), language)
+        ]
+        if not taking:
+            return ComparedDecision(decision, None)
+        rivals = (first, *taking[: RIVALS - 1])
+        says = f"“{text}” is a value of {', '.join(one.intent for one in rivals)}"
+        asked = replace(
+            decision, verdict="ambiguous", rivals=rivals, doubtful=True, reason=f"{says}, and nothing else."
+        )
+        return ComparedDecision(asked, says)
+
+    def _is_named(self, intent: str, text: str, found: Sequence[Entity], language: str | None) -> bool:
+        """Return whether names or codes, values of an intent's lists and patterns, are all that a text says."""
+        kinds = {slot.name: slot.kind for slot in self._intents[self._positions[intent]].slots}
+        if not found or any(kinds[one.slot] not in ("list", "pattern") for one in found):
+            return False
+        rest = _without(text, ((one.start, one.end) for one in found))
+        return function_words(language).issuperset(bare_words(rest))
 
     def _with_known_values(self, text: str, found: Sequence[Entity], rows: Iterable[int]) -> str:
         """Return a text with the values of utterances in place of its own; empty if a slot has none there."""

@@ -22,6 +22,18 @@ intents:
     utterances: [goodbye, see you later]
 """
 
+ROOMS = """version: 1
+slots:
+  room: {values: {kitchen: {de: [Küche]}, cellar: , attic: }}
+intents:
+  light_on:
+    utterances: {en: ["{room} on", "light on in the {room}"]}
+  light_off:
+    utterances: {en: ["{room} off", "light off in the {room}"]}
+  hello:
+    utterances: {en: [hello there, good morning]}
+"""
+
 
 @pytest.fixture(scope="module")
 def matcher(tmp_path_factory) -> Matcher:
@@ -90,6 +102,14 @@ def test_an_authors_threshold_holds_without_values_too(tmp_path):
 )
 def test_a_message_with_other_words_around_a_value_is_matched(matcher, message, intent):
     assert matcher.match(message, language="en").intent == intent
+
+
+@pytest.mark.parametrize("message", ["cellar", "the kitchen, please", "Küche"])
+def test_a_value_alone_that_several_intents_take_is_asked_about(tmp_path, message):
+    (tmp_path / "rooms.yaml").write_text(ROOMS, encoding="utf-8")
+    result = Matcher.load(tmp_path, cache="off").match(message)
+
+    assert (result.verdict, {one.intent for one in result.rivals}) == ("ambiguous", {"light_on", "light_off"})
 
 
 def test_a_message_without_values_is_matched_as_before(matcher):

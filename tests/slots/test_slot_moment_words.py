@@ -11,7 +11,8 @@ from intentmatch.slots.moment_words import MOMENT_WORDS
 
 
 def test_moments_know_the_languages_of_number_words():
-    assert set(MOMENT_WORDS) == {*Table[object]("cardinals"), "ja", "zh"}
+    """But for Hindi and Swedish, of which only numbers, some days and hours are read."""
+    assert set(MOMENT_WORDS) == {*Table[object]("cardinals")} - {"hi", "sv"} | {"ja", "zh"}
 
 
 @pytest.mark.parametrize("language", MOMENT_WORDS)

@@ -18,6 +18,7 @@ from intentmatch.slots.clock_words import CLOCK_WORDS, ClockWords
 from intentmatch.slots.day_parts import hours_of_parts, in_part, part_beside
 from intentmatch.slots.digits import ascii_digits
 from intentmatch.slots.message import Message, SlotHit
+from intentmatch.slots.moment_words import MOMENT_WORDS, MomentWords
 from intentmatch.slots.number_words import small_numbers
 from intentmatch.slots.numerals import NUMERALS, numeral
 from intentmatch.text.normalize import bare
@@ -31,6 +32,7 @@ _NOT_IN_A_NUMBER = (
 """Languages where the part of the day never follows the hour: in "星期五晚上七点", 五 is no hour."""
 _ANYWHERE = ClockWords(morning="am|a.m.", afternoon="pm|p.m.")
 _DAY = 24 * 60
+_MIDNIGHTS = ("0", "00")
 _MIDNIGHT = 24
 _QUARTER = "ceyrek"
 """Turkish for a quarter, where other languages have a word with its preposition."""
@@ -50,6 +52,8 @@ class TimeAt(NamedTuple):
     """Whether the half of the day is clear: "4 pm", "16:00"."""
     has_half: bool
     """Whether the half of the day is said ("4 pm")."""
+    ends_day: bool = False
+    """Whether it is the midnight behind its day: "12 at night"."""
 
 
 class TimeFinder:
@@ -81,8 +85,11 @@ def times(message: Message) -> list[TimeAt]:
             clock = time(*divmod(minutes, 60))
             has_half = (match["part"] or match["part_after"]) is not None
             is_exact = has_half or clock.hour > 12 or clock.hour == 0 or match["hour"][0] == "0"
+            said = patterns.parts.get(match["part"] or match["part_after"])
+            ends_day = clock.hour == 0 and match["hour"] not in _MIDNIGHTS and said in ("evening", "night")
             part = None if is_exact else part_beside(message, *span)
-            found.append(TimeAt(*span, in_part(clock, part) if part else clock, is_exact or part is not None, has_half))
+            clock = in_part(clock, part) if part else clock
+            found.append(TimeAt(*span, clock, is_exact or part is not None, has_half, ends_day))
     message.memo[times] = found
     return found
 
@@ -116,6 +123,9 @@ def _patterns(language: str) -> _HourPatterns:
         )
         for word in (words.split("|") if words else ())
     }
+    late = MOMENT_WORDS.get(language, MomentWords())
+    late_words = tuple(bare(word) for words in (late.evening, late.night) for word in words.split("|") if word)
+    parts |= {word: "evening" for word, part in parts.items() if part == "afternoon" and word.endswith(late_words)}
     shifts_before = {bare(word): minutes for word, minutes in phrases.minutes_before.items()}
     shifts_after = {bare(word): minutes for word, minutes in phrases.minutes_after.items()}
     numbers = small_numbers(language)
@@ -216,9 +226,9 @@ def _on_the_clock(hour: int, part: str | None) -> int | None:
     """Return the hour on the 24-hour clock, None if invalid."""
     if hour > 24:
         return None
-    if (part == "afternoon" and hour < 12) or (part == "night" and 6 <= hour < 12):
+    if (part in ("afternoon", "evening") and hour < 12) or (part == "night" and 6 <= hour < 12):
         return hour + 12
-    return 0 if hour == 24 or (hour == 12 and part in ("morning", "night")) else hour
+    return 0 if hour == 24 or (hour == 12 and part in ("morning", "evening", "night")) else hour
 
 
 def _span(message: Message, start: int, end: int, endings: str = "") -> tuple[int, int] | None:

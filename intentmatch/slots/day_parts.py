@@ -107,7 +107,7 @@ def _end_of_day(message: Message, patterns: _DayPartPatterns, end: int) -> int:
 
 def in_part(clock: time, part: str) -> time:
     """Return a time without a half of the day in a part of the day: 8:00 in the evening is 20:00, 12:00 is midnight."""
-    if part == "evening" and clock.hour == 12:
+    if part in ("evening", "night") and clock.hour == _NOON:
         return clock.replace(hour=0)
     if part in ("afternoon", "evening") or (part == "night" and clock.hour >= _DAYTIME):
         return clock.replace(hour=clock.hour % 12 + 12)

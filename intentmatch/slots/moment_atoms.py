@@ -41,6 +41,8 @@ class Atom(NamedTuple):
     """The number of a day whose month is not said ("the 5th")."""
     delta: timedelta | None = None
     """Whole days from today."""
+    ends_day: bool = False
+    """Whether the time is the midnight behind its day."""
     opened: bool = False
     """Whether "between" stands inside, before the time."""
 
@@ -142,10 +144,12 @@ def _day_and_time(first: Atom, second: Atom) -> Atom | None:
         return None
     clock, part = first.clock or second.clock, first.part or second.part
     is_exact = first.is_exact or second.is_exact
+    late = first.ends_day or second.ends_day
     if clock and part:
         clock = clock if is_exact else in_part(clock, part)
-        late = part in ("evening", "night") if clock == time(0) else part == "evening" and clock.hour < _SMALL_HOURS
-        day = day + timedelta(days=1) if late and day < date.max else day
+        small = part in ("evening", "night") if clock == time(0) else part == "evening" and clock.hour < _SMALL_HOURS
+        late = late or small
+    day = day + timedelta(days=1) if late and day < date.max else day
     has_half = first.has_half or second.has_half or part is not None
     is_exact = is_exact or part is not None
     return Atom(first.start, second.end, day, clock, part, is_exact=is_exact, has_half=has_half)

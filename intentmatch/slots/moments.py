@@ -66,7 +66,9 @@ class MomentFinder:
         for start, end, day in short_weekdays(message):
             yield Atom(start, end, day=day, alone=False)
         for at in times(message):
-            yield Atom(at.start, at.end, clock=at.clock, is_exact=at.is_exact, has_half=at.has_half)
+            yield Atom(
+                at.start, at.end, clock=at.clock, is_exact=at.is_exact, has_half=at.has_half, ends_day=at.ends_day
+            )
         for found in words.around.finditer(message.plain):
             if int(found["n"]) < 24:
                 clock = time(int(found["n"]))

@@ -32,8 +32,8 @@ _CLASSES: Mapping[str, frozenset[str]] = {
     "temperature": _ARITHMETIC,
     "ordinal": _CALENDAR | {"sign", "hour"},
     "date": _CALENDAR,
-    "datetime": _CALENDAR,
-    "time": _CALENDAR | {"sign"},
+    "datetime": _CALENDAR | {"minus"},
+    "time": _CALENDAR | {"minus", "sign"},
     "phone": frozenset(["number"]),
     "email": frozenset(),
     "url": frozenset(),
@@ -42,7 +42,7 @@ _CLASSES: Mapping[str, frozenset[str]] = {
 _DAYS = frozenset(["date", "datetime"])
 _LINKED = _DAYS | {"time"}
 """Kinds that a length changes from behind "before", "after" or "from"."""
-_ALWAYS = frozenset(["day"])
+_ALWAYS = frozenset(["day", "minus"])
 """Classes that change a value that begins or ends with any word; others need another class there."""
 _WITH_UNITS = frozenset(["duration", "money", "temperature"])
 """Kinds whose values begin or end with a unit: any number beside them may belong to them."""
@@ -183,7 +183,9 @@ class NeighbourLaw:
         """Return whether a number that is no value of the slot offers another value: "2 or 3 weeks"."""
         near = range(hit.start - _LONGEST_CHOICE, hit.end + _LONGEST_CHOICE)
         for name, start, end in self._spans:
-            if name not in _COUNTED or start not in near or self._taken[slot][start] or self._explained[start]:
+            if name not in _COUNTED or start not in near or self._taken[slot][start]:
+                continue
+            if self._explained[start] and not self._explained[hit.start]:  # "five to ten minutes" has no time
                 continue
             if end <= hit.start and joined(self._message, (start, end), hit.start):
                 return True
@@ -238,6 +240,7 @@ def _classes(message: Message) -> Iterable[tuple[str, list[tuple[int, int]]]]:
 @lru_cache(maxsize=64)
 def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
     forms = NUMBER_FORMS.get(language, NumberForms())
+    minus = [word for word in forms.minus.split("|") if not word.startswith("~")]
     signs = [word.lstrip("~") for word in f"{forms.minus}|{forms.point}".split("|")]
     months: Iterable[str] = ()
     if plugins.installed("dateparser"):
@@ -247,6 +250,7 @@ def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
     return {
         "number": re.compile(any_of(map(plain, chain(forms.parts, forms.scales)))),
         "sign": re.compile(NOT_MINUS + any_of(map(plain, signs))),
+        "minus": re.compile(f"{NOT_MINUS}{any_of(map(plain, minus))}(?= ?[^ ])"),
         "day": re.compile(any_of(unit_words(language, CALENDAR_UNITS))),
         "hour": re.compile(any_of(unit_words(language, CLOCK_UNITS))),
         "month": re.compile(f"{any_of(map(plain, months))}|(?<![0-9])[0-9]{{1,2}} ?[月월]"),

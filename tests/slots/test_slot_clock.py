@@ -126,6 +126,10 @@ def test_any_text_gives_valid_hits(text, language):
 @pytest.mark.parametrize(
     ("language", "text", "expected"),
     [
+        ("de", "zwölf Uhr abends", "00:00"),
+        ("zh", "晚上12点", "00:00"),
+        ("ja", "夜12時", "00:00"),
+        ("zh", "下午12点", "12:00"),
         ("de", "fünf vor halb acht", "07:25"),
         ("de", "5 nach halb 9", "08:35"),
         ("de", "drei viertel sieben", "06:45"),

@@ -20,6 +20,10 @@ MOMENTS = MomentFinder()
     [
         ("en", "tonight at 2 am", "2026-11-22T02:00"),
         ("en", "tonight at 12", "2026-11-22T00:00"),
+        ("en", "tomorrow night at 12", "2026-11-23T00:00"),
+        ("zh", "明天晚上12点", "2026-11-23T00:00"),
+        ("es", "mañana a las 12 de la noche", "2026-11-23T00:00"),
+        ("en", "tomorrow at 12 am", "2026-11-22T00:00"),
         ("en", "tomorrow by 5", "2026-11-22T05:00"),
         ("en", "next Friday after 6", "2026-11-27T06:00"),
         ("en", "2026-12-24T18:00", "2026-12-24T18:00"),

@@ -92,7 +92,7 @@ def _show(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
         sets = options.set or SETS
         drawn = sets[min(1, len(sets) - 1)]
         dots = [(row["p50"], 100 * row["first"], PEERS[row["peer"]].title) for row in rows if row["set"] == drawn]
-        picture = scatter(dots, "milliseconds a message, median, one thread", "first candidate right, %", drawn)
+        picture = scatter(dots, "milliseconds of the processor a message, median", "first candidate right, %", drawn)
         options.picture.write_text(picture, encoding="utf-8")
 
 

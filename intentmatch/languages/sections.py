@@ -108,6 +108,7 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
         "fixed": _NUMBERS,
         "scales": _NUMBERS,
         "vague": phrases,
+        "compared": phrases,
     },
     "ordinals": {
         "words": _WORDS_BY_NUMBER,

@@ -25,6 +25,8 @@ class NumberForms(NamedTuple):
     """Scales behind a number, beside those of the number words, and the parts of "three [fifths]"."""
     vague: str = ""
     """Words before a scale that make no number of it: "[several] thousand"."""
+    compared: str = ""
+    """Words beside degrees that make a difference of them: "two degrees [warmer]"."""
 
 
 NOT_MINUS = "".join(f"(?<!{word} )" for word in ("au", "du", "al", "lo", "pelo", "ao", "les", "mas o"))

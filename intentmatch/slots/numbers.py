@@ -19,8 +19,8 @@ from intentmatch.slots.numerals import numbers_in_numerals
 from intentmatch.slots.word_patterns import any_of
 
 _COMPACT = re.compile(r"(?<![0-9a-z.,])[0-9]{1,9}(?:[.,][0-9]{1,4})?(?=[a-z])")
-_MEGA = re.compile("(?<=[0-9])M(?![A-Za-z])")
-"""A letter that is a scale as a capital only: "1.5M"."""
+_MEGA = re.compile(r"(?:(?<=[0-9])M|(?<=[$£€₹])[0-9]{1,4}(?:[.,][0-9]{1,2})?m)(?![A-Za-z])")
+"""A letter that is a scale as a capital, or behind the sign of a currency: "1.5M", "£1m"."""
 _BESIDE = re.compile("[ \u00a0-]?")
 _LEAST_SCALE = 1000
 _SCALES_ALONE = frozenset([100, 1000, 10**5, 10**6, 10**7, 10**9])
@@ -48,7 +48,7 @@ def numbers(message: Message) -> list[NumberAt]:
     patterns = _patterns_of(message)
     letters = list(message.plain)
     for mega in _MEGA.finditer(message.text):
-        letters[mega.start()] = "M"
+        letters[mega.end() - 1] = "M"
     reading = _NumberJoiner("".join(letters), patterns)
     for number in _without_overlaps(_single(message, patterns)):
         reading.add(number)

@@ -23,7 +23,13 @@ _DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]
 _THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:[ .][0-9]{3}){1,4}")
 _ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,4}){3}")
 """An IP address, or a version."""
+_PLACE = re.compile(r"[0-9]{1,3}\.[0-9]{3,8} [0-9]{1,3}\.[0-9]{3,8}")
+"""Coordinates."""
+_YEARS = re.compile(r"(?:19|20)[0-9]{2}(?:[ /-](?:19|20)[0-9]{2})+")
+_CHECKED = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3}){2}-[0-9]{1,2}")
+"""A number of a person or company with its check digits."""
 _BOOK = re.compile(r"97[89][ -](?:[0-9]+[ -]){3}[0-9]")
+_OTHERS = (_DATE, _ADDRESS, _PLACE, _YEARS, _CHECKED, _BOOK)
 _CODES = (
     "ip version v isbn iban bic vat ust-idnr steuernummer order bestellung bestellnummer invoice rechnung "
     "rechnungsnummer customer kundennummer account konto kontonummer postcode zip plz ticket booking reference serial "
@@ -64,7 +70,7 @@ def _value(written: str) -> str | None:
     if not international:
         if written.isdecimal() and len(digits) < _FEWEST_IN_A_RUN and not written.startswith("0"):
             return None
-        if any(other.fullmatch(written) for other in (_DATE, _ADDRESS, _BOOK)):
+        if any(other.fullmatch(written) for other in _OTHERS):
             return None
         if _THOUSANDS.fullmatch(written) and len(digits) < _FEWEST_IN_A_RUN:
             return None

@@ -27,6 +27,7 @@ from intentmatch.slots.ordinals import OrdinalFinder
         ("it", "l'ultimo", "ultimo", -1),
         ("fr", "l’onzième", "onzième", 11),
         ("en", "a third one", "third", 3),
+        ("en", "the one before last", "one before last", -2),
         ("pt", "o terceiro", "terceiro", 3),
         ("pt", "o 2º", "2º", 2),
         ("pt", "a terceira", "terceira", 3),

@@ -26,7 +26,7 @@ _MOST_GUESSED = 300
 """Most utterances by which the language of a registry is guessed whose author names none."""
 
 
-class Pair(NamedTuple):
+class TranslationPair(NamedTuple):
     """A sentence in English and its translation."""
 
     english: str
@@ -63,21 +63,21 @@ def anchor_texts(languages: Collection[str]) -> tuple[str, ...]:
 
 
 @cache
-def parallel_lines() -> tuple[Pair, ...]:
+def parallel_lines() -> tuple[TranslationPair, ...]:
     """Return English sentences and their translations, from the starters and the phrases of a dialogue."""
-    found: dict[Pair, None] = {}
+    found: dict[TranslationPair, None] = {}
     for name in STARTERS:
         for intent in yaml.safe_load(starter(name))["intents"].values():
             lines = {language: list(map(clean, texts)) for language, texts in intent["utterances"].items()}
             for language in sorted(lines.keys() - {_PIVOT}):
                 pairs = zip(lines[_PIVOT], lines[language], strict=True)
-                found |= {Pair(english, language, translation): None for english, translation in pairs}
+                found |= {TranslationPair(english, language, translation): None for english, translation in pairs}
     english = shipped()[_PIVOT]
     for language, phrases in shipped().items():
         for key in ("did_you_mean", "none_of_these", "too_late", "dropped"):
             if base_language(language) != _PIVOT:
                 pair = clean(getattr(english, key)), base_language(language), clean(getattr(phrases, key))
-                found[Pair(*pair)] = None
+                found[TranslationPair(*pair)] = None
     return tuple(found)
 
 

@@ -16,7 +16,7 @@ _NEGATIVE = 0.25
 """Chance that a `not:` line of the intent takes the place of the message in the pair of different intents."""
 
 
-class Pair(NamedTuple):
+class LabelledPair(NamedTuple):
     """A message, an utterance, and whether both are of one intent."""
 
     message: str
@@ -48,20 +48,20 @@ class Pairs:
         """Number of utterances that have another one of their intent, and one of another intent."""
         return len(self._usable)
 
-    def draw(self, step: int) -> list[Pair]:
+    def draw(self, step: int) -> list[LabelledPair]:
         """Return the pairs of a step; the same ones whenever they are asked for."""
         random = np.random.default_rng((self._recipe.seed, step))
         count = min(self._recipe.messages, self.messages)
         found = []
         for row in random.choice(self._usable, size=count, replace=False).tolist():
             own, other = int(random.choice(self._own[row])), int(random.choice(self._hardest[row]))
-            found.append(Pair(self._texts[row], self._texts[own], same=True))
+            found.append(LabelledPair(self._texts[row], self._texts[own], same=True))
             negatives = self._negatives[self._owners[row]]
             if negatives and random.random() < _NEGATIVE:
                 line = negatives[int(random.integers(len(negatives)))]
-                found.append(Pair(line, self._texts[row], same=False))
+                found.append(LabelledPair(line, self._texts[row], same=False))
             else:
-                found.append(Pair(self._texts[row], self._texts[other], same=False))
+                found.append(LabelledPair(self._texts[row], self._texts[other], same=False))
         return found
 
     def _others_of(self, row: int) -> NDArray[np.int64]:

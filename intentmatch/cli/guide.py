@@ -79,7 +79,7 @@ _TOKEN = re.compile(
 
 
 @dataclass(frozen=True)
-class Page:
+class GuidePage:
     """A page of the guide."""
 
     topic: str
@@ -146,7 +146,7 @@ def lines_with(word: str) -> list[tuple[str, str]]:
     return [(topic, line.strip()) for topic, text in pages for line in text.splitlines() if wanted.search(line)]
 
 
-def read_page(topic: str) -> Page:
+def read_page(topic: str) -> GuidePage:
     """Read a page. Raises InputError with similar topics if there is none of this name."""
     known = topics()
     if topic not in known:
@@ -161,7 +161,7 @@ def read_page(topic: str) -> Page:
     about = _TOKEN.sub(lambda token: token["words"] or token[0], sentence[0] if sentence else paragraph)
     about = about.removeprefix("At the end of this page ").replace("`", "").replace("*", "")
     about = about if about.startswith("intentmatch") else about[:1].upper() + about[1:]
-    return Page(topic, title.removeprefix("# "), about, text)
+    return GuidePage(topic, title.removeprefix("# "), about, text)
 
 
 def similar_topics(topic: str, known: list[str]) -> list[str]:
@@ -202,7 +202,7 @@ def _list() -> None:
     output.echo("Show one with: intentmatch guide TOPIC")
 
 
-def _list_one(page: Page, widest: int) -> None:
+def _list_one(page: GuidePage, widest: int) -> None:
     indent = " " * (widest + 4)
     described = f"{page.title}. {page.about}".replace("?. ", "? ")
     if output.in_terminal():

@@ -23,7 +23,7 @@ from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
     from intentmatch.authoring.workspace import Workspace
-    from intentmatch.inbox import Decision, Inbox, Missed, Review
+    from intentmatch.inbox import ClusterDecision, Inbox, Missed, Review
     from intentmatch.matching.matcher import Matcher
     from intentmatch.registry.editing.plan import Changes
     from intentmatch.server.erasing import Erased
@@ -309,7 +309,7 @@ def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], set
     comparison.diff(found, found.failed("worse"))
 
 
-def _messages(decisions: Iterable[Decision]) -> list[Missed]:
+def _messages(decisions: Iterable[ClusterDecision]) -> list[Missed]:
     return [message for decision in decisions for message in decision.cluster.messages]
 
 

@@ -13,7 +13,7 @@ from intentmatch.cli.render import output
 from intentmatch.core.errors import InputError, suggest
 
 if TYPE_CHECKING:
-    from intentmatch.inbox import Action, Cluster, Decision, Review
+    from intentmatch.inbox import Action, Cluster, ClusterDecision, Review
     from intentmatch.matching.matcher import Matcher
 
 _Reply = Literal["test", "ignore", "skip", "stop"]
@@ -34,9 +34,9 @@ def requested_action(
     return actions[0] if actions else None
 
 
-def decide(found: Review, numbers: Sequence[int], requested: tuple[Action, str | None] | None) -> list[Decision]:
+def decide(found: Review, numbers: Sequence[int], requested: tuple[Action, str | None] | None) -> list[ClusterDecision]:
     """Return a decision for each group of --cluster. InputError for an unknown number, and for an open question."""
-    from intentmatch.inbox import Decision
+    from intentmatch.inbox import ClusterDecision
 
     clusters = {message.id: cluster for cluster in found.clusters for message in cluster.messages}
     decisions = {}
@@ -46,7 +46,7 @@ def decide(found: Review, numbers: Sequence[int], requested: tuple[Action, str |
             raise InputError(f"the inbox has no cluster {number}; its clusters are {known}")
         cluster = clusters[number]
         action, intent = requested or _proposed(cluster)
-        decisions[cluster.number] = Decision(cluster, action, intent)
+        decisions[cluster.number] = ClusterDecision(cluster, action, intent)
     return list(decisions.values())
 
 
@@ -61,9 +61,9 @@ def _proposed(cluster: Cluster) -> tuple[Action, str | None]:
     )
 
 
-def ask(found: Review, matcher: Matcher) -> Iterator[Decision]:
+def ask(found: Review, matcher: Matcher) -> Iterator[ClusterDecision]:
     """Ask the user about each group and yield the decisions."""
-    from intentmatch.inbox import Decision
+    from intentmatch.inbox import ClusterDecision
 
     if not sys.stdin.isatty():
         raise click.UsageError("Choose groups with --cluster: standard input is no terminal to ask.")
@@ -74,7 +74,7 @@ def ask(found: Review, matcher: Matcher) -> Iterator[Decision]:
         if action == "stop":
             return
         if action != "skip":
-            yield Decision(cluster, action, intent)
+            yield ClusterDecision(cluster, action, intent)
         output.echo()
 
 

@@ -17,7 +17,7 @@ from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.distill.context_network import TorchNetwork, parameters
 from intentmatch.distill.corpus import StepProgress
-from intentmatch.distill.messages import Message, joining_words
+from intentmatch.distill.messages import LabelledMessage, joining_words
 from intentmatch.distill.pieces import mistyped
 from intentmatch.distill.student import TokenVectors
 from intentmatch.pieces.embedded import MAX_PIECES, embedded_tokenizer, without_unknown
@@ -70,25 +70,27 @@ class ActsRecipe:
     """Weight of the loss of the boundaries."""
 
 
-def read_ordinary(files: Iterable[Path], most: int, seed: int) -> list[Message]:
+def read_ordinary(files: Iterable[Path], most: int, seed: int) -> list[LabelledMessage]:
     """Return messages that ask for something, at most so many of each file: JSON lines with `text` and `lang`.
 
     Raises `InputError` with file and line for a line that is no such message.
     """
     found = []
     for file in files:
-        rows = [Message(text, language, None, source="ordinary") for text, language, _ in _lines(file)]
+        rows = [LabelledMessage(text, language, None, source="ordinary") for text, language, _ in _lines(file)]
         random.Random(f"{seed} {file.name}").shuffle(rows)  # noqa: S311 - no secret
         found += rows[:most]
     return found
 
 
-def read_labelled(files: Iterable[Path]) -> list[Message]:
+def read_labelled(files: Iterable[Path]) -> list[LabelledMessage]:
     """Return labelled messages: JSON lines with `text`, `lang` and `act`, null for a request.
 
     Raises `InputError` with file and line for a line that is no such message.
     """
-    return [Message(text, language, act, source=file.stem) for file in files for text, language, act in _lines(file)]
+    return [
+        LabelledMessage(text, language, act, source=file.stem) for file in files for text, language, act in _lines(file)
+    ]
 
 
 def _lines(file: Path) -> Iterator[tuple[str, str, Act | None]]:
@@ -106,7 +108,7 @@ def _lines(file: Path) -> Iterator[tuple[str, str, Act | None]]:
 
 
 def train_acts(
-    messages: Sequence[Message], recipe: ActsRecipe | None = None, *, progress: StepProgress | None = None
+    messages: Sequence[LabelledMessage], recipe: ActsRecipe | None = None, *, progress: StepProgress | None = None
 ) -> dict[str, NDArray[np.float32]]:
     """Train the network and return its tensors by name; `messages` are the labelled and the ordinary ones."""
     recipe = recipe or ActsRecipe()
@@ -131,7 +133,7 @@ class _Example(NamedTuple):
 
 
 class _Training:
-    def __init__(self, messages: Sequence[Message], recipe: ActsRecipe) -> None:
+    def __init__(self, messages: Sequence[LabelledMessage], recipe: ActsRecipe) -> None:
         torch = plugins.require("torch", what="Distillation", extra="distill")
         self._torch, self._recipe = torch, recipe
         self._surroundings = read_surroundings("train")
@@ -229,7 +231,7 @@ class _Training:
             lengths.append(len(own))
         return _Example(np.array(pieces, dtype=np.int32), lengths, [part.act for part in parts])
 
-    def _with_courtesy(self, parts: list[Message], draw: random.Random) -> list[Message]:
+    def _with_courtesy(self, parts: list[LabelledMessage], draw: random.Random) -> list[LabelledMessage]:
         """Put what people write before and after a request around the parts, as parts of their own."""
         language = parts[0].language
         if not self._surroundings.has(language):
@@ -238,7 +240,11 @@ class _Training:
         for place, some in ((0, phrases.before), (len(parts), phrases.after)):
             if draw.random() < self._recipe.courtesy:
                 words = draw.choice(some).replace("{name}", draw.choice(self._surroundings.names))
-                parts = [*parts[:place], Message(words, language, "courtesy", source="surroundings"), *parts[place:]]
+                parts = [
+                    *parts[:place],
+                    LabelledMessage(words, language, "courtesy", source="surroundings"),
+                    *parts[place:],
+                ]
         return parts
 
     def _pieces(self, text: str) -> Sequence[int]:
@@ -246,7 +252,7 @@ class _Training:
             found = self._known[text] = pieces_of(text)
         return found
 
-    def _end(self, part: Message, draw: random.Random) -> str:
+    def _end(self, part: LabelledMessage, draw: random.Random) -> str:
         if part.source == "surroundings":
             return draw.choice(_ENDS_OF_COURTESY)
         words = joining_words().get(part.language)
@@ -268,8 +274,8 @@ def pieces_of(text: str) -> Sequence[int]:
 class _Draws:
     """Draws messages: first what they do, then a language, then one of its messages."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self._by: dict[str, dict[str, dict[str, list[Message]]]] = {}
+    def __init__(self, messages: Sequence[LabelledMessage]) -> None:
+        self._by: dict[str, dict[str, dict[str, list[LabelledMessage]]]] = {}
         for message in messages:
             kind: str = message.act or ("ordinary" if message.source == "ordinary" else "request")
             if message.source == NEGATED:
@@ -284,17 +290,17 @@ class _Draws:
             for kind, by in self._by.items()
         }
 
-    def one(self, draw: random.Random) -> Message:
+    def one(self, draw: random.Random) -> LabelledMessage:
         kind = draw.choices(self._kinds, self._shares)[0]
         codes, weights = self._languages[kind]
         return self._from(kind, draw.choices(codes, weights)[0], draw)
 
-    def beside(self, other: Message, draw: random.Random) -> Message:
+    def beside(self, other: LabelledMessage, draw: random.Random) -> LabelledMessage:
         """Return a message of the same language."""
         kinds = [kind for kind in self._kinds if other.language in self._by[kind]]
         return self._from(draw.choices(kinds, [SHARES[kind] for kind in kinds])[0], other.language, draw)
 
-    def _from(self, kind: str, language: str, draw: random.Random) -> Message:
+    def _from(self, kind: str, language: str, draw: random.Random) -> LabelledMessage:
         lists = self._by[kind][language]
         return draw.choice(lists[draw.choice([*lists])])
 

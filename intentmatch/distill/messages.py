@@ -42,7 +42,7 @@ _WITHOUT_DOMAIN: Mapping[str, Act | None] = {
 _LIKE_STATEMENTS = ("short", "questions", "people")
 
 
-class Message(NamedTuple):
+class LabelledMessage(NamedTuple):
     """A message of one part, or a frame with its words."""
 
     text: str
@@ -68,12 +68,12 @@ def joining_words() -> Mapping[str, Sequence[str]]:
 
 
 @lru_cache(2)
-def read_messages(part: Part) -> list[Message]:
+def read_messages(part: Part) -> list[LabelledMessage]:
     """Return the messages to train on, or those that are kept aside."""
     return [message for language in languages() for message in _of_language(language, part)]
 
 
-def _of_language(language: str, part: Part) -> Iterator[Message]:
+def _of_language(language: str, part: Part) -> Iterator[LabelledMessage]:
     content = _content(language)
     aside = language in HELD_OUT_LANGUAGES
     if aside and part == "train":
@@ -85,27 +85,30 @@ def _of_language(language: str, part: Part) -> Iterator[Message]:
     }
     for name, lists in domains.items():
         for key, act in _ACT_OF.items():
-            yield from (Message(text, language, act, name) for text in lists[key])
+            yield from (LabelledMessage(text, language, act, name) for text in lists[key])
     frames = {
         key: _chosen(content["frames"][key], part, whole=aside) for key in ("refuses", "request", "settled", "retracts")
     }
     for name, lists in domains.items():
         for number, action in enumerate(lists["actions"]):
-            yield Message(action, language, None, name)
+            yield LabelledMessage(action, language, None, name)
             for key in ("refuses", "request", "settled"):
                 some = frames[key] if part == "train" else frames[key][number % 3 :: 3]
                 yield from (
-                    Message(frame.replace("{action}", action), language, _ACT_OF[key], name, frame) for frame in some
+                    LabelledMessage(frame.replace("{action}", action), language, _ACT_OF[key], name, frame)
+                    for frame in some
                 )
         for number, request in enumerate(lists["request"]):
             some = frames["retracts"] if part == "train" else frames["retracts"][number % 3 :: 3]
             yield from (
-                Message(frame.replace("{request}", request.rstrip(".!? ")), language, "refuses", name, frame)
+                LabelledMessage(frame.replace("{request}", request.rstrip(".!? ")), language, "refuses", name, frame)
                 for frame in some
             )
     for key, act in _WITHOUT_DOMAIN.items():
         source = "like statements" if key in _LIKE_STATEMENTS else "messages"
-        yield from (Message(text, language, act, source=source) for text in _chosen(content[key], part, whole=aside))
+        yield from (
+            LabelledMessage(text, language, act, source=source) for text in _chosen(content[key], part, whole=aside)
+        )
 
 
 def _content(language: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from intentmatch.core.types import Encoder, Registry
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.encoder_memory import megabytes_of
-from intentmatch.evaluation.similarity import Agreement, Pair, agreement
+from intentmatch.evaluation.similarity import Agreement, ScoredPair, agreement
 from intentmatch.evaluation.tune import Combination, microseconds_a_message, trial_of
 from intentmatch.learning.calibration import calibrate
 from intentmatch.learning.cross_validation import HeldOut
@@ -63,7 +63,7 @@ def compare_encoders(
     settings: Settings,
     encoders: Mapping[str, Encoder],
     *,
-    pairs: Sequence[Pair] = (),
+    pairs: Sequence[ScoredPair] = (),
     cache: VectorCache | None = None,
 ) -> list[ComparedEncoder]:
     """Measure each encoder on a registry, in their order.
@@ -79,7 +79,7 @@ def compare_encoders(
 
 
 def _compared(
-    registry: Registry, settings: Settings, encoder: Encoder, pairs: Sequence[Pair], cache: VectorCache | None
+    registry: Registry, settings: Settings, encoder: Encoder, pairs: Sequence[ScoredPair], cache: VectorCache | None
 ) -> ComparedEncoder:
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]

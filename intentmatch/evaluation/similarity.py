@@ -28,7 +28,7 @@ _LEAST_PAIRS = 3
 _HINT = "each line needs a sentence, a sentence and a number, separated by tabs"
 
 
-class Pair(NamedTuple):
+class ScoredPair(NamedTuple):
     """Two sentences and the score that people gave their similarity, in any unit."""
 
     one: str
@@ -43,14 +43,14 @@ class Agreement(NamedTuple):
     pearson: float | None
 
 
-def read_pairs(path: str | os.PathLike[str]) -> tuple[Pair, ...]:
+def read_pairs(path: str | os.PathLike[str]) -> tuple[ScoredPair, ...]:
     """Read tab-separated lines of sentence, sentence and score.
 
     The first line may be a header. Empty lines and lines that begin with `#` are skipped. Raises `RegistryError` with
     the place of each wrong line, and if there are fewer than three pairs or all scores are equal.
     """
     file = Path(path)
-    pairs: list[Pair] = []
+    pairs: list[ScoredPair] = []
     problems: list[Problem] = []
     rows = csv.reader(io.StringIO(read_text(file)), delimiter="\t", quoting=csv.QUOTE_NONE)
     header_allowed = True
@@ -59,7 +59,7 @@ def read_pairs(path: str | os.PathLike[str]) -> tuple[Pair, ...]:
             continue
         score = _score(row[2]) if len(row) == 3 else None
         if score is not None and row[0].strip() and row[1].strip():
-            pairs.append(Pair(row[0].strip(), row[1].strip(), score))
+            pairs.append(ScoredPair(row[0].strip(), row[1].strip(), score))
         elif not header_allowed or len(row) != 3 or _score(row[0]) is not None:
             message = "not two sentences and a score"
             if len(row) == 3 and score is None:
@@ -82,7 +82,7 @@ def _score(text: str) -> float | None:
     return score if math.isfinite(score) else None
 
 
-def agreement(encoder: Encoder, pairs: Sequence[Pair], cache: VectorCache | None = None) -> Agreement:
+def agreement(encoder: Encoder, pairs: Sequence[ScoredPair], cache: VectorCache | None = None) -> Agreement:
     """Return how well the cosines of an encoder agree with human scores."""
     texts = [clean(text) for pair in pairs for text in pair[:2]]
     vectors = encode_all(encoder, texts, "utterance", cache)

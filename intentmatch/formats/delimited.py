@@ -13,7 +13,7 @@ from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.format import Files, Format, Sure
 from intentmatch.formats.kit.losses import empty_intent_losses
 from intentmatch.formats.kit.source import STANDARD_INPUT, File
-from intentmatch.formats.kit.table_layout import Row
+from intentmatch.formats.kit.table_layout import TableRow
 from intentmatch.formats.kit.tables import HEADER, SAYS, columns_of, is_complete, read_tables, rows_of
 
 _DELIMITERS = ",\t;|"
@@ -50,7 +50,7 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
     return {"intents.csv": out.getvalue()}
 
 
-def _rows(file: File) -> Iterator[Row]:
+def _rows(file: File) -> Iterator[TableRow]:
     text = file.text.replace("\r\n", "\n").replace("\r", "\n")
     lines = text.split("\n")
     delimiter = _delimiter(file)
@@ -65,7 +65,7 @@ def _rows(file: File) -> Iterator[Row]:
     try:
         for cells in table:
             # In a table of one column, delimiters are punctuation.
-            yield Row([delimiter.join(cells)] if is_one_column else cells, Location(file.place, line))
+            yield TableRow([delimiter.join(cells)] if is_one_column else cells, Location(file.place, line))
             line = table.line_num + before
     except csv.Error as error:
         problem = Problem(Location(file.place, line), "error", "csv-syntax", f"cannot be read as a table: {error}")

@@ -13,7 +13,7 @@ from intentmatch.formats.kit import tree
 from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.format import Format, Sure
 from intentmatch.formats.kit.source import File
-from intentmatch.formats.kit.table_layout import Row, are_names
+from intentmatch.formats.kit.table_layout import TableRow, are_names
 from intentmatch.formats.kit.tables import columns_of, is_complete, read_tables
 from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.reading.nodes import Mapping, NodeError, Scalar
@@ -101,7 +101,7 @@ def _read_records(records: Sequence[Value], variables: set[str], draft: Draft) -
     keys = list(dict.fromkeys(key for record in records for key in record.keys))
     if not keys:
         return
-    rows = [Row([record[key].text() or "" for key in keys], record.location) for record in records]
+    rows = [TableRow([record[key].text() or "" for key in keys], record.location) for record in records]
     header = list(keys)
     inputs = [key for key in keys if key in (variables or {_INPUT})]
     if not draft.columns and not is_complete(columns_of(keys)) and len(inputs) == 1 and len(keys) == 2:
@@ -111,7 +111,7 @@ def _read_records(records: Sequence[Value], variables: set[str], draft: Draft) -
         message = f"the message is `{keys[text]}`, the {label} is `{keys[1 - text]}`"
         hint = "if this is wrong, name them with --columns text=NAME,intent=NAME"
         draft.note(rows[0].place, "guessed-columns", message, hint)
-    read_tables([[Row(header, rows[0].place), *rows]], draft, has_header=True)
+    read_tables([[TableRow(header, rows[0].place), *rows]], draft, has_header=True)
 
 
 FORMAT = Format("few-shot", "Few-shot examples of LangChain and LlamaIndex", _recognise, _read)

@@ -12,7 +12,7 @@ from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
 from intentmatch.formats.kit.losses import empty_intent_losses
 from intentmatch.formats.kit.source import File
-from intentmatch.formats.kit.table_layout import Row
+from intentmatch.formats.kit.table_layout import TableRow
 from intentmatch.formats.kit.tables import HEADER, SAYS, columns_of, is_complete, read_row, rows_of
 from intentmatch.formats.kit.tree import Value
 from intentmatch.registry.reading.nodes import NodeError
@@ -145,7 +145,7 @@ def _read_record(record: Value, draft: Draft, language: str | None = None) -> No
         missing = "an intent" if "text" in columns else "a message"
         draft.warn(record.location, "incomplete-row", f"a record without {missing} is skipped")
         return
-    read_row(Row(cells, record.location), columns, draft)
+    read_row(TableRow(cells, record.location), columns, draft)
 
 
 _PATTERNS_SAY: frozenset[Feature] = frozenset({"responses", "variants"})

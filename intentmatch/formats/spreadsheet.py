@@ -16,7 +16,7 @@ from intentmatch.formats.kit.draft import NOT_EXPRESSED, Draft
 from intentmatch.formats.kit.format import Files, Format, Sure
 from intentmatch.formats.kit.losses import empty_intent_losses
 from intentmatch.formats.kit.source import File
-from intentmatch.formats.kit.table_layout import Row
+from intentmatch.formats.kit.table_layout import TableRow
 from intentmatch.formats.kit.tables import HEADER, SAYS, read_tables, rows_of
 
 _WORKBOOK = "xl/workbook.xml"
@@ -56,7 +56,7 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
     return {"intents.xlsx": zip_files(files)}
 
 
-def _sheets(file: File) -> Iterator[Iterator[Row]]:
+def _sheets(file: File) -> Iterator[Iterator[TableRow]]:
     openpyxl = _openpyxl()
     open_zip(file.data, file.place)
     try:
@@ -66,7 +66,7 @@ def _sheets(file: File) -> Iterator[Iterator[Row]]:
         raise InputError(f"{file.place} is not a readable spreadsheet: {error}") from error
     for title, rows in sheets.items():
         place = f"{file.place}/{title}"
-        yield (Row(cells, Location(place, number)) for number, cells in enumerate(rows, 1))
+        yield (TableRow(cells, Location(place, number)) for number, cells in enumerate(rows, 1))
 
 
 def _text(value: Any) -> str:

@@ -1,6 +1,6 @@
 """The inbox: store messages that were not understood, group them, and turn the groups into edits of the YAML."""
 
-from intentmatch.inbox.edits import Decision, additions_to_tests, edits_of
+from intentmatch.inbox.edits import ClusterDecision, additions_to_tests, edits_of
 from intentmatch.inbox.groups import Cluster, Review, review
 from intentmatch.inbox.inbox import Inbox, is_missed
 from intentmatch.inbox.kinds import Kind
@@ -10,7 +10,7 @@ from intentmatch.inbox.store import Handled, Missed
 __all__ = [
     "Action",
     "Cluster",
-    "Decision",
+    "ClusterDecision",
     "Handled",
     "Inbox",
     "Kind",

@@ -12,7 +12,7 @@ from intentmatch.registry.editing.edits import AddIntent, AddTest, AddUtterance,
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ClusterDecision:
     """What to do with a cluster: an action, and the intent for it."""
 
     cluster: Cluster
@@ -21,7 +21,9 @@ class Decision:
     """The intent that gets the messages, or the name of the new intent; None for tests, and to ignore them."""
 
 
-def edits_of(decisions: Sequence[Decision], *, language: str | None = None, file: Path | None = None) -> list[Edit]:
+def edits_of(
+    decisions: Sequence[ClusterDecision], *, language: str | None = None, file: Path | None = None
+) -> list[Edit]:
     """Return an edit for each message that becomes a line of an intent or a test, the most central message first.
 
     Brackets in a message are plain text. `language` replaces the language of every message; `file` is the YAML file for
@@ -43,7 +45,7 @@ def edits_of(decisions: Sequence[Decision], *, language: str | None = None, file
 
 
 def additions_to_tests(
-    decisions: Sequence[Decision], *, language: str | None = None, file: Path | None = None
+    decisions: Sequence[ClusterDecision], *, language: str | None = None, file: Path | None = None
 ) -> list[Edit]:
     """Return an edit for each message that becomes a test case.
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from nicegui import ui
 
-from intentmatch.inbox import Action, Cluster, Decision, Kind, Missed
+from intentmatch.inbox import Action, Cluster, ClusterDecision, Kind, Missed
 from intentmatch.inbox.proposals import times
 from intentmatch.studio.parts import badge, tag, words
 from intentmatch.studio.places import intent_link
@@ -68,7 +68,7 @@ def says(action: Action, intent: str | None) -> str:
     return f"{_ACTIONS[action][0]} {intent or ''}".strip()
 
 
-def draw_group(visit: Visit, cluster: Cluster, decision: Decision | None, handlers: Handlers) -> None:
+def draw_group(visit: Visit, cluster: Cluster, decision: ClusterDecision | None, handlers: Handlers) -> None:
     """Draw a group in the present place: with the decision on it, or else with its proposal or question."""
     proposal = cluster.proposal
     with tag("div", classes="st-row"):

@@ -13,7 +13,7 @@ from nicegui import ui
 from intentmatch.authoring.operations.inbox_step import adding_note, ignore
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import IntentMatchError, counted, public_text
-from intentmatch.inbox import Decision, Missed, edits_of
+from intentmatch.inbox import ClusterDecision, Missed, edits_of
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.studio.host import BotUnavailableError
 from intentmatch.studio.parts import answer_buttons, answer_of, words
@@ -21,13 +21,13 @@ from intentmatch.studio.proposal import propose
 from intentmatch.studio.visit import Visit
 
 
-async def write(visit: Visit, decisions: Sequence[Decision], language: str | None) -> list[Decision]:
+async def write(visit: Visit, decisions: Sequence[ClusterDecision], language: str | None) -> list[ClusterDecision]:
     """Show what decisions do, write them as a revision, and take their messages out of the inbox.
 
     `language` is that of messages whose language is unknown. Returns the decisions that are carried out: whatever fails
     afterwards, they are not to be written again.
     """
-    inbox, done = visit.bot.inbox, list[Decision]()
+    inbox, done = visit.bot.inbox, list[ClusterDecision]()
     if inbox is None or not decisions:
         visit.tell("Decide about some groups first.")
         return done
@@ -54,13 +54,13 @@ async def write(visit: Visit, decisions: Sequence[Decision], language: str | Non
     return done
 
 
-def _parted(decisions: Sequence[Decision]) -> tuple[list[Decision], list[Decision]]:
+def _parted(decisions: Sequence[ClusterDecision]) -> tuple[list[ClusterDecision], list[ClusterDecision]]:
     """Return what becomes lines or tests, and what is ignored."""
     ignored = [decision for decision in decisions if decision.action == "ignore"]
     return [decision for decision in decisions if decision.action != "ignore"], ignored
 
 
-def _messages(decisions: Sequence[Decision]) -> list[Missed]:
+def _messages(decisions: Sequence[ClusterDecision]) -> list[Missed]:
     return [message for decision in decisions for message in decision.cluster.messages]
 
 
@@ -72,13 +72,13 @@ def _workspace(visit: Visit) -> Workspace | None:
         return None
 
 
-def _edits(visit: Visit, decisions: Sequence[Decision], language: str | None) -> list[Edit]:
+def _edits(visit: Visit, decisions: Sequence[ClusterDecision], language: str | None) -> list[Edit]:
     return [
         edit for decision in decisions for edit in edits_of([_spoken(decision, language)], file=_file(visit, decision))
     ]
 
 
-def _spoken(decision: Decision, language: str | None) -> Decision:
+def _spoken(decision: ClusterDecision, language: str | None) -> ClusterDecision:
     """Return a decision whose messages all have a language, if the registry has several."""
     if language is None:
         return decision
@@ -88,7 +88,7 @@ def _spoken(decision: Decision, language: str | None) -> Decision:
     return replace(decision, cluster=replace(decision.cluster, messages=messages))
 
 
-def _file(visit: Visit, decision: Decision) -> Path | None:
+def _file(visit: Visit, decision: ClusterDecision) -> Path | None:
     """Return the file for a new intent, or for the first tests: that of the nearest intent, or the first one."""
     registry = visit.bot.matcher.registry
     if decision.action != "new" and (decision.action != "test" or registry.tests):

@@ -9,7 +9,7 @@ from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from intentmatch.core.errors import InputError, IntentMatchError, counted, public_text
-from intentmatch.inbox import Action, Cluster, Decision, Inbox, Kind, Review, review
+from intentmatch.inbox import Action, Cluster, ClusterDecision, Inbox, Kind, Review, review
 from intentmatch.inbox.proposals import MOST_OFFERED
 from intentmatch.registry.editing.settings_edit import Setting
 from intentmatch.studio.cursor import Cursor
@@ -44,7 +44,7 @@ class _InboxPage:
 
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
-        self._decisions: dict[int, Decision] = {}
+        self._decisions: dict[int, ClusterDecision] = {}
         self._clusters: Sequence[Cluster] = ()
         self._cards: dict[int, TextElement] = {}
         self._drawn = 0
@@ -169,7 +169,7 @@ class _InboxPage:
         except InputError as error:
             self._visit.tell(public_text(error), "negative")
             return
-        self._decisions[cluster.number] = Decision(cluster, action, intent)
+        self._decisions[cluster.number] = ClusterDecision(cluster, action, intent)
         self._draw_card(cluster)
         self._draw_dock()
         self._visit.announce(f"{cluster.name}: {says(action, intent)}")
@@ -188,7 +188,7 @@ class _InboxPage:
     def _accept_all(self) -> None:
         for cluster in self._clusters:
             if cluster.proposal.accepted is not None and cluster.number not in self._decisions:
-                self._decisions[cluster.number] = Decision(cluster, *cluster.proposal.accepted)
+                self._decisions[cluster.number] = ClusterDecision(cluster, *cluster.proposal.accepted)
                 if cluster.number in self._cards:
                     self._draw_card(cluster)
         self._draw_dock()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from intentmatch.adaptation.recipe import RerankerRecipe
-from intentmatch.adaptation.reranker_pairs import Pair, Pairs
+from intentmatch.adaptation.reranker_pairs import LabelledPair, Pairs
 from intentmatch.core.types import Intent, Registry, Utterance
 
 RECIPE = RerankerRecipe(messages=4, hardest=2)
@@ -20,7 +20,7 @@ def registry(**texts: str) -> Registry:
     )
 
 
-def drawn(some: Registry, recipe: RerankerRecipe = RECIPE) -> list[list[Pair]]:
+def drawn(some: Registry, recipe: RerankerRecipe = RECIPE) -> list[list[LabelledPair]]:
     """Pairs where utterances beside each other in the registry have near vectors."""
     angles = np.linspace(0.0, 1.5, len(some.utterances))
     pairs = Pairs(some, np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32), recipe)

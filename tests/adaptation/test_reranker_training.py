@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from intentmatch.adaptation.recipe import RerankerRecipe
-from intentmatch.adaptation.reranker_pairs import Pair, Pairs
+from intentmatch.adaptation.reranker_pairs import LabelledPair, Pairs
 from intentmatch.adaptation.reranker_training import cross_encoder_of, train_reranker
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Intent, Registry, Utterance
@@ -31,7 +31,7 @@ def weights(model: Any) -> dict[str, np.ndarray]:
     return {name: weight.detach().numpy() for name, weight in model.named_parameters()}
 
 
-def contrast(model: Any, pairs: list[Pair]) -> float:
+def contrast(model: Any, pairs: list[LabelledPair]) -> float:
     """Mean score of pairs of one intent, less that of pairs of different intents."""
     scores = np.array([CrossEncoderReranker(model).score(pair.message, [pair.utterance])[0] for pair in pairs])
     same = np.array([pair.same for pair in pairs])

@@ -15,7 +15,7 @@ from intentmatch.cli.commands import cli
 from intentmatch.core.errors import InputError
 from intentmatch.distill import ActsRecipe, train_acts
 from intentmatch.distill.acts import pieces_of, read_labelled, read_ordinary
-from intentmatch.distill.messages import Message
+from intentmatch.distill.messages import LabelledMessage
 from intentmatch.distill.recipe import write_recipe
 from intentmatch.pieces.vectors import embedded_content
 from intentmatch.reading.dialogue_acts import DialogueActs
@@ -25,9 +25,9 @@ torch = pytest.importorskip("torch", reason="needs the extra [distill]")
 RECIPE = ActsRecipe(width=8, steps=60, texts=24, learning_rate=0.02)
 ACTIONS = ("cancel it", "send it", "open it", "print it", "call them", "book a table")
 MESSAGES = [
-    *(Message(f"please do not {action}", "en", "refuses", source="x") for action in ACTIONS),
-    *(Message(f"please {action}", "en", None, source="x") for action in ACTIONS),
-    *(Message(f"thank you {name}", "en", "courtesy", source="x") for name in ("all", "so much", "again")),
+    *(LabelledMessage(f"please do not {action}", "en", "refuses", source="x") for action in ACTIONS),
+    *(LabelledMessage(f"please {action}", "en", None, source="x") for action in ACTIONS),
+    *(LabelledMessage(f"thank you {name}", "en", "courtesy", source="x") for name in ("all", "so much", "again")),
 ]
 
 

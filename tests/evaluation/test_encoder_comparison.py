@@ -14,10 +14,14 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.evaluation import encoder_comparison
 from intentmatch.evaluation.encoder_comparison import ComparedEncoder, compare_encoders
-from intentmatch.evaluation.similarity import Pair
+from intentmatch.evaluation.similarity import ScoredPair
 
 FILLER = ["please", "now", "today", "at once", "if you can", "for me", "again", "dear shop", "thanks"]
-PAIRS = [Pair("cancel my order", "cancel my order now", 5), Pair("hello", "refund", 0), Pair("a b", "a c", 3)]
+PAIRS = [
+    ScoredPair("cancel my order", "cancel my order now", 5),
+    ScoredPair("hello", "refund", 0),
+    ScoredPair("a b", "a c", 3),
+]
 
 
 class Blind(WordHashEncoder):

@@ -10,7 +10,7 @@ import pytest
 from intentmatch.core.errors import RegistryError
 from intentmatch.core.settings import Settings
 from intentmatch.encoders import load_encoder
-from intentmatch.evaluation.similarity import Agreement, Pair, agreement, read_pairs
+from intentmatch.evaluation.similarity import Agreement, ScoredPair, agreement, read_pairs
 
 SHIPPED = Path(__file__).with_name("similarity_pairs.tsv")
 
@@ -27,12 +27,12 @@ class Angles:
 
 def test_agreement_of_known_cosines():
     """Cosines of 0, 60 and 90 degrees: 1, 0.5 and 0, in the order of the scores 5, 1, 3 but for the last two."""
-    pairs = [Pair("10", "10", 5), Pair("0", "60", 1), Pair("0", "90", 3)]
+    pairs = [ScoredPair("10", "10", 5), ScoredPair("0", "60", 1), ScoredPair("0", "90", 3)]
     found = agreement(Angles(), pairs)
 
     assert found.spearman == pytest.approx(0.5)
     assert found.pearson == pytest.approx(np.corrcoef([1, 0.5, 0], [5, 1, 3])[0, 1], abs=1e-6)
-    assert agreement(Angles(), [Pair("0", "0", score) for score in (1, 2, 3)]) == Agreement(None, None)
+    assert agreement(Angles(), [ScoredPair("0", "0", score) for score in (1, 2, 3)]) == Agreement(None, None)
 
 
 def test_embedded_encoder_agrees_with_the_shipped_pairs():
@@ -47,7 +47,7 @@ def test_header_comments_and_empty_lines_are_skipped(tmp_path):
     file = tmp_path / "pairs.tsv"
     file.write_text('﻿sentence1\tsentence2\tscore\n# a note\n\na\tb\t1\n c \td\t2.5\r\ne\t"f\t-1e1\n', encoding="utf-8")
 
-    assert read_pairs(file) == (Pair("a", "b", 1), Pair("c", "d", 2.5), Pair("e", '"f', -10))
+    assert read_pairs(file) == (ScoredPair("a", "b", 1), ScoredPair("c", "d", 2.5), ScoredPair("e", '"f', -10))
 
 
 @pytest.mark.parametrize(

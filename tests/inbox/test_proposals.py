@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from intentmatch import Matcher, Registry, read_registry
-from intentmatch.inbox import Decision, Missed, edits_of, review
+from intentmatch.inbox import ClusterDecision, Missed, edits_of, review
 from intentmatch.registry.editing.edits import AddIntent, AddTest, AddUtterance
 
 NOW = datetime(2025, 3, 1, tzinfo=timezone.utc)
@@ -245,13 +245,15 @@ def test_decision_becomes_edits(matcher: Matcher) -> None:
     (cluster,) = review(matcher, GIFTS).clusters
     texts = [message.text for message in cluster.messages]
 
-    assert edits_of([Decision(cluster, "add", "yes")]) == [AddUtterance("yes", text, "en") for text in texts]
-    assert edits_of([Decision(cluster, "new", "gift")], language="de", file=Path("gift.yaml")) == [
+    assert edits_of([ClusterDecision(cluster, "add", "yes")]) == [AddUtterance("yes", text, "en") for text in texts]
+    assert edits_of([ClusterDecision(cluster, "new", "gift")], language="de", file=Path("gift.yaml")) == [
         AddIntent("gift", texts[0], "de", Path("gift.yaml")), *(AddUtterance("gift", text, "de") for text in texts[1:]),
     ]  # fmt: skip
-    assert edits_of([Decision(cluster, "not", "yes")]) == [AddUtterance("yes", text, "en", True) for text in texts]
-    assert edits_of([Decision(cluster, "test")]) == [AddTest(text, None, "en") for text in texts]
-    assert edits_of([Decision(cluster, "ignore")]) == []
+    assert edits_of([ClusterDecision(cluster, "not", "yes")]) == [
+        AddUtterance("yes", text, "en", True) for text in texts
+    ]
+    assert edits_of([ClusterDecision(cluster, "test")]) == [AddTest(text, None, "en") for text in texts]
+    assert edits_of([ClusterDecision(cluster, "ignore")]) == []
 
 
 def test_a_message_is_understood_in_the_context_of_its_correction(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ _REQUEST_ID = b"x-request-id"
 
 
 @dataclass(frozen=True)
-class Request:
+class AsgiRequest:
     """A request whose body has been read."""
 
     scope: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Request:
     body: bytes
 
     @classmethod
-    def of(cls, scope: Scope, body: bytes) -> Request:
+    def of(cls, scope: Scope, body: bytes) -> AsgiRequest:
         """Make a request of a scope, without what belongs to one process."""
         return cls({name: scope[name] for name in _OF_A_REQUEST if name in scope}, body)
 
@@ -58,7 +58,7 @@ class Response:
         await send({"type": "http.response.body", "body": self.body})
 
 
-async def answer(app: ASGIApp, request: Request) -> Response:
+async def answer(app: ASGIApp, request: AsgiRequest) -> Response:
     """Return the response of an app to a request."""
     messages: list[Message] = [{"type": "http.request", "body": request.body, "more_body": False}]
 
@@ -69,7 +69,7 @@ async def answer(app: ASGIApp, request: Request) -> Response:
     return await _response(app, request, receive)
 
 
-async def early_answer(app: ASGIApp, request: Request) -> Response | None:
+async def early_answer(app: ASGIApp, request: AsgiRequest) -> Response | None:
     """Return the response of an app that does not ask for the body, such as the refusal of a key; None if it asks."""
     asked = asyncio.Event()
 
@@ -93,7 +93,7 @@ async def _nothing() -> Message:
     return {"type": "http.disconnect"}
 
 
-async def _response(app: ASGIApp, request: Request, receive: Receive) -> Response:
+async def _response(app: ASGIApp, request: AsgiRequest, receive: Receive) -> Response:
     status, headers, body = 500, [], bytearray()
 
     async def send(message: Message) -> None:

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from intentmatch.deploy.ray.asgi import Request, Response
+from intentmatch.deploy.ray.asgi import AsgiRequest, Response
 
 _EVERYWHERE = re.compile(r"(GET /metrics|POST (/bots/[^/]+)?/reload)")
 _SAMPLE = re.compile(r"([A-Za-z_:][\w:]*)(\{)?")
 
 
-def concerns_all(request: Request) -> bool:
+def concerns_all(request: AsgiRequest) -> bool:
     """Whether a request is for every replica."""
     path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
     return _EVERYWHERE.fullmatch(f"{request.scope['method']} {path}") is not None
 
 
-async def ask_all(matchers: Any, request: Request) -> Response:
+async def ask_all(matchers: Any, request: AsgiRequest) -> Response:
     """Send a request to every replica behind a handle; return their metrics together, or the worst response.
 
     Ask one replica first: a caller whom it refuses must cost the others nothing.

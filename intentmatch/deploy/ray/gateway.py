@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from intentmatch.deploy.ray.asgi import Request, Response, ingress
+from intentmatch.deploy.ray.asgi import AsgiRequest, Response, ingress
 from intentmatch.deploy.ray.engine import SECONDS_BETWEEN_TRIES, SECONDS_TO_RECOVER, is_full, is_lost
 from intentmatch.deploy.ray.everywhere import ask_all, concerns_all
 
@@ -37,12 +37,12 @@ class Gateway:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         reading = asyncio.create_task(self._body(receive))
         try:
-            response = await self._response(Request.of(scope, b""), reading)
+            response = await self._response(AsgiRequest.of(scope, b""), reading)
         finally:
             reading.cancel()
         await response(send)
 
-    async def _response(self, head: Request, reading: asyncio.Task[bytes]) -> Response:
+    async def _response(self, head: AsgiRequest, reading: asyncio.Task[bytes]) -> Response:
         prompt = min(_SECONDS_OF_A_PROMPT_BODY, self._body_seconds)
         if not (await asyncio.wait({reading}, timeout=prompt))[0]:
             # Whoever has no key must not hold a place here for as long as a body may take.
@@ -67,7 +67,7 @@ class Gateway:
                 break
         return bytes(body[: self._max_body + 1])
 
-    async def _ask(self, request: Request, method: str) -> Response | None:
+    async def _ask(self, request: AsgiRequest, method: str) -> Response | None:
         """Call a method of the matchers; again, if its replica dies and the request may be repeated."""
         bot = bot_of(request)
         handle = self._matchers if bot is None else self._matchers.options(multiplexed_model_id=bot)
@@ -87,14 +87,14 @@ class Gateway:
             await asyncio.sleep(SECONDS_BETWEEN_TRIES)
 
 
-def bot_of(request: Request) -> str | None:
+def bot_of(request: AsgiRequest) -> str | None:
     """Return the bot that the path of a request names, None if it names none."""
     path: str = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
     found = _BOT.match(path)
     return None if found is None else found[1]
 
 
-def may_repeat(request: Request) -> bool:
+def may_repeat(request: AsgiRequest) -> bool:
     """Whether sending a request twice does the same as sending it once."""
     return request.scope["method"] == "GET" or _REPEATABLE.fullmatch(request.scope["path"]) is not None
 

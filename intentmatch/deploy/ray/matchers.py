@@ -17,7 +17,7 @@ from intentmatch.authoring.read_limits import named_on_disk, served_settings
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder
-from intentmatch.deploy.ray.asgi import Request, Response, RunningApp, answer, early_answer, ingress
+from intentmatch.deploy.ray.asgi import AsgiRequest, Response, RunningApp, answer, early_answer, ingress
 from intentmatch.deploy.ray.encoders import RayEncoder
 from intentmatch.deploy.ray.engine import require_serve
 from intentmatch.deploy.ray.everywhere import ask_all, concerns_all
@@ -73,14 +73,14 @@ class Matchers:
             self._stopping.add(stopping)
             stopping.add_done_callback(self._stopping.discard)
 
-    async def forward(self, request: Request, bot: str | None) -> Response:
+    async def forward(self, request: AsgiRequest, bot: str | None) -> Response:
         """Answer a request from the gateway. `bot` is the bot that its path names."""
         response = await answer(self._app_in_use, request)
         if bot is not None and self._note_bot is not None and self._pool.is_loaded(bot):
             await self._note_bot(bot)
         return replace(response, replica=require_serve().get_replica_context().replica_tag)
 
-    async def early_answer(self, request: Request, bot: str | None) -> Response | None:
+    async def early_answer(self, request: AsgiRequest, bot: str | None) -> Response | None:
         """Answer a request from the gateway whose body has not come yet, if the body does not matter."""
         return await early_answer(self._app_in_use, request)
 
@@ -89,7 +89,7 @@ class Matchers:
         return ingress(self._answer)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not concerns_all(request := Request.of(scope, b"")):
+        if not concerns_all(request := AsgiRequest.of(scope, b"")):
             await self._app_in_use(scope, receive, send)
             return
         response = await answer(self._app_in_use, request)

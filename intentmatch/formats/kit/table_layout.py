@@ -36,14 +36,14 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2}([-_][A-Za-z]{2,4})?")
 _SENTENCE_END = re.compile(r"[?!.…。？！]\s*$")
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """The cells of a row and the location of its first cell."""
 
     cells: Sequence[str]
     place: Location
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
     """A message of a table with the name of its intent; either may be empty."""
 
     intent: str
@@ -55,11 +55,11 @@ class Line(NamedTuple):
 class Guess(NamedTuple):
     """The lines of a table and a sentence that says how it was read."""
 
-    lines: list[Line]
+    lines: list[TableLine]
     taken: str
 
 
-def guess(rows: Sequence[Row], *, has_header: bool = False) -> Guess | None:
+def guess(rows: Sequence[TableRow], *, has_header: bool = False) -> Guess | None:
     """Guess the layout of a table with its empty rows. Return None if no layout fits, or more than one.
 
     With `has_header`, the first row is known to be a header, and only the columns are guessed.
@@ -75,12 +75,12 @@ def guess(rows: Sequence[Row], *, has_header: bool = False) -> Guess | None:
     return _labelled(filled, used) or _column_an_intent(filled, used)
 
 
-def by_column(rows: Sequence[Row]) -> Guess | None:
+def by_column(rows: Sequence[TableRow]) -> Guess | None:
     """Read each column as an intent with its name in the first row; None if there are no messages below names."""
     filled = [row for row in rows if any(cell.strip() for cell in row.cells)]
     names = {number: cell.strip() for number, cell in enumerate(filled[0].cells) if cell.strip()} if filled else {}
     lines = [
-        Line(names.get(number, ""), cell.strip(), row.place)
+        TableLine(names.get(number, ""), cell.strip(), row.place)
         for row in filled[1:]
         for number, cell in enumerate(row.cells)
         if cell.strip()
@@ -88,10 +88,10 @@ def by_column(rows: Sequence[Row]) -> Guess | None:
     return Guess(lines, f"each column is read as an intent: {few(names.values())}") if lines else None
 
 
-def as_one_intent(rows: Sequence[Row], column: int, name: str) -> Guess:
+def as_one_intent(rows: Sequence[TableRow], column: int, name: str) -> Guess:
     """Read the cells of a column as the messages of one intent."""
     cells = [(row.cells[column].strip(), row.place) for row in rows if len(row.cells) > column]
-    lines = [Line(name, text, place) for text, place in cells if text]
+    lines = [TableLine(name, text, place) for text, place in cells if text]
     return Guess(lines, f"the table has one column; its messages are read as the intent {name!r}")
 
 
@@ -100,12 +100,12 @@ def are_names(cells: Sequence[str]) -> bool:
     return _is_label_column(cells) or all(map(_IDENTIFIER.fullmatch, cells))
 
 
-def used_columns(rows: Sequence[Row]) -> list[int]:
+def used_columns(rows: Sequence[TableRow]) -> list[int]:
     """Return the positions of the columns that have any text."""
     return sorted({number for row in rows for number, cell in enumerate(row.cells) if cell.strip()})
 
 
-def title(rows: Sequence[Row]) -> str:
+def title(rows: Sequence[TableRow]) -> str:
     """Return the name of a table: its sheet, or its file without the suffix."""
     path = PurePath(rows[0].place.path)
     name = path.stem if path.suffix.lower() in _SUFFIXES else path.name
@@ -123,7 +123,7 @@ def shown(cell: str) -> str:
     return repr(cell if len(cell) <= _MAX_SHOWN_CHARS else f"{cell[:_MAX_SHOWN_CHARS]}...")
 
 
-def _labelled(rows: Sequence[Row], used: Sequence[int], *, has_header: bool = False) -> Guess | None:
+def _labelled(rows: Sequence[TableRow], used: Sequence[int], *, has_header: bool = False) -> Guess | None:
     """A column of messages beside a column of intents, which are repeated or look like identifiers."""
     columns = {number: [_cell(row, number) for row in rows] for number in used}
     texts = [number for number in used if _is_text_column(columns[number][1:])]
@@ -144,7 +144,7 @@ def _labelled(rows: Sequence[Row], used: Sequence[int], *, has_header: bool = Fa
     ignored = [number + 1 for number in used if number not in (text, label)]
     if ignored:
         taken += f"; not imported: column {', '.join(map(str, ignored))}"
-    lines = [Line(_cell(row, label), _cell(row, text), row.place) for row in rows[1 if has_header else 0 :]]
+    lines = [TableLine(_cell(row, label), _cell(row, text), row.place) for row in rows[1 if has_header else 0 :]]
     return Guess(lines, taken)
 
 
@@ -174,7 +174,7 @@ def _is_header(labels: Sequence[str], texts: Sequence[str]) -> bool:
     return not looks_like_others and _mostly_sentences(texts[1:])
 
 
-def _column_an_intent(rows: Sequence[Row], used: Sequence[int]) -> Guess | None:
+def _column_an_intent(rows: Sequence[TableRow], used: Sequence[int]) -> Guess | None:
     """Names of intents on top, messages below; of unequal number, or with names that can be nothing else."""
     names = [_cell(rows[0], number) for number in used]
     if not all(map(_is_name, names)) or len({name.casefold() for name in names}) < len(names):
@@ -187,7 +187,7 @@ def _column_an_intent(rows: Sequence[Row], used: Sequence[int]) -> Guess | None:
     return by_column(rows) if are_messages and (len(heights) > 1 or are_identifiers) else None
 
 
-def _one_column(rows: Sequence[Row], column: int) -> Guess:
+def _one_column(rows: Sequence[TableRow], column: int) -> Guess:
     groups: list[list[tuple[str, Location]]] = [[]]
     for row in rows:
         if text := _cell(row, column):
@@ -203,7 +203,7 @@ def _one_column(rows: Sequence[Row], column: int) -> Guess:
     lines = [line for group in groups for line in group]
     first = lines[0][0]
     if first.endswith(":") or (_is_identifier(first) and _mostly_sentences([text for text, _ in lines[1:]])):
-        return as_one_intent([Row([text], place) for text, place in lines[1:]], 0, first.rstrip(": "))
+        return as_one_intent([TableRow([text], place) for text, place in lines[1:]], 0, first.rstrip(": "))
     return as_one_intent(rows, column, title(rows))
 
 
@@ -216,7 +216,7 @@ def _repeats_first(group: Sequence[tuple[str, Location]]) -> bool:
 def _answered(groups: Sequence[Sequence[tuple[str, Location]]]) -> Guess:
     lines = []
     for (question, _), (answer, _), *variants in groups:
-        lines += [Line(name_of(question), text, place, answer) for text, place in variants]
+        lines += [TableLine(name_of(question), text, place, answer) for text, place in variants]
     return Guess(lines, "each group of rows is read as a question, its answer, and the ways to ask it")
 
 
@@ -229,14 +229,14 @@ def _named_groups(groups: Sequence[Sequence[tuple[str, Location]]]) -> Guess:
     for group in groups:
         first = group[0][0]
         name = first.rstrip(": ") if are_names else name_of(first)
-        lines += [Line(name, text, place) for text, place in (group[1:] if are_names else group)]
+        lines += [TableLine(name, text, place) for text, place in (group[1:] if are_names else group)]
     what = (
         "an intent with its name in the first row" if are_names else "an intent that is named after its first message"
     )
     return Guess(lines, f"each group of rows is read as {what}: {few(dict.fromkeys(line.intent for line in lines))}")
 
 
-def _cell(row: Row, number: int) -> str:
+def _cell(row: TableRow, number: int) -> str:
     return row.cells[number].strip() if number < len(row.cells) else ""
 
 

@@ -17,8 +17,8 @@ from intentmatch.formats.kit.format import Feature
 from intentmatch.formats.kit.predictions import is_json, top_intent
 from intentmatch.formats.kit.table_layout import (
     Guess,
-    Line,
-    Row,
+    TableLine,
+    TableRow,
     as_one_intent,
     by_column,
     guess,
@@ -64,7 +64,7 @@ def is_complete(columns: Iterable[str]) -> bool:
     return {"text", "intent"} <= columns or {"text", "response"} <= columns
 
 
-def read_tables(tables: Iterable[Iterable[Row]], draft: Draft, *, has_header: bool = False) -> None:
+def read_tables(tables: Iterable[Iterable[TableRow]], draft: Draft, *, has_header: bool = False) -> None:
     """Read tables into the draft. Each has a header, columns that the user named, or a layout that can be guessed.
 
     With `has_header`, the first row of each is known to be one, as the keys of records are.
@@ -83,14 +83,14 @@ def read_tables(tables: Iterable[Iterable[Row]], draft: Draft, *, has_header: bo
             draft.error(first.place, "no-column", message, _HINT)
 
 
-def read_row(row: Row, columns: Mapping[str, int], draft: Draft) -> None:
+def read_row(row: TableRow, columns: Mapping[str, int], draft: Draft) -> None:
     """Read one row into the draft. A row without a message or an intent is reported and skipped."""
 
     def cell(column: str) -> str:
         position = columns.get(column, len(row.cells))
         return row.cells[position].strip() if position < len(row.cells) else ""
 
-    line = Line(cell("intent"), cell("text"), row.place, cell("response"))
+    line = TableLine(cell("intent"), cell("text"), row.place, cell("response"))
     if not line.intent and is_json(line.response):
         line = line._replace(intent=top_intent(line.response) or "", response="")
         message = "the intents are those that another program predicted for these messages"
@@ -105,7 +105,7 @@ def rows_of(registry: Registry) -> Iterator[tuple[str, str, str]]:
             yield utterance.text, intent.name, utterance.language or ""
 
 
-def _read_line(line: Line, draft: Draft, language: str | None = None) -> None:
+def _read_line(line: TableLine, draft: Draft, language: str | None = None) -> None:
     name, text, place, response = line
     if not text or not (name or response):
         draft.warn(place, "incomplete-row", f"a row without {'an intent' if text else 'a message'} is skipped")
@@ -116,13 +116,13 @@ def _read_line(line: Line, draft: Draft, language: str | None = None) -> None:
         intent.respond(response, place, language)
 
 
-def _read_guess(found: Guess, rows: Sequence[Row], draft: Draft) -> None:
+def _read_guess(found: Guess, rows: Sequence[TableRow], draft: Draft) -> None:
     draft.note(rows[0].place, _GUESSED, found.taken, f"if this is wrong, {_HINT}")
     for line in found.lines:
         _read_line(line, draft)
 
 
-def _read_table(table: Sequence[Row], draft: Draft, *, is_record: bool) -> bool:
+def _read_table(table: Sequence[TableRow], draft: Draft, *, is_record: bool) -> bool:
     """Read one table. Return whether its columns were recognised, or it is empty. Records are never one column."""
     rows = [row for row in table if not _is_empty(row)]
     if not rows:
@@ -153,7 +153,7 @@ def _read_table(table: Sequence[Row], draft: Draft, *, is_record: bool) -> bool:
     return True
 
 
-def _read_only_column(rows: Sequence[Row], columns: Mapping[str, int], draft: Draft) -> bool:
+def _read_only_column(rows: Sequence[TableRow], columns: Mapping[str, int], draft: Draft) -> bool:
     """Read the only column, if its name or the user says that it has messages. Return whether it has."""
     if set(columns) != {"text"}:
         return False
@@ -162,7 +162,7 @@ def _read_only_column(rows: Sequence[Row], columns: Mapping[str, int], draft: Dr
     return True
 
 
-def _note_header(header: Row, columns: Mapping[str, int], draft: Draft) -> None:
+def _note_header(header: TableRow, columns: Mapping[str, int], draft: Draft) -> None:
     """Report columns of a header that are not read, and those that could have been taken instead."""
     unread = [name for number, name in enumerate(header.cells) if number not in columns.values() and name.strip()]
     if unread:
@@ -179,11 +179,11 @@ def _are_numbers(columns: Mapping[str, str]) -> bool:
     return bool(columns) and all(name.isdigit() for name in columns.values())
 
 
-def _is_empty(row: Row) -> bool:
+def _is_empty(row: TableRow) -> bool:
     return not any(cell.strip() for cell in row.cells)
 
 
-def _column_positions(first: Row, draft: Draft) -> dict[str, int]:
+def _column_positions(first: TableRow, draft: Draft) -> dict[str, int]:
     """Return the position of each column. Raises `InputError` if the user named a column that does not exist."""
     names = [name.strip().lower() for name in first.cells]
     chosen: dict[str, int] = {}

@@ -36,7 +36,7 @@ _OPTIONS = ("interchangeable", "disabled", "enabledforallmodels", "disabledforal
 _FENCE = "```"
 
 
-class Item(NamedTuple):
+class LuItem(NamedTuple):
     """A list item."""
 
     text: str
@@ -45,12 +45,12 @@ class Item(NamedTuple):
 
 
 @dataclass
-class Intent:
+class LuIntent:
     """An intent heading and the lines below it."""
 
     name: str
     place: Location
-    items: list[Item] = field(default_factory=list)
+    items: list[LuItem] = field(default_factory=list)
 
 
 @dataclass
@@ -66,23 +66,23 @@ class Declaration:
     """The text after the equals sign."""
     value: str | None = None
     """In the old syntax, the value of a list that this declaration is for."""
-    items: list[Item] = field(default_factory=list)
+    items: list[LuItem] = field(default_factory=list)
 
 
 @dataclass
-class Page:
+class LuPage:
     """The content of one file."""
 
     language: str | None = None
-    intents: list[Intent] = field(default_factory=list)
+    intents: list[LuIntent] = field(default_factory=list)
     entities: list[Declaration] = field(default_factory=list)
-    imports: list[Item] = field(default_factory=list)
+    imports: list[LuItem] = field(default_factory=list)
 
 
-def read_page(file: File, draft: Draft) -> Page:
+def read_page(file: File, draft: Draft) -> LuPage:
     """Split a file into sections. Lines outside of any section are reported."""
-    page = Page()
-    section: list[Item] | None = None
+    page = LuPage()
+    section: list[LuItem] | None = None
     fence: Location | None = None
     for number, whole in enumerate(file.text.split("\n"), 1):
         line = whole.rstrip()
@@ -96,13 +96,13 @@ def read_page(file: File, draft: Draft) -> Page:
         elif heading := _HEADING.fullmatch(line):
             section = _open_intent(heading["name"], place, page, draft)
         elif link := LINK.fullmatch(line):
-            page.imports.append(Item(link["path"].strip(), 0, place))
+            page.imports.append(LuItem(link["path"].strip(), 0, place))
         elif declaration := _declaration(line, place):
             page.entities.append(declaration)
             section = declaration.items
         elif (item := _ITEM.fullmatch(line)) and section is not None:
             at = Location(file.place, number, item.start("text") + 1)
-            section.append(Item(item["text"], len(item["indent"].expandtabs(4)), at))
+            section.append(LuItem(item["text"], len(item["indent"].expandtabs(4)), at))
         else:
             draft.warn(place, "unread-line", "a line outside of any section is skipped")
     if fence is not None:
@@ -112,18 +112,18 @@ def read_page(file: File, draft: Draft) -> Page:
     return page
 
 
-def _read_comment(line: str, page: Page) -> None:
+def _read_comment(line: str, page: LuPage) -> None:
     setting = _SETTING.fullmatch(line)
     if setting and setting["name"].lower() == "app.culture":
         page.language = setting["value"]
 
 
-def _open_intent(name: str, place: Location, page: Page, draft: Draft) -> list[Item]:
+def _open_intent(name: str, place: Location, page: LuPage, draft: Draft) -> list[LuItem]:
     """Start an intent and return the list for its lines. The lines of a question with an answer are dropped."""
     if name.startswith("?"):
         draft.not_expressed(place, "QnA Maker questions and answers are not imported")
         return []
-    page.intents.append(Intent(name, place))
+    page.intents.append(LuIntent(name, place))
     return page.intents[-1].items
 
 

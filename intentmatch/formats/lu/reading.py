@@ -12,7 +12,7 @@ from intentmatch.formats.kit.global_entities import attach_global_entities
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.lu.entities import NONE, Entities
 from intentmatch.formats.lu.lines import Line, NameOf, parse
-from intentmatch.formats.lu.page import LINK, Declaration, Item, Page, new_declaration, read_page
+from intentmatch.formats.lu.page import LINK, Declaration, LuItem, LuPage, new_declaration, read_page
 
 _IN_NAME = re.compile(r".*\.(?P<language>[a-z]{2}(?:-[a-z]{2})?)\.lu", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-z]{2}-[a-z]{2}", re.IGNORECASE)
@@ -41,7 +41,7 @@ class _Reader:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._pages: dict[str, tuple[File, Page]] = {}
+        self._pages: dict[str, tuple[File, LuPage]] = {}
         self._entities = Entities(draft)
 
     def add(self, first: File) -> None:
@@ -68,7 +68,7 @@ class _Reader:
                 self._say(self._with_links_resolved(section.items, file), intent)
         attach_global_entities(draft)
 
-    def _imported(self, file: File, link: Item) -> list[File]:
+    def _imported(self, file: File, link: LuItem) -> list[File]:
         """Return the .lu files that a link points to."""
         path = link.text.partition("#")[0]
         if "://" in path:
@@ -94,7 +94,7 @@ class _Reader:
             )
         return [found] if found is not None and found.suffix == ".lu" else []
 
-    def _with_links_resolved(self, items: Iterable[Item], file: File) -> Iterator[Item]:
+    def _with_links_resolved(self, items: Iterable[LuItem], file: File) -> Iterator[LuItem]:
         """Yield lines, with each link to another file replaced by the lines of that file. Links do not nest."""
         for item in items:
             link = LINK.fullmatch(item.text)
@@ -105,19 +105,19 @@ class _Reader:
             if fragment is None or "#" not in link["path"]:
                 self._draft.not_expressed(item.place, "links to questions and answers are not imported")
                 continue
-            for other in self._imported(file, Item(link["path"].strip(), 0, item.place)):
+            for other in self._imported(file, LuItem(link["path"].strip(), 0, item.place)):
                 page = self._pages[other.path][1] if other.path in self._pages else read_page(other, self._draft)
                 for section in page.intents:
                     if fragment["intent"] in ("", section.name):
                         yield from self._chosen(section.items, fragment["what"])
 
-    def _chosen(self, items: Iterable[Item], what: str | None) -> Iterator[Item]:
+    def _chosen(self, items: Iterable[LuItem], what: str | None) -> Iterator[LuItem]:
         for item in items:
             is_pattern = parse(item.text, self._name_of(item.place)).template is not None
             if LINK.fullmatch(item.text) is None and what != ("utterances" if is_pattern else "patterns"):
                 yield item
 
-    def _say(self, items: Iterable[Item], intent: IntentDraft) -> None:
+    def _say(self, items: Iterable[LuItem], intent: IntentDraft) -> None:
         for item in items:
             line = parse(item.text, self._name_of(item.place))
             self._note(line, item.place)
@@ -158,7 +158,7 @@ class _Reader:
     def _read_list(self, declaration: Declaration, language: str | None) -> None:
         """Read regular expressions, or values with their synonyms on the lines below."""
         value, base_indent = None, min((item.indent for item in declaration.items), default=0)
-        definition = Item(declaration.definition, base_indent, declaration.place)
+        definition = LuItem(declaration.definition, base_indent, declaration.place)
         for item in (*([definition] if definition.text else []), *declaration.items):
             text = item.text
             # Without a kind, `@` and `[` mark parts of the entity instead of values.
@@ -174,7 +174,7 @@ class _Reader:
                 synonyms = (synonym.strip() for synonym in _SYNONYM_SIGNS.split(text))
                 entity.add(value, [synonym for synonym in synonyms if synonym], language)
 
-    def _read_part(self, item: Item) -> None:
+    def _read_part(self, item: LuItem) -> None:
         """Read a part of a machine-learned entity, which may be an instance of another entity."""
         if item.text.startswith("@"):
             part = new_declaration(item.text[1:], item.place)
@@ -182,7 +182,7 @@ class _Reader:
                 self._entities.add_instance(part.name, part.kind)
 
 
-def _language(file: File, page: Page, draft: Draft) -> str | None:
+def _language(file: File, page: LuPage, draft: Draft) -> str | None:
     """Return the language that the file states, or the one in its name or in the name of its folder."""
     if page.language:
         return draft.language(page.language, file.location)

@@ -8,7 +8,7 @@ from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.format import Format, Sure
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.rasa import reading, stories
-from intentmatch.formats.rasa.bot import Bot
+from intentmatch.formats.rasa.bot import RasaBot
 from intentmatch.formats.rasa.writing import SAYS, write
 
 
@@ -27,7 +27,7 @@ def read(files: Sequence[File], draft: Draft) -> None:
 
     NLU data in test files becomes tests, unless there is no other NLU data.
     """
-    bot = Bot(draft)
+    bot = RasaBot(draft)
     only_tests = all(stories.is_test_file(file) for file in files if _has_nlu(file))
     for file in files:
         taker = bot if only_tests or not stories.is_test_file(file) else stories.TestSet(bot)

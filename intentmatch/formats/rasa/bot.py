@@ -16,7 +16,7 @@ UTTER = "utter_"
 _ASK = "utter_ask_"
 
 
-class Bot:
+class RasaBot:
     """Fills a draft. Synonyms, patterns and responses find their entity or intent when all files are read."""
 
     def __init__(self, draft: Draft) -> None:

@@ -9,7 +9,7 @@ from intentmatch.core.errors import Location
 from intentmatch.formats.kit.draft import Draft
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tree import Value
-from intentmatch.formats.rasa.bot import UTTER, Bot
+from intentmatch.formats.rasa.bot import UTTER, RasaBot
 from intentmatch.formats.rasa.marks import Annotation
 from intentmatch.registry.reading.nodes import Scalar
 
@@ -41,7 +41,7 @@ def is_markdown(file: File) -> bool:
     return any(_SECTION.fullmatch(line) for line in _COMMENT.sub("", "\n".join(file.lines)).split("\n"))
 
 
-def read_yaml(file: File, root: Value, bot: Bot) -> None:
+def read_yaml(file: File, root: Value, bot: RasaBot) -> None:
     """Read `nlu:` and `responses:`."""
     for item in root["nlu"].items():
         _read_item(item, file, bot)
@@ -56,7 +56,7 @@ def read_yaml(file: File, root: Value, bot: Bot) -> None:
         bot.draft.note(root["language"].location, "language", message, hint)
 
 
-def read_json(file: File, root: Value, bot: Bot) -> None:
+def read_json(file: File, root: Value, bot: RasaBot) -> None:
     """Read `rasa_nlu_data:`."""
     data = root["rasa_nlu_data"]
     for key in ("common_examples", "intent_examples", "entity_examples"):
@@ -82,7 +82,7 @@ def read_json(file: File, root: Value, bot: Bot) -> None:
             bot.lookup(name, filter(None, (line.text() for line in elements.items())), table.location)
 
 
-def read_markdown(file: File, bot: Bot) -> None:
+def read_markdown(file: File, bot: RasaBot) -> None:
     """Read Markdown sections with headings such as `## intent:greet`."""
     kind = name = ""
     place = file.location
@@ -109,7 +109,7 @@ def read_markdown(file: File, bot: Bot) -> None:
     _end_section(kind, name, values, place, bot)
 
 
-def _end_section(kind: str, name: str, values: list[str], place: Location, bot: Bot) -> None:
+def _end_section(kind: str, name: str, values: list[str], place: Location, bot: RasaBot) -> None:
     if kind and not name:
         bot.draft.warn(place, "no-name", f"a section {kind!r} without a name is skipped")
     elif kind == "synonym":
@@ -122,7 +122,7 @@ def _end_section(kind: str, name: str, values: list[str], place: Location, bot: 
         bot.declare(name, place)
 
 
-def _read_item(item: Value, file: File, bot: Bot) -> None:
+def _read_item(item: Value, file: File, bot: RasaBot) -> None:
     kind = next((kind for kind in KINDS if kind in item.keys), None)
     if kind is None:
         bot.draft.warn(item.location, "unknown-key", f"an item without {', '.join(KINDS[:-1])} or lookup is skipped")
@@ -144,7 +144,7 @@ def _read_item(item: Value, file: File, bot: Bot) -> None:
         bot.lookup(name, lines, item.location)
 
 
-def _read_intent(name: str, item: Value, file: File, bot: Bot) -> None:
+def _read_intent(name: str, item: Value, file: File, bot: RasaBot) -> None:
     bot.declare(name, item["intent"].location, item["metadata"])
     if not item["examples"]:
         bot.draft.warn(
@@ -189,7 +189,7 @@ def _lines(block: Scalar, file: File, draft: Draft) -> Iterator[tuple[str, Locat
             draft.warn(place, "unread-line", "a line that does not begin with a dash is skipped")
 
 
-def _read_response(action: str, variant: Value, bot: Bot) -> None:
+def _read_response(action: str, variant: Value, bot: RasaBot) -> None:
     if variant.is_text:
         bot.response(action, variant.text() or "", variant.location)
         return

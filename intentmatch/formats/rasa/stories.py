@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from intentmatch.core.errors import Location
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tree import Value
-from intentmatch.formats.rasa.bot import Bot
+from intentmatch.formats.rasa.bot import RasaBot
 from intentmatch.formats.rasa.marks import Annotation, plain
 
 _TEST = re.compile(r"(?:.*[-_. ])?tests?(?:[-_. ].*)?", re.IGNORECASE)
@@ -52,7 +52,7 @@ def has_markdown_stories(file: File) -> bool:
     return has_test and all(map(_STORY.fullmatch, lines))
 
 
-def read_stories(root: Value, bot: Bot) -> None:
+def read_stories(root: Value, bot: RasaBot) -> None:
     """Read the messages of `stories:` that have an intent."""
     for story in root["stories"].items():
         for step in story["steps"].items():
@@ -64,7 +64,7 @@ def read_stories(root: Value, bot: Bot) -> None:
                 bot.draft.not_expressed(step.location, "messages of stories without an intent are not imported")
 
 
-def read_markdown_stories(file: File, bot: Bot) -> None:
+def read_markdown_stories(file: File, bot: RasaBot) -> None:
     """Read the messages of test stories of Rasa 1."""
     for number, line in enumerate(file.text.splitlines(), 1):
         said = _SAID.fullmatch(line)
@@ -72,12 +72,12 @@ def read_markdown_stories(file: File, bot: Bot) -> None:
             bot.test(plain(said["text"]), said["intent"], Location(file.place, number, said.start("text") + 1))
 
 
-class TestSet(Bot):
+class TestSet(RasaBot):
     """Takes the NLU data of a test file as tests of a bot."""
 
     __test__ = False
 
-    def __init__(self, bot: Bot) -> None:
+    def __init__(self, bot: RasaBot) -> None:
         super().__init__(bot.draft)
         self._bot = bot
 

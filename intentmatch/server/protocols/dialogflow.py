@@ -42,7 +42,7 @@ from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.snapshot import Snapshot
 from intentmatch.server.auth.authorisation import authorised, bearer
 from intentmatch.server.bots.bot import Bot
-from intentmatch.server.protocols.dialogflow_session import Session, Sessions, fallback_text
+from intentmatch.server.protocols.dialogflow_session import DialogflowSession, DialogflowSessions, fallback_text
 from intentmatch.server.protocols.host import Body, Protocol, ProtocolHost, confidence, read, refused
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 from intentmatch.text.normalize import language_code, language_range
@@ -121,7 +121,7 @@ def protocol(host: ProtocolHost) -> Protocol:
     """Make the routes of Dialogflow. Raises `InputError` if the fulfillment URL is invalid."""
     router = APIRouter(include_in_schema=False)
     webhook = _Webhook(host.fulfillment) if host.fulfillment is not None else None
-    sessions = Sessions(host.store)
+    sessions = DialogflowSessions(host.store)
 
     async def detect_intent(request: Request, project: str) -> Response:
         presented = request.headers.get("x-goog-api-key") or request.query_params.get("key") or bearer(request)
@@ -137,7 +137,7 @@ def protocol(host: ProtocolHost) -> Protocol:
         path = whole[whole.index("projects/") :].removesuffix(":detectIntent")
         session = await sessions.read(path)
         if parameters.reset_contexts:
-            session = Session(stored=session.stored)
+            session = DialogflowSession(stored=session.stored)
         _activate(session, parameters.contexts or ())
         reply = await _reply(host, bot, query, session, path)
         answer: dict[str, Any] = {
@@ -173,12 +173,12 @@ class _Reply:
     confidence: float = 1.0
 
 
-def _activate(session: Session, contexts: Iterable[_Context]) -> None:
+def _activate(session: DialogflowSession, contexts: Iterable[_Context]) -> None:
     for context in contexts:
         session.activate(context.name.rpartition("/")[2], context.lifespan_count, context.parameters)
 
 
-async def _reply(host: ProtocolHost, bot: Bot, query: _Text, session: Session, conversation: str) -> _Reply:
+async def _reply(host: ProtocolHost, bot: Bot, query: _Text, session: DialogflowSession, conversation: str) -> _Reply:
     """Match a message, or read the value of the slot that was asked for; change the session accordingly."""
     matcher = bot.matcher_for(conversation)
     tags = session.tags(matcher.registry)
@@ -194,7 +194,7 @@ async def _reply(host: ProtocolHost, bot: Bot, query: _Text, session: Session, c
     return replace(found, text=_filled(found.text, found.entities))
 
 
-def _matched(result: MatchResult, matcher: Matcher | Snapshot, query: _Text, session: Session) -> _Reply:
+def _matched(result: MatchResult, matcher: Matcher | Snapshot, query: _Text, session: DialogflowSession) -> _Reply:
     """Return the reply to a message on its own."""
     language = result.language or query.language_code
     session.pending = None
@@ -216,7 +216,7 @@ def _matched(result: MatchResult, matcher: Matcher | Snapshot, query: _Text, ses
     return _Reply(result.message, language, intent, result.entities, text, complete, confidence=certainty)
 
 
-def _answered(bot: Bot, query: _Text, session: Session, tags: Collection[str], conversation: str) -> _Reply:
+def _answered(bot: Bot, query: _Text, session: DialogflowSession, tags: Collection[str], conversation: str) -> _Reply:
     """Return the reply to a message after the question for a slot, which the message may answer or not."""
 
     def choose(_intent: str, responses: Sequence[str]) -> str:

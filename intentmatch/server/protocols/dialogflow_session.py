@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Context:
+class DialogflowContext:
     """An active context."""
 
     lifespan: int
@@ -40,10 +40,10 @@ class Context:
 
 
 @dataclass
-class Session:
+class DialogflowSession:
     """What the server remembers between two messages. Names of contexts are in lower case, as in Dialogflow."""
 
-    contexts: dict[str, Context] = field(default_factory=dict)
+    contexts: dict[str, DialogflowContext] = field(default_factory=dict)
     pending: WhichValue | None = None
     """The question for a slot that the user has not answered yet."""
     fallbacks: int = 0
@@ -56,7 +56,9 @@ class Session:
         name = name.lower()
         known = self.contexts.pop(name, None)
         if lifespan > 0 and len(self.contexts) < _MOST_CONTEXTS:
-            self.contexts[name] = Context(lifespan, {**(known.parameters if known else {}), **(parameters or {})})
+            self.contexts[name] = DialogflowContext(
+                lifespan, {**(known.parameters if known else {}), **(parameters or {})}
+            )
 
     def tags(self, registry: Registry) -> list[str]:
         """Return the active contexts as the tags of `when`, in the case that the author wrote."""
@@ -98,25 +100,25 @@ def fallback_text(texts: Mapping[str, Sequence[str]], codes: Collection[str], nu
     return chosen[number % len(chosen)] if chosen else ""
 
 
-class Sessions:
+class DialogflowSessions:
     """Sessions by path, in a store that other processes may share."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lines = RareLines()
 
-    async def read(self, path: str) -> Session:
+    async def read(self, path: str) -> DialogflowSession:
         """Return the session of a path, a new one if there is none."""
         try:
             text = await self._call(self._peek, _PREFIX + path)
         except Exception as error:  # noqa: BLE001 - a store may raise anything
             self._tell("read a session from", error)
-            return Session()
+            return DialogflowSession()
         return _parsed(text)
 
-    async def write(self, path: str, session: Session) -> None:
+    async def write(self, path: str, session: DialogflowSession) -> None:
         """Keep the session of a path, unless there is nothing to keep."""
-        if session == Session() and not session.stored:
+        if session == DialogflowSession() and not session.stored:
             return
         text = json.dumps(
             {
@@ -153,18 +155,18 @@ class Sessions:
         return await asyncio.to_thread(function, *arguments)
 
 
-def _parsed(text: str | None) -> Session:
-    """Read what `Sessions.write` wrote; a new session if it is from another release or invalid."""
+def _parsed(text: str | None) -> DialogflowSession:
+    """Read what `DialogflowSessions.write` wrote; a new session if it is from another release or invalid."""
     try:
         values = json.loads(text or "null")
         if values["version"] != _VERSION:
-            return Session()
+            return DialogflowSession()
         contexts = {
-            str(name): Context(int(lifespan), dict(parameters))
+            str(name): DialogflowContext(int(lifespan), dict(parameters))
             for name, (lifespan, parameters) in values["contexts"].items()
         }
         pending = from_text(values["pending"])
         asked = pending if isinstance(pending, WhichValue) else None
-        return Session(contexts, asked, int(values["fallbacks"]), stored=True)
+        return DialogflowSession(contexts, asked, int(values["fallbacks"]), stored=True)
     except (ValueError, TypeError, KeyError, AttributeError):
-        return Session()
+        return DialogflowSession()

@@ -20,7 +20,7 @@ from intentmatch.authoring.operations.operation import Operation
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.cli.render import output
 from intentmatch.core.errors import IntentMatchError
-from intentmatch.inbox import Decision, Inbox, review
+from intentmatch.inbox import ClusterDecision, Inbox, review
 from intentmatch.registry.editing.edits import (
     AddIntent,
     AddTest,
@@ -300,7 +300,7 @@ def inbox_studio(bot: Path, case: Case, meanwhile: Meanwhile) -> Shown:
             return None
 
     (cluster,) = review(visit.bot.matcher, inbox_of(bot).messages()).clusters
-    decision = Decision(cluster, *case.decision)
+    decision = ClusterDecision(cluster, *case.decision)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inbox_decisions, "propose", saved)
         done = asyncio.run(inbox_decisions.write(visit, [decision], None))

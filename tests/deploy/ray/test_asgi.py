@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from starlette.applications import Starlette
-from starlette.requests import Request as StarletteRequest
+from starlette.requests import AsgiRequest as StarletteRequest
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from intentmatch.deploy.ray.asgi import Request, Response, RunningApp, answer, early_answer, ingress
+from intentmatch.deploy.ray.asgi import AsgiRequest, Response, RunningApp, answer, early_answer, ingress
 
 SCOPE = {
     "type": "http",
@@ -34,7 +34,7 @@ async def echo(request: StarletteRequest) -> PlainTextResponse:
 
 
 def test_request_keeps_nothing_of_its_process():
-    request = Request.of(SCOPE, b"x")
+    request = AsgiRequest.of(SCOPE, b"x")
 
     assert {"app", "state"} & request.scope.keys() == set()
     assert request.scope["client"] == ("10.0.0.1", 1)
@@ -43,7 +43,7 @@ def test_request_keeps_nothing_of_its_process():
 def test_answer_is_that_of_the_app():
     app = Starlette(routes=[Route("/echo", echo, methods=["POST"])])
 
-    response = asyncio.run(answer(app, Request.of(SCOPE, b"hello")))
+    response = asyncio.run(answer(app, AsgiRequest.of(SCOPE, b"hello")))
 
     assert (response.status, response.body) == (201, b"a=1 1 10.0.0.1 hello")
     assert (b"content-length", b"20") in response.headers
@@ -60,8 +60,8 @@ def test_early_answer_is_one_that_needs_no_body():
         finally:
             ended.append(scope["path"])
 
-    assert asyncio.run(early_answer(app, Request({"path": "/none"}, b""))) == Response(401, [], b"no key")
-    assert asyncio.run(early_answer(app, Request({"path": "/body"}, b""))) is None
+    assert asyncio.run(early_answer(app, AsgiRequest({"path": "/none"}, b""))) == Response(401, [], b"no key")
+    assert asyncio.run(early_answer(app, AsgiRequest({"path": "/body"}, b""))) is None
     assert ended == ["/none", "/body"]
 
 
@@ -151,7 +151,7 @@ def test_app_ends_when_its_last_request_is_answered():
             Starlette(routes=[Route("/echo", slow, methods=["POST"])], lifespan=asynccontextmanager(lifespan))
         )
         await app.start()
-        answering = asyncio.create_task(answer(app, Request.of(SCOPE, b"")))
+        answering = asyncio.create_task(answer(app, AsgiRequest.of(SCOPE, b"")))
         await asyncio.sleep(0)
         stopping = asyncio.create_task(app.stop())
         await asyncio.sleep(0)

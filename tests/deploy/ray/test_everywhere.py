@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from intentmatch import Intent, Matcher, Registry, Utterance
-from intentmatch.deploy.ray.asgi import Request, Response
+from intentmatch.deploy.ray.asgi import AsgiRequest, Response
 from intentmatch.deploy.ray.everywhere import ask_all, concerns_all, together
 from intentmatch.server import create_app
 
@@ -29,7 +29,7 @@ class Handle:
 
 
 def request(method, path, root=""):
-    return Request({"method": method, "path": root + path, "root_path": root}, b"")
+    return AsgiRequest({"method": method, "path": root + path, "root_path": root}, b"")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from intentmatch.deploy.ray import gateway
-from intentmatch.deploy.ray.asgi import Request, Response
+from intentmatch.deploy.ray.asgi import AsgiRequest, Response
 from intentmatch.deploy.ray.gateway import Gateway, bot_of, may_repeat
 
 
@@ -101,8 +101,8 @@ def ask(handle, path, *parts, method="POST", seconds=5.0):
     ],
 )
 def test_path_names_the_bot(path, bot):
-    assert bot_of(Request({"path": path}, b"")) == bot
-    assert bot_of(Request({"path": f"/chat{path}", "root_path": "/chat"}, b"")) == bot
+    assert bot_of(AsgiRequest({"path": path}, b"")) == bot
+    assert bot_of(AsgiRequest({"path": f"/chat{path}", "root_path": "/chat"}, b"")) == bot
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_path_names_the_bot(path, bot):
     ],
 )
 def test_requests_that_change_nothing_may_be_repeated(method, path, repeatable):
-    assert may_repeat(Request({"method": method, "path": path}, b"")) is repeatable
+    assert may_repeat(AsgiRequest({"method": method, "path": path}, b"")) is repeatable
 
 
 def test_request_goes_to_the_bot_of_its_path():

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from intentmatch.deploy.ray import matchers
-from intentmatch.deploy.ray.asgi import Request, Response, RunningApp
+from intentmatch.deploy.ray.asgi import AsgiRequest, Response, RunningApp
 from intentmatch.deploy.ray.matchers import Matchers
 
 GOOD = "intents:\n  greet: {utterances: [hello, good morning]}\n  bye: {utterances: [goodbye, see you]}\n"
@@ -47,7 +47,7 @@ def test_refused_caller_costs_one_replica_alone(tmp_path: Path, monkeypatch: pyt
     served = {"source": str(tmp_path), "several": False, "settings": {"cache": "off"}, "server": keys, "store": None}
     asked: list[str] = []
 
-    async def ask_all(_: object, request: Request) -> Response:
+    async def ask_all(_: object, request: AsgiRequest) -> Response:
         asked.append(request.scope["path"])
         return Response(200, [], b"all")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from intentmatch.core.errors import Location
-from intentmatch.formats.kit.table_layout import Row, as_one_intent, by_column, guess, name_of
+from intentmatch.formats.kit.table_layout import TableRow, as_one_intent, by_column, guess, name_of
 
 
-def rows(text: str, path: str = "shop/faq.csv") -> list[Row]:
+def rows(text: str, path: str = "shop/faq.csv") -> list[TableRow]:
     """A row for each line, with cells at each `|`; an empty line is an empty row."""
-    return [Row(line.split("|") if line else [], Location(path, n)) for n, line in enumerate(text.splitlines(), 1)]
+    return [TableRow(line.split("|") if line else [], Location(path, n)) for n, line in enumerate(text.splitlines(), 1)]
 
 
 def lines(text: str, path: str = "shop/faq.csv") -> list[tuple[str, str]]:

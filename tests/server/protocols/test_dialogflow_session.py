@@ -17,9 +17,9 @@ from intentmatch.dialogue import MemoryStore
 from intentmatch.dialogue.pending import WhichValue
 from intentmatch.integrations.redis import RedisStore
 from intentmatch.server.protocols.dialogflow_session import (
-    Context,
-    Session,
-    Sessions,
+    DialogflowContext,
+    DialogflowSession,
+    DialogflowSessions,
     fallback_text,
     output_contexts,
 )
@@ -211,12 +211,12 @@ def test_context_parameters_that_json_cannot_hold_are_refused(bot: Matcher, valu
         assert caller.post(f"/v2/{SESSION.format(1)}:detectIntent", content=body).status_code == 400
 
 
-async def kept(text: str | None) -> Session:
+async def kept(text: str | None) -> DialogflowSession:
     """The session that is read if the store has this text."""
     store = MemoryStore()
     if text is not None:
         store.put("dialogflow a", text, 10)
-    return await Sessions(store).read("a")
+    return await DialogflowSessions(store).read("a")
 
 
 @pytest.mark.anyio
@@ -224,40 +224,40 @@ async def kept(text: str | None) -> Session:
     "text", [None, "", "x", "[]", "{}", '{"version": 9}', '{"version": 1, "contexts": {"a": 1}}', '{"version": 1}']
 )
 async def test_invalid_session_is_a_new_one(text: str | None) -> None:
-    assert await kept(text) == Session()
+    assert await kept(text) == DialogflowSession()
 
 
 @pytest.mark.anyio
 async def test_session_is_kept_whole_and_read_without_removing_it() -> None:
-    sessions = Sessions(MemoryStore())
-    session = Session({"a": Context(2, {"x": [1]})}, WhichValue("order", "size", (), 1, "en"), 3)
+    sessions = DialogflowSessions(MemoryStore())
+    session = DialogflowSession({"a": DialogflowContext(2, {"x": [1]})}, WhichValue("order", "size", (), 1, "en"), 3)
     await sessions.write("a", session)
 
     assert await sessions.read("a") == await sessions.read("a") == session
     assert (await sessions.read("a")).stored
-    assert await sessions.read("b") == Session()
+    assert await sessions.read("b") == DialogflowSession()
 
 
 @pytest.mark.anyio
 async def test_empty_session_is_not_kept_unless_it_replaces_one() -> None:
     store = MemoryStore()
-    await Sessions(store).write("a", Session())
+    await DialogflowSessions(store).write("a", DialogflowSession())
     assert store.pop("dialogflow a") is None
-    await Sessions(store).write("a", Session(stored=True))
+    await DialogflowSessions(store).write("a", DialogflowSession(stored=True))
     assert store.pop("dialogflow a") is not None
 
 
 @pytest.mark.anyio
 async def test_huge_session_is_not_kept(caplog: pytest.LogCaptureFixture) -> None:
     store = MemoryStore()
-    await Sessions(store).write("a", Session({"a": Context(1, {"x": "y" * 20_000})}))
+    await DialogflowSessions(store).write("a", DialogflowSession({"a": DialogflowContext(1, {"x": "y" * 20_000})}))
 
     assert store.pop("dialogflow a") is None
     assert "more than 5000 characters" in caplog.text
 
 
 def test_contexts_are_bounded() -> None:
-    session = Session()
+    session = DialogflowSession()
     for number in range(60):
         session.activate(f"c{number}", 1)
 

@@ -16,7 +16,7 @@ from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.erasure import Erasure
 from intentmatch.core.errors import InputError
 from intentmatch.dialogue import Store
-from intentmatch.inbox import Cluster, Decision, Inbox, Missed, edits_of, review
+from intentmatch.inbox import Cluster, ClusterDecision, Inbox, Missed, edits_of, review
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.authorisation import author_of
 from intentmatch.server.bots.bot import Bot
@@ -110,7 +110,7 @@ async def handle_cluster(
     bot: Bot = request.state.bot
     expected = "" if body.action == "ignore" else expected_revision(if_match)
 
-    def decided() -> Decision:
+    def decided() -> ClusterDecision:
         with explained():
             return _decision(_cluster(bot, cluster), body)
 
@@ -150,13 +150,13 @@ def _cluster(bot: Bot, number: int) -> Cluster:
     raise ProblemError(ProblemDetails.for_status(404, f"The inbox has no cluster {number}. GET /inbox lists all."))
 
 
-def _decision(cluster: Cluster, body: InboxRequest) -> Decision:
+def _decision(cluster: Cluster, body: InboxRequest) -> ClusterDecision:
     takes_none = body.action in ("ignore", "test")
     if (body.intent is None) != takes_none:
         detail = f"`{body.action}` takes {'no' if takes_none else 'an'} intent."
         item = ErrorItem(location="body.intent", message=detail)
         raise ProblemError(ProblemDetails.for_status(422, detail, [item]))
-    return Decision(cluster, body.action, body.intent)
+    return ClusterDecision(cluster, body.action, body.intent)
 
 
 def _ignore(bot: Bot, messages: Sequence[Missed], author: str, note: str) -> None:
@@ -172,6 +172,6 @@ def _workspace(bot: Bot) -> Workspace | None:
         return None
 
 
-def _edits(bot: Bot, decision: Decision, body: InboxRequest) -> list[Edit]:
+def _edits(bot: Bot, decision: ClusterDecision, body: InboxRequest) -> list[Edit]:
     file = None if body.file is None else bot.editing.workspace.place(body.file)
     return edits_of([decision], language=body.language, file=file)

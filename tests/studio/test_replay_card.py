@@ -72,7 +72,7 @@ def test_first_revision_says_why_it_cannot_be_compared(page, served):
     card = page.get_by_role("region", name="Replay")
     card.get_by_role("button", name="Replay").click()
 
-    card.get_by_text("nothing valid before revision").wait_for()
+    card.get_by_text("nothing valid before version").wait_for()
 
 
 def test_failure_is_announced(page, served):
@@ -80,7 +80,7 @@ def test_failure_is_announced(page, served):
     page.locator(".st-intent").last.click()
     page.get_by_role("region", name="Replay").get_by_role("button", name="Replay").click()
 
-    page.get_by_role("status").filter(has_text="nothing valid before revision").wait_for(state="attached")
+    page.get_by_role("status").filter(has_text="nothing valid before version").wait_for(state="attached")
 
 
 def test_restore_names_files_as_the_history_does(page, served):
@@ -90,7 +90,9 @@ def test_restore_names_files_as_the_history_does(page, served):
     dialog = page.locator(".st-proposal")
     dialog.locator(".st-effect, .st-effects").first.wait_for(state="attached")
 
-    assert "Change orders.yaml" in dialog.inner_text()
+    assert dialog.locator(".st-sentence p").first.inner_text() == "Remove an example of order_status"
+    dialog.get_by_text("Show the lines of the files").click()
+    assert "--- orders.yaml" in dialog.locator(".st-diff").inner_text()
     assert "orders.yaml:" in dialog.inner_text()
     assert str(served.folder) not in dialog.inner_text()
     dialog.get_by_role("button", name="Cancel").click()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from starlette.applications import Starlette
-from starlette.requests import AsgiRequest as StarletteRequest
+from starlette.requests import Request as StarletteRequest
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 

@@ -55,6 +55,10 @@ _LONGEST_COMPACT = 9
 _NONE = _Phrases(dict(zip(UNITS, ("years", "months", "weeks", "days", "h", "min", "s"), strict=True)))
 
 
+_METRES = re.compile("[0-9.,]+ ?m")
+"""Minutes only beside another unit: "2h 15m", but not "50 m"."""
+
+
 class Length(NamedTuple):
     """A length of time in a message."""
 
@@ -101,6 +105,7 @@ def lengths(message: Message) -> list[Length]:
             found[-1] = Length(last.start, one.end, {**last.parts, **one.parts})
         else:
             found.append(one)
+    found = [one for one in found if len(one.parts) > 1 or not _METRES.fullmatch(text, one.start, one.end)]
     message.memo[lengths] = [_with_last_minutes(one, text, patterns) for one in found]
     return message.memo[lengths]
 

@@ -19,6 +19,8 @@ from intentmatch.slots.durations import DurationFinder, to_iso
         ("en", "two and a half hours", "two and a half hours", "PT2H30M"),
         ("en", "2.5 hours", "2.5 hours", "PT2H30M"),
         ("en", "1h30", "1h30", "PT1H30M"),
+        ("en", "2h 15m 10s", "2h 15m 10s", "PT2H15M10S"),
+        ("en", "15m 10s", "15m 10s", "PT15M10S"),
         ("en", "2 hours, 15 minutes and 5 seconds", "2 hours, 15 minutes and 5 seconds", "PT2H15M5S"),
         ("en", "three weeks", "three weeks", "P3W"),
         ("en", "a week and 2 days", "a week and 2 days", "P9D"),
@@ -86,3 +88,7 @@ def test_fractions_become_smaller_units():
 def test_any_text_gives_valid_spans(text, language):
     for said in found(DurationFinder(), text, language):
         assert said in text
+
+
+def test_m_alone_is_no_minute():
+    assert found(DurationFinder(), "a 50 m swim", "en") == {}

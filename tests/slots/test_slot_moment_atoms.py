@@ -24,6 +24,8 @@ MOMENTS = MomentFinder()
         ("zh", "明天晚上12点", "2026-11-23T00:00"),
         ("es", "mañana a las 12 de la noche", "2026-11-23T00:00"),
         ("en", "tomorrow at 12 am", "2026-11-22T00:00"),
+        ("es", "5 de la tarde el lunes", "2026-11-23T17:00"),
+        ("en", "5 pm the 5th", "2026-12-05T17:00"),
         ("en", "tomorrow by 5", "2026-11-22T05:00"),
         ("en", "next Friday after 6", "2026-11-27T06:00"),
         ("en", "2026-12-24T18:00", "2026-12-24T18:00"),

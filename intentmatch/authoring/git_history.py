@@ -35,6 +35,9 @@ _foreign = RareLines()
 _DIGITS, _LONGEST_NAME = 8, 80
 # Another program that commits at this moment holds the lock of the index.
 _ATTEMPTS, _SECONDS_BETWEEN = 20, 0.1
+# Is there while git writes. A process that was killed leaves it, and a lock that was made soon afterwards.
+_WRITING = "writing"
+_SECONDS_TO_LOCK = 10.0
 _SHA = re.compile(r"[0-9a-f]{7,64}")
 _FIELDS = "%H%x1f%an%x1f%cn%x1f%aI%x1f%s%x1e"
 # What git writes around a name; it cannot be part of one.
@@ -158,15 +161,46 @@ class GitHistory:
 
     def _run(self, *words: str, author: str | None = None) -> None:
         """Run a git command that writes. Raises `InputError` if it fails, also after some tries for a locked index."""
+        mark = self.folder / _WRITING
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        if not self._repository.locks():
+            mark.touch()
+            reason = self._reason(words, author)
+            mark.unlink(missing_ok=True)
+        elif (reason := self._reason(words, author)) is not None and self._remove_locks(mark):
+            reason = self._reason(words, author)
+        if reason is not None:
+            raise InputError(f"git keeps no revision: {reason or 'it gives no reason'}")
+
+    def _reason(self, words: Sequence[str], author: str | None) -> str | None:
+        """Run git; return why it failed, in one line, or None."""
+        reason = ""
         for attempt in range(_ATTEMPTS):
             ran = self._repository.run(*words, identity=_identity(author))
-            reason = ran.stderr.decode("utf-8", "replace").strip()
             if not ran.returncode:
-                return
+                return None
+            reason = ran.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
             if "index.lock" not in reason or attempt == _ATTEMPTS - 1:
                 break
             time.sleep(_SECONDS_BETWEEN)
-        raise InputError(f"git keeps no revision: {reason.splitlines()[0] if reason else 'it gives no reason'}")
+        return reason
+
+    def _remove_locks(self, mark: Path) -> bool:
+        """Remove the locks that a killed process of ours has left; whether there were any.
+
+        It has left its mark too. Locks of other programs stay: people may have an editor open meanwhile.
+        """
+        if not mark.is_file():
+            return False
+        begun, removed = mark.stat().st_mtime, False
+        for lock in self._repository.locks():
+            made = lock.stat().st_mtime
+            if begun - 1 <= made <= begun + _SECONDS_TO_LOCK and time.time() > made + git.SECONDS:
+                lock.unlink()
+                removed = True
+        if removed:
+            mark.unlink()
+        return removed
 
     def _specs(self) -> list[str]:
         """What names the registry's files in any commit."""

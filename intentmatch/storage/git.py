@@ -19,9 +19,11 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from intentmatch.core.errors import InputError
@@ -29,10 +31,13 @@ from intentmatch.storage.regular_files import read_regular
 
 Ran = subprocess.CompletedProcess[bytes]
 
+_TEMPORARY = "intentmatch-git-"
+_SECONDS_UNTIL_STRAY = 3600.0
 PRIVATE = "intentmatch"
 """The folder inside a git folder that is ours."""
 
-_SECONDS = 60
+SECONDS = 60
+"""How long git may run."""
 # Of what a call prints: a crafted repository of a few kilobytes can list any number of files.
 _MOST_BYTES = 100_000_000
 _MOST_BYTES_OF_A_LIST = 1_000_000
@@ -132,6 +137,17 @@ class Repository:
             raise InputError(f"the repository of {root} cannot be read: {error.strerror or error}") from error
         return cls(root, lines[3], git_folder, common, _data(configured))
 
+    def locks(self) -> list[Path]:
+        """Return the locks of index, HEAD, branch and references that somebody holds, or that a kill has left."""
+        places = [self.folder / "index", self.folder / "HEAD", self._common / "packed-refs"]
+        places.append(self._common / "reftable" / "tables.list")
+        with suppress(OSError, ValueError):
+            branch = (self.folder / "HEAD").read_text(encoding="utf-8").strip().removeprefix("ref: ")
+            if branch.startswith("refs/heads/") and ".." not in branch:
+                places.append(self._common / branch)
+        locks = (place.with_name(f"{place.name}.lock") for place in places)
+        return [lock for lock in locks if lock.is_file() and not lock.is_symlink()]
+
     def run(self, *words: str, identity: Mapping[str, str] | None = None) -> Ran:
         """Run git at the root. Raises `InputError` if it cannot run or takes too long.
 
@@ -153,8 +169,9 @@ class Repository:
     @contextmanager
     def _shielded(self) -> Iterator[Path]:
         """Make the private folder, and hand a commit on a detached HEAD over to the repository."""
+        _remove_strays()
         try:
-            with tempfile.TemporaryDirectory(prefix="intentmatch-git-") as name:
+            with tempfile.TemporaryDirectory(prefix=_TEMPORARY) as name:
                 private = Path(name)
                 for entry in _LINKED:
                     if (self._common / entry).exists():
@@ -194,6 +211,15 @@ class Repository:
             lock.unlink()
             raise InputError(f"another program has moved {head} meanwhile")
         lock.replace(head)
+
+
+@cache
+def _remove_strays() -> None:
+    """Remove, once in a process, the private folders that killed processes have left."""
+    for stray in Path(tempfile.gettempdir()).glob(f"{_TEMPORARY}*"):
+        with suppress(OSError):
+            if time.time() - stray.lstat().st_mtime > _SECONDS_UNTIL_STRAY:
+                shutil.rmtree(stray, ignore_errors=True)
 
 
 def _check_own(root: Path, git_folder: Path, common: Path, worktree: str | None) -> None:
@@ -248,7 +274,7 @@ def _run(words: list[str], environment: Mapping[str, str]) -> Ran:
                 late.set()
                 process.kill()
 
-            timer = threading.Timer(_SECONDS, end)
+            timer = threading.Timer(SECONDS, end)
             timer.start()
             try:
                 printed = process.stdout.read(_MOST_BYTES + 1)
@@ -262,7 +288,7 @@ def _run(words: list[str], environment: Mapping[str, str]) -> Ran:
     except (OSError, ValueError) as error:
         raise InputError(f"git could not be run: {error}") from error
     if late.is_set():
-        raise InputError(f"git could not be run: it took more than {_SECONDS} seconds")
+        raise InputError(f"git could not be run: it took more than {SECONDS} seconds")
     if len(ran.stdout) > _MOST_BYTES:
         raise InputError(f"git could not be run: it printed more than {_MOST_BYTES:,} bytes")
     return ran

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 from authoring.conftest import TEXT, git
 
+from intentmatch.authoring import git_history
 from intentmatch.authoring.git_history import GitHistory
 from intentmatch.authoring.revisions import restoring_note
 from intentmatch.authoring.workspace import ANY, Workspace
@@ -110,6 +113,42 @@ def test_nothing_is_written_in_the_middle_of_a_merge(repository: Path, bot: Path
     with pytest.raises(InputError, match="middle of a merge"):
         add(Workspace(bot), "good day")
     assert (bot / "bot.yaml").read_text(encoding="utf-8") == TEXT
+
+
+@pytest.mark.parametrize("name", ["index.lock", "refs/heads/main.lock"])
+def test_lock_that_a_killed_edit_has_left_is_removed(repository: Path, bot: Path, name: str) -> None:
+    left_in_the_middle_of_a_commit(bot, repository / ".git" / name, ago=120)
+    identity = add(Workspace(bot), "good day")
+
+    assert git(repository, "rev-parse", "HEAD").strip() == identity
+    assert not (repository / ".git" / name).exists()
+
+
+@pytest.mark.parametrize(("mark", "lock"), [(None, 120), (120, 3), (3600, 120), (30, 30)])
+def test_lock_that_another_program_may_hold_stays(
+    repository: Path, bot: Path, monkeypatch: pytest.MonkeyPatch, mark: float | None, lock: float
+) -> None:
+    """One without a killed edit, or made long after it, or not a minute old: git may go on after its parent."""
+    monkeypatch.setattr(git_history, "_SECONDS_BETWEEN", 0.0)
+    place = repository / ".git" / "index.lock"
+    left_in_the_middle_of_a_commit(bot, place, ago=lock, begun=mark)
+    (bot / "bot.yaml").write_text(TEXT + "# by hand\n", encoding="utf-8")
+    with pytest.raises(InputError, match="git keeps no revision"):
+        add(Workspace(bot), "good day")
+
+    assert place.exists()
+
+
+def left_in_the_middle_of_a_commit(bot: Path, lock: Path, *, ago: float, begun: float | None = -1.0) -> None:
+    """Leave what a process that is killed while git writes leaves; `begun` is None for another program."""
+    history = GitHistory.of(bot)
+    assert history is not None
+    mark = history.folder / "writing"
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    for file, seconds in ((lock, ago), (mark, ago if begun == -1.0 else begun)):
+        if seconds is not None:
+            file.touch()
+            os.utime(file, (time.time() - seconds, time.time() - seconds))
 
 
 def test_repository_without_a_commit_gets_its_first(bot: Path) -> None:

@@ -6,6 +6,7 @@ import ast
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -151,6 +152,27 @@ def test_commit_on_a_detached_head_moves_it(plain: Path) -> None:
 
     assert git(plain, "rev-parse", "HEAD").strip() == identity != git(plain, "rev-parse", "main").strip()
     assert git(plain, "status", "--porcelain") == ""
+
+
+def test_folders_of_killed_processes_are_removed(plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    storage_git._remove_strays.cache_clear()
+    (old := tmp_path / "intentmatch-git-old").mkdir()
+    (new := tmp_path / "intentmatch-git-new").mkdir()
+    (old / "objects").symlink_to(plain / ".git" / "objects")
+    os.utime(old, (1e9, 1e9))
+
+    assert Repository.of(plain).run("status").returncode == 0
+    assert (old.exists(), new.exists()) == (False, True)
+    assert any((plain / ".git" / "objects").iterdir())
+
+
+def test_branch_of_a_crafted_head_has_no_lock_outside(plain: Path, tmp_path: Path) -> None:
+    (tmp_path / "theirs.lock").touch()
+    outside = os.path.relpath(tmp_path / "theirs", plain / ".git")
+    (plain / ".git" / "HEAD").write_text(f"ref: refs/heads/../../{outside}\n", encoding="utf-8")
+
+    assert Repository(plain, "", plain / ".git", plain / ".git", {}).locks() == []
 
 
 def test_linked_working_tree_has_its_own_branch(plain: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -300,7 +322,7 @@ def test_output_without_end_is_cut(plain: Path, monkeypatch: pytest.MonkeyPatch)
 def test_git_that_hangs_is_ended(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (plain / ".git" / "packed-refs").unlink(missing_ok=True)
     os.mkfifo(plain / ".git" / "packed-refs")
-    monkeypatch.setattr(storage_git, "_SECONDS", 0.5)
+    monkeypatch.setattr(storage_git, "SECONDS", 0.5)
 
     with pytest.raises(InputError, match=r"more than 0\.5 seconds"):
         Repository.of(plain).run("rev-parse", "refs/heads/nowhere")

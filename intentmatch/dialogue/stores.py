@@ -53,10 +53,14 @@ class MemoryStore:
             expires, text = self._kept.pop(conversation, (0.0, ""))
         return text if text and self._clock() < expires else None
 
-    def erase(self, erasure: Erasure) -> int:
-        """Remove the texts that quote messages; return how many there were. Added in 0.3.0."""
+    def erase(self, erasure: Erasure, of: tuple[str, ...] = ("",)) -> int:
+        """Remove the texts that quote messages; return how many there were. Added in 0.3.0.
+
+        `of` are the beginnings of the names of the conversations that are meant, by default all.
+        """
         with self._lock:
-            gone = [key for key, (_, text) in self._kept.items() if erasure.quoted_in_json(text)]
+            kept = [(key, text) for key, (_, text) in self._kept.items() if key.startswith(of)]
+            gone = [key for key, text in kept if erasure.quoted_in_json(text)]
             for conversation in gone:
                 del self._kept[conversation]
         return len(gone)

@@ -87,18 +87,23 @@ class RedisStore:
             return meanwhile
         return kept.decode() if isinstance(kept, bytes) else kept
 
-    def erase(self, erasure: Erasure) -> int:
-        """Delete the texts that quote messages; return how many there were. Raises `InputError` while Redis is away."""
+    def erase(self, erasure: Erasure, of: tuple[str, ...] = ("",)) -> int:
+        """Delete the texts that quote messages; return how many there were. Raises `InputError` while Redis is away.
+
+        `of` are the beginnings of the names of the conversations that are meant, by default all.
+        """
+        begins = tuple(map(self._key, of))
         # The prefix is no pattern: `*` in it stands for itself.
         pattern = re.sub(rb"([*?\[\]\\])", rb"\\\1", self._key("")) + b"*"
 
         def delete() -> int:
-            found = ((key, self._client.get(key)) for key in list(self._client.scan_iter(match=pattern)))
+            keys = list(self._client.scan_iter(match=pattern))
+            found = ((key, self._client.get(key)) for key in keys if _bytes(key).startswith(begins))
             texts = ((key, text.decode() if isinstance(text, bytes) else text) for key, text in found if text)
             return sum(bool(self._client.delete(key)) for key, text in texts if erasure.quoted_in_json(text))
 
         try:
-            return self._call(delete) + self._meanwhile.erase(erasure)
+            return self._call(delete) + self._meanwhile.erase(erasure, of)
         except redis.RedisError as error:
             raise InputError(f"conversations in Redis are not erased: {error}") from error
 
@@ -135,3 +140,8 @@ class RedisStore:
     def _key(self, conversation: str) -> bytes:
         # Names that users choose may contain lone surrogates.
         return (self._prefix + conversation).encode("utf-8", "surrogatepass")
+
+
+def _bytes(key: bytes | str) -> bytes:
+    """Return a key as bytes: a client may be set to decode them."""
+    return key if isinstance(key, bytes) else key.encode("utf-8", "surrogatepass")

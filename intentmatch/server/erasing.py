@@ -47,9 +47,11 @@ def erase(
     candidates: CandidateStore | None = None,
     workspace: Workspace | None = None,
     store: Store | None = None,
+    conversations: tuple[str, ...] = ("",),
 ) -> Erased:
     """Erase messages in the places that a bot has; None stands for a place that it has not.
 
+    `conversations` are the beginnings of the names that the bot's conversations have in the store, by default any.
     Raises `InputError` if the inbox, the candidate or the store cannot be written: what was erased before is gone.
     """
     if inbox is not None:
@@ -57,7 +59,7 @@ def erase(
     messages, answers = (0, 0) if inbox is None or not inbox.has_messages else inbox.erase_all(erasure)
     samples = 0 if candidates is None else candidates.erase(erasure)
     search = getattr(store, "erase", None)  # only some stores can be searched
-    questions = search(erasure) if callable(search) else 0
+    questions = search(erasure, conversations) if callable(search) else 0
     entries, left = 0, []
     if workspace is not None:
         try:
@@ -68,10 +70,23 @@ def erase(
     return Erased(messages, answers, samples, questions, entries, tuple(left))
 
 
-def erase_conversation(store: Store, conversation: str, prefixes: Sequence[str]) -> Erased:
-    """Remove what is open in a conversation. `prefixes` are the paths below which servers have `/chat`."""
+def conversations_of(prefix: str, bot: str | None) -> tuple[str, ...]:
+    """Return how the names of a bot's conversations begin; `bot` is its name if it is one of several.
+
+    `prefix` is the path below which the server has `/chat`.
+    """
+    return ("",) if bot is None else (f"{prefix}/chat ", f"dialogflow projects/{bot}/")
+
+
+def erase_conversation(
+    store: Store, conversation: str, prefixes: Sequence[str], conversations: tuple[str, ...] = ("",)
+) -> Erased:
+    """Remove what is open in a conversation. `prefixes` are the paths below which servers have `/chat`.
+
+    `conversations` as for `erase`.
+    """
     keys = [conversation, f"dialogflow {conversation}", *(f"{prefix}/chat {conversation}" for prefix in prefixes)]
-    return Erased(conversations=sum(store.pop(key) is not None for key in keys))
+    return Erased(conversations=sum(store.pop(key) is not None for key in keys if key.startswith(conversations)))
 
 
 def _quoting(workspace: Workspace, erasure: Erasure) -> list[str]:

@@ -168,6 +168,7 @@ def test_texts_that_quote_a_message_are_erased(client):
     store.put("ben", '{"message": "call Anna"}', 60)
     client.set("another:program", "call Bob Übel")
 
+    assert store.erase(Erasure(contains="bob übel"), ("be", "other")) == 0
     assert store.erase(Erasure(contains="bob übel")) == 1
     assert (store.pop("ann"), store.pop("ben")) == (None, '{"message": "call Anna"}')
     assert client.exists("another:program")

@@ -51,10 +51,11 @@ class QuestionStore:
             ).fetchone()
         return None if row is None else row[0]
 
-    def erase(self, erasure: Erasure) -> int:
+    def erase(self, erasure: Erasure, of: tuple[str, ...] = ("",)) -> int:
         """Remove the texts that quote messages, and expired ones; return how many quoted some.
 
-        Raises `DatabaseError`.
+        `of` are the beginnings of the names of the conversations that are meant, by default all. Raises
+        `DatabaseError`.
         """
         with self._database.rows() as connection:
             connection.execute(
@@ -63,7 +64,8 @@ class QuestionStore:
             rows = connection.execute(
                 "SELECT conversation, text FROM intentmatch.questions WHERE bot = %s", [self._database.bot]
             ).fetchall()
-            gone = [bytes(key) for key, text in rows if erasure.quoted_in_json(text)]
+            kept = [(bytes(key), text) for key, text in rows if bytes(key).startswith(tuple(map(_key, of)))]
+            gone = [key for key, text in kept if erasure.quoted_in_json(text)]
             connection.execute(
                 "DELETE FROM intentmatch.questions WHERE bot = %s AND conversation = ANY(%s)",
                 [self._database.bot, gone],

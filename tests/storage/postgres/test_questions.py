@@ -81,6 +81,7 @@ def test_texts_that_quote_a_message_are_erased(store):
     store.put("ann", '{"message": "call Bob \\u00dcbel"}', 60)
     store.put("ben", '{"message": "call Anna"}', 60)
 
+    assert store.erase(Erasure(contains="bob übel"), ("be", "other")) == 0
     assert store.erase(Erasure(contains="bob übel")) == 1
     assert store.pop("ann") is None
     assert store.pop("ben") is not None

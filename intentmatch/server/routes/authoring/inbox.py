@@ -21,7 +21,7 @@ from intentmatch.registry.editing.edits import Edit
 from intentmatch.server.auth.authorisation import author_of
 from intentmatch.server.bots.bot import Bot
 from intentmatch.server.candidates.places import store_of
-from intentmatch.server.erasing import erase, erase_conversation
+from intentmatch.server.erasing import conversations_of, erase, erase_conversation
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.routes.authoring.common import (
     ASKS,
@@ -74,17 +74,26 @@ def erase_messages(request: Request, body: EraseRequest) -> EraseResponse:
     """
     bot: Bot = request.state.bot
     store: Store = request.app.state.conversations
+    prefix = str(request.scope["path"]).removesuffix("/inbox/erase")
+    # The store may have conversations of other bots, whose keys this one's authors do not have.
+    own = conversations_of(prefix, request.path_params.get("bot"))
     with explained():
         if body.conversation is not None:
-            prefix = str(request.scope["path"]).removesuffix("/inbox/erase")
-            done = erase_conversation(store, body.conversation, [prefix])
+            done = erase_conversation(store, body.conversation, [prefix], own)
         else:
             workspace = _workspace(bot)
             if bot.candidate is not None and bot.candidate.running is not None:
                 bot.candidate.running.flush()  # samples that wait would be written afterwards
             candidates = store_of(bot.matcher.path, bot.matcher.address, workspace)
             erasure = Erasure(body.text, body.contains)
-            done = erase(erasure, inbox=bot.inbox, candidates=candidates, workspace=workspace, store=store)
+            done = erase(
+                erasure,
+                inbox=bot.inbox,
+                candidates=candidates,
+                workspace=workspace,
+                store=store,
+                conversations=own,
+            )
         if (workspace := _workspace(bot)) is not None:
             what = f"Erase messages: {done.inbox} of the inbox, {done.sample} sampled"
             workspace.note(author_of(request), what)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from server.routes.authoring.test_authoring_edits import ADMIN, KEY, OPTIONS, bot
 from server.routes.authoring.test_authoring_edits import client as without_inbox
+from server.several_bots import served, write
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher, MemoryStore
@@ -133,6 +134,33 @@ def test_open_question_of_a_conversation_is_erased(bot: Path) -> None:
     with TestClient(create_app(Matcher.load(bot), store=store, **OPTIONS), headers=dict(KEY)) as client:
         assert client.post("/inbox/erase", json={"conversation": "ann"}).json()["conversations"] == 1
     assert store.pop("/chat ann") is None
+
+
+OPEN = ["/bots/shop/chat ann", "dialogflow projects/shop/agent/sessions/ann"]
+OPEN_OF_ANOTHER = ["/bots/mall/chat ann", "dialogflow projects/mall/agent/sessions/ann", "/bots/shopping/chat ann"]
+
+
+@pytest.mark.parametrize("body", [{"contains": "blue paint"}, *({"conversation": key} for key in OPEN_OF_ANOTHER)])
+def test_author_of_a_bot_neither_erases_nor_counts_questions_of_another(tmp_path: Path, body: dict[str, str]) -> None:
+    store = MemoryStore()
+    for key in (*OPEN, *OPEN_OF_ANOTHER):
+        store.put(key, '{"message": "some blue paint"}', 60)
+    with served(write(tmp_path, "shop", "mall"), store=store, author_keys=["shop:anna=hers"], authoring=True) as client:
+        erased = client.post("/bots/shop/inbox/erase", json=body, headers={"x-api-key": "hers"})
+
+    assert erased.json()["conversations"] == (2 if "contains" in body else 0)
+    assert [store.pop(key) is not None for key in OPEN_OF_ANOTHER] == [True] * 3
+
+
+def test_own_conversations_of_one_of_several_bots_are_erased(tmp_path: Path) -> None:
+    store = MemoryStore()
+    for key in OPEN:
+        store.put(key, "{}", 60)
+    with served(write(tmp_path, "shop", "mall"), store=store, author_keys=["shop:anna=hers"], authoring=True) as client:
+        for conversation in ("ann", "projects/shop/agent/sessions/ann"):
+            body = {"conversation": conversation}
+            erased = client.post("/bots/shop/inbox/erase", json=body, headers={"x-api-key": "hers"})
+            assert erased.json()["conversations"] == 1
 
 
 @pytest.mark.parametrize("body", [{}, {"text": "a", "conversation": "b"}, {"contains": "ab"}, {"text": "?!"}])

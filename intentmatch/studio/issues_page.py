@@ -149,7 +149,8 @@ class _Issues:
     async def _mend_current(self) -> None:
         issue = self._cursor.current
         if issue is None or issue.mend is None:
-            self._visit.tell("Choose an issue with a remedy first: j and k move.")
+            says = "Choose an issue first: j and k move." if issue is None else "No key does this: look at its buttons."
+            self._visit.tell(says)
             return
         await self._mend(issue)
 

@@ -14,7 +14,7 @@ from intentmatch.languages.own import with_english
 from intentmatch.languages.structure import structure_of
 from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit
-from intentmatch.slots.numbers import numbers
+from intentmatch.slots.numbers import number_at
 from intentmatch.slots.quantities import Quantity, Units
 from intentmatch.slots.range_words import ends_a_part
 from intentmatch.text.normalize import base_language
@@ -120,7 +120,9 @@ def _with_rest(message: Message, amount: Quantity) -> tuple[int, int, float, str
     """Return an amount with the cents behind it that are a number alone, which ends the message or a part of it."""
     plain_amount = amount.start, amount.end, amount.value, amount.unit
     gap = _REST.match(message.plain, amount.end)
-    rest = next((one for one in numbers(message) if gap and one.start == gap.end()), None)
+    if gap is None:
+        return plain_amount
+    rest = number_at(message, gap.end())
     if rest is None or not isinstance(rest.value, int) or not isinstance(amount.value, int):
         return plain_amount
     if not ends_a_part(message, rest.end):

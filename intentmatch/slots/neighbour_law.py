@@ -7,6 +7,7 @@ the finders do not read such words, the value is not found, and the bot asks. Th
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -77,6 +78,11 @@ class NeighbourLaw:
     @cached_property
     def _spans(self) -> Sequence[tuple[str, int, int]]:
         return [(name, *span) for name, spans in _classes(self._message) for span in spans]
+
+    @cached_property
+    def _counted(self) -> Sequence[tuple[int, int]]:
+        """Numbers and the like, by position."""
+        return sorted((start, end) for name, start, end in self._spans if name in _COUNTED)
 
     @cached_property
     def _starts(self) -> Mapping[int, set[str]]:
@@ -181,9 +187,10 @@ class NeighbourLaw:
 
     def _is_one_of_several(self, slot: str, hit: SlotHit) -> bool:
         """Return whether a number that is no value of the slot offers another value: "2 or 3 weeks"."""
-        near = range(hit.start - _LONGEST_CHOICE, hit.end + _LONGEST_CHOICE)
-        for name, start, end in self._spans:
-            if name not in _COUNTED or start not in near or self._taken[slot][start]:
+        first = bisect_left(self._counted, (hit.start - _LONGEST_CHOICE,))
+        last = bisect_left(self._counted, (hit.end + _LONGEST_CHOICE,))
+        for start, end in self._counted[first:last]:
+            if self._taken[slot][start]:
                 continue
             if self._explained[start] and not self._explained[hit.start]:  # "five to ten minutes" has no time
                 continue

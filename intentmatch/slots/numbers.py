@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
@@ -54,6 +55,13 @@ def numbers(message: Message) -> list[NumberAt]:
         reading.add(number)
     message.memo[numbers] = reading.numbers()
     return message.memo[numbers]
+
+
+def number_at(message: Message, place: int) -> NumberAt | None:
+    """Return the number that begins at a place of the message, None for none."""
+    found = numbers(message)
+    number = bisect_left(found, place, key=lambda one: one.start)
+    return found[number] if number < len(found) and found[number].start == place else None
 
 
 def added_behind(message: Message, place: int) -> tuple[float, int]:

@@ -138,7 +138,8 @@ def open_difference(page) -> None:
 
 def save_proposal(page) -> None:
     """Press Save in the dialog that every edit goes through, and wait until it is gone. Its words are plain."""
-    assert JARGON.findall(page.locator(".st-proposal").evaluate(WITHOUT_FILES)) == []
+    said = page.locator(".st-proposal").evaluate(WITHOUT_FILES)
+    assert not JARGON.findall(said), said
     page.locator(".st-proposal").get_by_role("button", name="Save").click()
     page.locator(".st-proposal").wait_for(state="detached")
 

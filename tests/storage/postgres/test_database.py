@@ -50,8 +50,7 @@ def test_error_in_a_transaction_undoes_everything(postgres):
 
 
 def test_one_caller_at_a_time_waits_for_a_server_that_does_not_answer(monkeypatch):
-    import psycopg
-
+    psycopg = pytest.importorskip("psycopg", reason="needs the extra postgres")
     from intentmatch.storage.postgres import database as module
 
     now, asked, answers = [0.0], [], []

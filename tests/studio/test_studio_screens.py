@@ -489,6 +489,7 @@ class TestHistory:
             open_screen(first, served, "edit?intent=order_status")
             add_line(first, "is it with the carrier")
             open_screen(first, served, "history")
+            first.locator(".st-intent").first.wait_for()
             first.evaluate("window.row = document.querySelector('.st-intent')")
             open_screen(second, served, "edit?intent=order_status")
             add_line(second, "did the carrier take it")

@@ -127,14 +127,14 @@ class Matcher(BaseMatcher):
     def is_current(self) -> bool:
         """Return whether the files hold what is in use; true for a registry that has no files of its own.
 
-        Later calls read a file again only if its status has changed, such as size or date. Since 0.3.0.
+        Later calls read a file again only if its status has changed, such as size or date.
 
         Added in 0.3.0.
         """
         return self._reloader.is_current()
 
     def require(self, check: Callable[[Settings], object]) -> None:
-        """Load only settings that pass a check, which raises an `InputError` for others. Since 0.3.0.
+        """Load only settings that pass a check, which raises an `InputError` for others.
 
         Raises what the check raises for the settings in use.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,11 @@ from intentmatch.cli.options import (
 )
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
+
+if TYPE_CHECKING:
+    from intentmatch.core.settings import Settings
+    from intentmatch.core.types import Encoder
+    from intentmatch.distill.corpus import Corpus, StepProgress
 
 _teacher_option = click.option(
     "--teacher",
@@ -73,21 +78,35 @@ def distill(
       intentmatch match --set encoder=static:my-encoder "wo ist mein Paket?"
     """
     from intentmatch.core.settings import resolve
-    from intentmatch.distill import Recipe, read_corpus, read_recipe
+    from intentmatch.distill import Recipe, read_recipe
     from intentmatch.distill import distill as train
-    from intentmatch.encoders import load_encoder
 
     chosen = read_recipe(recipe, Recipe) if recipe else Recipe()
     resolved = resolve({**settings_from(settings), "encoder": teacher})
     with progress.shown() as update:
-        update("loading the teacher", 0, None)
-        encoder = load_encoder(resolved)
-        corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
-        update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
+        encoder, corpus = _teacher_and_corpus(resolved, pairs, english, held_out, update)
         folder = work or target.with_name(f"{target.name}.work")
         train(corpus, encoder, target, chosen, work=folder, device=resolved.device, progress=update)
     size = sum(file.stat().st_size for file in target.iterdir()) / 1e6
     output.say(f"{target}: {size:.1f} MB. Use it with the setting encoder=static:{target}")
+
+
+def _teacher_and_corpus(
+    settings: Settings,
+    pairs: Sequence[Path],
+    english: Sequence[Path],
+    held_out: Sequence[Path],
+    update: StepProgress,
+) -> tuple[Encoder, Corpus]:
+    """Load the teacher, which the settings name, and read the text to train on."""
+    from intentmatch.distill import read_corpus
+    from intentmatch.encoders import load_encoder
+
+    update("loading the teacher", 0, None)
+    encoder = load_encoder(settings)
+    corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
+    update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
+    return encoder, corpus
 
 
 @cli.command("distill-context")
@@ -120,17 +139,13 @@ def distill_context(
       intentmatch distill-context my-encoder -t onnx:minilm --pairs pairs.tsv
     """
     from intentmatch.core.settings import resolve
-    from intentmatch.distill import ContextRecipe, read_corpus, read_recipe
+    from intentmatch.distill import ContextRecipe, read_recipe
     from intentmatch.distill import distill_context as train
-    from intentmatch.encoders import load_encoder
 
     chosen = read_recipe(recipe, ContextRecipe) if recipe else ContextRecipe()
     resolved = resolve({**settings_from(settings), "encoder": teacher})
     with progress.shown() as update:
-        update("loading the teacher", 0, None)
-        encoder = load_encoder(resolved)
-        corpus = read_corpus(pairs, english, held_out=held_out, progress=update)
-        update(f"{len(corpus.sentences):,} English sentences, {len(corpus.translations):,} pairs", 0, None)
+        encoder, corpus = _teacher_and_corpus(resolved, pairs, english, held_out, update)
         folder = work or model.with_name(f"{model.name}.work")
         file = train(corpus, encoder, model, chosen, work=folder, progress=update)
     output.say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")

@@ -40,6 +40,9 @@ FIRST_SECONDS = 2.0
 """Time after which the first part of the effect is shown."""
 MORE_SECONDS = 60.0
 """Time that each press of *Compare more* adds."""
+UNSEEN_SECONDS = 0.3
+"""Time after which the dialog is shown, whether its difference is there or not: a dialog must not flash up and go."""
+_EFFECT = "Working out which answers change. You can save before."
 _MOST_SHOWN = 30
 _MOST_PROBLEMS = 20
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -64,17 +67,11 @@ async def propose(
     """
     try:
         visit.require("author")
-        operation = Operation(edits, visit.author, note, answers, undoes)
-        plan = await asyncio.to_thread(operation.planned, visit.bot.workspace)
     except IntentMatchError as error:
         visit.tell(explained(error), "negative")
-        if failed is not None:
-            await failed(error)
         return None
-    if not plan.changes.files:
-        visit.tell("The files say this already: there is nothing to change.")
-        return None
-    return await _Proposal(visit, operation, plan, title=title, failed=failed).decided()
+    operation = Operation(edits, visit.author, note, answers, undoes)
+    return await _Proposal(visit, operation, title=title, failed=failed).decided()
 
 
 async def write(visit: Visit, operation: Operation, *, expected: str) -> Done:
@@ -105,12 +102,12 @@ class _Proposal:
         self,
         visit: Visit,
         operation: Operation,
-        plan: Plan,
         *,
         title: str,
         failed: Callable[[Exception], Awaitable[None]] | None,
     ) -> None:
-        self._visit, self._operation, self._plan, self._failed = visit, operation, plan, failed
+        self._visit, self._operation, self._failed = visit, operation, failed
+        self._plan: Plan
         self._closed = threading.Event()
         self._step: Step | None = None
         with visit.client, ui.dialog().props("persistent") as self._dialog, ui.card().classes("st-dialog st-proposal"):
@@ -128,18 +125,50 @@ class _Proposal:
                 self._save = ui.button("Save", on_click=self._write).props("unelevated autofocus")
 
     async def decided(self) -> Done | None:
-        """Show the dialog until the visitor decides."""
-        self._show()
-        self._dialog.open()
-        effect = asyncio.ensure_future(self._show_effect())
-        try:
-            written = await self._dialog
-        finally:
-            self._closed.set()
-            effect.cancel()
+        """Show the dialog until the visitor decides. It is not shown if it soon turns out that the edit cannot be."""
+        planning = asyncio.ensure_future(self._find_plan())
+        await asyncio.wait([planning], timeout=UNSEEN_SECONDS)
+        written = None
+        if not planning.done() or planning.result():
+            filling = asyncio.ensure_future(self._fill(planning))
+            try:
+                written = await self._dialog
+            finally:
+                self._closed.set()
+                filling.cancel()
         if not self._dialog.is_deleted:
             self._dialog.delete()
         return written if isinstance(written, Done) else None
+
+    async def _find_plan(self) -> bool:
+        """Work out the difference; return whether there is one. If there is none, say why."""
+        with self._difference:
+            self._working("Working out what changes.")
+        self._save.disable()
+        try:
+            self._plan = await asyncio.to_thread(self._planned)
+        except StoppedError:
+            return False
+        except IntentMatchError as error:
+            self._visit.tell(explained(error), "negative")
+            if self._failed is not None:
+                await self._failed(error)
+            return False
+        if not self._changes.files:
+            self._visit.tell("The files say this already: there is nothing to change.")
+        return bool(self._changes.files)
+
+    def _planned(self) -> Plan:
+        with stopping(self._closed.is_set, self._follow):
+            return self._operation.planned(self._visit.bot.workspace)
+
+    async def _fill(self, planning: asyncio.Future[bool]) -> None:
+        """Show the difference and then the effect, once they are there."""
+        if await planning:
+            self._show()
+            await self._show_effect()
+        else:
+            self._dialog.submit(None)
 
     @property
     def _changes(self) -> Changes:
@@ -163,7 +192,7 @@ class _Proposal:
         if self._changes.errors:
             return
         with self._effect:
-            self._working()
+            self._working(_EFFECT)
         bot, changes = self._visit.bot, self._changes
         try:
             compared = await asyncio.to_thread(comparison, bot, changes)
@@ -201,20 +230,20 @@ class _Proposal:
                 more = ui.button("Compare more", on_click=lambda: self._compare_more(compared)).props("flat dense")
                 more.tooltip(f"Goes on for up to {MORE_SECONDS:.0f} seconds")
             elif unfinished:
-                self._working()
+                self._working(_EFFECT)
         return unfinished
 
     async def _compare_more(self, compared: Comparison) -> None:
         with self._effect:
-            self._working()
+            self._working(_EFFECT)
         await self._compare(compared, MORE_SECONDS)
 
-    def _working(self) -> None:
-        """Say that the effect is worked out, and how far that is, until the place is cleared."""
+    def _working(self, says: str) -> None:
+        """Say what is worked out, and how far that is, until the place is cleared."""
         self._step = None
         with tag("div", classes="st-row st-muted"):
             ui.spinner(size="18px").props('aria-hidden="true"')
-            tag("span", "Working out which answers change. You can save before.")
+            tag("span", says)
             # Not for screen readers, which would speak it twice a second.
             shown = tag("span", "", "st-small", aria_hidden="true")
             ui.timer(_SECONDS_BETWEEN_LOOKS, lambda: shown.set_text(_progress(self._step)))
@@ -245,7 +274,9 @@ class _Proposal:
     async def _show_again(self) -> None:
         """The files have changed: plan the edits for the present files, and let the visitor look again."""
         try:
-            self._plan = await asyncio.to_thread(self._operation.planned, self._visit.bot.workspace)
+            self._plan = await asyncio.to_thread(self._planned)
+        except StoppedError:
+            return
         except IntentMatchError as error:
             self._say(f"Somebody else has changed the files, and this edit does not fit any more: {explained(error)}")
             self._save.disable()

@@ -22,6 +22,22 @@ def go_on(*_):
 
 Comparison.go_on = go_on
 """
+SLOW_PLAN = """
+import time
+from pathlib import Path
+from intentmatch.authoring.operations.operation import Operation
+from intentmatch.runtime import steps
+
+planned = Operation.planned
+
+def when_told(self, workspace):
+    while not (workspace.base.parent / "go").exists():
+        steps.report("planning", 3, 7)
+        time.sleep(0.01)
+    return planned(self, workspace)
+
+Operation.planned = when_told
+"""
 NO_TIME = "from intentmatch.studio import proposal\nproposal.EFFECT_SECONDS = 0.0\n"
 
 
@@ -85,3 +101,25 @@ def test_edit_is_saved_before_its_effect_is_there(browser, tmp_path):
         save_proposal(page)
 
         assert "undo the purchase" in (endless.folder / "orders.yaml").read_text(encoding="utf-8")
+
+
+def test_dialog_is_there_before_what_it_shows(browser, tmp_path):
+    with contextmanager(changed)(tmp_path, SLOW_PLAN) as slow, watched(browser) as page:
+        open_screen(page, slow, "edit?intent=cancel_order")
+        page.get_by_label("Add lines, one per row").first.fill("undo the purchase")
+        add = page.get_by_role("button", name="Add", exact=True).first
+        add.click()
+        dialog = page.locator(".st-proposal")
+        dialog.get_by_text("Working out what changes.").wait_for()
+        dialog.get_by_text("3 of 7").wait_for()
+        assert dialog.get_by_role("button", name="Save").is_disabled()
+        dialog.get_by_role("button", name="Cancel").click()
+        dialog.wait_for(state="detached")
+
+        add.click()
+        dialog.get_by_text("3 of 7").wait_for()
+        (tmp_path / "go").touch()
+        dialog.locator(".st-sentence", has_text="Add an example of cancel_order").wait_for()
+        save_proposal(page)
+
+        assert "undo the purchase" in (slow.folder / "orders.yaml").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from intentmatch.core.errors import InputError
 from intentmatch.registry.editing.edits import AddUtterance, RemoveIntent, RemoveUtterance, expecting
 from intentmatch.registry.editing.folder import NEGATIVES, UTTERANCES, Folder, Listing, sentence
 from intentmatch.registry.editing.layout import WrittenNode
+from intentmatch.runtime.steps import counted
 from intentmatch.text.normalize import fold
 
 
@@ -36,7 +37,7 @@ class MergeIntents:
         refused, theirs_refused = (_lines(folder, name, NEGATIVES) for name in (self.intent, self.into))
         for lines, item in (found for text, found in theirs_refused.items() if text in own):
             folder = RemoveUtterance(item.text, self.into, lines.language, negative=True).apply(folder)
-        for text, found in own.items():
+        for text, found in counted("merging", own.items(), len(own)):
             if text not in known:
                 folder = self._with(folder, *found, negative=False)
         for text, found in refused.items():

@@ -20,6 +20,7 @@ from intentmatch.registry.editing.edits import Edit, additions
 from intentmatch.registry.editing.folder import Folder
 from intentmatch.registry.editing.whole_files import RemoveFile, ReplaceFile
 from intentmatch.registry.reading.reader import examine, is_yaml, yaml_files
+from intentmatch.runtime.steps import report
 from intentmatch.storage.atomic import real_path
 from intentmatch.storage.transaction import refuse_locked, swap_files
 from intentmatch.storage.unwritable import unwritable
@@ -144,7 +145,9 @@ def plan(
     # What cannot be parsed is replaced as a whole, and no edit looks into it.
     documents = {file: Document(str(file), "" if str(file) in broken else text) for file, text in old.items()}
     folder = Folder(Path(path), documents)
-    for edit in edits:
+    for done, edit in enumerate(edits):
+        if done:  # an edit of many lines reports its own steps
+            report("planning", done, len(edits))
         folder = edit.apply(folder)
     # None for the files that an edit has removed.
     new: dict[Path, str | None] = dict.fromkeys(old.keys() - folder.documents.keys())

@@ -69,11 +69,13 @@ def description_only(registry: Registry) -> Iterator[Problem]:
 
 def empty_utterance(registry: Registry) -> Iterator[Problem]:
     """Report utterances, and sentences of templates, that hold nothing but punctuation."""
+    # The folded texts are computed once for the registry, and rarely is one of them empty.
     if "" not in registry.folded and all(fold(negative.text) for negative in registry.negatives):
         return
     for intent in registry:
         lines: list[Utterance] = []
         for utterance in (*intent.utterances, *intent.negatives):
+            # A template is one line of its author, and so one problem, however many of its sentences are empty.
             if not fold(utterance.text) and not any(utterance.same_line(other) for other in lines):
                 lines.append(utterance)
                 message = f"the utterance {utterance.text!r} of {intent.name!r} has no words"
@@ -91,6 +93,7 @@ def duplicate_utterance(registry: Registry) -> Iterator[Problem]:
         pairs = _ReportedPairs()
         for folded, utterance in repeated:
             first = seen.setdefault((folded, utterance.language), utterance)
+            # Two wordings of one template may read the same: the author has not written a line twice.
             if first is not utterance and not first.same_line(utterance) and pairs.add(first, utterance):
                 message = f"“{utterance.text}” is already at {_place(first, intent).short}"
                 yield Problem(_place(utterance, intent), "warning", "duplicate-utterance", message, _hint(utterance))
@@ -105,6 +108,7 @@ def conflicting_utterance(registry: Registry) -> Iterator[Problem]:
             known = owners.setdefault(folded, [])
             rivals = (pair for pair in known if pair[0].name != intent.name and not may_share(pair[0], intent))
             if (rival := next(rivals, None)) is None:
+                # A line with a rival does not become an owner: the same line in three intents is two problems.
                 known.append((intent, utterance))
                 continue
             owner, first = rival
@@ -153,6 +157,7 @@ def unknown_encoder(registry: Registry) -> Iterator[Problem]:
     """
     name = registry.settings.get("encoder")
     kind = name.partition(":")[0].strip() if isinstance(name, str) else ""
+    # Built-in encoders first: the names of others are read from the metadata of every installed package.
     if kind and kind not in plugins.BUILT_IN["encoders"] and kind not in (known := plugins.names("encoders")):
         place = registry.setting_locations.get("encoder", NOWHERE)
         nearest = suggest(kind, known)

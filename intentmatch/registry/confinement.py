@@ -43,6 +43,7 @@ class ReadLimits:
         if not chosen.confine:
             return cls(chosen.max_file_bytes)
         root = Path(path.bot if isinstance(path, Address) else path)
+        # A file that is not there yet is known by its suffix: taken for a folder, it would allow no file beside it.
         alone = not isinstance(path, Address) and not is_folder(root) and (is_file(root) or root.suffix in _SUFFIXES)
         folder = root.parent if alone else root
         return cls(chosen.max_file_bytes, folder, chosen.allow)
@@ -87,6 +88,7 @@ def _as_used(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     Invalid ones are left out: they are problems of their own, and nothing uses them.
     """
     for name, value in settings.items():
+        # A cache with a space before its path named any folder: it was compared as written, and used without the space.
         if isinstance(value, str):
             with suppress(SettingsError):
                 parsed = parse(name, value)
@@ -100,6 +102,7 @@ def _outside(name: str, value: str, place: Location, limits: ReadLimits) -> Prob
         return Problem(place, "error", RULE, f"{name} names a database", hint)
     path = _path(name, value, place)
     if path is not None:
+        # A link inside a model's folder could lead to files of others.
         files = _within(path) if name in MODELS else iter((path,))
         refused = next((file for file in files if not limits.allows(file)), None)
         return None if refused is None else limits.refused(refused, place)
@@ -129,6 +132,7 @@ def _needed(name: str, value: str, place: Location) -> str | None:
         return None
     kind, _, model = value.partition(":")
     if kind in ON_SERVERS:
+        # Of an address that is none, the kind: None would mean that there is nothing to allow.
         return origin(model.partition("#")[0]) or kind
     return value if name == "encoder" or ":" in value else f"cross_encoder:{value}"
 
@@ -146,4 +150,5 @@ def _path(name: str, value: str, place: Location) -> Path | None:
 
 def _is_local(model: str) -> bool:
     """Whether a model is a path and no name of a model hub, such as `org/name`."""
+    # Libraries take a folder that exists before a model of a hub with the same name.
     return bool(model) and (os.path.isabs(model) or model.startswith(FOLDER_STARTS) or is_there(model))  # noqa: PTH117

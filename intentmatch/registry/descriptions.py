@@ -36,6 +36,7 @@ def described(registry: Registry) -> Registry:
 
 
 def _begins(intent: Intent) -> bool:
+    # A template counts as the one line that its author wrote, not as its sentences.
     lines = {(line.template or line.text, line.location) for line in intent.utterances}
     return len(lines) <= MOST_LINES and bool(fold(intent.description or ""))
 
@@ -51,6 +52,7 @@ class _DescribedTexts(NamedTuple):
     def of(cls, intent: Intent, registry: Registry) -> _DescribedTexts:
         """Read the description of an intent, and the label of one without lines."""
         languages = {utterance.language for utterance in intent.utterances} or {*registry.languages}
+        # Descriptions are often in English, whatever language the bot speaks.
         said, excluded = _apart(intent.description or "", {"en", *registry.languages})
         texts = [said, *([] if intent.utterances else [intent.label])]
         language = languages.pop() if len(languages) == 1 else None
@@ -75,6 +77,7 @@ def _apart(description: str, languages: Iterable[str]) -> tuple[str, list[str]]:
     pattern = rf"\s*[,;.(\u2013\u2014-]\s*(?:{phrases})\s+([^.;()]*\w)\)?"
     excluded = [found[1] for found in re.finditer(pattern, description, re.IGNORECASE)]
     said = re.sub(pattern, "", description, flags=re.IGNORECASE)
+    # A description that only excludes would say nothing without the exclusion, so it is read whole.
     return (said, excluded) if fold(said) else (description, [])
 
 

@@ -39,6 +39,7 @@ class Document:
         self._lines = Lines(self.body)
         self.root = layout(self.body)
         parts = list(self.root.walk()) if self.root else []
+        # By identity, since two parts with equal text are not the same part.
         self._holders = {id(child): part for part in parts if part.kind != "alias" for child in part.children}
         self._aliases = {id(part.resolved): part for part in parts if part.kind == "alias"}
 
@@ -82,11 +83,13 @@ class Document:
     def with_text(self, part: WrittenNode, text: str) -> Document:
         """Replace a text and keep its quotes."""
         self._refuse_shared(part)
+        # A block text has lines of its own, whose indentation and ending a new text would have to follow.
         if part.kind != "text" or part.style in ("|", ">"):
             raise self.refusal(part, "it is not a text on one line")
         if part.text == text and not part.is_empty:
             return self
         start, holder = bare(self.body, part), self._holders.get(id(part))
+        # A comma or a bracket ends a text between brackets, so it needs quotes there that it does not need in a line.
         new = written(text, part.style, "brackets" if holder and holder.style else "line")
         # The colon of an empty value needs a space after it.
         space = " " if self.body[start - 1 : start] == ":" else ""
@@ -98,6 +101,7 @@ class Document:
         if items.kind != "list" and not items.is_empty:
             raise self.refusal(items, "it is not a list")
         styles = {item.style for item in items.items if item.kind == "text"}
+        # One neighbour without quotes shows that the author writes quotes only where they are needed.
         style = styles.pop() if len(styles) == 1 and "" not in styles else style
         expected = {id(items): (*read_as(items), _plain(value)) if items.items else (_plain(value),)}
         if items.style:
@@ -106,6 +110,7 @@ class Document:
             if opened is not None:
                 return opened.with_item(opened.follow(self.path_to(items)), value, style)
             return self._spliced(self._in_brackets(items, piece), expected)
+        # An empty list has no dash to align with: other lists of the file show how its author indents dashes.
         column, gap = self._indent(items) + self._steps(items)[1], " "
         if items.items:
             number = len(items.items) - 1
@@ -147,6 +152,7 @@ class Document:
         """Replace or remove the comment beside an item or value; brackets around it are opened into lines."""
         holder = self._holders[id(part)]
         if holder.style:
+            # A comment after an item between brackets would hide the rest of its line.
             if not self._can_open(holder):
                 raise self.refusal(holder, f"the brackets leave no place for the comment {comment.strip()!r}")
             opened = self._opened(holder)
@@ -160,6 +166,7 @@ class Document:
         """
         holder = self._holders[id(part)]
         self._refuse_shared(holder)
+        # A key without a value, such as a language whose last line is gone, would be an error.
         while within not in (None, holder) and len(holder.children) == (1 if holder.kind == "list" else 2):
             part, holder = self._key(holder), self._holders[id(holder)]
         spans = holder.entries or tuple((item, item) for item in holder.items)
@@ -171,6 +178,7 @@ class Document:
         if len(spans) == 1:
             expected = {id(holder): ""}
         begin = dash(self.body, holder, number) if holder.kind == "list" else part.start
+        # Removing the whole line would take the other value along: `- - a` or `a: - b`.
         if self._lines.before(begin).strip(" "):
             raise self.refusal(part, "it shares its line with another value")
         start = self._lines.comments_above(begin) if comments else self._lines.start(begin)
@@ -210,6 +218,7 @@ class Document:
             return self._spliced(splices, expected)
         step = self._steps(value)[0]
         margin, ending = " " * (self._indent(value) + step), self._lines.ending
+        # A list in brackets moves to a line below its key; a list in lines only moves to the right.
         if value.style:
             start = len(self.body[: value.start].rstrip(" "))
             return self._spliced([Splice(start, value.start, f"{ending}{margin}{name}: ")], expected)
@@ -220,6 +229,7 @@ class Document:
     def _in_block(self, mapping: WrittenNode, key: str, value: Value, number: int) -> Splice:
         """Insert a key into a block mapping; its value is in brackets if all its neighbours are."""
         column = self._indent(mapping.children[0])
+        # A file that has only `settings: {...}` so far still gets its `intents:` in lines.
         alike = [one.resolved for _, one in mapping.entries if one.resolved.children and mapping is not self.root]
         short = f"{written(key, place='key')}: {in_brackets(value)}"
         is_short = not isinstance(value, str) and alike and all(one.style for one in alike)
@@ -229,8 +239,10 @@ class Document:
             return self._lines.inserted(self._lines.comments_above(mapping.children[0].start), column, lines)
         above, last = mapping.entries[number - 1]
         before = mapping.entries[number - 2][1] if number > 1 else None
+        # An author who parts the last two entries by a blank line parts the new one too.
         if before and self._lines.has_blank(self._lines.next_line(before.end), self._lines.start(above.start)):
             lines = ["", *lines]
+        # A comment that is indented below the last entry belongs to that entry.
         return self._lines.inserted(self._lines.comments_below(last.end, column), column, lines)
 
     def _in_brackets(self, part: WrittenNode, piece: str) -> list[Splice]:
@@ -258,6 +270,7 @@ class Document:
             return Splice(self._lines.start(start), self._lines.next_line(after), "")
         if number + 1 < len(spans):
             following = spans[number + 1][0].start
+            # A comment before the next item stays, and so must the line break that ends it.
             return Splice(start, after if "#" in self.body[end:following] else following, "")
         if number:
             before = spans[number - 1][1].end
@@ -277,6 +290,7 @@ class Document:
     def _can_open(self, part: WrittenNode) -> bool:
         """Return whether brackets are on one line, below a key, so that they can be opened into lines."""
         holder = self._holders.get(id(part))
+        # Lines have no meaning between outer brackets, so only the outermost pair can be opened.
         if holder is not None and holder.style:
             return self._can_open(holder)
         one_line = self._lines.same(part.start, part.end)
@@ -309,6 +323,7 @@ class Document:
     def _steps(self, near: WrittenNode | None) -> tuple[int, int]:
         """Return the indentation of mappings and of list dashes below their keys, as in the nearest examples."""
         step = self._step("mapping", near) or 2
+        # YAML lets dashes stand in the column of their key, so lists have a step of their own.
         before_dash = self._step("list", near)
         return step, step if before_dash is None else before_dash
 
@@ -345,6 +360,7 @@ class Document:
     def _spliced(self, splices: Sequence[Splice], expected: Mapping[int, Any] = UNCHANGED) -> Document:
         """Apply splices and verify the result; `expected` maps the id of each edited part to its new value."""
         body = self.body
+        # From the end, so that the positions of the others stay right.
         for splice in sorted(splices, reverse=True):
             body = body[: splice.start] + splice.text + body[splice.end :]
         wanted = read_as(self.root, expected) if self.root else expected[0]
@@ -352,6 +368,7 @@ class Document:
             new: Document | None = self.replaced(body)
         except yaml.YAMLError:
             new = None
+        # Better no edit than one that changes another value: YAML has more layouts than the edits know.
         if new is None or new.root is None or read_as(new.root) != wanted:
             line = line_and_column(self.body, min(splices).start)[0]
             raise InputError(f"{self.path}:{line} cannot be edited automatically in its YAML layout. Edit it by hand")

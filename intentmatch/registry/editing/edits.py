@@ -93,6 +93,7 @@ class AddUtterance:
     def apply(self, folder: Folder) -> Folder:
         """Append it to the intent's lines of its language, or else start a list where the intent is first described."""
         key = _key(negative=self.negative)
+        # After a line break, the rest would be YAML.
         if not self.comment.isprintable():
             raise InputError(f"{self.comment!r} cannot be a comment: write one line without control characters")
         text, comment = _template_text(self.text, self.template), f"  # {self.comment}" if self.comment else ""
@@ -338,6 +339,7 @@ def _with_first_line(entry: IntentEntry, key: str, language: str | None, text: s
         if entry.language is None:
             why = "the language of its lines is not declared; write `language:` at the top of the file"
             raise document.refusal(value, why)
+        # The lines so far get the language of the file as their key, so that the new language can stand beside it.
         document = document.nested(value, entry.language)
         value = document.follow(entry.document.path_to(value))
     return document.with_entry(value, language, [text])
@@ -381,6 +383,7 @@ def _without_line(folder: Folder, lines: Listing, item: WrittenNode) -> Folder:
 def _new_name(folder: Folder, name: str) -> str:
     """Return the name for a new intent. Raises `InputError` if it is invalid or taken."""
     bare = name.strip()
+    # In a test, this name says that no intent is expected.
     if not bare or bare == OUT_OF_SCOPE:
         raise InputError(f"{name!r} is not a valid intent name")
     if known := list(folder.entries(bare)):
@@ -392,4 +395,5 @@ def _template_text(text: str, template: bool) -> str:
     """Return the template to write for a text. Raises `InputError` for a text without words."""
     if not fold(text):
         raise InputError(f"{text!r} has no words")
+    # A plain text may hold brackets, which the reader would take for marks.
     return text if template else labelled(text)

@@ -41,6 +41,7 @@ class SetField:
         entries = folder.require(self.intent)
         having = [entry for entry in entries if self.field in _names(entry.value)]
         described = [entry for entry in entries if UTTERANCES in _names(entry.value)]
+        # Where the key is, else where the lines are: an intent may be spread over several files.
         entry = (having or described or entries)[0]
         document = entry.document
         if self.value is None:
@@ -56,12 +57,14 @@ def with_value(document: Document, mapping: WrittenNode, key: str, value: Value)
     found = mapping.get(key)
     if found is None:
         return document.with_entry(mapping, key, value)
+    # In place: removing and adding the key would lose the quotes and the comment beside it.
     if found.kind == "text" and isinstance(value, str) and found.style not in _BLOCK_TEXT:
         return document.with_text(found, value)
     if found.kind == "mapping" and isinstance(value, Mapping) and value:
         path = document.path_to(found)
         for name, inner in value.items():
             document = with_value(document, document.follow(path), name, inner)
+        # After the additions, so that the mapping is never empty and keeps its layout.
         for name in [name for name in _names(found) if name not in value]:
             document = document.without(_key(document.follow(path), name))
         return document
@@ -85,6 +88,7 @@ def _value(value: Any) -> Value:
     """Return a JSON value as YAML writes it. Raises `InputError` for other values."""
     if isinstance(value, str):
         return value
+    # As JSON: Python's `True` is no boolean of the grammar.
     if isinstance(value, bool | int | float):
         return Bare(json.dumps(value))
     if isinstance(value, Mapping):

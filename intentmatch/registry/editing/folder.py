@@ -55,6 +55,7 @@ class Folder:
         for file, document in self.documents.items():
             intents = under(document.root, INTENTS)
             for name, value in intents.resolved.entries if intents else ():
+                # The reader ignores spaces around a name in quotes.
                 if intent in (None, name.text.strip()):
                     yield IntentEntry(file, document, name, value)
 
@@ -96,6 +97,7 @@ class Folder:
         lists = [lines for lines in self.lines(key, intent) if language in (None, lines.language)]
         texts = [(lines, item) for lines in lists for item in lines.part.resolved.items if item.resolved.kind == "text"]
         found = (
+            # Exact first: lines may differ only in punctuation, and each must remain reachable.
             [pair for pair in texts if pair[1].resolved.text == text]
             or [pair for pair in texts if sentence(pair[1].resolved.text) == text]
             or [pair for pair in texts if fold(sentence(pair[1].resolved.text)) == fold(text) != ""]

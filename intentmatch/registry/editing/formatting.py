@@ -52,6 +52,7 @@ def formatted(document: Document) -> Document:
         new = document.replaced(_FormattedLines(document.body).text(document.root))
     except yaml.YAMLError:
         raise refusal from None
+    # Not every layout of YAML can be foreseen, but a text or a comment that changed can be seen.
     if _content(new) != _content(document):
         raise refusal
     return new
@@ -131,6 +132,7 @@ class _FormattedLines:
             self._block(head, value, indent, limit, key)
             return
         self._emit_notes_until(self._point(value.start), indent)
+        # A value without a key follows a dash, mostly one space after it.
         column = self._point(key.start)[1] if key else max(0, self._point(value.start)[1] - _STEP)
         lines = self._raw(value, indent, column) if line is None else [line]
         while self._has_note_inside(value):
@@ -151,6 +153,7 @@ class _FormattedLines:
             self._children(value, indent + _STEP, limit, column)
         else:
             first = value
+            # The first line of nested lists stands beside the dash, so comments before it go above the dash.
             while first.kind != "alias" and first.children:
                 first = first.children[0]
             self._emit_notes_until(self._point(first.start), indent)
@@ -172,6 +175,7 @@ class _FormattedLines:
         """Return a part without line breaks, None for a text that needs them."""
         properties = self._properties(part)
         if part.kind == "alias":
+            # In YAML 1.2 a colon may be part of an alias's name: `*a:` needs a space.
             return f"*{part.text}" + " " * (place == "key")
         if part.kind == "text":
             raw = self._body[bare(self._body, part) : part.end]
@@ -192,6 +196,7 @@ class _FormattedLines:
         first, *more = LINE_BREAK.split(self._body[part.start : part.end])
         if part.style in ("|", ">"):
             return [first.rstrip(), *self._raw_block(part, first, more, indent)]
+        # Lines between brackets keep their relative indentation, which may align items by hand.
         depths = [_depth(line) + indent - column if part.children else 0 for line in more]
         lines = [" " * max(depth, indent + _STEP) + line.strip(" \t") for depth, line in zip(depths, more, strict=True)]
         return [first, *(line if line.strip() else "" for line in lines)]
@@ -199,9 +204,11 @@ class _FormattedLines:
     def _raw_block(self, part: WrittenNode, header: str, lines: list[str], indent: int) -> list[str]:
         filled = next((line for line in LINE_BREAK.split(part.text) if line.strip()), "")
         begin = next((_depth(line) for line in lines if line.strip()), 0) - _depth(filled)
+        # An indicator such as `|2` counts from the column of the key, and lets a text begin with spaces.
         digit = re.match(r"\S*?([1-9])", header[bare(self._body, part) - part.start :])
         moved = " " * (indent + (int(digit[1]) if digit else _STEP))
         below = self._point(part.end)[0] + 1
+        # Of `|+` the blank lines at the end belong to the text and are no layout.
         while "+" in header.split("#", maxsplit=1)[0] and below < len(self._old) - 1 and not self._old[below].strip():
             lines.append("")
             below += 1

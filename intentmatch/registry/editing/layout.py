@@ -78,6 +78,7 @@ def layout(text: str) -> WrittenNode | None:
     root: WrittenNode | None = None
     # Start event and parts so far of each open collection.
     open_: list[tuple[Any, list[WrittenNode]]] = []
+    # A composed tree has the target in place of an alias, without the place of the alias itself.
     for event in yaml.parse(text, Loader=LOADER):
         if isinstance(event, yaml.CollectionStartEvent):
             open_.append((event, []))
@@ -106,10 +107,12 @@ def _part(text: str, event: Any, end: Any, children: list[WrittenNode], anchors:
             # PyYAML ends these at the start of the next token.
             while last and text[last - 1].isspace():
                 last -= 1
+        # Without the space before the next token, an empty value ends before it starts.
         return WrittenNode("text", min(first, last), last, style, event.value, anchor=event.anchor)
     kind: Kind = "list" if isinstance(event, yaml.SequenceStartEvent) else "mapping"
     style = ("[" if kind == "list" else "{") if event.flow_style else ""
     if not style and children:
+        # PyYAML ends a block collection at the next token, after comments that belong to what follows.
         last = children[-1].end
     return WrittenNode(kind, first, last, style, children=tuple(children), anchor=event.anchor)
 

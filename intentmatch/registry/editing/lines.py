@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _BREAK = re.compile(r"\r\n|\n|\r")
+# Not `^`, which does not match after a lone `\r`; YAML takes that as a line break.
 _FILLED_LINE = re.compile(r"(?<![^\r\n])[ \t]*[^\s][^\r\n]*")
 _COMMENT = re.compile(r"[ \t]+#[^\r\n]*")
 _COMMENT_LINE = re.compile(r"([ \t]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")
@@ -69,6 +70,7 @@ class Lines:
         while start:
             above = self.start(self._end_before(start))
             found = _COMMENT_LINE.fullmatch(self.text, above, start)
+            # A comment in another column is about another level.
             if found is None or len(found[1]) != column:
                 break
             start = above

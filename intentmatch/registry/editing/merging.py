@@ -43,6 +43,7 @@ class MergeIntents:
         for text, found in refused.items():
             if text not in {*own, *known, *theirs_refused}:
                 folder = self._with(folder, *found, negative=True)
+        # The tests first: an intent that a test expects is not removed.
         return RemoveIntent(self.intent).apply(expecting(folder, self.intent, self.into))
 
     def _with(self, folder: Folder, lines: Listing, item: WrittenNode, *, negative: bool) -> Folder:

@@ -107,10 +107,12 @@ class Changes:
         """Raise `ChangedMeanwhileError` if a file has changed since it was read, or is locked for a change."""
         mine = {change.path for change in self.files}
         files = {*yaml_files(self.path, self.limits), *self.read, *mine}
+        # `swap_files` locks the folders that it writes; in the others, an edit may be half done.
         for folder in {real_path(file).parent for file in files} - {real_path(file).parent for file in mine}:
             refuse_locked(folder)
         for file in sorted(files):
             held = file.read_bytes() if file.is_file() else None
+            # Files that the edit leaves alone count too: the edit was checked against their intents.
             if held != self.read.get(file):
                 raise ChangedMeanwhileError(
                     f"{file} was changed by someone else after it was read; nothing was written. Try again"
@@ -221,6 +223,7 @@ def _new_problems(before: Sequence[Problem], after: Sequence[Problem]) -> tuple[
     name one server in place of another.
     """
     more = Counter(map(_kind, after)) - Counter(map(_kind, before))
+    # Messages name places such as `a.yaml:12`, whose lines an edit above moves.
     known = {_PLACE.sub("", problem.message) for problem in before}
     new = (p for p in after if _kind(p) in more or p.rule == NOT_ALLOWED)
     return tuple(p for p in new if _PLACE.sub("", p.message) not in known)

@@ -43,6 +43,7 @@ def written(text: str, style: str = "", place: Place = "line") -> str:
         return str(text)
     if _SURROGATE.search(text):
         raise InputError(f"{text!r} cannot be written: it contains a lone surrogate")
+    # Single quotes know no escapes, so a control character needs double ones.
     if style == "'" and not _TO_ESCAPE.search(text):
         return "'" + text.replace("'", "''") + "'"
     if not style and is_plain(text, place):
@@ -56,6 +57,7 @@ def is_plain(text: str, place: Place = "line") -> bool:
         return False
     if _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) != _STRING:
         return False
+    # The parser itself decides: a list of special characters would miss what depends on the place, such as `a: b`.
     try:
         root = layout(_PROBES[place].format(text))
     except yaml.YAMLError:

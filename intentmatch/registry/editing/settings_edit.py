@@ -80,6 +80,7 @@ def _commented(document: Document, name: str, setting: Setting, mark: str) -> Do
     """Write the comment beside a setting, unless the author wrote one there or brackets leave no place."""
     block = document.root.get(_KEY) if document.root else None
     value = block.get(name) if block else None
+    # Between brackets, a comment would hide the settings after it.
     if block is None or value is None or block.style:
         return document
     beside = document.comment_beside(value).strip()

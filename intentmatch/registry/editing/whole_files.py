@@ -27,6 +27,7 @@ class ReplaceFile:
         Raises `RegistryError` with the places of what is wrong if the text is not valid YAML, and `InputError` for a
         file outside of the registry.
         """
+        # JSON can hold one, and UTF-8 cannot.
         if any("\ud800" <= sign <= "\udfff" for sign in self.text):
             raise InputError(f"{self.file} cannot be written: the text contains a lone surrogate")
         file = target_file(folder, self.file, "the text")

@@ -33,6 +33,7 @@ def _within_line(lines: Sequence[str], number: int) -> Iterator[Repair]:
     gaps = [found.start() for found in re.finditer(r'(?<=["\]}])\s+(?=["{\[])', bare)]
     if gaps:
         repaired = line
+        # From the end, so that the positions of the others stay right.
         for gap in reversed(gaps):
             repaired = f"{repaired[:gap]},{repaired[gap:]}"
         yield Repair(number, [repaired], gaps[0], _MESSAGE, f"write a `,` there{shown(repaired)}")

@@ -52,6 +52,7 @@ def comments(text: str) -> list[Comment]:
     for number, line in enumerate(lines):
         column = line.find("#")
         while column >= 0:
+            # YAML begins a comment only after a space: `a#b` is text.
             if (column == 0 or line[column - 1] in " \t") and not _inside(spans, (number, column)):
                 found.append((number, column))
                 break

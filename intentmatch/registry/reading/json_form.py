@@ -34,6 +34,7 @@ def to_plain(registry: Registry, *, tests: bool = False) -> dict[str, Any]:
                 "when": list(intent.when),
                 "titles": dict(intent.titles),
                 "confirm": intent.confirm,
+                # These three are absent where they are empty, as in artefacts of earlier versions.
                 **({"more_responses": dict(intent.more_responses)} if intent.more_responses else {}),
                 **({"described": _lines(intent.described)} if intent.described else {}),
                 **({"excluded": _lines(intent.excluded)} if intent.excluded else {}),
@@ -102,6 +103,7 @@ def _lines(utterances: Sequence[Utterance]) -> list[list[Any]]:
         if one.template is None and not one.marks:
             lines.append([one.text, one.language, _place(one.location)])
         else:
+            # The sentences of a template follow one another, and its text is stored once for all of them.
             if not (one.same_line(last) and one.language == last.language):
                 lines.append([one.template, one.language, _place(one.location), []])
             lines[-1][3].append([one.text, *(part for mark in one.marks for part in (mark.slot, mark.start, mark.end))])
@@ -112,6 +114,7 @@ def _lines(utterances: Sequence[Utterance]) -> list[list[Any]]:
 def _read_lines(lines: Iterable[list[Any]]) -> tuple[Utterance, ...]:
     found: list[Utterance] = []
     for text, code, place, *sentences in lines:
+        # Every line has a language: one copy in memory for all of them.
         location, language = _read_place(place), code and intern(code)
         if not sentences:
             found.append(Utterance(text, language, location))

@@ -52,9 +52,11 @@ def _in_comments(text: str, lines: list[str]) -> Iterator[Lost]:
         if len(line) > _LONGEST_LINE or not before.strip() or not _looks_like_text(before, after):
             continue
         parts = take_apart(before)
+        # Behind a number or a name, as in `threshold: 0.4 #low`, a comment is meant.
         if parts.key is not None and not _is_text(parts.key) and not _OPEN_BRACKET.search(before):
             continue
         last = before.rstrip()[-1]
+        # No text can go on after a closed quote or bracket, so a comment is meant.
         if _ends_with_value(parts.value) or (last == "," and not parts.dashes):
             continue
         message = f"`#{after.rstrip()}` is a comment in YAML and no part of the text"
@@ -75,6 +77,7 @@ def _in_properties(text: str, lines: list[str]) -> Iterator[Lost]:
         word = rest.split(" ")[0]
         if isinstance(token, yaml.TagToken):
             is_text = isinstance(following, yaml.ScalarToken) and not following.plain
+            # `!!str` is YAML's own way to mark a text, and `!` before quotes means the same.
             if rest.startswith("!!") or (word == "!" and is_text):
                 continue
             message = f"`{word}` is a tag in YAML and no part of the text"

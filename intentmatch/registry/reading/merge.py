@@ -102,6 +102,7 @@ def _merged(known: Intent, more: Intent) -> Intent:
         },
         metadata={**more.metadata, **known.metadata},
         when=known.when or more.when,
+        # Translations stay with the title that they translate.
         titles=known.titles if known.title is not None else more.titles,
         confirm=known.confirm or more.confirm,
     )

@@ -88,6 +88,7 @@ def keys_below_last(root: Node, parent: str, known: Collection[str]) -> tuple[No
     for number, (key, value) in enumerate(root.entries[:-1]):
         if _text(key) == parent and isinstance(value, Mapping) and value.entries and _is_empty(value.entries[-1][1]):
             end = number + 1
+            # `slots:` is a key of files too, and so is right where it stands.
             while end < len(root.entries) and _text(root.entries[end][0]) in set(known) - {"slots"}:
                 end += 1
             moved = root.entries[number + 1 : end]

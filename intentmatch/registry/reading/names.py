@@ -51,11 +51,13 @@ class Names:
         shared: dict[str, Slot] = {}
         for reference in (*named, *self._named_in_lines(intent)):
             entry = own.get(reference.name)
+            # Its missing type is reported where it is declared; each use would only repeat that.
             if reference.name in open_:
                 continue
             slot = None if entry and entry.kind else self._slot(reference)
             if slot is not None:
                 first = shared.setdefault(slot.name, slot)
+                # Two files may declare the same slot for lines of one intent; only different ones are a conflict.
                 if _meaning(first) != _meaning(slot):
                     message = (
                         f"intent {intent!r} uses two different slots {slot.name!r}: {_short(first)}, {_short(slot)}"
@@ -101,6 +103,7 @@ class Names:
         """Report slots of an intent that have no type and refine no slot of a file; return their names."""
         found = set()
         for entry in refined:
+            # With a similar name elsewhere it is a misspelt refinement, which is reported as an unknown slot.
             if not self._slots.definitions(entry.name) and suggest(entry.name, self._slots.names) is None:
                 hint = f"add `values`, a `pattern`, or a `type`: {', '.join(KINDS)}"
                 self._note(entry.location, "error", "bad-slot", f"slot {entry.name!r} has no type", hint)
@@ -109,6 +112,7 @@ class Names:
 
     def _named_in_lines(self, intent: str) -> Iterator[Reference]:
         """Yield every slot that an intent's lines name, directly or through rules."""
+        # A list in place of recursion, since rules may use rules to any depth.
         waiting = [(reference, reference.language) for reference in reversed(self._lines.get(intent, ()))]
         seen: set[tuple[int, str | None]] = set()
         while waiting:
@@ -122,6 +126,7 @@ class Names:
                 message = f"the rule {rule.name!r} ({_short(rule)}) has no template for {language or 'any language'}"
                 hint = f"add a template with the key `{language}` to it" if language else "give the line a language"
                 self._note(reference.location, "error", "unknown-rule", message, hint)
+            # Rules may use each other in a circle, which the expansion reports.
             elif rule is not None and key is not None and (id(rule), language) not in seen:
                 seen.add((id(rule), language))
                 inside = self._in_rules.get((path_of(rule.location), rule.name, key), ())
@@ -166,6 +171,7 @@ class Names:
         return found
 
     def _note(self, place: Location, severity: Severity, rule: str, message: str, hint: str) -> None:
+        # Several lines may meet the same mistake in one rule.
         self._problems.setdefault(Problem(place, severity, rule, message, hint))
 
 

@@ -17,6 +17,7 @@ from intentmatch.core.errors import Location, Problem
 # The grammar needs six levels; `metadata` may nest deeper.
 MAX_DEPTH = 32
 
+# Not every build of PyYAML has libyaml.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _HINTS = (
@@ -123,6 +124,7 @@ def _documents(events: Iterator[Any], path: str, most: int | None) -> tuple[Node
         if isinstance(event, yaml.DocumentStartEvent):
             if len(roots) == most:
                 raise NodeError(_problem(event, path, "more than one document in a file", "remove the --- line"))
+            # An anchor holds only within its document.
             anchors = {}
             continue
         if isinstance(event, yaml.CollectionStartEvent):

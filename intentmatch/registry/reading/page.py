@@ -62,6 +62,7 @@ class Page:
 
     def text(self, node: Node, what: str) -> str | None:
         """Return the text of a scalar node; report anything else and return None."""
+        # An empty value without quotes was forgotten; with quotes it is meant.
         if isinstance(node, Scalar) and (node.text.strip() or not node.plain):
             return node.text
         hint = "write the text after the colon"
@@ -85,6 +86,7 @@ class Page:
                 message, hint = f"the colon after `{without_colon}` is missing", f"write `{without_colon}:`"
                 self.error(place, "wrong-type", message, hint)
                 return
+            # `-text` is a text for YAML.
             if isinstance(node, Scalar) and re.match(r"-\S", node.text):
                 hint = "write a space after each dash"
             self.error(node.location, "wrong-type", f"{what} must be a list", hint)
@@ -221,6 +223,7 @@ class Page:
     def canonical(self, node: Scalar) -> str | None:
         """Return a BCP-47 code in its usual case; report an invalid one and return None."""
         code = language_code(node.text)
+        # `pt_BR` is POSIX's form and not BCP-47's, but clear enough to say what to write.
         if code is None or "_" in node.text:
             hint = f"write {code}" if code else "use a BCP-47 code such as en, pt-BR or zh-Hant"
             if (named := language_named(node.text)) is not None:

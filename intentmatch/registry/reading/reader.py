@@ -215,6 +215,7 @@ def _files(path: Path) -> tuple[list[Path], list[Problem]]:
     found, locked = _walk(path, note)
     if locked:
         recover(locked)
+        # The second walk meets the same unreadable folders.
         problems.clear()
         found, _ = _walk(path, note)
     return sorted(file for file in found if not file.is_fifo()), problems
@@ -261,6 +262,7 @@ def _read_files(
     waiting = sorted({*files, *new} - removed, reverse=True)
     while waiting:
         file = waiting.pop()
+        # A link to a file, or an include of the folder's own file, would define every intent twice.
         if (known := Path(os.path.realpath(file))) in seen:
             continue
         seen.add(known)
@@ -275,6 +277,7 @@ def _read_files(
             more, found = _included(file.parent / name, place, limits)
             included += [other for other in more if other not in removed]
             problems += found
+        # The last one waits on top, so the first include is read next.
         waiting += included[::-1]
     _forget(remembered, contents)
     return contents, problems

@@ -24,6 +24,7 @@ def _merge_marks(lines: Sequence[str], number: int) -> Iterator[Repair]:
         return
     marks = [each for each, line in enumerate(lines) if _MERGE.match(line)]
     first, last = marks[0], marks[-1]
+    # Both versions stay, and marks become blank lines, so that all lines keep their numbers.
     without = ["" if each in marks else lines[each] for each in range(first, last + 1)]
     hint = "keep one of the two versions, and remove the lines with `<<<<<<<`, `=======` and `>>>>>>>`"
     yield Repair(first, without, 0, "this merge conflict is not resolved", hint)

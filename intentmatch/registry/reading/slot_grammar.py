@@ -82,8 +82,10 @@ class SlotGrammar:
                 continue
             before = len(self._page.problems)
             entry = self._entry(name, key, value)
+            # A value with an error is missing from the entry: that the entry lacks it would be a second problem.
             if len(self._page.problems) == before:
                 self._check_complete(entry, refine=refine)
+            # A slot without a type is reported and read on, so that its uses are not unknown slots as well.
             yield entry if entry.kind or refine else replace(entry, kind="any")
 
     def _entry(self, name: str, key: Scalar, node: Node) -> SlotEntry:
@@ -93,6 +95,7 @@ class SlotGrammar:
             if node.location.line == key.location.line:
                 hint = f"write `values:` before the list: `{name}: {{values: [...]}}`"
             page.error(node.location, "wrong-type", message, hint)
+            # Read as what was meant, so that one missing `values:` is one problem.
             return SlotEntry(name, key.location, "list", values=tuple(self._values(node)))
         entries = {inner.text: (inner, value) for inner, value in page.entries(node, f"slot {name!r}", SLOT_KEYS)}
         fields = {text: value for text, (_, value) in entries.items()}

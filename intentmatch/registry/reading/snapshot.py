@@ -70,6 +70,7 @@ def _looked(file: Path, remembered: dict[Path, Looked]) -> Looked:
     # Parsing takes ten times as long as searching for the word.
     included = _included(file, raw) if b"include" in raw else []
     looked = Looked(before, hashlib.sha256(raw).hexdigest() if raw else EMPTY, included)
+    # What was known is of an older state, even if the new one is not kept.
     remembered.pop(file, None)
     if _state(file)[0] == before and time.time() - changed > _SECONDS_UNTIL_SETTLED:
         remembered[file] = looked
@@ -94,6 +95,7 @@ def steadily(path: str | os.PathLike[str], read: Callable[[], _Read]) -> tuple[_
         before = content(path)
         try:
             found = read()
+        # Half of a write may be invalid YAML: the error counts only if the files held still.
         except IntentMatchError:
             if content(path) == before:
                 raise
@@ -110,6 +112,7 @@ def _file_bytes(file: Path) -> bytes:
         return b""
 
 
+# `steadily` looks at each file before and after it is read.
 @lru_cache(maxsize=256)
 def _included(file: Path, raw: bytes) -> list[str]:
     return included(file, raw)

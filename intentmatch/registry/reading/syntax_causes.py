@@ -76,6 +76,7 @@ def _mistake(
     # The parser finds tabs before it finds other mistakes above them, so that it may get no further.
     tabs = [(repair, attempts.parse(_with(lines, repair))) for repair in tab(lines, place.line - 1, place.column - 1)]
     if tabs:
+        # How deep a tab is meant is a guess: the depth with which the parser gets furthest is right.
         return max(tabs, key=lambda found: (found[1] and found[1].reached) or (_END, 0))
     reached = error.reached or (1, 1)
     suspects = _suspects(lines, error)

@@ -259,6 +259,7 @@ def _reindented(lines: Sequence[str], number: int, last: int) -> Iterator[Repair
     while end < last and (not lines[end].strip() or take_apart(lines[end]).indent > line.indent):
         end += 1
     name = f"`{line.key}`" if line.key else "this line"
+    # Six at most, since each guess costs a parse of the file.
     for depth in sorted(known - {line.indent}, key=lambda depth: (abs(depth - line.indent), -depth))[:6]:
         shift = depth - line.indent
         moved = [_shifted(each, shift) for each in lines[number:end]]
@@ -320,6 +321,8 @@ def _open_bracket(lines: Sequence[str], number: int) -> Iterator[Repair]:
         yield Repair(number, [repaired], line.start, message, f"write a `{closing}` at the end of the list")
 
 
+# The first repair that helps is believed: signs that cannot be mistaken come first, and indentation, which fits almost
+# any line, last.
 FINDERS: tuple[Finder, ...] = (
     *SIGN_FINDERS,
     *COMMA_FINDERS,

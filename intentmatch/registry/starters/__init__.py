@@ -50,6 +50,7 @@ def _in_languages(lines: Sequence[str], kept: Collection[str]) -> list[str]:
     depth = 0
     """Spaces before the name of the unwanted language whose block is left out; 0 outside of such a block."""
     for line in lines:
+        # By lines and not by a parser, so that the comments and the layout of the file stay.
         if depth and line.startswith(" " * (depth + 1)):
             continue
         depth = 0

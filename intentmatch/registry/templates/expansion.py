@@ -62,6 +62,7 @@ class _Expansion:
             self._note(line, "error", "oversized-template", message, "use fewer rules and groups in it")
             yield line
             return
+        # Reported by the line that used up the rest; the lines after it stay as they are.
         if self._left < 0:
             yield line
             return
@@ -98,6 +99,7 @@ def _distinct(wordings: Wordings, fillers: Fillers, language: str | None) -> Ite
             if sentence.text not in texts:
                 texts.add(sentence.text)
                 yield sentence
+        # A round that adds nothing has met only values that were used before.
         if not filled or len(texts) == before or len(texts) >= _VALUES:
             return
         # Without this, a wording could get the same value again in every round.

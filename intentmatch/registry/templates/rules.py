@@ -63,6 +63,7 @@ class RuleBook:
         return template.renamed({name: self._key(rule) for name, rule in rules.items() if rule is not None})
 
     def _key(self, rule: Rule) -> str:
+        # No name holds a space, so the longer key is no other rule's name.
         return rule.name if len(self._scope.definitions(rule.name)) == 1 else f"{rule.name} {path_of(rule.location)}"
 
     def _place(self, key: str) -> Location:

@@ -87,6 +87,7 @@ class Wordings:
         """
         if limit is None or self.count <= limit:
             return range(self.count)
+        # Seeded by the text, so that each build has the same sentences and finds their vectors in the cache.
         chance = random.Random(self.template.text.encode("utf-8", "surrogatepass"))  # noqa: S311 - no secret
         rotation = _Rotation(chance)
         chosen = {self._covering_rank(rotation) for _ in range(min(limit, self.size.breadth))}
@@ -199,6 +200,7 @@ class Rules(dict[str, Wordings]):
             elif below in open_:
                 names = list(open_)
                 self.circles.append(tuple(names[names.index(below) :]))
+                # By `__missing__`, its name takes its place, which ends the cycle.
                 self[below] = self[below]
             else:
                 open_[below] = iter(templates[below].uses)
@@ -218,6 +220,7 @@ class _Rotation:
         return now
 
     def _step(self, turns: int) -> int:
+        # A step that shares no factor with the number of turns meets each of them before it repeats one.
         while math.gcd(step := self._chance.randrange(turns) + 1, turns) > 1:
             pass
         return step

@@ -51,6 +51,7 @@ class Fillers:
 def fillers(slot: Slot, language: str | None) -> list[str]:
     """Return the texts that fill a slot in a language, the most usual first; at least one."""
     if slot.examples:
+        # Examples in another language are nearer to what users write than the slot's name.
         texts = _in_language(slot.examples, language) or [example.text for example in slot.examples]
     elif slot.kind == "list":
         ways = [_in_language(value.synonyms, language, value.value) for value in slot.values]
@@ -61,6 +62,7 @@ def fillers(slot: Slot, language: str | None) -> list[str]:
     else:
         texts = list(EVERYWHERE.get(slot.kind, ()))
     unique: dict[str, str] = {}
+    # Values that differ only in case or punctuation would make the same sentence twice.
     for text in texts or [in_words(slot.name)]:
         unique.setdefault(fold(text), text)
     return list(unique.values())

@@ -212,6 +212,7 @@ def join(leaves: Iterable[Words | Blank], fill: Fill | None = None, *, single_sp
             part = (fill or in_words)(leaf.slot) if leaf.value is None else leaf.value
         if single_spaced:
             part = _SPACE.sub(" ", part)
+            # Around an omitted option two spaces meet.
             part = part.lstrip() if not text or text[-1] == " " else part
         if isinstance(leaf, Blank) and part:
             marks.append(Mark(leaf.slot, len(text), len(text) + len(part)))
@@ -292,6 +293,7 @@ def _brackets(tokens: Iterable[re.Match[str]]) -> _Brackets:
             open_of_kind[token[0]] += 1
         elif token[0] == "|" and waiting:
             waiting[-1] = (*waiting[-1][:2], True)
+        # By the count, a closing bracket without an opening one is known at once, and a line of them takes linear time.
         elif open_of_kind[kind := _PAIRS.get(token[0], "")]:
             bracket, position, barred = waiting.pop()
             while bracket != kind:

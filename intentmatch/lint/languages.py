@@ -34,6 +34,7 @@ def coverage(registry: Registry) -> dict[str, dict[str, int]]:
     counts = Counter(
         (owner, registry.utterances[row].language or "")
         for row, (owner, line) in enumerate(zip(registry.owners, registry.lines, strict=True))
+        # A template counts once, by its first sentence.
         if row == line
     )
     return {intent.name: {code: counts[number, code] for code in codes} for number, intent in enumerate(registry)}
@@ -110,6 +111,7 @@ class _Evidence:
         if odds[other] <= 0.0:
             return None
         theirs = sum(self._words[other, word] >= _LINES_FOR_A_WORD for word in line.words)
+        # The line itself is one of the lines that know each of its own words.
         own = sum(self._words[line.language, word] > 1 for word in line.words)
         by_words = theirs - own >= _LEAST_WORDS
         return other if (odds[other] > _LEAST_LOG_ODDS and by_words) or self._foreign_script(line, other) else None
@@ -128,6 +130,7 @@ class _Evidence:
         counts, totals = self._pairs[line.pairs], self._totals.copy()
         counts[:, own] -= [repeated[pair] for pair in line.pairs]
         totals[own] -= len(line.pairs)
+        # Naive Bayes over character pairs, with additive smoothing for pairs that a language lacks.
         chances = np.log((counts + SMOOTHING) / (totals + SMOOTHING * len(self._pairs))).sum(axis=0)
         return {code: float(chances[number] - chances[own]) for number, code in others.items()}
 

@@ -33,6 +33,7 @@ def may_move(subject: Subject, row: int) -> bool:
     if to < 0 or line.template is not None or word_count(line.text) < FEWEST_WORDS:
         return False
     cosines = subject.vectors @ subject.vectors[row]
+    # The line itself and its repetitions are no evidence.
     cosines[cosines > SAME_TEXT] = -np.inf
     own, rival, language = subject.owners == subject.owners[row], subject.owners == to, subject.languages[row]
     here = np.flatnonzero((subject.languages == language) & np.isfinite(cosines))

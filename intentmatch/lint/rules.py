@@ -122,6 +122,7 @@ def overlaps(subject: Subject) -> list[Overlap]:
             lines_of_worst = subject.lines[worst], subject.lines[left_out.nearest[worst]]
             place = subject.owner(worst).location or NOWHERE
             found.append(Overlap(*names, len(rows), lines, *lines_of_worst, place))
+    # Names last, so that two runs list equal pairs in one order.
     return sorted(found, key=lambda pair: (-pair.errors, pair.lines, pair.first, pair.second))
 
 

@@ -97,6 +97,7 @@ def lint(
     problems += bad_comments
     unsuppressed = suppress.apply(problems, suppressions)
     left, bad_settings = suppress.level(unsuppressed, chosen.lint, _place_of_setting(registry, chosen))
+    # `apply` adds problems of its own, which are no ignored ones.
     ignored = len(problems) + sum(problem.rule == "unused-suppression" for problem in unsuppressed) - len(left)
     found = tuple(sorted([*left, *bad_settings]))
     return LintReport(registry, found, ignored, overlaps, languages.coverage(registry), subject)

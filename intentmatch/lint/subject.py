@@ -119,6 +119,7 @@ class Subject:
         if count and len(self.registry) > 1:
             index = ExactIndex(self.vectors, self.owners.tolist(), self.aggregation)
             for rows, cosines in self._blocks():
+                # Leaving out the line alone would leave its repetitions, which answer for it.
                 cosines[cosines > SAME_TEXT] = -np.inf
                 for at in np.flatnonzero(self._alone[rows]):
                     cosines[at, self._language == self._language[rows[at]]] = -np.inf
@@ -129,6 +130,7 @@ class Subject:
                 own[rows] = scores[mine]
                 scores[mine] = -np.inf
                 columns, best = scores.argmax(axis=1), scores.max(axis=1)
+                # A line that the encoder knows nothing of has the cosine 0 to all others.
                 compared = np.isfinite(own[rows]) & np.isfinite(best) & self.known[rows]
                 lead[rows[compared]] = best[compared] - own[rows[compared]]
                 rival[rows[compared]] = index.owners[columns[compared]]
@@ -181,6 +183,7 @@ class Subject:
                 peers = self.vectors[rows[(self.languages[rows] == language) & self.known[rows]]]
                 if len(peers) > 1:
                     cosines = peers @ peers.T
+                    # A line is no neighbour of its own.
                     np.fill_diagonal(cosines, -1.0)
                     distances += _distance(cosines).min(axis=1).tolist()
         return float(np.median(distances)) if distances else float("nan")

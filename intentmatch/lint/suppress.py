@@ -52,6 +52,7 @@ def read(comments: Mapping[str, Sequence[Comment]]) -> tuple[list[Suppression], 
             if matched is None:
                 continue
             place = Location(path, comment.line, comment.column)
+            # Names of rules hold single dashes, so a reason needs two dashes with spaces around them.
             verb, names = matched[1], re.split(r"\s+--(?:\s|$)", f" {matched[2]}")[0]
             rules = [name for name in re.split(r"[,\s]+", names) if name]
             if verb not in _VERBS:

@@ -104,7 +104,7 @@ class Engine:
             from intentmatch.matching.without_values import WithoutValues  # not needed by a registry without slots
 
             self._without_values = WithoutValues(
-                registry, self._results.entities, self._messages.vector, self._scoring.nearest_rows, self._decision_on
+                registry, self._results.entities, self._messages.vector, self._scoring.nearest_rows
             )
         self._precedence = self._resolver.precedence
         self._acts_of_lines: dict[str, Acts] = {}
@@ -320,7 +320,7 @@ class Engine:
         if self._without_values is None:
             return decision, False
         stages = reading.stages
-        compared = self._without_values.check(decision, reading.typed.text, vector, reading.options)
+        compared = self._without_values.check(decision, reading.typed.text, vector, reading.options, self._decision_on)
         if compared.says:
             stages.add("without_values", compared.says)
         return compared.decision, compared.says_utterance

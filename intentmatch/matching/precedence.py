@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Set
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from intentmatch.core.result import Candidate
@@ -31,21 +31,16 @@ class Precedence:
 
     def __init__(self, registry: Registry) -> None:
         self._shared = SharedLines(registry)
-        self._rows: dict[int, set[int]] = {intent: set() for intent in self._shared.sharers}
+        rows: dict[int, set[int]] = {intent: set() for intent in self._shared.sharers}
         for row, owner in enumerate(registry.owners) if self._shared else ():
-            if owner in self._rows:
-                self._rows[owner].add(row)
-        self._cached = lru_cache(_CACHED)(self._eligible)
+            if owner in rows:
+                rows[owner].add(row)
+        # No bound method: that would keep a replaced registry until the garbage collector finds the cycle.
+        self._cached = lru_cache(_CACHED)(partial(_eligible, self._shared, rows))
 
     def eligible(self, allowed: frozenset[int] | None, active: Collection[str]) -> Eligible:
         """Return who may answer with these active tags. An intent whose lines are all hidden may not."""
         return self._cached(allowed, frozenset(active)) if self._shared else Eligible(allowed)
-
-    def _eligible(self, allowed: frozenset[int] | None, active: frozenset[str]) -> Eligible:
-        hidden = self._shared.hidden(allowed, active)
-        if hidden and allowed is not None:
-            allowed -= {intent for intent, rows in self._rows.items() if rows <= hidden}
-        return Eligible(allowed, hidden)
 
     def asked(self, decision: Decision, *, exact: bool = False) -> Decision:
         """Turn a match into a question if another candidate has the same line as its nearest utterance.
@@ -68,3 +63,12 @@ class Precedence:
         text = fold(line.text)
         same = tuple(c for c in decision.ranked if c.utterance is not None and fold(c.utterance.text) == text)
         return same if len(same) > 1 else ()
+
+
+def _eligible(
+    shared: SharedLines, rows: Mapping[int, Set[int]], allowed: frozenset[int] | None, active: frozenset[str]
+) -> Eligible:
+    hidden = shared.hidden(allowed, active)
+    if hidden and allowed is not None:
+        allowed -= {intent for intent, own in rows.items() if own <= hidden}
+    return Eligible(allowed, hidden)

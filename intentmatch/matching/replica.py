@@ -43,7 +43,7 @@ Made = tuple[Artefact, bool]
 
 
 class Replica:
-    """The bot of an address, for a `Source`."""
+    """The bot of an address, for a `RegistrySource`."""
 
     def __init__(self, address: Address) -> None:
         self.address = address

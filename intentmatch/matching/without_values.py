@@ -68,21 +68,27 @@ class WithoutValues:
         read: Read,
         encode: Callable[[ReadText], Vector],
         nearest: Callable[[Vector, int, int, frozenset[int]], Iterable[int]],
-        decide: Callable[[str, ResolvedOptions], Decision],
     ) -> None:
         """`nearest` returns the rows of an intent, given by position, that are nearest to a vector."""
         self._utterances, self._owners = registry.utterances, registry.owners
         self._first_language, self._own_languages = registry.first_language, registry.own_languages
         self._intents = registry.intents
         self._positions = {intent.name: number for number, intent in enumerate(registry.intents) if intent.slots}
-        self._read, self._encode, self._nearest, self._decide = read, encode, nearest, decide
+        self._read, self._encode, self._nearest = read, encode, nearest
         self._kept: dict[int, Vector] = {}
 
-    def check(self, decision: Decision, text: str, vector: Vector, options: ResolvedOptions) -> ComparedDecision:
+    def check(
+        self,
+        decision: Decision,
+        text: str,
+        vector: Vector,
+        options: ResolvedOptions,
+        decide: Callable[[str, ResolvedOptions], Decision],
+    ) -> ComparedDecision:
         """Refuse a match that only values speak for, and match what matches with values of an utterance.
 
-        A value alone that several intents take is asked about. `vector` is the one of the whole `text`. Otherwise the
-        first candidate alone is looked at.
+        A value alone that several intents take is asked about. `vector` is the one of the whole `text`, and `decide`
+        decides on another text. Otherwise the first candidate alone is looked at.
         """
         best = decision.ranked[0]
         position = self._positions.get(best.intent)
@@ -104,7 +110,7 @@ class WithoutValues:
             return ComparedDecision(replace(decision, verdict="out_of_scope", rivals=(), reason=reason), says)
         if decision.verdict == "out_of_scope" and score >= MAYBE_WITHOUT:
             known = self._with_known_values(text, found, rows)
-            again = self._decide(known, options) if known else decision
+            again = decide(known, options) if known else decision
             if again.verdict == "matched" and again.ranked[0].intent == best.intent:
                 reason = when_read(_known_reason, known, again)
                 return ComparedDecision(replace(again, reason=reason), f"{says}, read as “{known}”")

@@ -8,8 +8,8 @@ its translation have nearly the same vector.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,18 +36,14 @@ class LanguageGuess:
         # Counts are asked for because numpy imports numpy.ma to find unique numbers alone.
         together = [codes for codes, _ in counted]
         seen = np.unique(np.concatenate(together), return_counts=True)[0] if counted else _NO_CODES
-        self._pairs = {pair: row for row, pair in enumerate(_pairs_of(seen))}
+        rows = {pair: row for row, pair in enumerate(_pairs_of(seen))}
         counts = np.zeros((len(seen), len(self.languages)), dtype=np.float64)
         for column, (codes, frequencies) in enumerate(counted):
             counts[np.searchsorted(seen, codes), column] = frequencies
-        self._log_probabilities = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum(axis=0, keepdims=True))
+        log_probabilities = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum(axis=0, keepdims=True))
+        # No bound method: that would keep a replaced registry's tables until the garbage collector finds the cycle.
+        self._likelihood = partial(_likelihood, rows, log_probabilities)
         self._cached_likelihood = lru_cache(_CACHED_WORDS)(self._likelihood)
-
-    def _likelihood(self, word: str) -> NDArray[np.float64] | None:
-        """Return the log likelihoods of a word's known bigrams, shape `(languages,)`; None without any."""
-        rows = [row for row in map(self._pairs.get, pairs(word)) if row is not None]
-        found: NDArray[np.float64] = np.add.reduce(self._log_probabilities.take(rows, axis=0), axis=0)
-        return found if rows else None
 
     def guess(
         self, words: Iterable[str], among: Collection[str] | None = None, evidence: NDArray[np.float64] | None = None
@@ -70,6 +66,15 @@ class LanguageGuess:
         if among is not None:
             likelihoods = likelihoods[[self.languages.index(name) for name in languages]]
         return languages[int(likelihoods.argmax())]
+
+
+def _likelihood(
+    rows_of: Mapping[str, int], log_probabilities: NDArray[np.float64], word: str
+) -> NDArray[np.float64] | None:
+    """Return the log likelihoods of a word's known bigrams, shape `(languages,)`; None without any."""
+    rows = [row for row in map(rows_of.get, pairs(word)) if row is not None]
+    found: NDArray[np.float64] = np.add.reduce(log_probabilities.take(rows, axis=0), axis=0)
+    return found if rows else None
 
 
 def _counted(texts: Sequence[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

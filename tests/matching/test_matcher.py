@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 import multiprocessing
 import pickle
 import subprocess
@@ -21,7 +22,7 @@ from intentmatch.core.errors import (
     InputError,
     UnknownNameError,
 )
-from intentmatch.core.types import Intent, Registry, Slot, Utterance
+from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance
 from intentmatch.matching.matcher import Matcher
 
 
@@ -198,6 +199,27 @@ def test_copied_matcher_reloads_by_itself(tmp_path: Path, copied: Callable[[Matc
     assert [len(one.registry) for one in (matcher, twin, kept)] == [1, 2, 1]
     matcher.reload()
     assert len(matcher.registry) == 2
+
+
+def test_replaced_registry_needs_no_garbage_collector() -> None:
+    """Its vectors and tables may take hundreds of megabytes, and the collector looks for cycles seldom."""
+    room = Slot("room", "list", values=(SlotValue("kitchen"),))
+    light = Intent("light", (Utterance("kitchen on", "en"), Utterance("yes", "en")), slots=(room,), when=("light",))
+    door = Intent("door", (Utterance("Tür auf", "de"), Utterance("yes", "en")), when=("door",))
+    matcher = Matcher.load(Registry((light, door)), cache="off")
+    matcher.match("cellar on please")
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        matcher.reload()
+        gc.collect()
+        in_cycles = {type(one).__name__ for one in gc.garbage if type(one).__module__.startswith("intentmatch")}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert in_cycles == set()
 
 
 def test_registry_without_slots_imports_no_slots() -> None:

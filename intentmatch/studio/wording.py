@@ -21,12 +21,14 @@ _PLAIN: Mapping[str, str] = {
     "utterance": "example",
     "held-out": "left out",
     "held out": "left out",
-    "the head": "the classifier",
+    "head": "classifier",
     "revision": "version",
     "mended": "fixed",
     "mends": "fixes",
     "mend": "fix",
     "out of scope": "no intent",
+    "out-of-scope": "no-intent",
+    "in scope": "for any intent",
 }
 _OF_ANSWERS: Mapping[str, str] = {"confidence": "certainty", "threshold": "mark"}
 """Words of reasons beside bars: the key `threshold` of the files keeps its name."""

@@ -23,7 +23,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 REGISTRY = Path(__file__).parent / "registry"
 
 JARGON = re.compile(
-    r"\b(?:utterances?|held[ -]out|lint|mends?|revisions?|heads?|(?:in|out of) scope|\w+_scope)\b", re.IGNORECASE
+    r"\b(?:utterances?|held[ -]out|lint|mends?|revisions?|heads?|(?:in|out[ -]of)[ -]scope|\w+_scope)\b", re.IGNORECASE
 )
 """Words that an author need not know."""
 SPOKEN = """() => [document.body.innerText, ...[...document.querySelectorAll("[title], [aria-label], [placeholder]")]

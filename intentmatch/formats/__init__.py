@@ -154,6 +154,7 @@ def put(files: Files, path: str | os.PathLike[str], *, force: bool = False, fold
     target = Path(path)
     try:
         content = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+        # An empty folder was made for the export.
         if not force and target.exists() and not (target.is_dir() and not any(target.iterdir())):
             raise InputError(f"{target} already exists; choose another path, or overwrite it with --force")
         if _is_zip(target):
@@ -161,6 +162,7 @@ def put(files: Files, path: str | os.PathLike[str], *, force: bool = False, fold
         elif target.is_dir() or len(content) > 1 or folder:
             for name, data in content.items():
                 file = target / name
+                # Some formats name files after intents, and a name may hold `../`.
                 if not file.resolve().is_relative_to(target.resolve()):
                     raise InputError(f"{name!r} is not a valid file name in {target}")
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -174,6 +176,7 @@ def put(files: Files, path: str | os.PathLike[str], *, force: bool = False, fold
 
 def _is_file_name(target: Path, files: Files) -> bool:
     """Return whether a path names a file: one that exists, or one with a suffix of data files."""
+    # By the suffix too: a new `bot.json` would become a folder of that name.
     suffixes = _FILE_SUFFIXES | {Path(name).suffix for name in files}
     return not target.is_dir() and (target.is_file() or target.suffix.lower() in suffixes) and not _is_zip(target)
 

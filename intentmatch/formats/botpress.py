@@ -51,6 +51,7 @@ _SAYS: frozenset[Feature] = frozenset(
 
 
 def _recognise(file: File) -> Sure:
+    # The keys of an entity are common ones, so it is only likely.
     return Sure.CERTAIN if _is_intent(file.root) or _is_question(file.root) else Sure(2 * _is_entity(file.root))
 
 
@@ -107,6 +108,7 @@ class _Reader:
         for language, line in _by_language(root["utterances"]):
             self._line(intent, line, language, slots)
         contexts = _texts(root["contexts"])
+        # An intent in the context `global` answers everywhere, as one without tags does.
         if contexts and _ANYWHERE not in contexts:
             intent.when += [context for context in contexts if context not in intent.when]
 
@@ -116,6 +118,7 @@ class _Reader:
         if "enabled" in data.keys and not data["enabled"].flag():
             self._draft.warn(root.location, "disabled", "disabled questions are skipped")
             return
+        # Its intent, read before, has the same questions as utterances.
         known = _QNA + name in self._known
         intent = self._intent(_QNA + name, root)
         for language, line in () if known else _by_language(data["questions"]):
@@ -206,6 +209,7 @@ class _Writer:
         }
 
     def question(self, intent: Intent) -> dict[str, Any]:
+        # A text without a language has no key in a mapping, so then all are written as a list.
         answers = {code: list(texts) for code, texts in intent.all_responses.items() if code}
         all_texts = [text for texts in intent.all_responses.values() for text in texts]
         data = {

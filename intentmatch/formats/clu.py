@@ -74,6 +74,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
         for entity in assets["entities"].items():
             _read_entity(entity, _any_of(metadata, ("multilingual", "multiLingual")).flag(), draft)
         utterances = _any_of(assets, _LINES).items()
+        # Every project has `None`. Without utterances it is no intent, and its tests are out of scope.
         trained = {utterance["intent"].text() for utterance in utterances if not _is_test(utterance)}
         for intent in assets["intents"].items():
             name = _any_of(intent, _NAMES).text() or ""
@@ -144,6 +145,7 @@ def _write(registry: Registry, problems: list[Problem]) -> Files:
             "projectName": "intents",
             "multilingual": bool(others),
             "description": "",
+            # Azure writes codes in lower case: `en-us`.
             "language": main.lower(),
             "settings": {"confidenceThreshold": 0},
         },

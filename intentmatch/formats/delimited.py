@@ -26,11 +26,13 @@ _HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 def recognise(file: File) -> Sure:
     """Recognise a table by the column names in its first line."""
     first = next((line for line in file.lines if line.strip() and not _HINT.fullmatch(line)), "")
+    # JSON has commas too, and no header.
     if len(first) > _MAX_HEADER_CHARS or first.lstrip()[:1] in ("{", "["):
         return Sure.NO
     if is_complete(columns_of(_cells(first, _delimiter(file)))):
         return Sure.LIKELY
     if file.path == STANDARD_INPUT:
+        # Standard input has no suffix; what is pasted from a spreadsheet has tabs.
         return Sure.POSSIBLE if "\t" in first or (first and not file.root.is_mapping) else Sure.NO
     return Sure.POSSIBLE if file.suffix in (".csv", ".tsv") else Sure.NO
 
@@ -66,6 +68,7 @@ def _rows(file: File) -> Iterator[TableRow]:
         for cells in table:
             # In a table of one column, delimiters are punctuation.
             yield TableRow([delimiter.join(cells)] if is_one_column else cells, Location(file.place, line))
+            # Not one more for each row: a cell in quotes may hold line breaks.
             line = table.line_num + before
     except csv.Error as error:
         problem = Problem(Location(file.place, line), "error", "csv-syntax", f"cannot be read as a table: {error}")
@@ -76,6 +79,7 @@ def _are_quotes_marks(text: str) -> bool:
     """Whether quotes in a tab-separated table enclose cells, as spreadsheets write them, or are text, as people do."""
     table = csv.reader(io.StringIO(text), delimiter="\t", strict=True)
     try:
+        # A cell with a tab and a line break has swallowed rows, because a quote of a text was taken for one of a cell.
         return not any("\t" in cell and "\n" in cell for cells in table for cell in cells)
     except csv.Error:
         return False

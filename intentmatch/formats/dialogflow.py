@@ -30,6 +30,7 @@ BUILT_IN: Mapping[SlotKind, str] = {
     "any": "@sys.any",
 }
 """Kind of slot to the equivalent built-in type."""
+# Signs that Windows allows in no file name, and the sign of the escape itself.
 _RESERVED = re.compile(r'[%/\\:*?"<>|\x00-\x1f]')
 
 
@@ -75,6 +76,7 @@ def entries(slot: Slot, language: str) -> list[dict[str, Any]]:
     """Return the values or patterns of a slot in a language."""
     values = [(value.value, by_language.synonyms_in(value, language)) for value in slot.values]
     values += [(pattern, []) for pattern in slot.patterns]
+    # Dialogflow matches synonyms alone, so the value is one of them.
     return [{"value": value, "synonyms": [value, *synonyms]} for value, synonyms in values]
 
 
@@ -90,6 +92,7 @@ def file_name(name: str) -> str:
 
 def identity(*names: str) -> str:
     """Return an identifier that is always the same for the same names."""
+    # Two exports of one registry should differ in nothing.
     return str(uuid.uuid5(uuid.NAMESPACE_OID, "\0".join(names)))
 
 

@@ -82,6 +82,7 @@ class _Reader:
         if owner := _owner(file):
             self._parts.setdefault(owner, []).append((file.name.removesuffix(".json"), root))
             owners = self._intents if _folders(file, 3)[0] == "intents" else self._types
+            # The file of the intent or type itself may be missing; it is named after its folder then.
             owners.setdefault(owner, Value(None, root.location, note=self._draft.warn))
         elif file.name == "agent.json":
             code = root["defaultLanguageCode"]
@@ -143,12 +144,14 @@ class _Reader:
             intent = self._draft.intent(route.intent, route.root.location)
             if not self._read_target(route, intent):
                 lost.append(route.root.location)
+            # A group that several pages list would answer once for each page.
             if not route.is_repeated:
                 self._read_answer(route.root["triggerFulfillment"], intent)
         for place in lost:
             message = "of flows and pages, only the places of intents, responses and target pages are imported"
             self._draft.not_expressed(place, message)
         for name in sorted(names):
+            # A draft keeps names without the spaces around them.
             self._read_tags(self._draft.intents[name.strip()])
 
     def _has_more(self, root: Value, names: set[str]) -> bool:
@@ -236,6 +239,7 @@ def _intent(intent: Intent) -> dict[str, Any]:
         "name": dialogflow.identity("intent", intent.name),
         "displayName": intent.name,
         **({"parameters": parameters} if parameters else {}),
+        # "Normal" in the console.
         "priority": 500000,
         **({"description": intent.description} if intent.description else {}),
         "numTrainingPhrases": len(intent.utterances),

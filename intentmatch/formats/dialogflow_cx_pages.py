@@ -55,6 +55,7 @@ class Pages:
         own = folders[-1] if folders else ""
         name = root["displayName"].text() or file.name.removesuffix(".json")
         if own in _GROUPS:
+            # Pages list groups by their display names or by their identifiers.
             for key in (name, root["name"].text()):
                 self._groups.setdefault(key or name, root)
         elif own == _PAGES and len(folders) > 1:

@@ -32,6 +32,7 @@ _PART = re.compile(r"(?P<owner>.*)_(?P<what>usersays|entries)_(?P<language>[A-Za
 _IN_TEMPLATE = re.compile(r"@(?P<type>[\w.-]+):(?P<name>[\w-]+)")
 _SLOT = re.compile(r"\{([^{}]+)\}")
 _IGNORED = "@sys.ignore"
+# The default, which no author chose.
 _USUAL_CONFIDENCE = 0.3
 _SAYS: frozenset[Feature] = frozenset(
     (
@@ -55,6 +56,7 @@ def _recognise(file: File) -> Sure:
     keys = set(root.keys)
     if file.name == "agent.json" and "language" in keys and keys & {"mlMinConfidence", "defaultTimezone", "webhook"}:
         return Sure.CERTAIN
+    # Agents have this file, and so do many other programs.
     if file.name == "package.json" and keys == {"version"}:
         return Sure.POSSIBLE
     if {"name", "responses"} <= keys and keys & {"fallbackIntent", "userSays", "auto"}:
@@ -88,6 +90,7 @@ class _Reader:
         if part:
             self._parts.setdefault((part["what"], part["owner"]), []).append((part["language"], root))
             owners = self._intents if part["what"] == "usersays" else self._types
+            # The file of the intent or type itself may be missing; it is named after its other files then.
             owners.setdefault(part["owner"], Value(None, root.location, note=self._draft.warn))
         elif root["responses"]:
             self._intents[path] = root
@@ -183,6 +186,7 @@ class _Reader:
 
     def _read_contexts(self, response: Value, intent: IntentDraft) -> None:
         contexts = {
+            # A context without a lifespan lasts for five messages.
             name: 5 if lifespan is None else lifespan
             for context in response["affectedContexts"].items()
             if (name := context["name"].text())
@@ -216,6 +220,7 @@ class _Reader:
         return {name: self._slot(name, type_, place) for name, type_, place in named if name and type_}
 
     def _read_messages(self, messages: Sequence[Value], intent: IntentDraft, slots: dict[str, str]) -> None:
+        # The longest first, so that `$size-unit` is not read as `$size`.
         names = "|".join(sorted(map(re.escape, slots), key=len, reverse=True))
         # `$size`, or `$date.original` for the text of a date.
         value = re.compile(rf"\$({names})(?:\.original)?(?!\w)") if names else None
@@ -312,6 +317,7 @@ def _intent(intent: Intent, main: str) -> dict[str, Any]:
         return _SLOT.sub(lambda match: f"${match[1]}" if match[1] in names else match[0], text)
 
     messages = [
+        # Type 0 is text.
         {"type": "0", "lang": (code or main).lower(), "speech": list(map(with_values, texts))}
         for code, texts in intent.all_responses.items()
     ]
@@ -329,6 +335,7 @@ def _intent(intent: Intent, main: str) -> dict[str, Any]:
         "auto": True,
         "contexts": list(intent.when),
         "responses": [response],
+        # "Normal" in the console.
         "priority": 500000,
         "webhookUsed": False,
         "webhookForSlotFilling": False,

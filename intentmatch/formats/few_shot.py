@@ -37,6 +37,7 @@ def _recognise(file: File) -> Sure:
     if not root.is_list:
         return Sure.NO
     records = [set(item.keys) for item in root.items()[:_SAMPLE_SIZE]]
+    # Records with known column names are tables of other formats.
     named = records and all({_INPUT, _OUTPUT} <= keys and not is_complete(columns_of([*keys])) for keys in records)
     return Sure.POSSIBLE if named else Sure.NO
 
@@ -106,6 +107,8 @@ def _read_records(records: Sequence[Value], variables: set[str], draft: Draft) -
     inputs = [key for key in keys if key in (variables or {_INPUT})]
     if not draft.columns and not is_complete(columns_of(keys)) and len(inputs) == 1 and len(keys) == 2:
         text = keys.index(inputs[0])
+        # With two keys, what is not the message is what it leads to: names that repeat are intents, sentences are
+        # responses.
         label = "intent" if are_names([row.cells[1 - text] for row in rows]) else "response"
         header[text], header[1 - text] = "text", label
         message = f"the message is `{keys[text]}`, the {label} is `{keys[1 - text]}`"

@@ -46,6 +46,7 @@ def _read(files: Sequence[File], draft: Draft) -> None:
             # In a bot of one language, synonyms need no language.
             _read_type(root, draft, draft.default_language if several else None)
         elif file.name == "Slot.json":
+            # `INTENT/Slots/NAME/Slot.json`: two folders up is the intent.
             slots.setdefault("/".join(folder[:-2]), []).append(root)
         elif file.name == "Intent.json":
             _read_intent(root, slots.get("/".join(folder), []), roles, draft)
@@ -90,6 +91,7 @@ def _read_intent(root: Value, slots: Sequence[Value], roles: Roles, draft: Draft
     name = root["name"].text() or ""
     fallback = root["parentIntentSignature"].text() == _FALLBACK
     intent = draft.intent(name, root.location, fallback=fallback)
+    # Each locale of a bot has the intent anew.
     intent.description = intent.description or root["description"].text()
     tags = [tag for context in root["inputContexts"].items() if (tag := context["name"].text())]
     intent.when += [tag for tag in tags if tag not in intent.when]

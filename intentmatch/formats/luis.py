@@ -121,6 +121,7 @@ def _labels(entities: list[Value], text: str, known: Entities) -> list[Label]:
         name = known.name(entity["entity"].text() or "", entity["role"].text())
         ends = (-1, -1) if start is None or last is None else (from_utf16(text, start), from_utf16(text, last + 1))
         labels.append((depth, Label(name, *ends)))
+    # Of labels of the same span, `innermost` keeps the first.
     return [label for _, label in sorted(labels, key=lambda found: -found[0])]
 
 

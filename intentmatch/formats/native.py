@@ -84,7 +84,9 @@ class _Writer:
         texts = [yaml_writer.native_yaml(part) for part in parts]
         if registry.intents:
             intents = [
-                yaml_writer.native_yaml({"intents": {i.name: self._intent(i)}}).partition("\n")[2] for i in registry
+                # Each without the line `intents:`, so that blank lines can stand between them.
+                yaml_writer.native_yaml({"intents": {i.name: self._intent(i)}}).partition("\n")[2]
+                for i in registry
             ]
             texts.append("intents:\n" + "\n".join(intents))
         if registry.tests:
@@ -110,6 +112,7 @@ class _Writer:
             "not": self._lines(intent.negatives),
             "metadata": _quoted_metadata(intent.metadata),
         }
+        # Not by truth: 0 is a threshold.
         return {key: value for key, value in entry.items() if value not in (None, [], {})}
 
     def _changes_to_shared(self, slot: Slot, intent: Intent) -> Any:
@@ -210,6 +213,7 @@ def _groups(registry: Registry) -> dict[str, list[str]]:
         return {_REST: names}
     groups: dict[str, list[str]] = {}
     for name in names:
+        # In lower case, since file systems may ignore it.
         groups.setdefault(re.sub(r"[^\w-]+", "", _GROUP.split(name)[0]).lower(), []).append(name)
     files: dict[str, list[str]] = {}
     for group, group_names in groups.items():

@@ -28,6 +28,7 @@ from intentmatch.registry.templates.syntax import Blank, Words, escape, parse
 
 _NONE = "None"
 _CHOICE = re.compile(r"\[([^\[\]|]*(?:\|[^\[\]|]*)+)\]")
+# No mark within a word, so that addresses of e-mail stay text.
 _MARK = re.compile(r"(?<![\w@])@(\w+)|%(\w+)%")
 _NUMBER = re.compile(r"_\d+$")
 _REGEX = re.compile(r"/(?P<pattern>.+)/(?P<flags>[a-z]*)", re.DOTALL)
@@ -207,6 +208,7 @@ def _texts(values: Value) -> list[str]:
 
 def _composed(text: str) -> Iterator[str]:
     """Yield the sentences of a text with alternatives."""
+    # `split` yields texts and groups in turn.
     pieces = [piece.split("|") if number % 2 else [piece] for number, piece in enumerate(_CHOICE.split(text))]
     for parts in itertools.islice(itertools.product(*pieces), _MAX_TESTS):
         if composed := "".join(parts).strip():
@@ -285,6 +287,7 @@ class _Writer:
         return "".join(pieces)
 
     def _text(self, text: str, line: Utterance) -> str:
+        # The format has no way to escape them.
         if _CHOICE.search(text) or any(mark[1] in self._slots for mark in _MARK.finditer(text)):
             self._note(line.location, NOT_EXPRESSED, f"“{text}” will be read as alternatives or a slot")
         return text

@@ -117,6 +117,7 @@ def _line(line: Utterance, problems: list[Problem]) -> str:
     lost = any(sign in _MARKS for sign in _ESCAPED.findall(escaped))
     plain = _ESCAPED.sub(r"\1", escaped).strip()
     written = " ".join(plain.split())
+    # A line that begins with `#` is a comment.
     if lost or written != plain or written.startswith("#"):
         message = f"“{line.text}” will be read differently: this format has no way to escape it"
         problems.append(Problem(line.location or NOWHERE, "warning", NOT_EXPRESSED, message))

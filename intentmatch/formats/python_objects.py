@@ -45,6 +45,7 @@ def to_node(value: Any, place: str) -> nodes.Node:
     """
     try:
         content = _content(value, 0)
+    # Attributes of foreign objects may be properties that raise anything.
     except Exception as error:
         raise InputError(f"{place} cannot be read: {type(error).__name__}: {error}") from error
     if content is None:
@@ -193,6 +194,7 @@ def _get(thing: Any, key: str) -> Any:
 def _node(value: Any, place: str, depth: int) -> nodes.Node:
     """Convert plain values to nodes. Objects in them become empty mappings, which readers report as of a wrong type."""
     location = Location(place)
+    # First, since members of some enumerations are texts or numbers too.
     if isinstance(value, enum.Enum):
         value = value.value
     if isinstance(value, str):

@@ -117,6 +117,7 @@ def _read_patterns(item: Value, draft: Draft) -> None:
             if text is not None:
                 intent.respond(text, response.location)
     others = sorted(key for key, value in item.entries() if value and key not in (tag, _PATTERNS, *_RESPONSES))
+    # Tutorials write keys such as `context_set` empty into each intent.
     if others and any(item[key].plain() not in ([], [""], "") for key in others):
         draft.not_expressed(item.location, f"keys of intents that are not imported: {', '.join(others)}")
 

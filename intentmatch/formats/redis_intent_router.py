@@ -19,6 +19,7 @@ _LEAST_SCORES = ("minScore", "min_score")
 """Keys of the API, and of the Python client."""
 _EXAMPLE = (("intentName", "exampleId"), ("intent_name", "example_id"))
 """Keys of an example, of the same two origins."""
+# What the service adds by itself.
 _BOOKKEEPING = ("exampleCount", "createdAt", "updatedAt", "revision", "expectedRevision")
 _READ = ("name", "description", "target", "metadata", "examples", *_LEAST_SCORES, *_BOOKKEEPING)
 _DEFAULT_SCORE = 0.7

@@ -156,12 +156,14 @@ class _Reader:
         type_ = self._draft.type(name, entity.location)
         for item in values.items():
             value, synonyms = _value(item)
+            # Without synonyms, each text is a value of its own.
             if entity["use_synonyms"] and not entity["use_synonyms"].flag():
                 for text in (value, *synonyms):
                     type_.add(text)
             else:
                 type_.add(value, synonyms, language)
         extensible = entity["automatically_extensible"]
+        # Extensible is the default.
         if not extensible or extensible.flag():
             if type_.values:
                 message = "an extensible entity is imported with its listed values only"

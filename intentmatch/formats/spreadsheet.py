@@ -58,10 +58,13 @@ def write(registry: Registry, problems: list[Problem]) -> Files:
 
 def _sheets(file: File) -> Iterator[Iterator[TableRow]]:
     openpyxl = _openpyxl()
+    # openpyxl unpacks whatever it is given, so dangerous archives are refused first.
     open_zip(file.data, file.place)
     try:
+        # Values in place of formulas, as the author last saw them.
         book = openpyxl.load_workbook(io.BytesIO(file.data), read_only=True, data_only=True)
         sheets = {sheet.title: [list(map(_text, row)) for row in sheet.values] for sheet in book.worksheets}
+    # openpyxl raises errors of many kinds for a damaged file.
     except Exception as error:
         raise InputError(f"{file.place} is not a readable spreadsheet: {error}") from error
     for title, rows in sheets.items():
@@ -72,6 +75,7 @@ def _sheets(file: File) -> Iterator[Iterator[TableRow]]:
 def _text(value: Any) -> str:
     if value is None:
         return ""
+    # A spreadsheet keeps whole numbers as floats, too.
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

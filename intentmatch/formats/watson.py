@@ -116,6 +116,7 @@ def _read_dialog(root: Value, entities: Container[str], draft: Draft) -> None:
         for slot in below[node["dialog_node"].text() or ""]:
             handlers = below[slot["dialog_node"].text() or ""]
             entity = next((match[1] for h in handlers if (match := _ENTITY.match(h["conditions"].text() or ""))), "")
+            # The handler of `focus` asks for the slot.
             question = next((t for h in handlers if h["event_name"].text() == "focus" for t in _texts(h["output"])), "")
             if slot["type"].text() == "slot" and entity in entities and question:
                 required = intent.slot(entity, slot.location)

@@ -71,6 +71,7 @@ def _read_utterances(file: File, root: Value, draft: Draft) -> None:
 
 def _read_entity(root: Value, draft: Draft) -> None:
     name = root["name"].text() or ""
+    # The default role has the name of its entity.
     for role in root["roles"].items() or [root["name"]]:
         slot = draft.slot(_slot(name, role.text() or "", root.location, draft), root.location)
         for keyword in root["keywords"].items():

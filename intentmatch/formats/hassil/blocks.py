@@ -38,6 +38,7 @@ class Blocks:
             settings.setdefault(key, (value.plain(), value.location))
         context, place = settings.get("requires_context", ({}, intent.location))
         if isinstance(context, dict) and isinstance(context.get(TAG), list):
+            # Taken out of the context, of which only the rest has no effect here.
             tags = [str(tag) for tag in context.pop(TAG)]
             intent.when += [tag for tag in tags if tag not in intent.when]
             if not context:

@@ -66,6 +66,7 @@ class Language:
         rules = dict(block["expansion_rules"].entries())
         own = Scope(self, rules, self._with_users(rules))
         for name, values in block["lists"].entries():
+            # Blocks of two intents may have different lists of one name.
             own.lists[name] = f"{intent}_{name}"
             self.read_list(self.draft.type(own.lists[name], values.location), values, own)
         return own
@@ -82,6 +83,7 @@ class Language:
     def _with_users(self, rules: Iterable[str]) -> set[str]:
         """Return these rules and all rules that use one of them, directly or indirectly."""
         found: set[str] = set()
+        # Backwards from the few rules of a block: forwards, each block would walk through all rules of the language.
         waiting = list(rules)
         while waiting:
             rule = waiting.pop()
@@ -117,6 +119,7 @@ class Language:
             self.draft.warn(item.location, "bad-template", f"a list value is skipped: {error}")
             return
         out = item["out"].text() if item.is_mapping else None
+        # Hassil returns the text itself for a value without `out`: here, its first wording is the value.
         if out is None:
             out, *texts = texts or [text]
         list_.add(out, texts, self.code)
@@ -191,6 +194,8 @@ class Scope:
         value = self.rules[name] if name in self.rules else self.language.rules[name]
         if name in self._open or len(self._open) >= _MAX_DEPTH:
             raise TemplateError(f"the rule {name!r} uses itself or is nested too deeply")
+        # A rule of a block has no name outside of it, so its text is inserted, which a rule that uses itself would
+        # never end.
         self._open.append(name)
         try:
             return self.template((value.text() or "").strip(), value.location)

@@ -49,6 +49,7 @@ def read(files: Sequence[File], draft: Draft) -> None:
     roots = [draft.root(file) for file in files]
     for root in roots:
         reader.shared(root)
+    # Before any sentence is read, so that `{area:name}` does not take the name of the list `name`.
     for file, root in zip(files, roots, strict=True):
         reader.reserve(root, file)
     reader.read_shared()
@@ -71,6 +72,7 @@ class _Reader:
 
     def shared(self, root: Value) -> None:
         """Collect the shared rules and lists of a file."""
+        # Home Assistant keeps lists for all languages in files of their own.
         if "language" not in root.keys and "intents" not in root.keys:
             self._lists.update(root["lists"].entries())
             return
@@ -156,6 +158,7 @@ class _Reader:
         for test in root["tests"].items():
             intent = test["intent"]
             name = (intent["name"] if intent.is_mapping else intent).text() or _folder(file)
+            # `intent: null` says that no intent should match.
             expected = None if "intent" in test.keys and not intent else name
             if expected is not None and expected not in self._draft.intents:
                 self._draft.warn(
@@ -170,6 +173,7 @@ class _Reader:
 
     def _language(self, root: Value) -> Language:
         code = root["language"].text()
+        # BCP-47's code for an undetermined language, which exports write for text without one.
         known = self._draft.language(None if code == "und" else code, root["language"].location)
         return self._languages.setdefault(known, Language(known, self._draft, self._roles))
 

@@ -17,6 +17,8 @@ from intentmatch.registry.templates.syntax import Blank, Choice, Series, Templat
 _SIGNS = r"()\[\]{}<>|;@\\"
 # Punctuation that hassil removes from a message, except between two letters or digits.
 _MARKS = ".。,，?¿？؟!¡！;；:：…—–―"
+# An optional mark, as exports write it, is read back as plain punctuation. Between two letters or digits it stays
+# optional, because hassil removes no mark there.
 _TOKEN = re.compile(
     rf"(?!(?<=\w)\[\\?.\]\w)\[\\?(?P<mark>[{_MARKS}])\]"
     r"|\\(?P<escaped>.)|\{(?P<list>(?:[^{}\\]|\\.)+)\}|<(?P<rule>(?:[^<>\\]|\\.)+)>|[()\[\]{}<>|;]",
@@ -59,6 +61,7 @@ class _Group:
     def add_group(self, group: _Group, closing: str) -> None:
         """Add a closed group. The parts of a permutation are separate words, so spaces are added around it."""
         written = group.written()
+        # Round brackets without alternatives would be text in an intentmatch template.
         if group.bracket == "[" or group.sign is not None:
             written = f"{group.bracket}{written}{closing}"
         if group.sign != ";":
@@ -116,6 +119,7 @@ def to_template(text: str, slot: Named, rule: Named, *, fragment: bool = False) 
     if len(open_) > 1:
         raise TemplateError(f"`{open_[-1].bracket}` is never closed")
     open_[0].add(escape(text[end:]))
+    # At the top level, intentmatch needs brackets around alternatives, except in rules.
     whole = open_[0].written()
     return whole if open_[0].sign is None or fragment else f"({whole})"
 

@@ -47,6 +47,7 @@ class _Writer:
     def __init__(self, registry: Registry, problems: list[Problem]) -> None:
         self._registry = registry
         self._problems = problems
+        # Hassil refuses a template that names an undefined list.
         named = mentioned_slots((*registry.utterances, *registry.negatives), registry.rules)
         self._slots = {**{name: Slot(name, "any") for name in named}, **all_slots(registry)}
 
@@ -75,6 +76,7 @@ class _Writer:
             "responses": {"intents": responses} if responses else {},
             "tests": [self._test(case) for case in self._registry.tests if case.language == code],
         }
+        # Hassil needs `intents`, even without any.
         return {key: value for key, value in document.items() if value or key == "intents"}
 
     def _block(self, intent: Intent, lines: list[Utterance]) -> dict[str, Any]:

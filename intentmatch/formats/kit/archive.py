@@ -48,13 +48,16 @@ def zip_files(files: Mapping[str, bytes]) -> bytes:
 
 def _check_entry(entry: zipfile.ZipInfo, place: str) -> None:
     """Refuse the archive because of a dangerous entry."""
+    # Archives made on Windows may have backslashes and drive letters.
     path = entry.filename.replace("\\", "/")
     if path.startswith("/") or ":" in path.partition("/")[0] or ".." in path.split("/"):
         raise InputError(f"{place} is refused: its entry {entry.filename!r} points outside of the archive")
+    # The upper half is the mode of a Unix file.
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise InputError(f"{place} is refused: its entry {entry.filename!r} is a link")
     if entry.file_size > max(_MIN_RATIO_BYTES, MAX_RATIO * entry.compress_size):
         raise InputError(f"{place} is refused: its entry {entry.filename!r} has a suspiciously high compression ratio")
+    # Bit 0 marks an encrypted entry.
     if entry.flag_bits & 0x1:
         raise InputError(f"{place} is protected by a password; unpack it and name the folder")
 

@@ -122,6 +122,7 @@ class Draft:
         if valid is None:
             valid = _INVALID_NAME_CHARS.sub("_", name.strip()).strip("_") or "slot"
             valid = valid if is_name(valid) else f"_{valid}"
+            # Two invalid names may become the same valid one.
             while valid in self.slots:
                 valid += "_"
             if valid != name:
@@ -162,6 +163,7 @@ class Draft:
         own = code if code != self.default_language else None
         shift = len(text) - len(text.lstrip())
         marks: list[Mark] = []
+        # Of labels that begin together the longest comes first, and the ones inside it are reported as overlapping.
         for label in sorted(labels, key=lambda label: (label.start, -label.end)):
             if not 0 <= label.start < label.end <= len(text) or not text[label.start : label.end].strip():
                 self.warn(
@@ -244,6 +246,7 @@ class Draft:
 
     def registry(self) -> Registry:
         """Return the registry that was built."""
+        # By identity: two types with equal values are two types.
         used = {id(slot.like) for slot in self.slots.values()}
         for name, type_ in self.types.items():
             if id(type_) not in used:
@@ -301,6 +304,7 @@ class Draft:
         )
 
     def _problem(self, severity: Severity, place: Location, rule: str, message: str, hint: str) -> None:
+        # A bot with a thousand lines of one flaw would bury its other problems.
         key = severity, rule, message
         first, count = self._problems.get(key, (Problem(place, severity, rule, message, hint), 0))
         self._problems[key] = first, count + 1

@@ -17,6 +17,7 @@ def take_threshold(
     if threshold is None or threshold == default:
         return
     if is_distance:
+        # 1 - 0.9 is 0.09999999999999998 in binary.
         threshold = round(1 - threshold, 6)
     if not 0 <= threshold <= 1:
         draft.not_expressed(value.location, f"the threshold {threshold} is not between 0 and 1; it is not imported")

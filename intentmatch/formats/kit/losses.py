@@ -44,6 +44,7 @@ def without_unsupported(registry: Registry, says: Collection[Feature]) -> tuple[
         registry, more = _without_shared_lines(registry)
         problems = [*problems, *more]
     reducer = _Reducer(registry, says)
+    # Only intentmatch's own YAML expresses everything, slots of a single intent included.
     if not set(get_args(Feature)) <= set(says):
         reducer.report_slot_conflicts()
     if registry.tests and "tests" not in says:
@@ -122,6 +123,7 @@ class _Reducer:
             if feature not in self._says and getattr(intent, field) != empty:
                 self.report(intent.location, f"`{field}` of {intent.name!r}")
                 changes[field] = empty
+        # `title`, one of these, is reported for all of them.
         if "titles" not in self._says:
             changes["titles"] = {}
         if not {"responses", "variants"} <= set(self._says) and intent.more_responses:

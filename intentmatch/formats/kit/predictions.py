@@ -19,6 +19,7 @@ def top_intent(text: str) -> str | None:
     answer = _object(text)
     if answer is None:
         return None
+    # CLU's answer first, then LUIS 3's; below, LUIS 2's, that of CLU and LUIS 3, and Rasa's.
     prediction = answer["result"]["prediction"] or answer["prediction"]
     named = answer["topScoringIntent"]["intent"] or prediction["topIntent"] or answer["intent"]["name"]
     if named.is_text:

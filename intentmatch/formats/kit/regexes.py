@@ -15,6 +15,7 @@ def with_case(pattern: str) -> str:
 def split_case_flag(pattern: str) -> tuple[str, bool]:
     """Split an intentmatch pattern into the pattern itself and whether it is case-sensitive."""
     match = _CASE_SENSITIVE.fullmatch(pattern)
+    # `(?-i:a)|(?-i:b)` begins and ends like one group, but is two.
     return (match["body"], True) if match and _is_whole(match["body"]) else (pattern, False)
 
 

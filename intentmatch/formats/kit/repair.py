@@ -146,6 +146,7 @@ def _is_readable(pattern: str) -> bool:
 
     try:
         regex.compile(pattern)
+    # Nested groups can exceed the recursion limit.
     except (regex.error, RecursionError, OverflowError):
         return False
     return True

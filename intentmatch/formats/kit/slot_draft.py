@@ -96,6 +96,7 @@ def _canonical(values: dict[str, list[Utterance]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for folded in (*spelling, *parents):
         path = [folded]
+        # Synonyms of synonyms lead to one value, and may lead in a circle.
         while (parent := parents.get(path[-1])) is not None and parent not in path:
             path.append(parent)
         # Of values that are synonyms of each other, the first is kept.

@@ -46,9 +46,11 @@ def _named(line: Utterance, rules: dict[str, Rule]) -> Iterator[str]:
         if isinstance(reference, str):
             yield reference
         elif reference.rule not in seen and (rule := rules.get(reference.rule)) is not None:
+            # Rules may use each other in a circle.
             seen.add(reference.rule)
             code = key_of(rule, line.language)
             if code is not None:
+                # In front, so that slots come in the order of the text.
                 waiting[:0] = _references(parse(rule.templates[code], fragment=True))
 
 

@@ -124,6 +124,7 @@ class File:
     @cached_property
     def _data(self) -> bytes | InputError:
         try:
+            # One byte more than allowed shows that a file is too large.
             return self.source.count_bytes(self._load(MAX_FILE_BYTES + 1), self.place)
         except InputError as error:
             return error
@@ -229,6 +230,7 @@ class Source:
         for part in PurePosixPath(path).parts:
             if part == ".." and parts:
                 parts.pop()
+            # A colon ends the letter of a drive.
             elif part in ("..", "/") or ":" in part:
                 return None
             else:
@@ -276,6 +278,7 @@ class Source:
             # Read the zip into memory: no handle stays open, and the archive cannot change during the import.
             archive = open_zip(self.count_bytes(load(MAX_FILE_BYTES + 1), self.place), self.place)
             if _OFFICE not in archive.namelist():
+                # A reference must not lead from a zip to files beside it.
                 self._root = None
                 self._add_archive(archive)
                 return
@@ -320,6 +323,7 @@ def _decoded(data: bytes, place: str) -> str:
         location = Location(place, *line_and_column(before, len(before)))
         message = f"byte 0x{error.object[error.start]:02X} is not valid {encoding.removesuffix('-sig').upper()}"
         raise RegistryError([Problem(location, "error", "encoding", message, "save the file as UTF-8")]) from None
+    # UTF-16 without a byte order mark is valid UTF-8 with a zero beside each letter.
     if "\0" in text:
         location = Location(place, *line_and_column(text, text.index("\0")))
         raise RegistryError([Problem(location, "error", "encoding", "this is not a text file", "name a text file")])
@@ -328,5 +332,6 @@ def _decoded(data: bytes, place: str) -> str:
 
 def _or_raise(found: _T | InputError) -> _T:
     if isinstance(found, InputError):
+        # The error is kept, and each raise would lengthen its traceback.
         raise found.with_traceback(None)
     return found

@@ -14,6 +14,7 @@ def from_utf16(text: str, offset: int) -> int:
     """Convert an offset in UTF-16 units to one in characters. An offset outside of the text stays outside."""
     if text.isascii() or offset <= 0:
         return offset
+    # An offset within a surrogate pair leaves half of it, which `ignore` drops.
     inside = len(text.encode("utf-16-le", "surrogatepass")[: 2 * offset].decode("utf-16-le", "ignore"))
     return inside if inside < len(text) else len(text) + offset - utf16_length(text)
 
@@ -27,6 +28,7 @@ def innermost(labels: Iterable[Label], place: Location, draft: Draft) -> list[La
     """Return the labels that contain no other label, in order. Of labels of the same span, the first is kept."""
     kept: list[Label] = []
     nearest_end = math.inf
+    # From the right: a label that ends after the nearest end so far contains another one.
     for label in sorted(labels, key=lambda label: (-label.start, label.end)):
         if nearest_end <= label.end:
             draft.not_expressed(

@@ -158,6 +158,7 @@ def _is_text_column(cells: Sequence[str]) -> bool:
 def _is_label_column(cells: Sequence[str]) -> bool:
     """Whether short values repeat, as the names of intents beside their messages do."""
     labels = _filled(cells)
+    # Without the first cell, which may be a header in words.
     if len(labels) < _MIN_FILLED * len(cells) or all(map(_NUMBER.fullmatch, labels[1:])):
         return False
     if max(map(len, labels)) > _MAX_LABEL_CHARS or _are_languages(labels[1:]):
@@ -170,6 +171,7 @@ def _is_header(labels: Sequence[str], texts: Sequence[str]) -> bool:
     """Whether the first row is a header: one or two words above the messages, and a label that never comes again."""
     if labels[0] in labels[1:] or len(texts[0].split()) > _MAX_HEADER_WORDS or _SENTENCE_END.search(texts[0]):
         return False
+    # A label like all others is the first of the data.
     looks_like_others = _is_identifier(labels[0]) and all(map(_is_identifier, labels[1:]))
     return not looks_like_others and _mostly_sentences(texts[1:])
 

@@ -69,6 +69,7 @@ def read_tables(tables: Iterable[Iterable[TableRow]], draft: Draft, *, has_heade
 
     With `has_header`, the first row of each is known to be one, as the keys of records are.
     """
+    # All tables first, because only a source without any known columns is guessed.
     unknown = [rows for table in tables if not _read_table(rows := list(table), draft, is_record=has_header)]
     may_guess = not draft.intents and not draft.columns
     for rows in unknown:
@@ -169,6 +170,7 @@ def _note_header(header: TableRow, columns: Mapping[str, int], draft: Draft) -> 
         draft.not_expressed(header.place, f"columns that are not imported: {_shown(unread)}")
     for column, position in columns.items():
         rivals = [name for name in unread if name.strip().lower() in _NAMES[column]]
+        # Who named the column has chosen.
         if rivals and column not in draft.columns:
             message = f"the {column} is taken from {shown(header.cells[position])}, not from {_shown(rivals)}"
             draft.note(header.place, _GUESSED, message, f"if this is wrong, {_HINT}")

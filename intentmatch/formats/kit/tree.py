@@ -219,6 +219,7 @@ class _Json:
             text, end = _STRINGS.raw_decode(self._text, at)
         except json.JSONDecodeError as error:
             raise self._error(error.pos, error.msg[0].lower() + error.msg[1:]) from None
+        # JSON can hold half of a surrogate pair, and UTF-8 cannot.
         return nodes.Scalar(self._location(at), _SURROGATE.sub("\ufffd", text), plain=False), end
 
     def _list(self, at: int, depth: int) -> tuple[nodes.Node, int]:

@@ -25,6 +25,7 @@ def as_sentences(registry: Registry, says: Collection[Feature]) -> tuple[Registr
     Open slots stay open if the format has `blanks`.
     """
     blanks, marks = "blanks" in says, "marks" in says
+    # By identity: an expansion keeps the lines that are no templates.
     lines = {id(line): line for intent in registry for line in (*intent.utterances, *intent.negatives)}
     templates = [line for line in lines.values() if is_template(line) and not (blanks and _is_blank(line))]
     if not templates:
@@ -63,6 +64,7 @@ def without_rules(registry: Registry) -> tuple[Registry, list[Problem]]:
 
 
 def _unrolled(text: str, language: str | None, rules: Mapping[str, Rule], inside: tuple[str, ...]) -> str:
+    # From the end, so that the positions of the others stay right.
     for use in sorted(parse(text, fragment=bool(inside)).uses, key=lambda use: use.position, reverse=True):
         rule = rules.get(use.rule)
         code = None if rule is None or use.rule in inside else key_of(rule, language)

@@ -34,6 +34,7 @@ class _Dumper(yaml.SafeDumper):
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         """Indent lists below their keys."""
+        # PyYAML writes the dashes of a list in the column of its key.
         super().increase_indent(flow, indentless=False)
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -56,6 +57,7 @@ def native_yaml(value: Any) -> str:
 
 
 def _dump(value: Any, dumper: type[yaml.SafeDumper]) -> str:
+    # PyYAML would fold long lines.
     written: str = yaml.dump(value, Dumper=dumper, allow_unicode=True, sort_keys=False, width=float("inf"))
     return written
 
@@ -63,6 +65,7 @@ def _dump(value: Any, dumper: type[yaml.SafeDumper]) -> str:
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     if not value.strip() or set(value) & _OTHER_BREAKS:
         return _quoted(dumper, value)
+    # A block text that begins with a space would need an indentation indicator.
     in_lines = "\n" in value.strip("\n") and not value[0].isspace()
     return dumper.represent_scalar(_TEXT, value, "|" if in_lines else None)
 
@@ -85,6 +88,7 @@ def _short(dumper: yaml.SafeDumper, value: InlineList) -> yaml.SequenceNode:
 
 
 _Dumper.add_representer(str, _text)
+# Without resolvers no text looks like a number or a boolean, and so none is quoted.
 _NativeDumper.yaml_implicit_resolvers = {}
 _NativeDumper.add_representer(QuotedText, _quoted)
 _NativeDumper.add_representer(EmptyValue, _empty)

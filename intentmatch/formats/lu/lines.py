@@ -88,6 +88,7 @@ def _tokens(line: str) -> Iterator[_Token]:
             yield _Token("slot", found["name"].strip("\"'"), found["name_role"])
         elif found["sign"]:
             yield _Token("sign", found[0])
+        # A brace without an open label is text.
         elif depth:
             depth -= 1
             yield _Token("close", "")

@@ -159,6 +159,7 @@ def new_declaration(text: str, place: Location) -> Declaration:
     head, _, definition = text.partition("=")
     words = _words(head)
     kind = ""
+    # The first of two names is the kind, unless the second is a keyword: then the kind was left out.
     if words[1:] and words[1].lower() not in (*_HAS_ROLES, *_USES_FEATURES, *_OPTIONS):
         kind = words[0].lower() if words[0].lower() in KINDS else words[0]
         words = words[1:]

@@ -48,6 +48,7 @@ class _Reader:
         """Add a file and everything that it imports, directly or indirectly."""
         waiting = [first]
         for file in waiting:
+            # Files may import each other.
             if file.path not in self._pages:
                 page = read_page(file, self._draft)
                 self._pages[file.path] = file, page
@@ -62,6 +63,7 @@ class _Reader:
                 # In files of one language, synonyms need no language.
                 self._declare(declaration, languages[path] if len(set(languages.values())) > 1 else None)
         for path, (file, page) in self._pages.items():
+            # Each file has a language of its own.
             draft.default_language = languages[path]
             for section in page.intents:
                 intent = draft.intent(section.name, section.place, fallback=section.name == NONE)
@@ -80,6 +82,7 @@ class _Reader:
             return [
                 other for other in file.source if start is not None and _lies_in(other, start, deep=pattern == "**")
             ]
+        # Links written on Windows may differ from the file's name in case.
         found = file.resolve_reference(path) or _in_other_case(file, path)
         if found is None:
             hint = "import the folder that contains all files, and check upper and lower case"

@@ -174,6 +174,7 @@ class _Writer:
         else:
             parts = list(split_at_marks(line))
             written = "".join(self._label(_plain(text), slot, place) for text, slot in parts)
+            # Brackets are escaped only where the line would be read as a pattern.
             if parse(written, lambda entity, role: entity).template is not None or LINK.fullmatch(written):
                 written = "".join(self._label(_unlike_pattern(text), slot, place) for text, slot in parts)
         return _BREAKS.sub(" ", written)

@@ -28,6 +28,7 @@ def read(files: Sequence[File], draft: Draft) -> None:
     NLU data in test files becomes tests, unless there is no other NLU data.
     """
     bot = RasaBot(draft)
+    # A bot that is named `test` or lies in such a folder has training data all the same.
     only_tests = all(stories.is_test_file(file) for file in files if _has_nlu(file))
     for file in files:
         taker = bot if only_tests or not stories.is_test_file(file) else stories.TestSet(bot)

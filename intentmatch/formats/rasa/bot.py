@@ -98,6 +98,7 @@ class RasaBot:
             else:
                 self.draft.type(name, place).patterns += patterns
         for value, synonyms, place in self._synonyms:
+            # Each entity with this value gets the synonyms; `any` would stop at the first.
             if not sum(entity.merge(value, synonyms) for entity in self.draft.types.values()):
                 self.draft.not_expressed(
                     place, f"synonyms of {value!r} are not imported, because no entity has this value"

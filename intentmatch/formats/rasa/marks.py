@@ -69,6 +69,7 @@ def _annotation(match: re.Match[str], start: int) -> Annotation | None:
     written = match["one"] or f"[{match['several']}]"
     value = _value(written)
     if value.is_list:
+        # Rasa allows several entities for one text, which is one mark here.
         value = next(iter(value.items()), value)
     entity = (value["entity"].text() or "").strip()
     if not entity:

@@ -62,6 +62,7 @@ def _slots(registry: Registry, problems: list[Problem]) -> Iterator[dict[str, An
             yield {"regex": slot.name, "examples": _block(slot.patterns)}
         for value in slot.values:
             texts = tuple(_on_one_line(synonym.text) for synonym in value.synonyms)
+            # Rasa has one table of synonyms for all entities.
             if synonyms.setdefault(value.value, texts) != texts:
                 _report_loss(problems, slot.location, f"synonyms of {value.value!r} for the slot {slot.name!r} alone")
     yield from ({"synonym": value, "examples": _block(texts)} for value, texts in synonyms.items() if texts)

@@ -111,7 +111,7 @@ def create_app(
     if authoring and not interfaces.open_studio and not (access.has_author_keys or access.has_admin_keys):
         what = "the studio" if interfaces.studio else "authoring"
         raise InputError(f"{what} needs keys: set author keys (INTENTMATCH_AUTHOR_KEYS) or admin keys")
-    store = store or MemoryStore()
+    store = MemoryStore() if store is None else store
     names = served.allowed_names if isinstance(served, BotPool) else None
     host = ProtocolHost(served.bot_named, limits.max_text, limits.max_batch, interfaces.fulfillment, store, names)
     protocols = load_protocols(interfaces.protocols, host)

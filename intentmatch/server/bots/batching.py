@@ -189,14 +189,14 @@ class BatchQueue:
         client: asyncio.Task[None] | None = None
         size = self._config.max_together
         try:
-            while not results or left:
+            while True:
                 started = time.perf_counter()
                 part = messages[len(messages) - left :][:size]
                 results += await asyncio.to_thread(work, part)
                 left -= len(part)
                 self._lengthen(-len(part))
                 if not left:
-                    break
+                    return results
                 self._seconds_in_parts = max(1e-6, time.perf_counter() - started) / len(part)
                 size = max(self._config.max_together, int(_PART_SECONDS / self._seconds_in_parts))
                 # Only a batch that takes several parts pays for following its client.
@@ -206,7 +206,6 @@ class BatchQueue:
                 if client is not None and client.done():
                     self.metrics.refused("gone", left)
                     raise ClientDisconnect
-            return results
         finally:
             self._lengthen(-left)
             if client is not None:

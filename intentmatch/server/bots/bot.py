@@ -49,7 +49,6 @@ _log = logging.getLogger(__name__)
 
 SECONDS_BETWEEN_PROBES = 10.0
 """After which `/readyz` tries a message, unless one was answered meanwhile."""
-_SECONDS_BETWEEN_LOOKS = 0.1
 
 _Message = TypeVar("_Message")
 _Result = TypeVar("_Result")

@@ -189,7 +189,14 @@ def test_chat_needs_a_key_if_the_app_has_any(talkative: Matcher) -> None:
         assert client.post("/chat", json=body, headers={"x-api-key": "a-good-key"}).status_code == 200
 
 
-@pytest.mark.parametrize("shared", [MemoryStore, lambda: RedisStore(fakeredis.FakeRedis())])
+class _SizedStore(MemoryStore):
+    """A store that is false in a condition while it is empty."""
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+@pytest.mark.parametrize("shared", [MemoryStore, _SizedStore, lambda: RedisStore(fakeredis.FakeRedis())])
 def test_processes_share_conversations_through_a_store(talkative: Matcher, shared) -> None:
     store = shared()
     with TestClient(create_app(talkative, store=store)) as one, TestClient(create_app(talkative, store=store)) as two:

@@ -24,6 +24,8 @@ _HOMES = {"BotFolder": "bots.folder", "create_app": "app"}
 
 def require_extra() -> None:
     """Raise `MissingExtraError`, which names the pip line, unless the extra `server` is installed."""
+    # The second one too: an installation that has FastAPI for another reason would fail only
+    # when the app makes its metrics.
     for module in ("fastapi", "prometheus_client"):
         plugins.require(module, what="The webhook", extra="server")
 

@@ -13,6 +13,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 def parsed(address: str) -> Address | None:
     """Return an IP address, that of IPv4 inside IPv6 as IPv4; None for anything else, such as the name of a socket."""
     try:
+        # A link-local address of IPv6 may carry the zone of its interface (`fe80::1%eth0`), which is in no network.
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return None

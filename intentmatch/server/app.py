@@ -98,6 +98,7 @@ def create_app(
     """
     config = app_config(config, options)
     if config.process.watch:
+        # Of several bots, each starts its watcher when it is loaded: too late to name the pip line.
         plugins.check_installed("watchfiles", what="Watching files", extra="watch")
     matcher = _source(matcher)
     served = _served(matcher, config, reloads)
@@ -108,6 +109,7 @@ def create_app(
         served.warn_of_unknown(access.bots)
     limits, interfaces = config.limits, config.interfaces
     authoring = interfaces.authoring or interfaces.studio
+    # Without a key, a page of any other site could write through the browser of whoever runs the server.
     if authoring and not interfaces.open_studio and not (access.has_author_keys or access.has_admin_keys):
         what = "the studio" if interfaces.studio else "authoring"
         raise InputError(f"{what} needs keys: set author keys (INTENTMATCH_AUTHOR_KEYS) or admin keys")
@@ -165,6 +167,7 @@ class _App(FastAPI):
             redoc_url=None,
             # A redirect would be built from the Host header, which may be invalid.
             redirect_slashes=False,
+            # Generated clients name their functions by these; FastAPI's own ids hold path and method too.
             generate_unique_id_function=lambda route: route.name,
         )
         self.router.route_class = GuardedRoute
@@ -176,6 +179,7 @@ class _App(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI document."""
         document = super().openapi()
+        # FastAPI keeps its document: ours is added once, and again if a program has had it made anew.
         if document is not self._described:
             self._calls.describe(document, *(([_BOT_PARAMETER], 403, 404) if self._several else ([],)))
             problems.declare_media_type(document)
@@ -195,6 +199,7 @@ class _App(FastAPI):
 
 @asynccontextmanager
 async def _lifespan(served: Bot | BotPool, keys: DatabaseKeys | None, *, studio: bool) -> AsyncIterator[None]:
+    # Reading all pieces takes about 0.1 s, for which the first message with a rare word would wait.
     embedded_tokenizer().read_all()
     if keys is not None:
         keys.start()
@@ -205,6 +210,7 @@ async def _lifespan(served: Bot | BotPool, keys: DatabaseKeys | None, *, studio:
     finally:
         await served.close()
         if keys is not None:
+            # Stopping waits for the thread that follows the keys.
             await asyncio.to_thread(keys.stop)
 
 
@@ -231,6 +237,7 @@ def _served(
 ) -> Bot | BotPool:
     """The one bot of an app, or all bots of a folder."""
     watch, spans = config.process.watch, Spans() if config.process.telemetry else None
+    # One queue for all bots: its length bounds the memory of the process, not that of each bot.
     queue = BatchQueue(config.batching, Metrics(several=isinstance(source, BotFolder)))
     candidates = config.interfaces.authoring or config.interfaces.studio
     if isinstance(source, BotFolder):
@@ -272,6 +279,7 @@ def _bot_router(served: Bot | BotPool, *, authoring: bool) -> APIRouter:
 
 
 def _paths(protocol: Protocol, prefix: str) -> re.Pattern[str]:
+    # The path that a request has, and not its route: errors before routing, such as 404 and 413, need the shape too.
     return re.compile(f"{prefix}({protocol.paths.pattern})".replace("{bot}", "[^/]+"))
 
 
@@ -279,15 +287,18 @@ def _add_middleware(app: FastAPI, config: ServerConfig) -> None:
     """Add middleware, innermost first."""
     limits, auth = config.limits, config.auth
     app.add_middleware(BodyLimit, max_bytes=limits.max_body, max_seconds=limits.body_seconds)
+    # Outside of the limits: a browser shows a page the status of an error only if that has the headers of CORS too.
     if origins := checked_origins(auth.cors_origins):
         # Keys travel in headers, never in cookies, so that no origin needs credentials.
         headers = ["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"]
         methods = ["GET", "POST"]
         if config.interfaces.authoring or config.interfaces.studio:
+            # Only the calls of authors need these.
             headers, methods = [*headers, "If-Match"], [*methods, "DELETE"]
         app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=methods, allow_headers=headers)
     if hosts := checked_hosts(auth.allowed_hosts):
         app.add_middleware(AllowedHosts, hosts=hosts)
     if config.process.telemetry:
         app.add_middleware(TraceContext)
+    # Outermost of these: hosts are judged by one header, which must be the one that everybody else reads.
     app.add_middleware(OneReading)

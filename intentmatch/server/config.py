@@ -92,12 +92,14 @@ class Process:
 class Listener:
     """How `intentmatch serve` listens and logs; an app from `create_app` leaves this to its ASGI server."""
 
+    # Until there are keys, everybody who reaches the server may call it.
     host: str = "127.0.0.1"
     """Address to listen on."""
     port: int = 8080
     """Port to listen on; 0 picks a free one."""
     workers: int = 1
     """Processes that answer."""
+    # Without a limit, 1,300 idle sockets used up the open files of a process, which then accepted nobody.
     max_connections: int = 2048
     """Open connections of a process; fewer if its limit of open files cannot be raised that far."""
     max_connections_per_address: int = 512
@@ -112,10 +114,12 @@ class Listener:
     """`text` for people, `json` for machines."""
     log_messages: bool = False
     """Log messages and verdicts."""
+    # examples/deploy stays above this: an orchestrator that kills the process sooner cuts off answers.
     shutdown_seconds: int = 30
     """Seconds for accepted requests to finish after the server is told to stop."""
 
 
+# Spelled out for type checkers; a test compares it with the groups.
 class ServerOptions(TypedDict, total=False):
     """The options that `create_app` takes by name; `ServerConfig` says what they mean."""
 
@@ -176,6 +180,7 @@ def app_config(config: ServerConfig | None, options: Mapping[str, Any]) -> Serve
     Raises `InputError` for an unknown option, and for one that only `intentmatch serve` can honour.
     """
     for name in options:
+        # Taken silently, `tls_cert` would let a program believe that it serves HTTPS.
         if _GROUP_OF.get(name) == "listener":
             raise InputError(f"{name} is an option of `intentmatch serve`; set it in the ASGI server that runs the app")
         if name not in ServerOptions.__annotations__:

@@ -58,11 +58,14 @@ def erase(
         inbox.flush()  # the first message of an inbox may still wait
     messages, answers = (0, 0) if inbox is None or not inbox.has_messages else inbox.erase_all(erasure)
     samples = 0 if candidates is None else candidates.erase(erasure)
+    # The protocol `Store` demands put and pop alone, so that a store of an application may lack this.
     search = getattr(store, "erase", None)  # only some stores can be searched
     questions = search(erasure, conversations) if callable(search) else 0
     entries, left = 0, []
     if workspace is not None:
         try:
+            # Last, and its failure is no error of the call: everything else is gone by
+            # now, which the caller must learn.
             entries = workspace.erase_from_audit(erasure)
         except InputError as error:
             left.append(str(error))
@@ -75,6 +78,7 @@ def conversations_of(prefix: str, bot: str | None) -> tuple[str, ...]:
 
     `prefix` is the path below which the server has `/chat`.
     """
+    # In step with the keys that `routes.chat` and `protocols.dialogflow_session` make.
     return ("",) if bot is None else (f"{prefix}/chat ", f"dialogflow projects/{bot}/")
 
 
@@ -85,6 +89,7 @@ def erase_conversation(
 
     `conversations` as for `erase`.
     """
+    # An author may give the key itself, the session of Dialogflow, or what a client of /chat sends as conversation.
     keys = [conversation, f"dialogflow {conversation}", *(f"{prefix}/chat {conversation}" for prefix in prefixes)]
     return Erased(conversations=sum(store.pop(key) is not None for key in keys if key.startswith(conversations)))
 

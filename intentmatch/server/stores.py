@@ -16,6 +16,7 @@ def store_at(url: str) -> Store:
         from intentmatch.storage.postgres.questions import QuestionStore
 
         return QuestionStore(url)
+    # Each with its own extra: whoever has the one need not install the other.
     from intentmatch.integrations.redis import RedisStore
 
     try:

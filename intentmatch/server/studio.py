@@ -52,6 +52,8 @@ def studio_routes(served: Bot | BotPool, access: Access, *, without_keys: bool) 
 
     async def start(request: Request) -> Response:
         root = str(request.scope.get("root_path", "")).rstrip("/")
+        # A mount begins behind the slash, and the app redirects nothing by itself. The address is relative to the host,
+        # so that no forged Host header gets into it.
         return RedirectResponse(f"{root}{PATH}/", 303)
 
     pages = studio_app(ServedBots(served, access, without_keys=without_keys))
@@ -120,11 +122,13 @@ class ServedBots:
         except ProblemError as error:
             raise InputError(error.details.detail or error.details.title) from error
         if not known or key is None:
+            # The same sentence for a wrong key and for none: a visitor learns nothing about keys.
             raise InputError("This key is not valid.")
         return Visitor(self._access.author(key) or "match", digest_of_key(key))
 
     def seconds_to_wait(self, visitor: Visitor, what: Counted) -> int:
         """Count something that a visitor does. Returns 0, or the seconds to wait if it was too often."""
+        # Without keys there is one visitor, who owns the computer.
         return 0 if visitor.key is None else self._limiters[what].take(visitor.key)
 
     def role(self, visitor: Visitor, bot: str | None) -> Role | None:

@@ -57,8 +57,10 @@ class Access:
         plain = parse_keys(keys, "match", several=several)
         admins = parse_keys(admin_keys, "admin", several=several)
         authors = parse_keys(author_keys, "author", several=several)
+        # A key that many clients have must not open the admin calls by an oversight of the operator.
         if _share_a_key(plain, admins):
             raise InputError("an admin key must differ from all other keys")
+        # With two roles, the audit log could not say who has written.
         if _share_a_key(authors, plain + admins):
             raise InputError("an author key must differ from all other keys")
         self._own = plain + authors + admins
@@ -121,6 +123,7 @@ class Access:
 
     def author(self, presented: Presented, bot: str | None = None) -> str | None:
         """Return the name of the author that a key belongs to, for this bot if one is named; None for other keys."""
+        # Before the keys of authors: an admin key does all that theirs do, but has no owner to name.
         if self.is_admin(presented, bot):
             return ADMIN_NAME
         return next((key.owner for key in self._found(presented, bot) if key.role == "author"), None)
@@ -136,6 +139,7 @@ class Access:
     def knows_from(self, address: str | None, presented: str | None) -> bool:
         """Whether an address presents a key of any kind, as `knows`."""
         known = self.is_known(presented)
+        # A call without a key guesses nothing: it gets 401 at once, however often.
         if presented:
             seconds = self._guesses.note(source_of(address or "").encode(), _digest(presented), right=known)
             if seconds:
@@ -147,6 +151,7 @@ class Access:
         """Count a request for its key, or for its address without one. Raises `ProblemError` (429) for too many."""
         if self._rates is None:
             return
+        # Only a known key has a bucket of its own: with one for each invented key, nobody would be limited.
         caller = _digest(presented) if self.is_known(presented) else _address(request).encode()
         seconds = self._rates.take(caller)
         if seconds:

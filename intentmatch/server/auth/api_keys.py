@@ -36,6 +36,8 @@ class Key(NamedTuple):
 
 def digest_of_key(key: str | None) -> bytes:
     """Return what stands for a key in memory, in place of the key."""
+    # No slow hash: unlike passwords, keys are long and random (the guide makes them with 256 bits),
+    # and this runs for every request.
     return hashlib.sha256((key or "").encode("utf-8", "surrogatepass")).digest()
 
 
@@ -56,6 +58,7 @@ def parse_keys(written: Collection[str], role: Role, *, several: bool) -> tuple[
 
 
 def _author_key(written: str, *, several: bool) -> Key:
+    # The bot stands first: neither a bot nor a name can hold the separator after it, but a key may hold both.
     bot, separator, rest = written.partition(":") if several else (ANY_BOT, ":", written)
     name, equals, key = rest.partition("=")
     if not (bot and separator and name.strip() and equals and key):
@@ -66,6 +69,7 @@ def _author_key(written: str, *, several: bool) -> Key:
 
 def checked(keys: Collection[str]) -> tuple[str, ...]:
     """Return the keys as a tuple. Raises `InputError` for one that no header could carry."""
+    # A string is a collection too: each of its letters would be a key.
     if isinstance(keys, str):
         raise InputError("keys must be a list of keys, not one string")
     if not all(key and key.isascii() and key.isprintable() for key in keys):

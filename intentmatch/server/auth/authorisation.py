@@ -38,6 +38,7 @@ class GuardedRoute(APIRoute):
         if security in (ADMIN["security"], AUTHOR["security"]):
             role = "admin" if security == ADMIN["security"] else "author"
 
+        # Before FastAPI reads the body, so that nobody without a key can fill the memory with bodies.
         async def guarded(request: Request) -> Response:
             admit(request, role)
             return await handle(request)
@@ -49,12 +50,14 @@ def admit(request: Request, role: Role = "match") -> None:
     """Check and count a request of our own API. Raises `ProblemError` unless its key has the role that is needed."""
     access = _access(request)
     restricted = role != "match"
+    # Nothing to check and nothing to count, which most private servers have for every message.
     if access.open_to_all and not restricted:
         return
     bot = request.path_params.get("bot")
     if role == "admin" and not access.has_admin_keys:
         detail = "Admin calls are off. Start the server with an admin key to turn them on."
         raise ProblemError(ProblemDetails.for_status(403, detail))
+    # Also where all other calls are open: or a page of another site could write through an author's browser.
     if restricted and not (access.has_author_keys or access.has_admin_keys):
         detail = "Calls of authors always need a key, and this server has none. Start it with one, such as "
         detail += f"{AUTHOR_KEYS}=NAME=KEY, and send that as Authorization: Bearer KEY or {KEY_HEADER}: KEY."
@@ -62,8 +65,11 @@ def admit(request: Request, role: Role = "match") -> None:
     key = presented(request)
     asks_for_key = restricted or access.has_keys
     known = asks_for_key and access.knows(request, key)
+    # 403 and not 401: the key is valid, for other bots, and sending it again changes
+    # nothing (RFC 9110, section 15.5.4).
     if known and not access.is_known(key, bot):
         raise ProblemError(ProblemDetails.for_status(403, NOT_FOR_THIS_BOT))
+    # The order matters: `authorised` would count a wrong key a second time.
     if (asks_for_key and not known) or not authorised(request, key):
         detail = f"This call needs a valid key, as Authorization: Bearer KEY or {KEY_HEADER}: KEY."
         raise ProblemError(ProblemDetails.for_status(401, detail), _CHALLENGE)
@@ -106,6 +112,7 @@ def authorised(request: Request, presented: str | None) -> bool:
     keys.
     """
     access = _access(request)
+    # Protocols learn the bot from the body, and `allowed` is asked only then.
     request.state.presented = presented
     if access.has_keys and not access.knows(request, presented):
         return False

@@ -30,6 +30,7 @@ class DatabaseKeys:
         self._address = address
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
+        # In the constructor, so that an address without a database stops the start in place of refusing every caller.
         self._look()
 
     def start(self) -> None:
@@ -54,6 +55,7 @@ class DatabaseKeys:
                 try:
                     self._look()
                 except DatabaseError as error:
+                    # A warning would come once a second. The bots are in the same database, and report its loss once.
                     _log.debug("the keys cannot be read now: %s", error)
                 news.wait(_SECONDS_BETWEEN_LOOKS)
         finally:

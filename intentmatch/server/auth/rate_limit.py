@@ -41,6 +41,7 @@ class RateLimiter:
         now = self._clock()
         left = self._left(caller, now)
         allowed = left >= 1.0
+        # Taken out first, so that it comes last: a dict keeps the place of a key that it has.
         self._buckets.pop(caller, None)
         self._buckets[caller] = (left - allowed, now)
         if len(self._buckets) > _MAX_CALLERS:
@@ -57,4 +58,5 @@ class RateLimiter:
         return min(self._capacity, left + (now - then) * self._per_second)
 
     def _wait(self, left: float) -> int:
+        # Retry-After has whole seconds, and 0 would invite the next refusal.
         return max(1, math.ceil((1.0 - left) / self._per_second))

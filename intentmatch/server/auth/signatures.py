@@ -50,10 +50,12 @@ class Signature:
         # Digits only: `int` reads more, and the text itself is signed.
         if not (seconds.isascii() and seconds.isdecimal() and len(seconds) <= len("99999999999")):
             raise _refused(f"The header {self.time_header} must hold the time of the signature, in seconds since 1970.")
+        # Before the body is read. In both directions, because the clock of the sender may be ahead.
         if abs(self.clock() - int(seconds)) > WINDOW:
             raise _refused(f"The signature is older than {WINDOW} seconds, or from the future.")
         body = await request.body()
         given = request.headers.get(self.signature_header, "")
+        # As bytes: compare_digest takes ASCII strings alone, and a header may hold anything.
         if not hmac.compare_digest(given.encode("utf-8", "surrogatepass"), self.sign(seconds, body).encode()):
             raise _refused(f"The header {self.signature_header} does not hold the signature of this body.")
         return body

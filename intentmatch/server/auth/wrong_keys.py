@@ -31,6 +31,7 @@ class WrongKeys:
         """Note a presented key by its digest. Returns 0, or the seconds for which the key must not be considered."""
         if right:
             use = address, key
+            # A key that was in use here before goes on, whoever guesses from the same address.
             if use not in self._used and (seconds := self._limiter.seconds_to_wait(address)):
                 return seconds
             self._used[use] = None

@@ -42,6 +42,7 @@ from intentmatch.server.routes.schemas.problem_details import ProblemDetails
 
 _NO_OPTIONS = MatchOptions()
 _BUSY = "urn:intentmatch:busy"
+# So many bots at once at most, each with one batch; messages to others wait in their queues.
 _THREADS = 8
 # Inline matches are at most this slow and this long: a few matrix products for a message that is not a document.
 _INLINE_SECONDS = 0.002
@@ -109,6 +110,7 @@ class _MatcherQueue:
         if not isinstance(said, str) or len(said) > _INLINE_CHARACTERS:
             return False
         registry = matcher.registry
+        # Looked up once for each registry: this runs for every message.
         if self._uniform is None or self._uniform[0] is not registry:
             # A reranker, or a slot, makes some messages take much longer than others.
             slots = any(intent.slots for intent in registry)
@@ -132,6 +134,7 @@ class BatchQueue:
     def __init__(self, config: Batching, metrics: Metrics) -> None:
         self._config = config
         self.metrics = metrics
+        # Weak: the queue of a bot that was unloaded goes with its matcher.
         self._queues: WeakKeyDictionary[Matcher, _MatcherQueue] = WeakKeyDictionary()
         self._length = 0
         self._seconds_in_parts = 0.0
@@ -152,6 +155,7 @@ class BatchQueue:
         if queue is None:
             queue = self._queues[matcher] = _MatcherQueue()
         message = _Message(said, options, loop.create_future())
+        # Never past messages that wait for a thread already.
         if queue.worker is None and queue.matches_inline(matcher, said):
             self._match_inline_soon(matcher, queue, [message])
             return await message.answer
@@ -189,6 +193,7 @@ class BatchQueue:
         client: asyncio.Task[None] | None = None
         size = self._config.max_together
         try:
+            # Once without a message too: `work` refuses wrong options of an empty batch as well.
             while True:
                 started = time.perf_counter()
                 part = messages[len(messages) - left :][:size]
@@ -197,6 +202,7 @@ class BatchQueue:
                 self._lengthen(-len(part))
                 if not left:
                     return results
+                # A coarse clock, such as the one of Windows, may see no time pass; the next line divides by this.
                 self._seconds_in_parts = max(1e-6, time.perf_counter() - started) / len(part)
                 size = max(self._config.max_together, int(_PART_SECONDS / self._seconds_in_parts))
                 # Only a batch that takes several parts pays for following its client.
@@ -274,6 +280,7 @@ class BatchQueue:
 
     async def _watch(self, queue: _MatcherQueue, waiting: _Waiting, receive: Receive | None) -> None:
         """Refuse a message whose client disconnects, or whose batch does not start in time."""
+        # Without the body of a request, nothing tells of a disconnect: only the time limit is left.
         gone = asyncio.Event().wait() if receive is None else _disconnect(receive)
         try:
             await asyncio.wait_for(gone, self._config.max_wait - _UNWATCHED_SECONDS)

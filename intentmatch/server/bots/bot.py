@@ -75,6 +75,7 @@ class Bot:
         `reloads_seen` is the count of `reloads` when a ready-made matcher was loaded.
         """
         self._source = source
+        # Here and not in `load`: what the YAML names on disk when the server starts counts as the operator's word.
         self._settings = {} if isinstance(source, Matcher) else served_settings({}, named_on_disk(source))
         self.name = name
         """The name of a bot of a pool."""
@@ -137,6 +138,7 @@ class Bot:
         matcher = self.matcher_for(conversation)
         try:
             yield matcher.snapshot()
+        # The caller's mistakes, a full queue and a client that has gone say nothing about the bot.
         except (InputError, ProblemError, ClientDisconnect):
             raise
         except Exception:
@@ -159,11 +161,14 @@ class Bot:
         if self.candidate is not None and (chosen := self.candidate.matcher_for(conversation)) is not None:
             try:
                 answer = await self._queue.match(chosen, message, options)
+            # A full queue or a client that has gone is not the candidate's fault, and the other
+            # registry would fare no better.
             except (ProblemError, ClientDisconnect):
                 raise
             except Exception as error:  # noqa: BLE001 - such as a name in `allowed` that only the present one has
                 self.candidate.failed(error)
         if answer is None:
+            # The queue takes a snapshot of its own; this one is for noting failures.
             with self.snapshot_for():
                 answer = await self._queue.match(self.matcher, message, options)
         self.record([answer.result], answer.registry, options, conversation, [message])
@@ -188,6 +193,7 @@ class Bot:
                 )
 
             results = await self.in_parts(messages, match)
+        # In a thread, since it writes to the inbox: hundreds of messages would hold up the event loop.
         await asyncio.to_thread(self.record, results, snapshot.registry, options, None, messages)
         return results
 
@@ -224,12 +230,15 @@ class Bot:
         with self.snapshot_for() as snapshot:
             if utterance := next(iter(snapshot.registry.utterances), None):
                 snapshot.match(_probing(utterance), language=utterance.language)
+            # An inbox that cannot be opened fails every call after its message was
+            # matched: the probe must see that too.
             Inbox.from_settings(snapshot.settings, self.matcher.address)
 
     def _warm_up(self) -> None:
         """Send messages of every language, and of every intent with slots, through all stages."""
         with self.snapshot_for() as snapshot:
             registry = snapshot.registry
+            # Each language and each kind of slot loads its tables on first use, for which the first callers would wait.
             tried = {utterance.language: utterance for utterance in registry.utterances}
             slotted = [intent.all_utterances[0] for intent in registry if intent.slots]
             for utterance in (*tried.values(), *slotted):
@@ -244,6 +253,7 @@ class Bot:
         if not isinstance(self._source, Matcher):
             self._matcher = await asyncio.to_thread(partial(Matcher.load, self._source, **self._settings))
             self.files.loaded_at = time.time()
+        # For this load and for each later one: an author's edit must not bring in what the start would refuse.
         self.matcher.require(self._check)
         await asyncio.to_thread(self._warm_up)
         self._warming = False
@@ -267,12 +277,15 @@ class Bot:
             await self.candidate.close()
         await asyncio.to_thread(self.files.close)
         if self._inbox is not None:
+            # Last, when nothing above records messages any more.
             await asyncio.to_thread(self._inbox.flush)
 
     @property
     def inbox(self) -> Inbox | None:
         """The inbox that the settings in use ask for; None if it is off."""
         settings = self.matcher.settings
+        # Settings are a new value after each reload: asked for every message, the identity is cheap. Only if these four
+        # differ is there a new inbox, because the old one may hold messages that are not written yet.
         if settings is not self._inbox_settings:
             names = ("inbox", "inbox_keep", "inbox_mode", "inbox_sample")
             if any(getattr(settings, name) != getattr(self._inbox_settings, name) for name in names):
@@ -293,6 +306,7 @@ class Bot:
         With the `options` of the match, a candidate matches the messages too: those of the results, unless `messages`
         were matched, such as hypotheses from speech.
         """
+        # Becomes the header X-Registry-Fingerprint, by which callers of a canary tell the registries apart.
         if (answered := answered_by.get()) is not None:
             answered.fingerprint = registry.fingerprint
         self.metrics.matched(results, self.name)

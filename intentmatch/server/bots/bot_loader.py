@@ -72,12 +72,14 @@ class BotLoader:
             if (old := pooled.failure) and old.content == found and now < old.tried_at + _SECONDS_BETWEEN_TRIES:
                 pooled.failure = LoadFailure(old.details, found, old.tried_at, now)
                 return old.details
+            # Read before the files: a reload that is requested while they load must be followed afterwards.
             reloads_seen = 0 if self._reloads is None else self._reloads.requested
             bot = self._bot(pooled.name, await self._in_thread(partial(self._matcher, pooled)), reloads_seen)
             await bot.load()
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one bot must not affect the others
             now = time.monotonic()
             pooled.failure = LoadFailure(_details(pooled.name, error), found, now, now)
+            # The author's mistakes need no traceback.
             unexpected = None if isinstance(error, IntentMatchError) else error
             _log.warning("the bot %s cannot be loaded: %s", pooled.name, error, exc_info=unexpected)
             return pooled.failure.details
@@ -87,6 +89,7 @@ class BotLoader:
 
     def unloadable(self, name: str, registry: Registry) -> Problem | None:
         """Return why a new bot with this registry could not be loaded; None if it could. For a thread."""
+        # Then it takes the settings of all bots, which the start has tried.
         if not registry.settings:
             return None
         path = self._folder.path
@@ -95,6 +98,7 @@ class BotLoader:
         check = partial(Inbox.from_settings, address=address)
 
         def load(small: Registry) -> None:
+            # From the pool: a trial must not load a second copy of a model of several gigabytes.
             RegistrySource(
                 small, settings, load_encoder=models.encoder, load_reranker=models.reranker, check=check
             ).engine(None)

@@ -74,6 +74,8 @@ class DailyDrift:
         found = None
         if inbox.claim_drift(due.timestamp()):
             for _ in range(_TRIES):
+                # An erasure after this moment may be about answers that were read:
+                # `put_drift` then refuses the findings.
                 read = time.time()
                 answers = self._answers(inbox.sampled())
                 found = find_drift(*split_last_day(answers, end=due))
@@ -85,6 +87,7 @@ class DailyDrift:
     def _answers(self, sample: Sequence[SampledAnswer]) -> list[Answered]:
         """Answer the sampled messages with the registry in use; those without a text stay as they were answered."""
         matcher = self._matcher()
+        # The registry in use answers both sides: an edit in between would otherwise look like users who changed.
         messages = [(one.text, one.time) for one in sample if one.text is not None]
         found = [
             Answered("", one.time, one.verdict, one.intent, one.language, one.confidence)
@@ -104,10 +107,13 @@ class DailyDrift:
         for finding in found.findings:
             _log.warning("%sdrift: %s", about, finding.text)
         webhook = self._matcher().settings.drift_webhook
+        # No news are not sent: a webhook that speaks every day is soon ignored.
         if webhook == "off" or not found.findings:
             return
         content = to_dict(found) | ({} if self._name is None else {"bot": self._name})
         body = json.dumps(content, ensure_ascii=False).encode()
+        # The claim is taken, so that nobody else would send it tomorrow: a webhook that is
+        # restarting must not lose a day.
         for seconds in (*SECONDS_BEFORE_RETRIES, None):
             try:
                 await asyncio.to_thread(send, webhook, body)
@@ -132,4 +138,5 @@ def last_due(time_of_day: str, now: datetime) -> datetime:
     """Return when a check at this time of day, such as `06:30` in UTC, was last due."""
     hour, minute = map(int, time_of_day.split(":"))
     due = now.replace(hour=hour, minute=minute, second=0, microsecond=0)
+    # Also after the time of day, so that a server that was down then makes up for it.
     return due if due <= now else due - timedelta(days=1)

@@ -64,6 +64,8 @@ class BotFolder:
             name = _bot_name(entry, is_folder)
             if name is None:
                 if _is_yaml_file(entry, is_folder):
+                    # Left alone, it would look served: whoever adds a bot as a single file
+                    # learns here why nothing answers.
                     problems.append(_stray(entry))
             elif not VALID_NAME.fullmatch(name):
                 message = f"{name!r} is not a valid name for a bot"
@@ -100,6 +102,7 @@ class BotFolder:
             raise InputError(NEEDS_DATABASE)
         if settings.require_signature != "off" and not Path(settings.require_signature).is_file():
             raise InputError(f"there is no key {settings.require_signature}, which `require_signature` names")
+        # An own loader decides itself which encoders there are.
         if self.load_encoder is None:
             check_kind(settings)
 
@@ -131,6 +134,7 @@ class BotFolder:
     def preloaded(self, names: Collection[str]) -> list[str]:
         """Return the bots to load at the start. Raises `InputError` for a pattern that matches none."""
         for pattern in self.preload:
+            # fnmatch would ignore case on Windows, and there alone.
             if not any(fnmatchcase(name, pattern) for name in names):
                 raise InputError(f"no bot to load at the start matches {pattern!r}; the bots are {', '.join(names)}")
         return [name for name in names if any(fnmatchcase(name, pattern) for pattern in self.preload)]
@@ -162,6 +166,7 @@ def is_bot_folder(path: str | os.PathLike[str]) -> bool:
     Any other folder is one registry, which may have its YAML in subfolders.
     """
     folder = Path(path)
+    # The path `.` has no name of its own.
     if (folder.name or folder.absolute().name) != NAME or not folder.is_dir():
         return False
     entries = _entries(folder)

@@ -61,6 +61,7 @@ class FollowedFiles:
     @property
     def stale_since(self) -> float | None:
         """Since when newer files may exist that are not in use, in seconds since the epoch; None if they are in use."""
+        # Only the watch of a database can lose what it watches.
         away = getattr(self._watch, "away_since", None)
         known = (self._invalid_since if self.error else None, away, self._newer_files.since)
         return min((since for since in known if since is not None), default=None)
@@ -76,6 +77,7 @@ class FollowedFiles:
         Raises `ProblemError` if they are invalid; the last valid registry then stays active.
         """
         if self._reloads is not None:
+            # This process reloads at once and must not do so again when it sees the counter grown.
             self._reloads_seen = self._reloads.request()
         return await self._reload_here()
 
@@ -114,6 +116,7 @@ class FollowedFiles:
                 self._watch.reload()
         except DatabaseError as error:  # `stale_since` tells it while it lasts
             self._metrics.reloaded(self._name, ok=False)
+            # Not noted as an error of the files, which may be valid.
             raise from_lost_database(error) from error
         except Exception as error:
             self._note_error(from_failed_reload(error))
@@ -136,6 +139,7 @@ class FollowedFiles:
         self._note_error(from_invalid_files(problems))
 
     def _note_error(self, details: ProblemDetails) -> None:
+        # Later failures keep the time of the first: since then the files in use are not the newest.
         if self.error is None:
             self._invalid_since = time.time()
         self.error = details

@@ -38,10 +38,12 @@ def why_not(
     try:
         load(_smallest(registry, in_database=in_database))
     except DatabaseError:
+        # The files may be valid: whoever asked is told to try again, and not that the settings are wrong.
         raise
     except Exception as error:  # noqa: BLE001 - such as one of a model's library
         expected = isinstance(error, IntentMatchError)
         if not expected:
+            # Its text may hold paths or addresses of the server, which authors must not see.
             _log.warning("the settings of an edit cannot be loaded: %s", error, exc_info=True)
         reason = f"{error}" if expected else "see the log of the server"
         place = registry.setting_locations.get(changed[0], NOWHERE) if changed else NOWHERE

@@ -22,6 +22,7 @@ class NewerFiles:
 
     def look(self, matcher: Matcher) -> None:
         """Look at the files, unless somebody has just done so. Takes a `stat` for each file that did not change."""
+        # A probe must not wait for a look that hangs on a slow disk; what is known already answers it.
         if not self._lock.acquire(blocking=False):
             return
         try:

@@ -66,6 +66,7 @@ class BotPool:
         """
         self.metrics = queue.metrics
         self._folder = folder
+        # Bots are loaded on their first call: without this, a server that can load none would start and say ready.
         folder.check_settings()
         # Least recently used first.
         self._entries = {name: PooledBot(name, path) for name, path in folder.bots().items()}
@@ -108,6 +109,7 @@ class BotPool:
 
     async def bot(self, name: str) -> Bot:
         """Return the bot of this name, loaded. Raises `ProblemError`: 404 for an unknown one, 503 for a broken one."""
+        # No look at the disk for paths that crawlers guess.
         if name not in self._entries and VALID_NAME.fullmatch(name):
             await self._look_for_new()
         entry = self._entries.get(name)
@@ -116,7 +118,9 @@ class BotPool:
             raise ProblemError(ProblemDetails.for_status(404, detail))
         found = await self._bot_or_problem(entry)
         if isinstance(found, ProblemDetails):
+            # So often the files of a broken bot are compared with those that failed.
             raise ProblemError(found, {"Retry-After": str(round(_SECONDS_BETWEEN_LOOKS))})
+        # While this waited, the bot may have been removed: marking it as used would bring it back.
         if self._entries.get(name) is entry:
             self._mark_used(entry)
         return found
@@ -156,6 +160,7 @@ class BotPool:
         Raises `ProblemError` (403), and what `bot` raises.
         """
         name = request.path_params["bot"] if name is None else name
+        # Before the bot is looked up, so that a key learns nothing about the names of other bots.
         if not allowed(request, name):
             raise ProblemError(ProblemDetails.for_status(403, NOT_FOR_THIS_BOT))
         return await self.bot(name)
@@ -180,6 +185,8 @@ class BotPool:
             raise ProblemError(ProblemDetails.for_status(503, detail, kind=WARMING))
         for entry in self._loaded():
             if entry.bot is not None:
+                # Probes need no key, but reasons may hold names of a bot's files. The
+                # state of the bot keeps the failure.
                 await asyncio.gather(entry.bot.ready(with_reasons=False), return_exceptions=True)
         await asyncio.to_thread(self.look_for_newer_files)
         states = [entry.state for entry in self._all()]
@@ -254,6 +261,7 @@ class BotPool:
             return
         loaded = self._loaded()
         taken = sum(entry.taken for entry in loaded)
+        # The most recently used one: unloading the bot that answers would load it again at once.
         keep = keep or (loaded[-1] if loaded else None)
         for entry in loaded:
             if taken <= most * 1e6:
@@ -268,6 +276,7 @@ class BotPool:
         """Forget a loaded bot; answers it has begun are still finished."""
         bot, entry.bot = entry.bot, None
         if bot is not None:
+            # Kept until it ends: asyncio holds tasks weakly, and one without a reference may vanish midway.
             closing = asyncio.create_task(bot.close())
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
@@ -275,6 +284,7 @@ class BotPool:
     async def _keep_looking(self) -> None:
         while True:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            # Whatever goes wrong in one look, the next one must come.
             await asyncio.gather(self.look(), return_exceptions=True)
 
     async def _look_for_new(self) -> None:
@@ -298,6 +308,7 @@ class BotPool:
             self._last_warning = ""
             self._update(found)
         loaded = [(entry, entry.bot.matcher) for entry in self._loaded() if entry.bot is not None]
+        # Walking through all objects of a matcher takes too long for the event loop.
         await asyncio.to_thread(_measure, loaded)
         self._make_room()
 
@@ -312,6 +323,7 @@ class BotPool:
     def _add(self, found: Mapping[str, Path | Address]) -> None:
         for name, path in found.items():
             old = self._entries.get(name)
+            # A bot may change between a folder and an artefact of the same name.
             if old is not None and old.path == path:
                 continue
             self._entries[name] = PooledBot(name, path)

@@ -51,5 +51,6 @@ def _in_a_thread(trial: Callable[[], None]) -> Future[None]:
         else:
             future.set_result(None)
 
+    # No executor: Python waits for its threads at exit, and would never end beside a model that hangs.
     threading.Thread(target=run, name="probe", daemon=True).start()
     return future

@@ -64,6 +64,8 @@ class ReloadCounter:
     def request_on_hangup(self) -> None:
         """Let SIGHUP to this process request a reload, on systems that have it."""
         if hasattr(signal, "SIGHUP"):
+            # The handler may interrupt `request` in the main thread: the lock of a shared
+            # value lets its owner in again.
             signal.signal(signal.SIGHUP, lambda *_: self.request())
 
 

@@ -48,6 +48,8 @@ class BodyLimit:
             return
         coding = Headers(scope=scope).get("content-encoding", "identity").strip()
         if coding.lower() not in ("", "identity"):
+            # Nothing below unpacks a body, and a complaint about its JSON would hide the cause. RFC 7694, section 3,
+            # asks for the header, which says what is accepted.
             await response(scope, _compressed(coding), {"Accept-Encoding": "identity"})(scope, receive, send)
             return
         if _announced(scope) > self.max_bytes:
@@ -65,8 +67,11 @@ class BodyLimit:
             with anyio.move_on_after(end - time.monotonic()):
                 message = await receive()
             if message is None:
+                # What is still to come of the body would otherwise be waited for before the
+                # next request of the connection.
                 raise ProblemError(self._too_slow(), {"Connection": "close"})
             received += len(message.get("body", b""))
+            # Counted as well as announced: chunked bodies announce nothing.
             if received > self.max_bytes:
                 raise ProblemError(self._too_large())
             complete = not message.get("more_body", False)
@@ -117,6 +122,7 @@ def _two_readings(scope: Scope) -> str | None:
     names = [name for name, _ in scope["headers"]]
     if _FRAMINGS.issubset(names):
         return "The request has both Content-Length and Transfer-Encoding; send one of them."
+    # `AllowedHosts` and the app go by one of them, a cache in front perhaps by the other.
     if names.count(b"host") > 1:
         return "The request has more than one Host header; send one."
     return "The path has the character 0." if "\0" in scope["path"] else None
@@ -135,9 +141,11 @@ class AllowedHosts:
             await self.app(scope, receive, send)
             return
         if scope["type"] == "websocket":
+            # ASGI lets an app close a socket only once it has seen the connect. 1008 is a policy violation (RFC 6455).
             await receive()
             await send({"type": "websocket.close", "code": 1008})
             return
+        # Misdirected Request (RFC 9110, section 15.5.20): the client may ask again, at the right host.
         details = ProblemDetails.for_status(421, "The server does not answer for this host.")
         await response(scope, details)(scope, receive, send)
 
@@ -157,6 +165,7 @@ class SecurityHeaders:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = dict(message.get("headers", ()))
+                # RFC 6797, section 7.2, forbids that header over plain HTTP.
                 ours = (*_HEADERS, _ONE_YEAR_OF_HTTPS) if scope.get("scheme") == "https" else _HEADERS
                 message["headers"] = [*message.get("headers", ()), *(each for each in ours if each[0] not in given)]
             await send(message)
@@ -196,5 +205,6 @@ def _announced(scope: Scope) -> int:
 def _host(scope: Scope) -> str:
     """The host of the request, without its port and the brackets of an IPv6 address."""
     host = Headers(scope=scope).get("host", "").lower()
+    # The last group of an address in brackets keeps its bracket, so that `[::1]` does not lose it as a port.
     name, _, port = host.rpartition(":")
     return (name if port.isdecimal() else host).strip("[]")

@@ -186,6 +186,7 @@ def unreadable(error: ValueError | RecursionError) -> str:
 
 def response(scope: Scope, details: ProblemDetails, headers: Mapping[str, str] | None = None) -> Response:
     """Return a problem in the shape that clients of this path expect."""
+    # Behind a proxy that serves the app below a path, Starlette leaves that path in front.
     path = scope["path"].removeprefix(scope.get("root_path", ""))
     for paths, shape in scope["app"].state.shapes:
         if paths.fullmatch(path):
@@ -200,6 +201,8 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
     # types the error of a handler as Exception.
     found: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else ()
     declared = request.headers.get("content-type", "")
+    # FastAPI takes a body that is not declared as JSON for bytes, and then complains that it is no object: the missing
+    # header is the cause. If it found invalid JSON or no body, it has looked, and the header was right.
     in_body = any(each["loc"][:1] == ("body",) for each in found)
     if in_body and not {each["type"] for each in found} & {"json_invalid", "missing"} and not is_json(declared):
         return response(request.scope, unsupported_media_type(declared))
@@ -215,6 +218,7 @@ async def _http(request: Request, error: Exception) -> Response:
     if status == 404:
         detail = "There is nothing at this path. /docs lists all calls."
     elif status == 405:
+        # RFC 9110, section 15.5.6: a 405 must say which methods there are.
         allowed = _methods(request) or (headers or {}).get("Allow", "other methods")
         headers = {**(headers or {}), "Allow": allowed}
         detail = f"This path does not support {request.method}, only {allowed}."
@@ -242,6 +246,7 @@ async def _intentmatch(request: Request, error: Exception) -> Response:
         return response(request.scope, ProblemDetails.for_status(422, str(error), [item]))
     if isinstance(error, UnavailableError):
         return response(request.scope, ProblemDetails.for_status(503, str(error)))
+    # Any other error of ours is a defect: the caller sees its sentence, the log has the traceback.
     _log.error("%s %r failed", request.method, request.scope["path"], exc_info=error)
     return response(request.scope, ProblemDetails.for_status(500, str(error)))
 
@@ -249,6 +254,7 @@ async def _intentmatch(request: Request, error: Exception) -> Response:
 def _key_at_fault(request: Request, error: UnknownNameError) -> str:
     """The key of the request that holds the unknown name."""
     if error.kind == "slot":
+        # The library says which name is unknown but not in which argument it stood; the route has noted that.
         return ".slots" if error.name in request.state.names["slots"] else ".others"
     if request.scope["path"].endswith("/fill"):
         return ".intent"
@@ -286,5 +292,6 @@ def is_json(content_type: str) -> bool:
 def _error_item(found: Mapping[str, Any]) -> ErrorItem:
     location = ".".join(map(str, found["loc"])) or "body"
     if len(location) > _MAX_LOCATION:
+        # A location holds keys of the body, which may be as long as the body.
         location = f"{location[:_MAX_LOCATION]}…"
     return ErrorItem(location=location, message=_MESSAGES.get(found["type"], found["msg"]), rule=found["type"])

@@ -34,6 +34,7 @@ class RelativePaths:
         words = path.split("/")
         if self._several and _BOTS in words[:-1]:
             name = words[words.index(_BOTS) + 1]
+            # A name from the path of a request may be anything: those that would lead out of the folder name none.
             return [os.path.join(base, name), base] if name not in ("", ".", "..") else [base]  # noqa: PTH118
         return [base]
 

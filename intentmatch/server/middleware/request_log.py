@@ -74,6 +74,7 @@ class RequestLog:
         request_id.set(identity)
         answered = AnsweredBy()
         answered_by.set(answered)
+        # Stays if the app sends no response at all.
         status = CLIENT_GONE
         start = time.perf_counter()
 
@@ -93,6 +94,7 @@ class RequestLog:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = scope.get("route")
+        # The route and not the path: a label for each path that somebody tries would fill the memory of Prometheus.
         self.metrics.answered(getattr(route, "path", _NO_ROUTE), status, seconds)
         if not _log.isEnabledFor(logging.INFO):
             return

@@ -35,6 +35,7 @@ WITH_EXAMPLES = (
     "durations",
     "days",
     "weekdays",
+    "last_weekdays",
     "months",
     "weekday_moves",
     "day_parts",
@@ -137,6 +138,7 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
     # Days and times.
     "days": map_of(_DAYS),
     "weekdays": list_of(words_in(7)),
+    "last_weekdays": list_of(words_in(7)),
     "months": words_in(12),
     "weekday_moves": map_of(_DAYS),
     "day_parts": map_of(_DAY_PART),

@@ -1,4 +1,4 @@
-"""Slots of kind "time": times of day in digits, or in the words of eighteen languages.
+"""Slots of kind "time": times of day in digits, or in the words of nineteen languages.
 
 "18:30" is a time in every language. An hour alone is a time only with a word before it ("um 8"), after it ("18 Uhr",
 "18h") or with a part of the day ("6pm", "6 вечера", "下午6点"). Without a part of the day, it is on the 24-hour clock.
@@ -34,6 +34,8 @@ _ANYWHERE = ClockWords(morning="am|a.m.", afternoon="pm|p.m.")
 _DAY = 24 * 60
 _MIDNIGHTS = ("0", "00")
 _MIDNIGHT = 24
+_LEAST_MINUTES = 5
+"""Fewer in words are said with a nought, or are no minutes."""
 _QUARTER = "ceyrek"
 """Turkish for a quarter, where other languages have a word with its preposition."""
 _NOT_A_RANGE = "(?<!from )(?<!between )"
@@ -139,7 +141,9 @@ def _patterns(language: str) -> _HourPatterns:
     in_words = _any_of(word for word, number in numbers.items() if number % 5 == 0)
     few = f"(?:[1-5]?[05]|{in_words})(?![:.h0-9])"
     to = f"{_any_of(past)}|(?<=[^0-9] )(?:{_any_of(phrases.past_words)})"
-    minute = rf"[0-5][0-9]|[{NUMERALS}]{{1,3}}(?= ?分)|{_any_of(numbers)}"
+    # "Acht Uhr vier" goes on with people or tickets.
+    minute_words = _any_of(word for word, number in numbers.items() if number >= _LEAST_MINUTES)
+    minute = rf"[0-5][0-9]|[{NUMERALS}]{{1,3}}(?= ?分)|{minute_words}"
     before, after = phrases.before.split("|"), phrases.after.split("|")
     clock = re.compile(
         rf"(?:(?P<before>{_any_of(before)}) )?"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import calendar
 import importlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -35,7 +35,9 @@ _NEVER = "(?!)"
 _MORE_DAYS = Table[Mapping[str, int]]("days")
 # Forms of Monday to Sunday that CLDR lacks: "from Friday to Sunday", "by Thursday".
 _MORE_WEEKDAYS = Table[tuple[str, ...]]("weekdays")
-# Cases of January to December that CLDR lacks: "in December".
+# The last such day of Monday to Sunday, where that is a word: "i fredags".
+_LAST_WEEKDAYS = Table[tuple[str, ...]]("last_weekdays")
+# Cases and spellings of January to December that CLDR lacks: "in December".
 _MORE_MONTHS = Table[str]("months")
 _MONTH_FIRST = frozenset(["en-US", "en-PH", "fil"])
 """Regions, and languages without a file, that write the month before the day (11/22)."""
@@ -75,17 +77,16 @@ def date_words(language: str) -> DateWords | None:
         for word, number in simplification.items()
         if word.isalpha() and number.isdecimal()
     }
-    months = {
-        bare(name): number for number, month in enumerate(_MONTHS, 1) for name in info[month] if _names_a_month(name)
-    }
+    months = {name: number for number, month in enumerate(_MONTHS, 1) for name in _names_of_a_month(info[month])}
+    more = _MORE_MONTHS.get(base_language(language), "").split()
+    months |= {text: number for number, name in enumerate(more, 1) if (text := bare(name))}
     return DateWords(ListFinder(_names(language, info)), _spans(info, numbers), numbers, _days(info, months), months)
 
 
 def month_names(language: str) -> Mapping[str, int]:
     """Return the names of the months in a language, in bare form, with their numbers."""
     words = date_words(language)
-    more = _MORE_MONTHS.get(base_language(language), "").split()
-    return {} if words is None else {**words.months, **{bare(name): number for number, name in enumerate(more, 1)}}
+    return {} if words is None else words.months
 
 
 @lru_cache(maxsize=64)
@@ -123,6 +124,8 @@ def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
     names += [Name(f"day {days}", text) for text, days in days_of_parts(base_language(language)).items()]
     for cases in _MORE_WEEKDAYS.get(base_language(language), ()):
         names += [Name(f"next {number}", text) for number, text in enumerate(cases.split())]
+    for cases in _LAST_WEEKDAYS.get(base_language(language), ()):
+        names += [Name(f"last {number}", text) for number, text in enumerate(cases.split())]
     for number, day in enumerate(_WEEKDAYS):
         texts = [*info[day], *relative.get(f"this {day}", ()), *relative.get(f"next {day}", ())]
         shortest = {text: _SHORTEST_WEEKDAY if kind(bare(text)[:1] or " ") == "letter" else 2 for text in texts}
@@ -174,9 +177,14 @@ def _any_of(texts: Collection[str]) -> str:
     return "|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or _NEVER
 
 
-def _names_a_month(name: str) -> bool:
-    text = bare(name)
-    return len(text) > 2 and not any(map(str.isdigit, text))
+def _names_of_a_month(names: Iterable[str]) -> list[str]:
+    """Return the names of a month, in bare form, without those that are too short: "me", "du".
+
+    In scripts from Devanagari to Ethiopic a letter is a syllable, so that May may have two.
+    """
+    texts = [text for name in names if not any(map(str.isdigit, text := bare(name)))]
+    longest = max(map(len, texts), default=0)
+    return [text for text in texts if len(text) > 2 or (len(text) == longest and "\u0900" <= text < "\u1400")]
 
 
 @lru_cache(maxsize=256)

@@ -45,6 +45,8 @@ class Patterns(NamedTuple):
     """Words behind a range whose ends `both` joins."""
     number_before: re.Pattern[str]
     number_both: re.Pattern[str]
+    number_ended: re.Pattern[str]
+    """The first end of a range that a word behind it ends: "9 और 11 बजे के बीच"."""
     number_behind: re.Pattern[str]
     both_number: re.Pattern[str]
     hours_before: re.Pattern[str]
@@ -98,6 +100,7 @@ def _patterns(language: str) -> Patterns:
         re.compile(f" ?{ended}"),
         re.compile(f"{number}{to}$"),
         re.compile(f"{opened}{number}{both}$"),
+        re.compile(f"{number}{both}$"),
         re.compile(f"{to}{number_behind}"),
         re.compile(f"{both}(?:{at})? ?{number_behind}"),
         re.compile(rf"(?<![^\W_]){hours},? ?(?:{at})? ?$"),

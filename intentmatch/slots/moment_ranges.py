@@ -83,6 +83,8 @@ class _RangeReader:
         place = max(atom.start - LONGEST_GAP, 0)
         ahead = self._text[place : atom.start]
         found = self._words.number_before.search(ahead) or self._words.number_both.search(ahead)
+        if found is None and self._words.ended.match(self._text, atom.end):
+            found = self._words.number_ended.search(ahead)
         if found is None:
             return None
         number, start = int(found["n"]), place + found.start("n")

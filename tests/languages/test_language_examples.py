@@ -31,7 +31,11 @@ FINDERS: Mapping[str, Callable[[], Finder]] = {
     "durations": DurationFinder,
     "clock": TimeFinder,
     **dict.fromkeys(
-        ("days", "weekdays", "months", "weekday_moves", "day_parts", "weekday_parts", "moments"), MomentFinder
+        (
+            *("days", "weekdays", "last_weekdays", "months", "weekday_moves"),
+            *("day_parts", "weekday_parts", "moments"),
+        ),
+        MomentFinder,
     ),
 }
 

@@ -55,6 +55,7 @@ TIMES = TimeFinder()
         ("en", "at eight thirty", {"eight thirty": "08:30"}),
         ("de", "zehn nach acht, 5 vor 8", {"zehn nach acht": "08:10", "5 vor 8": "07:55"}),
         ("es", "a las ocho y diez", {"ocho y diez": "08:10"}),
+        ("de", "um acht Uhr vier Leute, um neun Uhr fünf", {"acht Uhr": "08:00", "neun Uhr fünf": "09:05"}),
         ("fr", "huit heures vingt", {"huit heures vingt": "08:20"}),
         ("fr", "neuf heures moins dix", {"neuf heures moins dix": "08:50"}),
         ("it", "all'una e mezza", {"una e mezza": "01:30"}),

@@ -30,6 +30,7 @@ _log = logging.getLogger(__name__)
 
 SECONDS_BETWEEN_LOOKS = 1.0
 """How often a worker looks for a candidate that another one has begun or ended."""
+# The cause of a failed load may lie outside of the files, such as a model server that is away.
 _SECONDS_BETWEEN_TRIES = 30.0
 
 
@@ -118,6 +119,7 @@ class BotCandidate:
     def corrected(self, text: str, intent: str | None, language: str | None, conversation: str | None) -> None:
         """Note what a user of a canary's conversation said that a message means. Returns at once."""
         running = self.running
+        # A correction says nothing about a registry unless it is known which one answered.
         if running is None or conversation is None or running.record.mode != "canary":
             return
         self._queue.put(running, UserCorrection(text, intent, language, running.answers(conversation)), rare=True)
@@ -139,6 +141,7 @@ class BotCandidate:
             if store is None:
                 raise InputError("a registry that was made in code has no candidate: serve one from files")
             matcher, digest = await asyncio.to_thread(self._load, record.source)
+            # Read after the load, which may take minutes: another worker may have begun a candidate meanwhile.
             before = await asyncio.to_thread(store.read)
             record = replace(
                 record,
@@ -168,6 +171,7 @@ class BotCandidate:
         store, record = await asyncio.to_thread(self._read)
         if store is None or record is None:
             return False
+        # What was counted since the last write belongs to the result of the candidate.
         if self.running is not None and self.running.record.id == record.id:
             await asyncio.to_thread(self.running.flush)
         ended = await asyncio.to_thread(
@@ -191,6 +195,7 @@ class BotCandidate:
             return CandidateStatus(None, {}, [], False, None, 0, False)
         loaded = running is not None and running.record.id == record.id and record.state == "running"
         if running is not None and loaded:
+            # May roll the candidate back, so that the record is read again.
             running.flush()
             record = store.read() or record
         problem = self._failed[2] if self._failed and self._failed[0] == record.id and not loaded else None
@@ -221,6 +226,7 @@ class BotCandidate:
 
     async def look(self) -> None:
         """Load, change or drop the candidate as the other workers have. Raises `InputError`."""
+        # `begin` changes what this would look at, and takes as long as a candidate loads.
         if self._starting.locked():
             return
         async with self._starting:
@@ -229,6 +235,7 @@ class BotCandidate:
             if store is None or record is None or record.state != "running":
                 self._drop()
             elif running is not None and running.record.id == record.id:
+                # Another worker has changed the share, the mode or the rule.
                 running.record = record
             elif self._may_try(record):
                 await self._load_here(record, store)
@@ -259,6 +266,7 @@ class BotCandidate:
             reason = str(error) if isinstance(error, IntentMatchError) else "it failed unexpectedly, see the log"
             self._fail(record, reason, None if isinstance(error, IntentMatchError) else error)
             return
+        # The counts of all workers are added up, which is meaningless unless all have the same candidate.
         if matcher.fingerprint != record.fingerprint:
             self._fail(record, "its files have changed since it was loaded first", None)
             return

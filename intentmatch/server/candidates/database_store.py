@@ -44,6 +44,7 @@ class DatabaseCandidateStore:
     def begin(self, record: CandidateRecord) -> None:
         """Replace the record; counts and samples of a candidate with another id are removed."""
         with self._database.rows() as connection:
+            # The foreign keys delete counts and samples with it.
             connection.execute("DELETE FROM intentmatch.candidates WHERE bot = %s AND id <> %s", [self._bot, record.id])
             connection.execute(
                 "INSERT INTO intentmatch.candidates (bot, id, record) VALUES (%s, %s, %s) "
@@ -75,6 +76,7 @@ class DatabaseCandidateStore:
         with self._database.rows() as connection:
             if self._running(connection, identity) is None:
                 return False
+            # Read below the lock of `_running`: an erasure is either seen here, or comes later and finds the rows.
             row = connection.execute("SELECT erased_at FROM intentmatch.candidates WHERE bot = %s", [self._bot])
             (mark,) = row.fetchone() or (None,)
             erased = last_erased(mark, time.time())
@@ -94,6 +96,7 @@ class DatabaseCandidateStore:
                 "DELETE FROM intentmatch.candidate_samples WHERE bot = %s AND time NOT BETWEEN %s AND %s",
                 [self._bot, oldest, newest(oldest)],
             )
+            # Ranking all samples pays only if there are new ones.
             if samples:
                 connection.execute(_TOO_MANY, [self._bot, SAMPLES_OF_A_KIND])
             return True
@@ -127,6 +130,8 @@ class DatabaseCandidateStore:
         """Return the samples beside that registry from after `oldest`, the newest first."""
         with self._database.rows() as connection:
             rows = connection.execute(
+                # A tenant may write rows of any size by SQL: they are cut before they reach the memory of the server.
+                # Bytes, because psycopg types a statement in text as a literal.
                 f"SELECT left(kind, 50), left(text, {CHARACTERS}), left(language, 50), left(answers, {_MOST_ANSWERS}), "  # noqa: S608
                 "time FROM intentmatch.candidate_samples WHERE bot = %s AND present = %s AND time >= %s "
                 "ORDER BY time DESC, id DESC LIMIT %s".encode(),

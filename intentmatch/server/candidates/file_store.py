@@ -65,6 +65,7 @@ class FileCandidateStore:
         """Replace the record; counts and samples of a candidate with another id are removed. Raises `InputError`."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            # SQLite gives its journal the permissions of the file, which hold words of users too.
             self.path.touch(mode=0o600)
         except OSError as error:
             raise InputError(f"{self.path} cannot be written: {error.strerror or error}") from error
@@ -149,10 +150,16 @@ class FileCandidateStore:
         """Open the database in one transaction. Raises `InputError` for every problem of the file."""
         database: sqlite3.Connection | None = None
         try:
+            # Without an isolation level, since Python's guess whether a statement writes fails in a
+            # Turkish locale: BEGIN is ours.
             database = sqlite3.connect(self.path, timeout=_SECONDS_FOR_A_LOCK, isolation_level=None)
+            # Deleted rows are overwritten with zeros: erased words must not be found in the file.
             database.execute("PRAGMA secure_delete = ON")
+            # IMMEDIATE for writers: a transaction that reads first and then writes fails at once, without waiting for
+            # the lock, if another one has written in between.
             database.execute(f"BEGIN {lock}")
             if lock != "DEFERRED":
+                # One by one, because `executescript` would commit the transaction.
                 for statement in _TABLES.split(";"):
                     database.execute(statement)
             with database:
@@ -166,6 +173,7 @@ class FileCandidateStore:
 
 
 def _record(database: sqlite3.Connection) -> CandidateRecord | None:
+    # A file without tables is one whose first writer was killed.
     if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'candidate'").fetchall():
         return None
     row = database.execute("SELECT record FROM candidate").fetchone()

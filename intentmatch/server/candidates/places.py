@@ -26,4 +26,5 @@ def store_of(path: Path | None, address: Address | None, workspace: Workspace | 
         return None
     if workspace is not None:
         return FileCandidateStore(workspace.history.folder / NAME)
+    # Hidden, so that a folder of bots does not take it for anything of theirs.
     return FileCandidateStore(path.with_name(f".{path.name}.{NAME}"))

@@ -76,6 +76,7 @@ class CandidateRecord:
         share, started = values["share"], values["started"]
         if not (isinstance(share, int | float) and 0 <= share <= 1 and isinstance(started, int | float)):
             raise ValueError(f"a share of {share!r} since {started!r}")
+        # Raises for a number that is no time, which would fail in an answer only.
         datetime.fromtimestamp(started, timezone.utc)
         values["source"] = CandidateSource(**values["source"])
         values["rule"] = None if values["rule"] is None else RollbackRule(**values["rule"])
@@ -127,6 +128,7 @@ def _is_answer(answer: Any) -> bool:
         and answer.keys() == _ANSWER.keys()
         and all(isinstance(answer[name], types) for name, types in _ANSWER.items())
         and all(isinstance(rival, str) for rival in answer["rivals"])
+        # Python reads NaN and Infinity in JSON, but no answer may have them.
         and (answer["confidence"] is None or math.isfinite(answer["confidence"]))
     )
 

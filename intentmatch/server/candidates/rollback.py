@@ -31,6 +31,7 @@ MARGIN = 0.05
 
 # Shares of the largest bet that could still not lose everything: small ones find small differences in many messages.
 _BETS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
+# 2 ** -40 is finer than any share of messages that could be counted.
 _HALVINGS = 40
 
 _ASKED_MORE = ("matched_to_ambiguous", "out_of_scope_to_ambiguous")
@@ -80,6 +81,7 @@ def breach(rule: RollbackRule, counts: Mapping[str, int]) -> Breach | None:
     margins = {"asked": rule.asked, "refused": rule.refused, "corrected": rule.corrected}
     asked = {rate: margin for rate, margin in margins.items() if margin is not None}
     for rate, margin in asked.items():
+        # All rates together have the error of the rule (Bonferroni).
         error = rule.error / len(asked)
         found = _corrected(counts, margin, error) if rate == "corrected" else _paired(rate, counts, margin, error)
         if found is not None:
@@ -103,6 +105,7 @@ def _paired(rate: str, counts: Mapping[str, int], margin: float, error: float) -
 
 def log_evidence(worse: int, alike: int, better: int, margin: float) -> float:
     """Return the natural logarithm of the evidence that the mean of d exceeds the margin (see the module)."""
+    # With more, a single message with d = -1 would make the product negative.
     largest = 1.0 / (1.0 + margin)
     logs = [
         worse * math.log1p(bet * largest * (1.0 - margin))
@@ -110,6 +113,7 @@ def log_evidence(worse: int, alike: int, better: int, margin: float) -> float:
         + better * math.log1p(-bet * largest * (1.0 + margin))
         for bet in _BETS
     ]
+    # Taken out of the sum, in which the exponentials of long runs would overflow.
     top = max(logs)
     return top + math.log(sum(math.exp(each - top) for each in logs) / len(logs))
 
@@ -120,6 +124,7 @@ def _corrected(counts: Mapping[str, int], margin: float, error: float) -> Breach
     wrong = {name: min(counts.get(f"corrected/{name}", 0), heard[name]) for name in heard}
     if not all(heard.values()):
         return None
+    # Half the error for each of the two limits.
     low, _ = limits(wrong["candidate"], heard["candidate"], error / 2)
     _, high = limits(wrong["present"], heard["present"], error / 2)
     if low <= high + margin:
@@ -131,6 +136,7 @@ def _corrected(counts: Mapping[str, int], margin: float, error: float) -> Breach
 def limits(successes: int, trials: int, error: float) -> tuple[float, float]:
     """Return confidence limits of a probability that hold at every number of trials together, with 1 - `error`."""
     share = successes / trials
+    # A beta prior of (1/2, 1/2), as Jeffreys chose for a probability.
     mixture = _log_beta(successes + 0.5, trials - successes + 0.5) - _log_beta(0.5, 0.5)
 
     def excluded(probability: float) -> bool:
@@ -148,6 +154,7 @@ def _edge(outside: float, inside: float, excluded: Callable[[float], bool]) -> f
             outside = middle
         else:
             inside = middle
+    # The excluded end, so that rounding never makes the limits narrower.
     return outside
 
 
@@ -156,6 +163,7 @@ def _log_beta(a: float, b: float) -> float:
 
 
 def _times_log(times: int, probability: float) -> float:
+    # 0 * log(0) is 0 in a likelihood, and not a number in floats.
     if times == 0:
         return 0.0
     return -math.inf if probability <= 0.0 else times * math.log(probability)

@@ -107,6 +107,8 @@ class RunningCandidate:
         record = self.record
         if record.mode != "canary" or conversation is None or self.stopped:
             return False
+        # With the id, each candidate gets other conversations: no users are always the first to try. Ids of
+        # conversations are any JSON text, half of a surrogate pair included.
         key = f"{record.id} {conversation}".encode("utf-8", "surrogatepass")
         place = int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big")
         return place < record.share * 2.0**64
@@ -163,12 +165,15 @@ class RunningCandidate:
         if not counts:
             return
         try:
+            # False: another worker or an author has ended it.
             if not self._store.add(self.record.id, self._beside, counts, samples, oldest(self._present.settings)):
                 self.stopped = True
                 return
             rule = self.record.rule
             found = None
+            # A shadow harms nobody, and its author wants to see all of it.
             if rule is not None and self.record.mode == "canary":
+                # The counts of all workers: each alone would need as many messages as all together.
                 found = breach(rule, self._store.counts(self._beside))
         except IntentMatchError as error:
             _log.warning("the counts of the candidate %s are not kept: %s", self.record.source, error)
@@ -208,6 +213,7 @@ class RunningCandidate:
         self._counts[f"present/{present.verdict}"] += 1
         if candidate is not None:
             self._counts[f"candidate/{candidate.verdict}"] += 1
+        # More could not be kept, and each costs memory until the next write.
         if kind != "same" and sum(sample.kind == kind for sample in self._samples) < SAMPLES_OF_A_KIND:
             sample = self._sample(kind, item, present, candidate)
             if sample is not None:

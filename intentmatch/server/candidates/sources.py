@@ -47,6 +47,7 @@ def load_candidate(
     place = place_of(source.name, present, several=several)
     limits = limits_of(present, place)  # the matcher itself may have been loaded without any
     if not place.is_dir():
+        # Under the limits first: `trial` reads as the matcher in use does, which may have none.
         if is_yaml(place):
             read_registry(place, limits=limits)
         return LoadedCandidate(present.trial(place), "")
@@ -57,6 +58,7 @@ def load_candidate(
     read_registry(place, limits=limits)
     digest = digest_of(found)
     matcher = present.trial(place)
+    # Promoting writes the files of this digest: they must be those that were tried.
     if digest_of(files.files()) != digest:
         raise InputError(f"{source.name} is being changed: begin the candidate again")
     return LoadedCandidate(matcher, digest)

@@ -22,6 +22,7 @@ from intentmatch.server.process.handshakes import Handshake
 CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 """OpenSSL's names of the ciphers for TLS 1.2; those of TLS 1.3 are all good."""
 SECONDS_BETWEEN_LOOKS = 5.0
+# As uvicorn's own command exits, which its supervisor and service managers tell from a crash.
 _EXIT_OF_A_FAILED_START = 3
 _log = logging.getLogger(__name__)
 
@@ -57,6 +58,7 @@ class CertificateConfig(Config):
 def serve_alone(app: Any, **options: Any) -> None:
     """Serve with one process until told to stop. `options` are those of `CertificateConfig`."""
     server = _Server(CertificateConfig(app, **options))
+    # Uvicorn raises the signal again once it has stopped in order; a traceback would look like a failure.
     with suppress(KeyboardInterrupt):
         # At `::`, asyncio listens to IPv6 alone, and a socket of ours to IPv4 too, as several workers do.
         server.run(sockets=[server.config.bind_socket()] if server.config.host == "::" else None)
@@ -109,4 +111,5 @@ class _CertificateFiles:
             stats = [file.stat() for file in (self._cert, self._key)]
         except OSError:
             return None
+        # The inode too: tools for renewal replace a file or move a link, and may keep its times.
         return tuple((stat.st_mtime_ns, stat.st_size, stat.st_ino) for stat in stats)

@@ -27,6 +27,7 @@ _SOCKETS = ("engineio.server", "socketio.server")
 """Loggers of the WebSockets of the studio, which give themselves a level and a handler."""
 
 messages_log = logging.getLogger(MESSAGES)
+# A program may have chosen a level before it imports this.
 if not messages_log.level:
     messages_log.setLevel(logging.WARNING)
 
@@ -68,6 +69,7 @@ class Printable(logging.Filter):
             record.args = {name: _printable(value) for name, value in record.args.items()}
         record.msg = continued(str(record.msg))
         if record.exc_info and not record.exc_text:
+            # Formatters use this text if it is there, in place of making their own.
             record.exc_text = logging.Formatter().formatException(record.exc_info)
         if record.exc_text:
             record.exc_text = _MARK + continued(record.exc_text).removeprefix(_MARK)
@@ -111,6 +113,7 @@ def log_config(uvicorn_config: dict[str, Any], form: LogFormat, *, messages: boo
 
     In text, uvicorn logs the requests; in JSON, the server does, with their ids.
     """
+    # Uvicorn hands out its one dictionary, which other apps of the process use too.
     config = deepcopy(uvicorn_config)
     config["filters"] = {"no_queries": {"()": _NoQueries}, "accept_errors": {"()": _AcceptErrors}}
     config["handlers"]["access"]["filters"] = ["no_queries"]
@@ -127,6 +130,7 @@ def log_config(uvicorn_config: dict[str, Any], form: LogFormat, *, messages: boo
     config["loggers"] |= {name: {"handlers": [], "level": "WARNING", "propagate": True} for name in _SOCKETS}
     if as_json:
         config["formatters"]["default"] = {"()": JsonLines}
+        # The server logs its requests itself in JSON: each would come twice.
         config["loggers"]["uvicorn.access"] = {"handlers": [], "level": "WARNING", "propagate": False}
     config["loggers"]["intentmatch"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
     config["loggers"]["asyncio"] = {"handlers": ["default"], "filters": ["accept_errors"], "propagate": False}

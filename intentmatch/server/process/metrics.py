@@ -135,6 +135,7 @@ class Metrics:
         self._rollbacks = Counter(
             "intentmatch_candidate_rollbacks", "Candidates rolled back by rule.", ["bot"] * several, registry=own
         )
+        # `labels` takes a lock and makes strings for each message: the children are looked up once.
         self._request = cache(self._requests.labels)
         self._request_time = cache(self._request_seconds.labels)
         self._stage = cache(self._stage_seconds.labels)
@@ -216,6 +217,7 @@ class Metrics:
     def exposition(self, bots: Sequence[BotStatus], more: Iterable[Metric] = ()) -> bytes:
         """Return all metrics in Prometheus's text format."""
         gauges = CollectorRegistry()
+        # Apart from the counts, since these come from the files of all workers if there are several.
         gauges.register(_Gauges([*_gauges(bots), *more]))
         gauges.register(self._process)
         counted = self._own

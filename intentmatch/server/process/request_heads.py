@@ -50,6 +50,7 @@ class RequestHeads(Protocol):  # type: ignore[misc]
             super().data_received(block)
             if self.transport.is_closing() or self.transport.get_protocol() is not self:
                 return  # refused, or handed to the protocol of WebSockets
+            # httptools alone has a pipeline; h11 stops reading while a request is answered.
             if len(getattr(self, "pipeline", ())) > MOST_PIPELINED:
                 self.abandon_request()
                 self.transport.abort()

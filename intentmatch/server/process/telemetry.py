@@ -27,6 +27,7 @@ class Spans:
         """Make spans of matches that have just ended; `fingerprint` is that of the registry that answered."""
         end = time.time_ns()
         for result in results:
+            # Spans are made afterwards, when the verdict is known, and are given the times at which the stages ran.
             moment = end - sum(round(stage.microseconds * 1000) for stage in result.trace.stages)
             attributes = {
                 "intentmatch.verdict": result.verdict,

@@ -100,4 +100,5 @@ class _Supervisor(Multiprocess):
         before = {process.pid for process in self.processes}
         super().keep_subprocess_alive()
         for pid in before - {process.pid for process in self.processes}:
+            # Their gauges, such as waiting messages, would be added up for ever.
             mark_process_dead(pid)  # type: ignore[no-untyped-call]

@@ -44,12 +44,13 @@ class _UtteranceIndex:
 
     def __init__(self, draft: Draft) -> None:
         self._lines = {
-            name: "|".join(f" {fold(line.text)} " for line in intent.utterances)
+            # Between spaces, so that a value is found as whole words, and apart, so that none reaches over two lines.
+            name: "\n".join(f" {fold(line.text)} " for line in intent.utterances)
             for name, intent in draft.intents.items()
         }
         self._by_word: dict[str, set[str]] = {}
         for name, lines in self._lines.items():
-            for word in set(lines.replace("|", " ").split()):
+            for word in set(lines.split()):
                 self._by_word.setdefault(word, set()).add(name)
 
     def intents_with(self, values: Mapping[str, Sequence[Utterance]]) -> list[str]:

@@ -31,6 +31,15 @@ def test_list_is_attached_to_intents_that_mention_a_value():
     assert [problem.rule for problem in draft.problems] == ["attached-slot"]
 
 
+def test_value_with_a_bar_is_found():
+    draft = make_draft()
+    draft.intent("music", PLACE).say("play something by AC|DC", PLACE)
+    draft.type("artist", PLACE).add("AC|DC")
+    attach_global_entities(draft)
+
+    assert owners(draft, "artist") == ["music"]
+
+
 def test_list_with_marks_is_not_attached_elsewhere():
     draft = make_draft()
     draft.slot("device", PLACE).add("lamp")

@@ -50,11 +50,13 @@ def _entry(line: bytes) -> AuditEntry | None:
         found = json.loads(line)
     except (ValueError, RecursionError):
         return None
+    # Anyone who may write the file can put any JSON into it.
     if not isinstance(found, dict) or sorted(found) != sorted(_NAMES):
         return None
     if not all(isinstance(value, str) or (name == "revision" and value is None) for name, value in found.items()):
         return None
     try:
+        # Readers convert the time, which fails for some of those that parse.
         datetime.fromisoformat(found["time"]).astimezone(timezone.utc)
     except (ValueError, OverflowError):
         return None
@@ -62,6 +64,7 @@ def _entry(line: bytes) -> AuditEntry | None:
 
 
 def _line(entry: AuditEntry) -> bytes:
+    # Read in terminals too, where a control character in a note could rewrite a line.
     return shown_json(json.dumps(asdict(entry), ensure_ascii=False)).encode("utf-8", "backslashreplace")
 
 
@@ -104,6 +107,7 @@ class AuditLog:
 
         The caller must keep others from writing. Who wrote what when stays.
         """
+        # Nothing was ever written.
         if not self._file.is_file():
             return 0
         changed = 0
@@ -128,6 +132,7 @@ class AuditLog:
             try:
                 if line:
                     os.write(descriptor, line)
+                    # Before the caller goes on: a write that is not in the log must not outlive a crash.
                     os.fsync(descriptor)
             finally:
                 os.close(descriptor)
@@ -142,6 +147,7 @@ class AuditLog:
             while end:
                 start = max(0, end - _BLOCK)
                 file.seek(start)
+                # A block may begin in the middle of a line, whose beginning is in the block before.
                 first, *lines = (file.read(end - start) + rest).split(b"\n")
                 yield from lines[::-1]
                 end, rest = start, first

@@ -133,6 +133,7 @@ class Bots:
             changes = plan(target, [ReplaceFile(target / file, text) for file, text in files.items()],
                            limits=self._limits(target))  # fmt: skip
             refuse_unusable(name, changes, self._unloadable)
+            # Before anything is written: what cannot be noted is not done.
             self._audit.prepare()
             self._place(target, changes)
             note = note.strip() or f"Create the bot {name}"
@@ -155,10 +156,12 @@ class Bots:
             workspace = Workspace(path, self._limits(path)) if is_yaml(path) else None
             before = {} if workspace is None else workspace.prepare_removal(expected)
             gone = RemovedBot.now(name)
+            # One rename: others see the bot either here or there.
             self._move(path, self._aside(gone.id) / path.name)
             warnings, revision = [], None
             try:
                 revision = None if workspace is None else workspace.record_departure(before, author, note)
+            # The bot has moved, so this is a warning. An error would make the caller try again.
             except InputError as error:
                 warnings.append(f"The bot is removed, but no revision is kept: {error}")
             warnings += self._note(author, note, "", revision)
@@ -181,6 +184,7 @@ class Bots:
             name, aside = bots[identity].name, self._folder / REMOVED / identity
             self._refuse_taken(name)
             self._audit.prepare()
+            # Somebody may have emptied the folder since it was listed.
             if (held := _held(aside)) is None:
                 raise UnknownNameError("removed bot", identity, list(bots))
             self._move(held, self._folder / held.name)
@@ -194,6 +198,7 @@ class Bots:
 
     def _refuse_taken(self, name: str) -> None:
         for place in (self._folder / name, self._folder / f"{name}{SUFFIX}"):
+            # A dangling link has the name too.
             if os.path.lexists(place):
                 raise BotExistsError(f"there is {place} already; nothing was written")
 
@@ -205,6 +210,7 @@ class Bots:
             for change in changes.files:
                 file = new / change.path.relative_to(target)
                 file.parent.mkdir(parents=True, exist_ok=True)
+                # Waits for the disk, so that the rename never names files without content.
                 fill(file, (change.new or "").encode(), file)
             self._move(new, target)
         except OSError as error:
@@ -245,6 +251,7 @@ class Bots:
     def _move(self, source: Path, target: Path) -> None:
         try:
             source.rename(target)
+            # Both folders: after a crash the bot should be in one of them.
             sync_folder(target.parent)
             sync_folder(source.parent)
         except OSError as error:
@@ -261,6 +268,7 @@ class Bots:
 
 def _held(aside: Path) -> Path | None:
     """Return the removed bot of a folder; None if it has none."""
+    # A hidden file is of the system or of an editor.
     visible = [] if not aside.is_dir() else [entry for entry in aside.iterdir() if not entry.name.startswith(".")]
     return visible[0] if visible else None
 

@@ -48,6 +48,7 @@ class DatabaseBots:
         """Create a bot from the texts of its files. Raises as `Bots.create`, and `DatabaseError`."""
         checked_bot(name)
         root, store = Path(name), self._store(name)
+        # Asked before the plan, which takes longer, and decided by the write below.
         with self._database.rows(name) as connection:
             _refuse_taken(store.exists_in(connection), name)
         changes = plan(root, [ReplaceFile(root / file, text) for file, text in files.items()],
@@ -75,8 +76,10 @@ class DatabaseBots:
             connection.execute("SELECT FROM intentmatch.bots ORDER BY bot FOR UPDATE")
             if self._store(name).bots_in(connection) == [name]:
                 raise LastBotError(f"{name} is the last bot, and a server needs one: create another one first")
+            # The condition was checked before the lock.
             if self._store(name).newest_in(connection).digest != before:
                 raise ChangedMeanwhileError(f"the bot {name!r} was changed meanwhile; nothing was removed")
+            # In the log of all bots alone: that of the bot goes with its rows.
             audit_rows.note_in(connection, _ALL, author=author, what=note, digest="", revision=None)
             removed.rename(connection, name, gone.id)
         return gone
@@ -99,6 +102,7 @@ class DatabaseBots:
             try:
                 if not removed.rename(connection, identity, name):
                     raise ChangedMeanwhileError(f"{identity} was restored meanwhile")
+            # Somebody has created a bot of this name since it was looked up.
             except psycopg.errors.UniqueViolation:
                 _refuse_taken(True, name)
             stored = store.repeat_in(connection, author=author, note=note)

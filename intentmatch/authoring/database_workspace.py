@@ -82,10 +82,12 @@ class DatabaseWorkspace(Workspace):
         self._lock = threading.Lock()
         self._database = Database(address)
         self._store = RegistryStore(self._database)
+        # Bots of two databases may have one name.
         digest = hashlib.sha256(str(address).encode()).hexdigest()[:16]
         folder = (user_cache_folder() or Path(tempfile.mkdtemp(prefix="intentmatch-"))) / f"bot-{digest}"
         self.history: History = DatabaseHistory(self._store, folder)
         self.scores = ScoreFolder(folder / EVALUATIONS)
+        # Other threads read meanwhile, and see the newest revision.
         self._reading = threading.local()
 
     def files(self) -> Files:
@@ -157,6 +159,7 @@ def revision_of(stored: StoredRevision) -> Revision:
 
 
 def _number(identity: str) -> int:
+    # PostgreSQL's numbers have at most 19 digits, and `isdigit` alone takes the digits of all scripts.
     if not (identity.isascii() and identity.isdigit() and len(identity) < 18):
         raise UnknownNameError("revision", identity, None, "Revisions of a bot in PostgreSQL are numbers.")
     return int(identity)

@@ -112,6 +112,7 @@ class Comparison:
         return self._effect()
 
     def _work(self) -> None:
+        # Each part is done once and kept, so that a later call goes on where the time was up.
         if self._edited is None:
             self._edited = self._matcher.trial(self._registry).snapshot()
         while self._sets:

@@ -60,6 +60,7 @@ class Evaluator:
         if scores is not None:
             return Evaluation("done", scores)
         with self._lock:
+            # Without this, each look at a failed revision would evaluate it again.
             if identity in self._failed:
                 return Evaluation("failed", reason=self._failed[identity])
         self.ask(identity)
@@ -70,6 +71,7 @@ class Evaluator:
         with self._lock:
             if self._closed:
                 return
+            # Asked again it becomes the newest: somebody waits for it now.
             waiting = [one for one in self._wanted if one != identity]
             self._wanted = [*waiting[-_MOST_WAITING:], identity]
             if self._thread is None:
@@ -83,6 +85,7 @@ class Evaluator:
             self._wanted.clear()
             thread = self._thread
         if thread is not None:
+            # Outside of the lock, which the thread needs to end.
             thread.join(_SECONDS_TO_STOP)
 
     def _run(self) -> None:
@@ -91,6 +94,7 @@ class Evaluator:
                 if self._closed or not self._wanted:
                     self._thread = None
                     return
+                # It stays in the list until it is done, so that nobody asks for it twice.
                 identity = self._wanted[-1]
             try:
                 with stopping(lambda: self._closed, error=_ClosedError):
@@ -109,5 +113,6 @@ class Evaluator:
     def _evaluate(self, identity: str) -> None:
         scores = self._workspace.scores
         with scores.turn(lambda: self._closed) as mine:
+            # Another process may have evaluated it while this one waited.
             if mine and scores.read(identity) is None:
                 evaluate(self._workspace, identity, self._matcher(), seconds=self._seconds)

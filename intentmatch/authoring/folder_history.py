@@ -61,6 +61,7 @@ class FolderHistory:
                 break
             try:
                 found.append(_revision(number, self._manifest(number)))
+            # One damaged file must not hide all other revisions.
             except (OSError, ValueError, KeyError, TypeError) as error:
                 _log.warning("the revision %s is damaged and left out: %s", self._path(number), error)
         return found
@@ -86,8 +87,10 @@ class FolderHistory:
         try:
             (self._folder / _CONTENTS).mkdir(parents=True, exist_ok=True)
             newest = self.revisions(1)
+            # Otherwise the diff of the next edit would show what others have changed as its author's work.
             if not newest or self._digests(before) != self._manifest(int(newest[0].id)).get("files"):
                 self._write(before, None, "Changed by another program" if newest else "Before the first edit")
+            # Tried now: after the edit it would be too late to refuse it.
             write_file(self._folder / "writable", b"")
             (self._folder / "writable").unlink(missing_ok=True)
         except OSError as error:
@@ -107,6 +110,7 @@ class FolderHistory:
     def _write(self, files: Files, author: str | None, note: str) -> Revision:
         digests = self._digests(files)
         for name, digest in digests.items():
+            # The contents before the manifest: a revision that is listed has all its files.
             if not (target := self._folder / _CONTENTS / digest).exists():
                 write_file(target, files[name])
         numbers = self._numbers()
@@ -120,6 +124,7 @@ class FolderHistory:
         numbers = self._numbers()
         if len(numbers) <= self._most:
             return
+        # The manifests before the contents, for the same reason as in `_write`.
         for number in numbers[: -self._most]:
             self._path(number).unlink(missing_ok=True)
         kept = {digest for number in numbers[-self._most :] for digest in self._manifest(number)["files"].values()}
@@ -147,6 +152,7 @@ class FolderHistory:
         return {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())}
 
     def _content(self, digest: str) -> bytes:
+        # A manifest that somebody has written could name a path.
         if not _DIGEST.fullmatch(digest):
             raise ValueError(f"{digest!r} is no digest")
         content = (self._folder / _CONTENTS / digest).read_bytes()

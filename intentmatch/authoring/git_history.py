@@ -71,6 +71,7 @@ class GitHistory:
             return None
         except InputError:
             return None
+        # A repository that ignores the folder keeps no history of it.
         ignored = repository.run("check-ignore", "--quiet", "--", str(path.absolute()))
         return None if ignored.returncode == 0 else cls(path, repository)
 
@@ -98,6 +99,7 @@ class GitHistory:
 
     def revisions(self, most: int) -> list[Revision]:
         """Return the newest commits that changed the files, the newest first."""
+        # Control characters part fields and records, since names and subjects may hold any printable one.
         found = self._repository.run("log", f"--max-count={most}", f"--format={_FIELDS}", "HEAD", "--", *self._specs())
         if found.returncode:  # no commit yet
             return []
@@ -112,6 +114,7 @@ class GitHistory:
         with tempfile.TemporaryDirectory(prefix="intentmatch-") as folder:
             try:
                 exported = export(GitRef(sha, str(self._path)), Path(folder))
+            # The registry was not there yet at this commit.
             except InputError:
                 return {}
             limits = ReadLimits(resolve().max_file_bytes, Path(folder))  # a commit may include any path
@@ -123,6 +126,7 @@ class GitHistory:
 
     def before(self, revision: str) -> Files:
         """Return the files of the first parent of a commit; empty for the first commit."""
+        # The first parent of a merge is the branch that it was merged into.
         parent = self._repository.run("rev-parse", "--verify", "--quiet", f"{self._sha(revision)}^")
         return {} if parent.returncode else self.files(parent.stdout.decode().strip())
 
@@ -136,6 +140,7 @@ class GitHistory:
                 raise InputError(
                     f"the repository {self._repository.root} is in the middle of a {what}: finish it first"
                 )
+        # With a zero at the end of each name: otherwise git would quote names that are not ASCII.
         tracked = self._repository.run("ls-files", "-z", "--full-name", "--", *self._specs()).stdout
         known = [self._repository.root / name for name in os.fsdecode(tracked).split("\0") if name]
         places = sorted({*known, *(self._base / name for name in before)})
@@ -152,10 +157,13 @@ class GitHistory:
     def _commit(self, places: Sequence[Path], author: str | None, note: str) -> None:
         existing = [place for place in places if place.exists()]
         gone = [place for place in places if place not in existing]
+        # Git refuses a commit that names a file it does not know.
         gone = [place for place in gone if self._repository.run("ls-files", "--", str(place)).stdout]
         if existing:
+            # Also files that `.gitignore` names: they are part of the registry.
             self._run("add", "--force", "--", *_words(existing))
         message = f"--message={note.strip() or 'Edit the registry'}"
+        # Hooks are programs of others. A bot that came back is a revision even if the repository still has its files.
         words = ("commit", "--quiet", "--no-verify", "--allow-empty", "--only", message)
         self._run(*words, "--", *_words([*existing, *gone]), author=author)
 
@@ -180,6 +188,7 @@ class GitHistory:
             if not ran.returncode:
                 return None
             reason = ran.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+            # Only a locked index is worth another try.
             if "index.lock" not in reason or attempt == _ATTEMPTS - 1:
                 break
             time.sleep(_SECONDS_BETWEEN)
@@ -195,6 +204,7 @@ class GitHistory:
         begun, removed = mark.stat().st_mtime, False
         for lock in self._repository.locks():
             made = lock.stat().st_mtime
+            # Made soon after our mark, or a second before, as dates of files are coarse; and too old for a run of git.
             if begun - 1 <= made <= begun + _SECONDS_TO_LOCK and time.time() > made + git.SECONDS:
                 lock.unlink()
                 removed = True
@@ -207,6 +217,7 @@ class GitHistory:
         if not self._path.is_dir():
             return [f":(top,literal){self._inside(self._path)}"]
         inside = self._inside(self._path)
+        # By patterns and not by the files of today, since commits may have had others.
         return [f":(top,glob){_escaped(inside)}**/*{suffix}" for suffix in SUFFIXES]
 
     def _inside(self, path: Path) -> str:
@@ -223,6 +234,7 @@ class GitHistory:
 
 def _revision(record: str) -> Revision:
     sha, author, committer, when, note = record.split("\x1f")
+    # Our commit without an author keeps what another program has changed.
     outside = committer == COMMITTER and author == COMMITTER
     return Revision(sha, None if outside else author, datetime.fromisoformat(when), note)
 
@@ -239,6 +251,7 @@ def _identity(author: str | None) -> dict[str, str]:
     name = _NOT_IN_A_NAME.sub("", author or "").strip() or COMMITTER
     return {
         "GIT_AUTHOR_NAME": name,
+        # `.invalid` is reserved (RFC 2606): no mail reaches anybody.
         "GIT_AUTHOR_EMAIL": f"{re.sub(r'[^A-Za-z0-9._-]', '-', name)}@intentmatch.invalid",
         "GIT_COMMITTER_NAME": COMMITTER,
         "GIT_COMMITTER_EMAIL": f"{COMMITTER}@intentmatch.invalid",

@@ -131,6 +131,7 @@ class Insights:
         job = self._jobs.get(key)
         if job is not None and not self._outdated(job):
             self._jobs.move_to_end(key)
+            # Somebody waits now for what was worked out in advance.
             if job.state is None and rank < job.rank:
                 job.rank = rank
                 self._unfinished.remove(job)
@@ -143,6 +144,7 @@ class Insights:
         self._unfinished.append(job)
         self._changed.notify_all()
         self._jobs.move_to_end(key)
+        # Unfinished jobs stay, whose threads would go on anyway.
         finished = [one for one, of in self._jobs.items() if of.state is not None]
         for one in finished[: max(0, len(self._jobs) - self._most)]:
             del self._jobs[one]
@@ -169,6 +171,7 @@ class Insights:
                     state = Failed("it was stopped") if job.stopped else Ready(work())
             except StoppedError:
                 state = Failed("it was stopped, because the files have changed") if job.stopped else None
+                # It was stopped for more urgent work and begins again.
                 job.step = _BEGINNING
             except IntentMatchError as error:
                 state = Failed(str(error))
@@ -197,6 +200,7 @@ class Insights:
 
     def _first(self) -> _Job:
         """Return the job that works now. The lock must be held."""
+        # Of one rank, the oldest.
         return min(self._unfinished, key=lambda job: job.rank)
 
 
@@ -242,6 +246,7 @@ def held_out_of(matcher: Matcher, seconds: float = 0.0) -> Ready[HeldOutCases] |
         while matcher.is_training:
             steps.report("training")
             time.sleep(_SECONDS_BETWEEN_LOOKS)
+        # The training replaces the artefact. If the files have changed meanwhile, its vectors are of other lines.
         trained = matcher.artefact
         return held_out_cases(trained if _content(trained) == _content(artefact) else artefact, encoder)
 
@@ -263,6 +268,7 @@ def issues_of(
     matcher: Matcher, workspace: Workspace, seconds: float = 0.0, *, rank: Rank = Rank.SHORT
 ) -> Ready[list[Issue]] | Working | Failed:
     """Return the findings about the files as they are now. Raises `InputError` if they cannot be read."""
+    # By the files and not by the registry in use, which may be older, or valid where they are not.
     key = "issues", digest_of(workspace.files()), str(workspace.path), matcher.artefact.encoder_fingerprint
     encoder = matcher.encoder
     return shared.ask(

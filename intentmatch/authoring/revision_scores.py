@@ -72,6 +72,7 @@ class ScoreFolder:
 
     def read(self, identity: str) -> Scores | None:
         """Return the evaluation of a revision; None if there is none, or if its file is damaged."""
+        # It becomes the name of a file.
         if not _IDENTITY.fullmatch(identity):
             return None
         try:
@@ -87,6 +88,7 @@ class ScoreFolder:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             write_file(self._file(identity), json.dumps(scores.to_dict()).encode())
+            # The oldest go: they can be evaluated again.
             kept = sorted(self.folder.glob("*.json"), key=lambda file: file.stat().st_mtime)
             for file in kept[:-_MOST_KEPT]:
                 file.unlink(missing_ok=True)

@@ -35,6 +35,7 @@ def scores_of(matcher: Matcher, old: Registry | None, new: Registry, *, seconds:
     end = time.monotonic() + seconds
     before: Matcher | None = None
     with suppress(StoppedError), stopping(after(seconds)):
+        # For the first revision both sides are the same, and only the new one is counted.
         before = matcher.trial(new if old is None else old)
     if before is None:
         return Scores((), 0, 0, sampled=True)

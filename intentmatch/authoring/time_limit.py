@@ -25,6 +25,7 @@ def stopping(
 
     def check(step: steps.Step) -> None:
         if around is not None:
+            # The outer listener first, so that an outer limit ends inner work too.
             around(step)
         if stop():
             raise error

@@ -94,6 +94,7 @@ class Workspace:
         self._limits, self._unloadable = limits, unloadable
         self._remembered: Remembered = {}
         self._lock = threading.Lock()
+        # Several single files of one folder are several registries, each with a history of its own.
         hidden = self.base / NAME if self.base == self.path else self.base / f".{self.path.name}{NAME}"
         self.history: History = GitHistory.of(self.path) or FolderHistory(hidden)
         """The revisions. Commands that edit keep some only once it has begun."""
@@ -128,6 +129,7 @@ class Workspace:
 
     def examine_revision(self, files: Files) -> tuple[Registry, list[Problem]]:
         """Return what the files of a revision say, with all problems: none of the present files counts."""
+        # None for each present file: a revision may lack one.
         held: dict[Path, bytes | None] = dict.fromkeys(yaml_files(self.path, self._limits))
         held |= {self.place(name): content for name, content in files.items()}
         return examine(self.path, overrides=held, limits=self._limits)
@@ -142,6 +144,7 @@ class Workspace:
 
     def _tried(self, changes: Changes) -> Changes:
         """Return changes with the problem that their settings cannot be loaded, if the edits bring that."""
+        # Trying takes an encoder and a training, so only settings that change are tried.
         if self._unloadable is None or changes.errors or changes.before.settings == changes.registry.settings:
             return changes
         found = self._unloadable(changes.registry)
@@ -160,6 +163,7 @@ class Workspace:
         """
         with self._writing():
             made = edits(self.files()) if callable(edits) else edits
+            # While nobody else writes, so that what was compared is what is changed.
             self._refuse_stale(made, expected)
             return self._write(self.plan(made), author, note)
 
@@ -197,6 +201,7 @@ class Workspace:
         """
         files = self.history.files(identity)
         kept = self.history.revisions(_MOST_SEARCHED)
+        # Exact first: with numbers, 1 is the beginning of 12.
         found = [one for one in kept if one.id == identity] or [one for one in kept if one.id.startswith(identity)]
         if not found:
             raise UnknownNameError("revision", identity, None)
@@ -262,6 +267,7 @@ class Workspace:
             raise RegistryError(changes.errors)
         if not changes.files:
             return Written(changes, digest_of(before), None)
+        # Both before the first byte is written: what can be neither noted nor undone is not done.
         self._audit.prepare()
         self.history.prepare(before)
         changes.write()
@@ -269,6 +275,7 @@ class Workspace:
         warnings, revision = [], None
         try:
             revision = self.history.record(before, present, author, note)
+        # The files are written. An error would make the author write them again.
         except IntentMatchError as error:
             warnings.append(f"The files are written, but no revision is kept: {error}")
         digest = digest_of(present)
@@ -282,6 +289,7 @@ class Workspace:
         present = self.files()
         if expected in (ANY, digest := digest_of(present)):
             return
+        # The state that the author saw, if it is kept, shows both sides of the conflict.
         theirs = next((kept for kept in self._kept() if digest_of(kept) == expected), None)
         shown = None if theirs is None else "".join(one.diff for one in diffs(theirs, present))
         try:

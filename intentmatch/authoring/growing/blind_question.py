@@ -48,6 +48,7 @@ def _options(matcher: Matcher, kept: Sequence[Proposal]) -> list[Intent]:
     registry = matcher.registry
     named = {kept[0].task.intent}
     when = registry[kept[0].task.intent].when
+    # In the context of the intent, without which it may not be a candidate.
     results = matcher.match_many([one.text for one in kept], language=None, top_k=_RIVALS + 1, context=when)
     for result in results:
         named.update(candidate.intent for candidate in result.candidates)
@@ -65,6 +66,7 @@ def _answers(writer: LineWriter, options: Sequence[Intent], lines: Sequence[str]
 
     def read(answer: Mapping[str, Any]) -> list[str | None]:
         chosen = json.loads(content_of(answer))["answers"]
+        # A missing answer would shift all that follow to other lines.
         if not isinstance(chosen, list) or len(chosen) != len(lines):
             raise ValueError("the model did not answer once for each line")
         return [numbers[one] for one in chosen]

@@ -37,6 +37,7 @@ def flaw_of(text: str, language: str | None) -> str | None:
         return "it has several lines or control characters"
     if _MARKS.search(text) or _MARKUP.match(text):
         return "it is a template or markup, not a message"
+    # Models invent addresses and numbers, and repeat `WORDS`, which stand for those of the messages that they see.
     if any(word in text for word in WORDS) or redact(text) != text:
         return "it has personal data"
     other = _other_language(clean(text), language)
@@ -48,6 +49,7 @@ def _other_language(text: str, language: str | None) -> str | None:
     if language is None:
         return None
     known = piece_languages()
+    # By base languages: a line in Brazilian Portuguese is no flaw in a list of `pt`.
     own = [number for number, code in enumerate(known.codes) if base_language(code) == base_language(language)]
     evidence = known.evidence_of(text)
     if evidence is None or not own:

@@ -75,6 +75,7 @@ def grow(
         filtered = line_filter.filtered(task, written)
         judged = confirmed(matcher, writer, filtered)
         pairs = zip(filtered, judged, strict=True)
+        # A line that the model disowns must not refuse later ones as repetitions.
         line_filter.forget(was for was, now in pairs if was.refused is None and now.refused is not None)
         found += judged
     if tasks and len(unanswered) == len(tasks):

@@ -50,6 +50,7 @@ class LineFilter:
         vectors = encode_all(self._encoder, texts, "utterance", self._cache)
         subject = Subject(registry, vectors, matcher.settings.aggregation)
         self._support = WordSupport(matcher.registry)
+        # Measured on the lines of the author, before any proposed line is added.
         self._nearly = subject.near_distance if texts else float("nan")
         self._vectors: list[NDArray[np.float32]] = list(vectors)
         self._lines = [
@@ -95,6 +96,7 @@ class LineFilter:
     def forget(self, kept: Iterable[Proposal]) -> None:
         """Compare the next lines no more with lines that this filter kept and something else refused."""
         for one in kept:
+            # Behind the lines of the registry: one of these may have the same text.
             place = self._lines.index((one.text, one.task.language, one.task.intent), self._registry_lines)
             del self._lines[place], self._vectors[place], self._taken[fold(one.text)]
 
@@ -113,9 +115,11 @@ class LineFilter:
         key = fold(line)
         if key in self._taken:
             return f"it is the same as {self._taken[key]}"
+        # In one language: a line may be the same in two that are related.
         for text, language, name in self._lines:
             if language == task.language and only_typos(key, fold(text)):
                 return f"it differs only by spelling from “{text}” of {name}"
+        # The encoder knows no word of the line, or every line of the registry is alone.
         if not vector.any() or not np.isfinite(self._nearly):
             return None
         cosines = np.asarray(self._vectors) @ vector
@@ -136,6 +140,7 @@ def _unclaimed(result: MatchResult, intent: str) -> str | None:
     first = result.candidates[0]
     if first.intent != intent:
         return f"{first.intent} claims it ({first.measured})"
+    # Without calibration there is no confidence, and the verdict decides.
     if first.confidence is None:
         return f"{intent} does not claim it ({first.measured})" if result.verdict == "out_of_scope" else None
     return None if first.confidence >= _LEAST else f"{intent} does not claim it ({first.measured})"

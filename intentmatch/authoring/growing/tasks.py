@@ -64,6 +64,7 @@ def translations(registry: Registry, intents: Collection[str] = (), languages: S
     found = []
     for intent in _chosen(registry, intents):
         lines = written[intent.name]
+        # Lines without a language may already be in the wanted one.
         if not lines or (None in lines and not languages):
             continue
         shown = max(lines.values(), key=len)
@@ -82,6 +83,7 @@ def from_clusters(registry: Registry, clusters: Iterable[Cluster], intents: Coll
     for cluster in clusters:
         name = _intent_of(cluster, is_named=bool(intents))
         if name in chosen:
+            # A group may mix languages, since it is one by meaning.
             code = Counter(message.language for message in cluster.messages).most_common(1)[0][0]
             language = code if any(line.language for line in chosen[name].utterances) else None
             shown = [redact(message.text or "") for message in cluster.messages]

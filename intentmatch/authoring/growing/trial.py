@@ -33,6 +33,7 @@ class Tried:
 
 def edits_of(proposals: Sequence[Proposal], model: str) -> list[AddUtterance]:
     """Return an edit for each kept proposal, with a comment that names the kind of task and the model."""
+    # The name is the server's and becomes a comment of YAML.
     name = "".join(character for character in model if character.isprintable())
     return [
         AddUtterance(one.task.intent, one.text, one.task.language, comment=f"{COMMENT}: {one.task.kind}, {name}")
@@ -46,6 +47,7 @@ def planned(path: Path, proposals: Sequence[Proposal], model: str) -> tuple[list
 
     Raises `RegistryError` if a file of the registry is not valid YAML.
     """
+    # All at once first, since each plan reads all files.
     try:
         changes = plan(path, edits_of(proposals, model))
         if not changes.errors:
@@ -79,6 +81,7 @@ def tried(matcher: Matcher, path: Path, proposals: Sequence[Proposal], model: st
             return Tried(tuple(current), None)
         effect = effect_of(matcher, changes.registry, seconds=seconds)
         refused: dict[int, str] = {}
+        # From the mildest blame to the harshest; each is used once, so that this ends.
         while blames and not refused:
             refused = blames.pop(0)(effect, current)
         if not refused:
@@ -96,6 +99,7 @@ def _harmful_lines(effect: Effect, proposals: Sequence[Proposal]) -> dict[int, s
     for change in effect.diff.changes if effect.diff else ():
         nearest = change.new.nearest
         at = places.get((change.new.leading or "", nearest.text)) if nearest else None
+        # A change from one wrong answer to another is neither.
         if at is not None and change.effect != "other":
             harm[at] += 1 if change.effect == "worse" else -1
     return {at: _HARMS for at, net in harm.items() if net > 0}

@@ -86,6 +86,7 @@ class LineWriter:
         asked["lines"] = [line[:_MOST_OF_A_LINE] for line in task.shown]
         if task.language:
             asked["language"] = task.language
+        # The schema alone is no guarantee: some servers ignore it, so that the answer is checked as well.
         line = {"type": "string", "maxLength": MOST_CHARACTERS}
         schema = {"type": "array", "items": line, "maxItems": count}
         instructions = (
@@ -134,4 +135,5 @@ def _lines(answer: Mapping[str, Any]) -> list[str]:
     lines = json.loads(content_of(answer))["lines"]
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         raise ValueError("the model did not write a list of lines")
+    # Not of line breaks: a line that has them is refused by its form.
     return list(dict.fromkeys(line.strip(" \t") for line in lines))

@@ -27,11 +27,13 @@ def settle(inbox: Inbox | None, operation: Operation, changes: Changes) -> str:
     """
     if inbox is None:
         return ""
+    # The files are written, so whatever fails here is a warning.
     failing = NOT_TAKEN_OUT
     try:
         if operation.answers:
             inbox.handle(operation.answers, "added")
         failing = NOT_GIVEN_BACK
+        # Only what is in the files no more: others may have written the same line since.
         if operation.undoes and (gone := _texts(changes.before) - _texts(changes.registry)):
             inbox.reopen(gone)
     except (InputError, DatabaseError) as error:
@@ -52,6 +54,7 @@ def ignore(
     A bot without files has no `workspace`, and no audit log. Raises `InputError` if either cannot be written.
     """
     if workspace is not None:
+        # First: what cannot be noted is not done.
         workspace.note(author, note or f"Inbox: ignore {counted(len(messages), 'message')}")
     inbox.handle(messages, "ignored")
 

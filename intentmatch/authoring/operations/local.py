@@ -44,6 +44,7 @@ def write_confirmed(
         written = Written(changes, digest_of(workspace.named(changes.contents)), None)
     failed = None
     if publish is not None and changes.files:
+        # Before the inbox: messages leave it only once their lines are where they belong.
         publish(note)
     unsettled = settle(inbox, operation, changes)
     if reload is not None and changes.files:

@@ -46,6 +46,7 @@ def read_cases(
         )
     cases = tuple(reader(file))
     problems = list(check_tests(cases, known))
+    # Without a case that is left, nothing would be evaluated and everything pass.
     if skipped is not None and (kept := tuple(case for case in cases if _names(case) <= set(known))):
         skipped += (replace(problem, severity="warning") for problem in problems)
         return kept
@@ -132,6 +133,7 @@ def _table(file: Path, delimiter: str) -> list[Case]:
 def _rows(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each row, keyed by the header's names, with the number of its first line."""
     text = read_text(file).replace("\r\n", "\n").replace("\r", "\n")
+    # Strict, so that a quote that is never closed is an error and does not swallow the rest of the file.
     table = csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -144,6 +146,7 @@ def _rows(file: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
             )
         line = table.line_num + 1
         for row in table:
+            # `line_num` is the last line of a row, whose cells may hold line breaks.
             line_breaks = sum(cell.count("\n") for cell in row.values() if isinstance(cell, str))
             yield table.line_num - line_breaks, row
             line = table.line_num + 1

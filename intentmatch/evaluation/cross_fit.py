@@ -33,6 +33,7 @@ def cross_fitted(matcher: BaseMatcher, cases: Sequence[Case]) -> Iterator[tuple[
     calibration = artefact.calibration
     learns = calibration.labelled is not None or calibration.promise is not None
     learned = artefact.registry.tests if learns else ()
+    # By text: a case that is repeated in another round would be learned from.
     texts = dict.fromkeys(fold(case.text) for case in learned)
     round_of = {text: number % _ROUNDS for number, text in enumerate(texts)}
     places: dict[int | None, list[int]] = {}
@@ -56,6 +57,7 @@ def cross_fitted(matcher: BaseMatcher, cases: Sequence[Case]) -> Iterator[tuple[
     validated = cross_validate_registry(data)
     for number, positions in places.items():
         rest = replace(registry, tests=tuple(case for case in learned if round_of[fold(case.text)] != number))
+        # The number of tests that a build requires was there before a round was left out.
         labelled = labelled_messages(rest, settings, encoder, fewest=1)
         trained = calibrated(validated, data._replace(registry=rest, labelled=labelled))
         yield positions, Snapshot(Engine(replace(artefact, **trained._asdict()), matcher.encoder, matcher.reranker))

@@ -71,6 +71,7 @@ def learning_curve(
 
 def hints(points: Sequence[Point]) -> list[Hint]:
     """Advise, for each inaccurate intent, whether more utterances would help; largest gain first."""
+    # A registry of which nothing can be held out has no points.
     if len(points) < len(SHARES):
         return []
     half, full = points[SHARES.index(0.5)], points[-1]
@@ -78,6 +79,7 @@ def hints(points: Sequence[Point]) -> list[Hint]:
     for intent, cases in full.cases.items():
         gained = full.right[intent] - half.right[intent]
         accuracy, gain = full.right[intent] / cases, gained / cases
+        # A share of few cases jumps: one case more is no gain.
         if accuracy < _GOOD_ENOUGH and gain >= _MIN_GAIN and gained >= _MIN_CASES:
             found.append(Hint(intent, accuracy, gain, "more utterances should help"))
         elif accuracy < _POOR and gain < _FLAT:
@@ -119,5 +121,6 @@ def _thinned(registry: Registry, held_out: frozenset[int], order: Sequence[int],
     for row in order:
         if row not in held_out:
             by_intent.setdefault(registry.owners[row], {}).setdefault(registry.lines[row], []).append(row)
+    # By lines: sentences of one template are one line of the author, and come or go together.
     kept = (list(lines.values())[: math.ceil(part * len(lines))] for lines in by_intent.values())
     return {row for lines in kept for rows in lines for row in rows}

@@ -119,6 +119,7 @@ class Drift:
 def answered(matcher: Matcher, messages: Sequence[tuple[str, datetime]]) -> list[Answered]:
     """Answer logged messages, each with its time, with the registry in use: an edit in between is no drift."""
     texts = list(dict.fromkeys(text for text, _ in messages))
+    # Each text once, since many users write the same.
     results = dict(zip(texts, matcher.match_many(texts), strict=True))
     return [
         Answered(text, time, result.verdict, result.intent, result.language, result.confidence)
@@ -153,6 +154,7 @@ def find_drift(
         for kind in KINDS:
             now, was = properties[kind][: len(last)], properties[kind][len(last) :]
             found += _findings(kind, last, now, was, false_alarms / len(KINDS))
+    # One new request brings many words, which would hide all other findings.
     found.sort(key=lambda finding: (finding.kind == "word", finding.p, finding.name))
     words = [finding for finding in found if finding.kind == "word"][:_MOST_TOLD]
     return Drift(len(last), len(before), tuple(f for f in found if f.kind != "word" or f in words))
@@ -190,6 +192,7 @@ def _properties(answers: Sequence[Answered]) -> dict[Kind, list[frozenset[str]]]
     counts = Counter(word for names in words for word in names)
     rare = {word for word, count in counts.items() if count <= _RARE}
     values = sorted(answer.confidence for answer in answers if answer.confidence is not None)
+    # Quantiles of all days together, as the test needs; see above.
     low = sorted({values[int(share * len(values))] for share in _LOW}) if values else []
     return {
         "verdict": [frozenset([answer.verdict]) for answer in answers],
@@ -231,11 +234,13 @@ def _tail(with_it: int, others: int, size: int, other_size: int) -> float:
     total, every = with_it + others, size + other_size
     most = min(total, size)
     whole = _log_choose(every, size)
+    # In logarithms, since factorials of thousands of messages are no floats.
     terms = [
         _log_choose(total, drawn) + _log_choose(every - total, size - drawn) - whole
         for drawn in range(with_it, most + 1)
         if size - drawn <= every - total
     ]
+    # The sum of all terms may exceed 1 by rounding.
     return min(1.0, math.fsum(map(math.exp, terms)))
 
 

@@ -54,6 +54,7 @@ def send(url: str, content: bytes) -> None:
     pool = connection_pool(http, urlsplit(url), {"timeout": http.Timeout(total=_SECONDS), "retries": False})
     headers = {"Content-Type": "application/json"}
     try:
+        # A redirect could lead to a server that the operator has not named.
         status = pool.request("POST", url, body=content, headers=headers, redirect=False).status
     except http.exceptions.HTTPError as error:
         raise UnavailableError(f"the webhook at {host} cannot be reached ({type(error).__name__})") from None

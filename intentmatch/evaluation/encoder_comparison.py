@@ -87,6 +87,7 @@ def _compared(
     data = TrainingData(registry, encoded[: len(texts)], encoded[len(texts) :], settings, settings.encoder)
     held_out = cross_validate_registry(data).held_out
     share = share_in_use(settings, labelled_share(registry.tests))
+    # Measured apart from the encoding above, whose vectors may come from the cache.
     time = microseconds_a_message(encoder, texts)
     choice = Combination(settings.encoder, settings.scorer, settings.aggregation)
     trial = trial_of(choice, held_out, settings.target, share, time)
@@ -112,6 +113,7 @@ def _compared(
 
 def _by_language(registry: Registry, held_out: HeldOut) -> dict[str, float]:
     """Return the share of held-out utterances of each language whose first candidate is right."""
+    # Labelled messages have no row.
     scored = held_out.known & (held_out.rows >= 0)
     codes = np.array([registry.utterances[row].language or "" for row in held_out.rows[scored]])
     right = held_out.right[scored]

@@ -33,6 +33,7 @@ def megabytes_of(settings: Settings, texts: Sequence[str]) -> float | None:
             timeout=_LONGEST_SECONDS,
             check=True,
         )
+        # The last line: libraries may print before it.
         return float(json.loads(done.stdout.splitlines()[-1])["megabytes"])
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, IndexError, TypeError):
         return None
@@ -50,11 +51,13 @@ def peak_megabytes() -> float | None:
     except ImportError:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # macOS counts bytes, others kilobytes.
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 def _main() -> None:
     order: dict[str, Any] = json.load(sys.stdin)
+    # After the order is read, and before the first measurement: only what the encoder adds should count.
     from intentmatch.core.settings import resolve
     from intentmatch.encoders import load_encoder
 

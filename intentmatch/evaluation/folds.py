@@ -62,15 +62,18 @@ def split(
     random = np.random.default_rng(seed)
     by_intent = _groups(registry.utterances, registry.owners, vectors, [registry.lines, *labels])
     described = np.array(registry.is_described, dtype=bool)
+    # An intent with a single group of near-duplicates would have nothing left to answer with.
     splittable = [[group for group in groups if not described[group].all()] for groups in by_intent if len(groups) > 1]
     leaders = _leaders(splittable, registry)
     # No message reads like a description.
     evaluated = representative(registry.lines) & ~described
     not_asked = sorted(row for groups in by_intent if len(groups) == 1 for row in groups[0] if evaluated[row])
     negative_groups = _groups(registry.negatives, registry.negative_owners, negative_vectors, [registry.negative_lines])
+    # What a description excludes goes with the description, which is never held out.
     negative_groups = [
         [group for group in groups if not any(registry.is_excluded[row] for row in group)] for groups in negative_groups
     ]
+    # Groups that share a line across intents are held out as one.
     if folds == "loo":
         joined: dict[int, list[int]] = {}
         for group in (group for groups in splittable for group in groups):
@@ -105,6 +108,7 @@ def intent_folds(registry: Registry, folds: Folds, seed: int) -> list[frozenset[
         return []
     rounds = len(names) if folds == "loo" else min(folds, len(names))
     order = np.random.default_rng(seed).permutation(len(names))
+    # Dealt out in turn, so that the folds differ by one intent at most.
     return [frozenset(names[order[start::rounds]].tolist()) for start in range(rounds)]
 
 
@@ -119,12 +123,14 @@ def near_duplicates(texts: Sequence[str], vectors: Vectors, *labels: Labels) -> 
     `vectors` has the shape `(len(texts), dim)`, with rows of unit length.
     """
     keys = [fold(text) for text in texts]
+    # By spelling as well, since an encoder may not know a misspelt word.
     linked: NDArray[np.bool_] = (vectors @ vectors.T > SAME_MEANING) | (
         cdist(keys, keys, scorer=OSA.normalized_similarity, score_cutoff=SAME_SPELLING, dtype=np.float32) > 0.0
     )
     links = [*zip(*(side.tolist() for side in np.nonzero(np.triu(linked, 1))), strict=True)]
     for label in labels:
         first_rows: dict[Hashable, int] = {}
+        # Linked to the first one with the label: all pairs would be many.
         links += [(first_rows.setdefault(value, position), position) for position, value in enumerate(label)]
     groups: dict[int, list[int]] = {}
     for position, first in enumerate(connected_components(len(texts), links)):
@@ -167,6 +173,7 @@ def _without_whole_intents(
     if not leaders:
         return folds, []
     sizes = Counter(registry.owners)
+    # What no fold holds out is kept from the start.
     kept = set(range(len(registry.owners))).difference(*folds)
     for rows in folds:
         whole = {

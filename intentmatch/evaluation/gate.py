@@ -74,6 +74,7 @@ def no_drop(report: Report, baseline: Report, points: float) -> Check:
     """
     part = report.headline
     before = baseline.part(part.name)
+    # Otherwise another share would look like a gain or a loss.
     before = before and replace(before, out_of_scope_share=part.out_of_scope_share)
     if before is None or before.numbers.overall is None or part.numbers.overall is None:
         raise InputError(f"the baseline has no {TITLES[part.name]} to compare with: create it with the same options")

@@ -95,6 +95,7 @@ def _log(sources: list[tuple[str, list[str]]], since: datetime | None, bot: str 
         for number, line in enumerate(lines, 1):
             place = Location(name, number)
             values = _values(line)
+            # Of other programs, or cut off at the end of the log: counted, and no reason to refuse the rest.
             if values is None and line.strip():
                 broken.append(place)
             if not _is_message(values) or not bots.wanted(values) or not _is_recent(values, since):
@@ -143,6 +144,7 @@ class _Bots:
         bot = values.get("bot")
         if not isinstance(bot, str):
             return True
+        # Also the names that are not wanted, so that the error can list them.
         self._named.add(bot)
         return self._chosen in (None, bot)
 
@@ -202,7 +204,9 @@ def _is_recent(values: Mapping[str, Any], since: datetime | None) -> bool:
 def _time(values: Mapping[str, Any]) -> datetime | None:
     """Return when a message arrived, with a time zone; None if its line does not say."""
     try:
+        # Before Python 3.11, `fromisoformat` did not know `Z`.
         when = datetime.fromisoformat(str(values.get("time")).replace("Z", "+00:00"))
     except ValueError:
         return None
+    # Logs of servers without a zone are taken for UTC, as ours are.
     return when if when.tzinfo else when.replace(tzinfo=timezone.utc)

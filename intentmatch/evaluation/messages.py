@@ -34,6 +34,7 @@ def read_messages(path: str | os.PathLike[str]) -> tuple[Case, ...]:
     for found in reader(file, read_text(file)):
         if isinstance(found, Problem):
             problems.append(found)
+        # Each text once: a message that many users wrote is answered in one way.
         elif found.text.strip():
             cases.setdefault(found.text, found)
     if not cases and not problems:

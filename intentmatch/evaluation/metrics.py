@@ -149,6 +149,7 @@ def _weighed_share(outcomes: Sequence[Outcome], flags: Sequence[bool], weight: f
 
 def _out_of_scope_weight(inside: int, outside: int, out_of_scope_share: float | None) -> float:
     """Return the weight of one out-of-scope case if one in scope has weight 1."""
+    # With cases of one kind only, no weight gives the other kind its share.
     if out_of_scope_share is None or not (inside and outside):
         return 1.0
     return out_of_scope_share / (1.0 - out_of_scope_share) * inside / outside
@@ -190,6 +191,7 @@ def bins(outcomes: Sequence[Outcome], count: int = BINS) -> list[Bin]:
         return []
     values = np.array([o.confidence for o in outcomes], dtype=np.float64)
     right = np.array([o.leads_right for o in outcomes], dtype=np.float64)
+    # Bins of equal width would leave most of them empty: confidences crowd at both ends.
     edges = np.unique(np.quantile(values, np.arange(1, count) / count))
     numbers = np.searchsorted(edges, values, side="right")
     return [
@@ -236,6 +238,7 @@ def intent_rows(outcomes: Sequence[Outcome]) -> list[IntentRow]:
             lost=lost[name],
             precision=right[name] / matched[name] if matched[name] else None,
             recall=right[name] / expected[name] if expected[name] else None,
+            # The same as from precision and recall, and defined where both are 0.
             f1=2 * right[name] / (matched[name] + expected[name]),
         )
         for name in sorted({*expected, *matched})

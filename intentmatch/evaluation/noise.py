@@ -87,6 +87,7 @@ def noise_messages(
         raise InputError(f"unknown kind of noise {kind!r}: known are {', '.join(NOISE)}")
     if script not in (_SYLLABLES if kind == "syllables" else ALPHABETS):
         raise InputError(f"no {kind} in the script {script!r}")
+    # A generator of its own for each kind: more messages of one leave the others as they were.
     random = Random(f"{kind} {script} {seed}")  # noqa: S311 - no secret depends on it
     found: dict[str, None] = {}
     choice = _Choice(script, sorted(stop_words(languages)))
@@ -106,6 +107,7 @@ class _Choice(NamedTuple):
 
 def _letters(random: Random, choice: _Choice) -> str:
     alphabet = ALPHABETS[choice.script]
+    # A character of Han or Hangul is a syllable or a word.
     least, most = (2, 5) if len(alphabet) > 100 else (3, 9)
     words = ["".join(random.choices(alphabet, k=random.randint(least, most))) for _ in range(random.randint(1, 4))]
     return ("" if choice.script in _UNSPACED else " ").join(words)

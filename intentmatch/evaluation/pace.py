@@ -35,6 +35,7 @@ class Pace:
         """Return the seconds that all work left takes; None while some kind of it is yet unknown."""
         left = [kind.seconds_left() for kind in (self._answering, self._building)]
         known = [seconds for seconds in left if seconds is not None]
+        # A sum without one kind would be a promise that cannot hold.
         return sum(known) if len(known) == len(left) else None
 
     @contextmanager
@@ -53,6 +54,7 @@ class _Kind:
 
     def seconds_left(self) -> float | None:
         left = max(self.planned - sum(count for count, _ in self.measured), 0)
+        # The first builds are slower: they encode texts that later ones find encoded.
         newer = self.measured[len(self.measured) // 2 :]
         units, seconds = sum(count for count, _ in newer), sum(seconds for _, seconds in newer)
         if not left:

@@ -189,6 +189,7 @@ def variants(cases: Sequence[Case], registry: Registry, seed: int = 0) -> list[V
     """
     lines = {fold(utterance.text) for utterance in registry.utterances}
     inside = [position for position, case in enumerate(cases) if isinstance(case.expected, str)]
+    # One order for all parts: what is drawn for one is likely to be drawn for the others, so that shares compare.
     order = np.random.default_rng(seed).permutation(inside).tolist()
     found: list[Variant] = []
     for name, vary in _variations(seed).items():
@@ -215,6 +216,7 @@ def _variations(seed: int) -> Mapping[Name, Callable[[Case], str | None]]:
     def surrounded(case: Case, kinds: Sequence[Kind]) -> str | None:
         if len(case.text.split()) < _FEWEST_WORDS and len(case.text) < _FEWEST_WORDS * _LETTERS_OF_A_WORD:
             return None
+        # Seeded by the text: the same message gets the same phrase in each run, whatever else is evaluated.
         draw = random.Random(f"{seed} {case.text}".encode("utf-8", "surrogatepass"))  # noqa: S311 - no secret
         kind = draw.choice(kinds)
         if kind in WITH_PHRASES and (case.language is None or not words.has(case.language)):
@@ -258,6 +260,7 @@ def _noise(registry: Registry, seed: int) -> list[str]:
     found: list[str] = []
     for kind in NOISE:
         own = {"letters": scripts, "syllables": [name for name in scripts if name in _SYLLABIC]}.get(kind, ["Latin"])
+        # Rounded up.
         each = -(-_NOISE_OF_A_KIND // max(len(own), 1))
         found += [text for name in own for text in noise_messages(kind, each, seed=seed, script=name)]
     return found

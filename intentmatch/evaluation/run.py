@@ -50,12 +50,14 @@ def evaluate(
         part, tried = _cross_validated(matcher, folds, seed, progress, robustness=robustness)
         parts.append(part)
         tests = matcher.registry.tests
+        # The variants of held-out lines are tried in the folds, where the lines themselves are missing.
         varied = []
     else:
         varied = variants(tests, matcher.registry, seed) if robustness else []
     if tests:
         parts.append(on_cases(matcher, tests, progress=progress))
     if robustness:
+        # The last part is that of the tests, which were varied.
         originals = parts[-1].outcomes if varied else ()
         tried += _tried(matcher, [*varied, *unanswerable(matcher.registry, seed)], originals, progress)
     points = learning_curve(matcher, folds=folds, seed=seed, progress=progress) if curve else ()

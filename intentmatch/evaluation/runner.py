@@ -96,6 +96,7 @@ class Runner:
         encoder = self._matcher.encoder
 
         def encoded(text: str) -> Precomputed:
+            # Not the caching encoder: the time of encoding is a part of the latency.
             return Precomputed(encoder.encode([text], kind="query")[0])
 
         def options_of(context: _Context) -> ResolvedOptions:
@@ -190,6 +191,7 @@ class Runner:
     ) -> None:
         """Time a sample of the cases, spread evenly over the whole run."""
         stride = max(1, self._total // _TIMED)
+        # Counted over the whole run, since a batch may be smaller than the stride.
         sample = slice(-self._done % stride, None, stride)
         for case, context in zip(cases[sample], contexts[sample], strict=True):
             start = perf_counter()

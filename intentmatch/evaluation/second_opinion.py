@@ -72,8 +72,10 @@ def measure_reranker(
 
     Raises what `evaluate` raises.
     """
+    # The engine asks a judge in another way, and tells it by its methods.
     counted = _CountedJudge(reranker) if isinstance(reranker, Judge) else _Counted(reranker)
     second = Snapshot(Engine(matcher.artefact, matcher.encoder, counted))
+    # Without robustness, which would multiply the calls to a server that may cost money.
     after = evaluate(second, tests=tests, folds=folds, seed=seed, robustness=False, progress=progress)
     accuracy = {part.name: part.numbers.overall for part in before.parts}
     usage = getattr(reranker, "usage", None)
@@ -127,6 +129,7 @@ class _Counted:
         except UnavailableError as error:
             failure = error
             raise
+        # Also for calls that fail, which take time too.
         finally:
             with self._lock:
                 self.calls += 1

@@ -52,6 +52,7 @@ def read_pairs(path: str | os.PathLike[str]) -> tuple[ScoredPair, ...]:
     file = Path(path)
     pairs: list[ScoredPair] = []
     problems: list[Problem] = []
+    # Quotes in sentences are text.
     rows = csv.reader(io.StringIO(read_text(file)), delimiter="\t", quoting=csv.QUOTE_NONE)
     header_allowed = True
     for number, row in enumerate(rows, 1):
@@ -60,6 +61,7 @@ def read_pairs(path: str | os.PathLike[str]) -> tuple[ScoredPair, ...]:
         score = _score(row[2]) if len(row) == 3 else None
         if score is not None and row[0].strip() and row[1].strip():
             pairs.append(ScoredPair(row[0].strip(), row[1].strip(), score))
+        # A header has words in all three columns.
         elif not header_allowed or len(row) != 3 or _score(row[0]) is not None:
             message = "not two sentences and a score"
             if len(row) == 3 and score is None:

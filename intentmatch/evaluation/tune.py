@@ -187,6 +187,7 @@ def choose(trials: Sequence[Trial], current: Combination) -> Trial:
     each by more than a standard error. The current choice stays if the registry is too small to calibrate a threshold.
     """
     best = trials[0]
+    # Without a threshold the trials compare only first candidates, of too few utterances to justify a change.
     if not best.calibrated:
         return next((trial for trial in trials if trial.choice == current), best)
     equal = [trial for trial in trials if not any(_beats(other, trial) for other in trials)]
@@ -268,6 +269,7 @@ def _refusals(held_out: HeldOut) -> dict[int, tuple[float, float]]:
     known, evidence = held_out.known, held_out.evidence
     if not known.any():
         return {}
+    # At one coverage for all, since choices differ in the thresholds that they learn.
     refused = evidence[~known] < np.quantile(evidence[known], 1.0 - _COVERAGE)
     return {row: (float(of), 1.0) for row, of in zip(held_out.rows[~known].tolist(), refused.tolist(), strict=True)}
 
@@ -282,6 +284,7 @@ def _correct(
     known, confidences = held_out.known, calibration.confidences_many(held_out.ranked)
     if confidences is None or calibration.cut is None:
         return held_out.right.astype(np.float64), known.astype(np.float64)
+    # The confidences of all intents add up to the in-scope probability.
     passes = confidences.sum(axis=1) >= calibration.cut.value
     helped = np.where(asked_about(confidences), held_out.place < RIVALS, held_out.right)
     return np.where(known, helped & passes, ~passes).astype(np.float64), shares_of(held_out, out_of_scope_share)
@@ -313,6 +316,7 @@ def _advantage(name: str, chosen: Trial, other: Trial, current: Combination) -> 
 def microseconds_a_message(encoder: Encoder, texts: Sequence[str]) -> float:
     """Return the median time to encode one message."""
     sample = texts[:: max(1, len(texts) // _TIMED_TEXTS)][:_TIMED_TEXTS]
+    # The first call loads what later ones find loaded.
     encoder.encode(sample[:1], kind="query")
     times = []
     for text in sample:

@@ -62,6 +62,7 @@ def _typo(text: str, chance: random.Random, keyboard: bool) -> str:
         return text[:place] + text[place + 1 :]
     if kind == "replace" and (others := _replacements(text, place, letters, keyboard)):
         return text[:place] + chance.choice(others) + text[place + 1 :]
+    # Swapping equal letters would be no mistake.
     pairs = [p for p in letters if text[p + 1 : p + 2].isalpha() and text[p] != text[p + 1]]
     if kind == "swap" and pairs:
         place = chance.choice(pairs)
@@ -130,5 +131,6 @@ def _shorts(language: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
         key = fold(long)
         longs[key] = long
         shorts[key] = min(shorts.get(key, short), short, key=lambda one: (len(one), one))
+    # The longest first, so that a phrase is replaced before one of its words.
     words = sorted(map(re.escape, longs.values()), key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE), shorts

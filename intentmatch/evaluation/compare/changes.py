@@ -137,10 +137,12 @@ def changes(
         if (old.verdict, old.answer) == (new.verdict, new.answer):
             continue
         effect: Effect = "other"
+        # Nobody has said what the right answer to a logged message is.
         if source != "messages" and old.right != new.right:
             effect = "better" if new.right else "worse"
         edited = _edited(old, new, before, after, edit)
         found.append(AnswerChange(source, effect, old, new, (*edited, *_trained(old, new)), bool(edited)))
+    # What the author must look at comes first.
     order = ("worse", "better", "other")
     return sorted(found, key=lambda c: (order.index(c.effect), not c.direct, c.intent or "", c.new.case.text))
 
@@ -251,6 +253,7 @@ def _renamed(old: Registry, new: Registry) -> dict[str, str]:
             ours, theirs = (set(map(fold, _texts(intent))) for intent in (was, now))
             pairs.append((len(ours & theirs) / max(1, len(ours | theirs)), was.name, now.name))
     found: dict[str, str] = {}
+    # The most alike first, so that a split intent is renamed to its larger part.
     for shared, name, now_name in sorted(pairs, key=lambda pair: (-pair[0], pair[1:])):
         if shared >= _SAME_INTENT and name not in found and now_name not in found.values():
             found[name] = now_name

@@ -132,6 +132,7 @@ class Diff:
         """
         if fail_on == "any":
             return bool(self.changes)
+        # A test case is a promise; held-out answers also change by chance, so only their balance counts.
         worse = self.count("worse") > self.count("better") or self.count("worse", "tests") > 0
         return fail_on == "worse" and worse
 
@@ -197,6 +198,7 @@ def compare(
         if cases:
             before, after = (tuple(Runner(m, TITLES[source], len(cases), progress).run_all(cases)) for m in (old, new))
             asked.append(ComparedCases(source, before, after))
+    # Of a template, only a sample of its sentences is asked about.
     not_asked = tuple(int(representative(m.registry.lines).sum()) - len(paired.new) for m in (old, new))
     return Diff(names, edit, tuple(asked), tuple(_facts(old, new, edit.renamed)), (not_asked[0], not_asked[1]))
 
@@ -222,6 +224,7 @@ def _cut_facts(was: Mapping[str, Cut], now: Mapping[str, Cut]) -> list[Fact]:
     for name in sorted({*was, *now}):
         # Languages and intents without their own threshold use the default.
         before, after = was.get(name, was[_DEFAULT]), now.get(name, now[_DEFAULT])
+        # A threshold on another scale is another threshold, whatever its number.
         distance = abs(before.value - after.value) if before.on == after.on else 1.0
         if distance >= _VISIBLE:
             changed.append((name != _DEFAULT, -distance, Fact(name, _cut(before), _cut(after))))

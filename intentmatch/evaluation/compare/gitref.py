@@ -51,6 +51,7 @@ def export(what: GitRef, folder: Path) -> Path:
     """
     repository, inside = _in_repository(what)
     root = repository.root
+    # `--end-of-options`, since a ref may begin with a dash.
     commit = repository.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{what.ref}^{{commit}}")
     if commit.returncode:
         hint = "if this is a shallow clone, fetch more history"
@@ -73,6 +74,7 @@ def export(what: GitRef, folder: Path) -> Path:
             target = folder / "root" / file.path
             left -= _write(what, repository, file, target, left)
             for name in included(target):
+                # Listed once, and only if a file includes others.
                 everything = everything or _listed(repository, sha)
                 path = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), name))
                 wanted += [other for other in everything if other.is_at(path)]
@@ -99,6 +101,7 @@ class _Listed(NamedTuple):
 
 
 def _listed(repository: git.Repository, sha: str, inside: str = "") -> list[_Listed]:
+    # With a zero at the end of each line: otherwise git would quote names that are not ASCII.
     listed = repository.run("ls-tree", "-r", "-z", "--full-tree", sha, *(["--", inside] if inside else []))
     return [_Listed.from_line(line) for line in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if line]
 
@@ -106,6 +109,7 @@ def _listed(repository: git.Repository, sha: str, inside: str = "") -> list[_Lis
 def _parsed(word: str) -> str | GitRef:
     ref, colon, path = word.partition(":")
     # Unlike `Path.exists`, this never raises, not even for a very long text.
+    # One letter before a colon is a drive of Windows.
     if os.path.exists(word) or not ref or (len(ref) == 1 and colon):  # noqa: PTH110
         return word
     if colon:
@@ -126,6 +130,7 @@ def _in_repository(what: GitRef) -> tuple[git.Repository, str]:
         raise UnavailableError(f"{what}: reading an earlier commit needs git; install it")
     target = Path(os.path.abspath(what.path))  # noqa: PTH100 - removes `..` and keeps links
     base = target
+    # The path may exist only in the commit.
     while not base.is_dir():
         base = base.parent
     try:

@@ -49,6 +49,7 @@ def paired_held_out(
     encoder = CachingEncoder(new.encoder, vectors_of(new))
     vectors = encoder.encode([clean(utterance.text) for utterance in both.utterances])
     keys = keys_of(both, {})
+    # A line of either side stays whole: half of a template would answer for its other half.
     line_labels = [_lines(old.registry, renamed, keys), _lines(new.registry, {}, keys)]
     parts = split(both, vectors, vectors[:0], folds, seed, *line_labels)
     rounds = [{keys[row] for row in fold.utterances} for fold in parts.folds]
@@ -81,6 +82,7 @@ def _outcomes(
     found: dict[Key, Outcome] = {}
     for fold_keys in rounds:
         held_out = _keeping_intents(registry, {row for row, key in enumerate(keys) if key in fold_keys})
+        # From the end, so that the first of equal lines stays.
         rows = {keys[row]: row for row in sorted(held_out, reverse=True) if keys[row] in shared}
         evaluated = sorted(rows)
         if evaluated:
@@ -92,6 +94,7 @@ def _outcomes(
 
 def _keeping_intents(registry: Registry, rows: set[int]) -> set[int]:
     """Drop the rows of intents that would lose all their utterances."""
+    # An intent without a line could not be right.
     remaining = {owner for row, owner in enumerate(registry.owners) if row not in rows}
     return {row for row in rows if registry.owners[row] in remaining}
 

@@ -146,6 +146,7 @@ def replay(
         Difference(by_text[change.new.case.text], change, _kind(change))
         for change in changes("messages", before, after, edit)
     ]
+    # The bot may have been edited since the log was written.
     not_as_logged = sum(
         count
         for message, outcome in zip(log.messages, before, strict=True)
@@ -183,6 +184,7 @@ def _kind(change: AnswerChange) -> Kind:
 
 def _cause(change: AnswerChange) -> str:
     """Return the cause in words that are the same for all messages with this cause."""
+    # The edit itself says more than what followed from it.
     if change.direct:
         return change.reasons[0]
     old, new = change.old, change.new

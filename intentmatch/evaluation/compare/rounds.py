@@ -44,6 +44,7 @@ class Before:
         registry, artefact = old.registry, old.artefact
         self.encoder = CachingEncoder(old.encoder, vectors_of(old))
         vectors = artefact.wide_vectors
+        # Negatives are not asked about here, and so need no fold.
         only_utterances = Registry(tuple(replace(intent, negatives=(), excluded=()) for intent in registry))
         self.folds = split(only_utterances, vectors, vectors[:0], FOLDS, 0).folds
         self._found: dict[int, dict[int, Outcome]] = {}
@@ -60,6 +61,7 @@ class Before:
             found = self._found.get(number)
         if found is None:
             fold = self.folds[number]
+            # Outside of the lock: two threads may find the same, and neither waits for the other.
             found = _outcomes(old, self.encoder, fold.utterances, fold.asked)
             with self._lock:
                 self._found[number] = found
@@ -73,6 +75,7 @@ _lock = threading.Lock()
 def before(old: BaseMatcher) -> Before:
     """Return the side before an edit of a registry; it is kept until the registry is not in use any more."""
     artefact = old.artefact
+    # By identity, which does not keep the artefact alive.
     number = id(artefact)
     with _lock:
         found = _kept.get(number)
@@ -107,6 +110,7 @@ class Rounds:
         self._old, self._new = old, new
         self._before = before(old)
         self._keys_before = keys_of(old.registry, renamed)
+        # One cache for both sides: most texts are the same.
         same = new.encoder is old.encoder
         self._encoder = self._before.encoder if same else CachingEncoder(new.encoder, vectors_of(new))
         self._after = _After(old, new, renamed)
@@ -164,6 +168,7 @@ class Rounds:
         shared = {row for rows in SharedLines(registry).groups for row in rows}
         asked = (row for fold in self._before.folds for row in fold.asked if likeness[row] > 0.0)
         both = (row for row in asked if self._keys_before[row] in self._after.asked)
+        # More than are wanted, since some will not fit: their intent has given enough, or has too many duplicates.
         order = sorted(both, key=lambda row: -likeness[row])[: 3 * LIKELY]
         groups = _Groups(registry, vectors)
         chosen: set[int] = set()
@@ -172,6 +177,7 @@ class Rounds:
             if len(chosen) >= LIKELY:
                 break
             group, owner = groups.of(row), registry.owners[row]
+            # An intent that lost more would be asked about as another, smaller intent.
             room = len(groups.rows[owner]) // FOLDS - taken.get(owner, 0)
             if row not in chosen and len(group) <= room and shared.isdisjoint(group):
                 chosen.update(group)
@@ -192,6 +198,7 @@ class _After:
         self._groups: dict[int, Sequence[int]] = {}
         for owner, intent in enumerate(registry):
             was = self.of_old.get(intent.name)
+            # Only in an edited intent can near-duplicates differ from those that the folds keep together.
             if was is not None and _lines(was) != _lines(intent):
                 self._groups.update((row, groups.of(row)) for row in groups.rows.get(owner, ()))
         self._shared = SharedLines(registry).groups

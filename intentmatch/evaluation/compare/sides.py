@@ -73,6 +73,7 @@ def relocated(registry: Registry, prefix: str, shown: str) -> Registry:
 
 def _relocated(location: Location, prefix: str, shown: str) -> Location:
     path = location.path
+    # Both separators, since Windows writes either.
     inside = path == prefix or path.startswith((f"{prefix}/", f"{prefix}\\"))
     return (
         replace(location, path=shown + Path(path[len(prefix) :]).as_posix().removeprefix(".")) if inside else location

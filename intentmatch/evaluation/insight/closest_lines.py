@@ -89,11 +89,13 @@ def overlapping_intents(subject: Subject, most: int = MOST_PAIRS, lines: int = L
 def _overlap(subject: Subject, pair: tuple[int, int], wrong: set[int], most: int) -> OverlappingIntents:
     first, second = (subject.rows(intent) for intent in pair)
     cosines = subject.vectors[first] @ subject.vectors[second].T
+    # Stable, so that equal cosines come in the order of the file.
     ranked = np.dstack(np.unravel_index(np.argsort(-cosines, axis=None, kind="stable"), cosines.shape))[0]
     pairs = [((int(first[one]), int(second[other])), float(cosines[one, other])) for one, other in ranked.tolist()]
     chosen: list[tuple[tuple[int, int], float]] = []
     shown = set[int]()
     for rows, cosine in pairs:
+        # Misplaced lines first, each with the line that attracts it: they are why the pair is listed.
         stray = wrong.intersection(rows) - shown
         if stray and len(chosen) < most:
             shown |= stray

@@ -53,6 +53,7 @@ def confusion_matrix(cases: HeldOutCases, verdicts: Verdicts, pairs: Sequence[Co
     shown: list[str] = []
     for pair in sorted(pairs, key=lambda pair: pair.expected in _LAST or pair.answer in _LAST):
         new = [name for name in (pair.expected, pair.answer) if name not in _LAST and name not in shown]
+        # Both names of a pair or neither: half of a pair shows no confusion.
         if len(shown) + len(new) > most:
             break
         at = max((shown.index(name) + 1 for name in (pair.expected, pair.answer) if name in shown), default=len(shown))

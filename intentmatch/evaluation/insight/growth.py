@@ -106,6 +106,7 @@ def growths(names: Sequence[str], measured: Sequence[MeasuredSize], *, more: int
     shares = _drawn_together(cases, wrong)
     gain, error = _gain(sizes, cases, wrong, more)
     random = np.random.default_rng(seed)
+    # From shares that are drawn together, which are never 0: an intent without errors has an interval too.
     again = np.array([_gain(sizes, cases, random.binomial(cases, shares), more)[0] for _ in range(_DRAWS)])
     low, high = np.percentile(again, _INTERVAL, axis=0)
     found = [
@@ -127,12 +128,14 @@ def _gain(
     """Return gain and present error of each intent, shape `(intents,)` each; arguments are `(shares, intents)`."""
     logs = np.log(_drawn_together(cases, wrong))
     x = np.log(np.maximum(sizes, 1.0))
+    # Least squares, in which an intent with more cases counts for more.
     weights = cases + _COMMON_CASES
     total = weights.sum(axis=0)
     from_x = x - (weights * x).sum(axis=0) / total
     means = (weights * logs).sum(axis=0) / total
     variance = float((weights * from_x * from_x).sum())
     slope = float((weights * from_x * (logs - means)).sum()) / max(variance, 1e-9)
+    # More lines never make an intent worse in this model. Chance may say so, or promise too much.
     slope = min(0.0, max(slope, -_STEEPEST))
     error = np.minimum(np.exp(means + slope * from_x[-1]), 1.0)
     return error * (1.0 - ((sizes[-1] + more) / np.maximum(sizes[-1], 1.0)) ** slope), error
@@ -140,6 +143,7 @@ def _gain(
 
 def _drawn_together(cases: NDArray[np.int64], wrong: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the share of wrong cases, drawn towards the share of all intents at the same size; never 0 or 1."""
+    # Half a case more on either side, so that no logarithm is infinite.
     usual = (wrong.sum(axis=1, keepdims=True) + 0.5) / (cases.sum(axis=1, keepdims=True) + 1.0)
     shares: NDArray[np.float64] = (wrong + _COMMON_CASES * usual) / (cases + _COMMON_CASES)
     return shares

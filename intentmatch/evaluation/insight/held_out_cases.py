@@ -57,6 +57,7 @@ class HeldOutCases:
     @cached_property
     def own(self) -> NDArray[np.intp]:
         """The position of the intent that each case expects, -1 if it should be refused or is a labelled message."""
+        # The last one is for the row -1, which labelled messages have.
         owners = np.append(np.asarray(self.registry.owners, dtype=np.intp), -1)
         found: NDArray[np.intp] = np.where(self.held_out.known, owners[self.held_out.rows], -1)
         return found
@@ -163,6 +164,7 @@ def held_out_cases(artefact: Artefact, encoder: Encoder) -> HeldOutCases:
     vectors, labels = artefact.wide_vectors, artefact.label_vectors
     data = training_data(artefact.registry, vectors, labels, settings, encoder=encoder, cache=cache)
     held_out = cached_cases(data, cache.folder)
+    # These would replace the cases of lines that the encoder was trained on, and views show the lines themselves.
     data = data._replace(translations=None, unseen=None)
     found = cross_validate_registry(data) if held_out is None else CrossValidated(held_out, artefact.trained_head)
     return HeldOutCases(artefact, *cases_of(found, data))

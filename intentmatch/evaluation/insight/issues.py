@@ -171,6 +171,7 @@ class _Maker:
     def __init__(self, subject: Subject) -> None:
         self._subject, self._per_line = subject, subject.per_line
         self._scores = LeftOutScores(self._per_line)
+        # Reversed, so that of several lines at one place the first counts.
         self._row_at = {self._per_line.place(row): row for row in reversed(range(len(self._per_line.lines)))}
         self._number = {intent.name: number for number, intent in enumerate(subject.registry)}
         self._intent_at = {intent.location: intent.name for intent in subject.registry}
@@ -180,6 +181,7 @@ class _Maker:
         problem = issue.problem
         row = self._row_at.get(problem.location)
         if problem.rule == "overlapping-intents":
+            # A problem has one place, and its message the names of both intents.
             quoted = problem.message.split("'")[1:4:2]
             return self._of_intents(issue, tuple(name for name in quoted if name in self._number))
         if row is None:

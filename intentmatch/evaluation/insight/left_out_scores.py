@@ -70,6 +70,7 @@ class LeftOutScores:
         for intent, rows in changed.items():
             scores = self._aggregated(cosines[:, begin : begin + len(rows)])
             begin += len(rows)
+            # Of equal scores the first intent wins, as with `argsort` above.
             ahead = (scores > best) | ((scores == best) & (intent < found))
             best, found = np.where(ahead, scores, best), np.where(ahead, intent, found)
         counted = everything != row

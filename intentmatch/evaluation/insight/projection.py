@@ -63,6 +63,7 @@ def _principal_components(vectors: Vectors) -> Positions:
     centred = wide - wide.mean(axis=0)
     _, directions = np.linalg.eigh(centred.T @ centred)
     axes = directions[:, ::-1][:, :2]
+    # An eigenvector may point either way: the largest component is made positive.
     axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])] < 0.0, -1.0, 1.0)
     found = np.zeros((len(wide), 2))
     found[:, : axes.shape[1]] = centred @ axes
@@ -81,6 +82,7 @@ def _neighbour_edges(vectors: Vectors) -> tuple[NDArray[np.int64], NDArray[np.in
         steps.report("finding neighbours", begin, count)
         rows = np.arange(begin, min(begin + _BLOCK, count))
         cosines = vectors[rows] @ vectors.T
+        # A row is no neighbour of its own.
         cosines[np.arange(len(rows)), rows] = -np.inf
         nearest[rows] = _largest(cosines, each)
     one, other = np.repeat(np.arange(count, dtype=np.int64), each), nearest.ravel()
@@ -118,6 +120,7 @@ def _descend(
     for turn in range(rounds):
         if turn % 10 == 0:
             steps.report("drawing the map", turn, rounds)
+        # Few rounds still end with ones of normal attraction.
         early = turn < min(_EARLY_ROUNDS, rounds // 2)
         attraction = _attraction(position, begins, neighbours, other, weights)
         gradient = 4.0 * ((_EARLY_ATTRACTION if early else 1.0) * attraction - _repulsion(position))
@@ -125,6 +128,7 @@ def _descend(
         gains = np.maximum(np.where(same, gains * 0.8, gains + 0.2), _LEAST_GAIN)
         velocity = (_EARLY_MOMENTUM if early else _MOMENTUM) * velocity - rate * gains * gradient
         position += velocity
+        # Otherwise the whole map drifts.
         position -= position.mean(axis=0)
     return position
 
@@ -153,6 +157,7 @@ def _repulsion(position: Positions) -> Positions:
     low = position.min(axis=0)
     span = float((position.max(axis=0) - low).max())
     cells = next((size for size in _CELLS if span < (size - 1) * _SPACING), _CELLS[-1])
+    # A map wider than the largest grid gets a coarser one.
     spacing = max(_SPACING, span / (cells - 1.5))
     place = (position - low) / spacing
     corner = place.astype(np.intp)

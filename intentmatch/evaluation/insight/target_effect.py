@@ -88,6 +88,7 @@ def coverage_curve(cases: HeldOutCases, calibration: Calibration, points: int = 
         return []
     measured, asked = cases.measured(calibration), cases.asked(calibration)
     said = np.where(asked, ASKED, cases.held_out.first)
+    # At quantiles, so that the points lie evenly along the coverage.
     thresholds = np.unique(np.quantile(measured, np.linspace(0.0, 1.0, points)))[::-1]
     return [
         CurvePoint(float(threshold), rates(cases, np.where(measured >= threshold, said, REFUSED)))

@@ -78,6 +78,7 @@ class _Anchors:
     def new(self, title: str) -> str:
         name = re.sub(r"[^a-z0-9]+", "-", title.partition(":")[0].lower()).strip("-") or "part"
         number, anchor = 1, name
+        # Both parts of a report have a section of the same name.
         while anchor in self._taken:
             number += 1
             anchor = f"{name}-{number}"

@@ -81,6 +81,7 @@ class ReportPart:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ReportPart:
         """Read the values that `to_dict` returned."""
+        # The file may be of any program: an unknown name would fail later, and far from here.
         if values["name"] not in TITLES:
             raise ValueError(f"unknown part {values['name']!r}")
         return cls(

@@ -55,6 +55,7 @@ def reliability_plot(reliability: Sequence[Bin]) -> str:
     marks += _path([(b.confidence, b.right) for b in reliability], "line")
     for b in reliability:
         says = f"{counted(b.cases, 'message')} with a mean confidence of {b.confidence:.0%}: {b.right:.0%} right"
+        # The square root, so that the area grows with the number.
         marks += _dot(b.confidence, b.right, says, radius=_DOT + (_LARGEST_DOT - _DOT) * math.sqrt(b.cases / most) / 2)
     desc = "Bins of equal size; below the diagonal the matcher is overconfident, above it underconfident."
     return _plot("Reliability of the confidence", desc, "confidence", "share right", marks)
@@ -168,6 +169,7 @@ def _worst(counts: Mapping[tuple[str, str], int], most: int) -> list[str]:
     left = left[1:]
     while left:
         last = ordered[-1]
+        # Each next to the one that it is confused with most.
         nearest = max(left, key=lambda name: counts.get((last, name), 0) + counts.get((name, last), 0))
         left.remove(nearest)
         ordered.append(nearest)

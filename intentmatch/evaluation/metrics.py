@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from intentmatch.evaluation.correlation import ranks
 from intentmatch.evaluation.outcomes import Outcome, expected_name
 
 BINS = 10
@@ -177,9 +177,9 @@ def auroc(in_scope: Sequence[bool], values: Sequence[float]) -> float | None:
     inside = np.asarray(in_scope, dtype=bool)
     if inside.all() or not inside.any():
         return None
-    ranks = _ranks(np.asarray(values, dtype=np.float64))
+    of_inside = ranks(values)[inside]
     count = int(inside.sum())
-    return float((ranks[inside].sum() - count * (count + 1) / 2) / (count * (len(inside) - count)))
+    return float((of_inside.sum() - count * (count + 1) / 2) / (count * (len(inside) - count)))
 
 
 def bins(outcomes: Sequence[Outcome], count: int = BINS) -> list[Bin]:
@@ -280,11 +280,3 @@ def percentiles(values: Sequence[float], *percents: float) -> list[float]:
     """Return the given percentiles of the values, interpolated linearly."""
     numbers: list[float] = np.percentile(np.asarray(values, dtype=np.float64), percents).tolist()
     return numbers
-
-
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rank values from 1; equal values share their mean rank."""
-    _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    means: NDArray[np.float64] = (ends - (counts - 1) / 2.0)[numbers]
-    return means

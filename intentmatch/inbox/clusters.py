@@ -32,6 +32,7 @@ def similarity_cut(vectors: Vectors, owners: Sequence[int]) -> float:
     The cut depends on the encoder and on how fine the distinctions of the registry are, so it is taken from the
     registry's utterances: `vectors` of shape `(utterances, dim)`, and the intent of each utterance.
     """
+    # Every n-th one, so that the sample spans all intents.
     step = -(-len(owners) // _MOST_UTTERANCES) or 1
     sample, intents = vectors[::step], np.asarray(owners)[::step]
     cosines = (sample @ sample.T)[intents[:, None] < intents]
@@ -62,6 +63,7 @@ def clustered(vectors: Vectors, cut: float) -> list[Rows]:
             total = sizes[first] + sizes[second]
             joined = (sizes[first] * similarity[first] + sizes[second] * similarity[second]) / total
             joined[first] = -np.inf
+            # Both the row and the column: the matrix stays symmetric, as the chain expects.
             similarity[first] = similarity[:, first] = joined
             sizes[first] = total
             labels[labels == second] = first

@@ -105,6 +105,7 @@ class DatabaseStore:
             # In one order, so that two replicas never wait for each other.
             for row, entry in sorted(kept, key=lambda pair: pair[0]["key"]):
                 row |= {name: _storable(row[name]) for name in ("text", "intent", "intents")}
+                # Before the check below, since an answer may be drawn without being missed.
                 if entry.drawn is not None:
                     connection.execute(_DRAWN, {**row, **entry.drawn._asdict()})
                 if not entry.missed:
@@ -174,6 +175,7 @@ class DatabaseStore:
             ).fetchone()
             if inbox is None:
                 return 0, 0
+            # By its key too, since handled messages have lost their text.
             key = None if erasure.text is None else key_of(erasure.text, self.mode, bytes(inbox[0]))
             drift = None if drift_of(inbox[1]) is None else erasure.without_in_json(inbox[1])
             connection.execute(
@@ -185,6 +187,7 @@ class DatabaseStore:
     def _erase_from(self, connection: Connection, table: str, erasure: Erasure, key: bytes | None) -> int:
         bot = self._database.bot
         select = f"SELECT id, key, left(text, {CHARACTERS}) FROM intentmatch.{table} WHERE bot = %s"  # noqa: S608 - a name of ours
+        # Compared here and not by SQL, which folds words in another way.
         rows = connection.execute(select.encode(), [bot]).fetchall()
         gone = [number for number, of, text in rows if bytes(of) == key or erasure.covers(text)]
         delete = f"DELETE FROM intentmatch.{table} WHERE bot = %s AND id = ANY(%s)"  # noqa: S608 - a name of ours
@@ -229,6 +232,7 @@ class DatabaseStore:
         bot = self._database.bot
         with self._database.rows() as connection:
             _, mark = self._salt_and_mark(connection)
+            # What was read before has the erased words, perhaps in an example.
             if read <= last_erased(mark, time.time()):
                 return False
             connection.execute("UPDATE intentmatch.inboxes SET drift = %s WHERE bot = %s", [_storable(found), bot])
@@ -279,6 +283,7 @@ class DatabaseStore:
                 ).rowcount
                 for count, sql in ((_COUNT, _TOO_OLD), (_COUNT_DRAWN, _TOO_OLD_DRAWN))
             ]
+            # With nothing too old, the hour does not begin: the first one that is goes at once.
             if not any(deleted):
                 return
         connection.execute("UPDATE intentmatch.inboxes SET deleted_at = %s WHERE bot = %s", [now, bot])

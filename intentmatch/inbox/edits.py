@@ -33,6 +33,7 @@ def edits_of(
     for decision in decisions:
         if decision.action == "test":
             edits += additions_to_tests([decision], language=language, file=file)
+        # Ignored, or written as tests above.
         if decision.intent is None:
             continue
         lines = [(message.text or "", language or message.language) for message in decision.cluster.messages]

@@ -202,6 +202,7 @@ class FileStore:
         try:
             # Otherwise a power failure just after a transaction may bring its removed journal back, which undoes it.
             database.execute("PRAGMA synchronous = EXTRA")
+            # Deleted text is overwritten, and not only unlinked.
             database.execute("PRAGMA secure_delete = ON")
             database.execute("PRAGMA foreign_keys = ON")
             database.execute(f"BEGIN {lock}")
@@ -214,9 +215,11 @@ class FileStore:
         """Return the salt of the file; create tables and salt in a new file."""
         if not _about(database) and database.execute("SELECT 1 FROM sqlite_master").fetchall():
             raise InputError(f"{self.path} is another program's database: name another file in the setting `inbox`")
+        # One by one, since `executescript` commits the transaction.
         for statement in (_TABLES + sample.TABLE).split(";"):
             database.execute(statement)
         facts = {"version": _VERSION, "mode": self.mode, "salt": secrets.token_bytes(16)}
+        # Another process may have begun the same file: the first one's salt counts.
         database.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", facts.items())
         about = _about(database)
         if (about["version"], about["mode"]) != (_VERSION, self.mode):

@@ -101,6 +101,7 @@ def review(matcher: Matcher, messages: Sequence[Missed]) -> Review:
 
     The result does not depend on the order of the messages.
     """
+    # Sorted, since exact ties are joined in the order of the rows.
     readable = sorted((m for m in messages if m.text is not None), key=lambda message: (message.text, message.id))
     results = matcher.match_many([message.text or "" for message in readable])
     results = [_in_context(matcher, message, result) for message, result in zip(readable, results, strict=True)]
@@ -149,6 +150,7 @@ def _cut(artefact: Artefact) -> float:
 def _in_context(matcher: Matcher, message: Missed, result: MatchResult) -> MatchResult:
     """Return the result with the tags active of the intent that users gave for the message, if it has some."""
     wanted = next((intent for intent, _ in ranked(message.corrections)), None)
+    # Without its tags the intent would not answer, and a correction never count as understood.
     if wanted is None or wanted not in matcher.registry or not (tags := matcher.registry[wanted].when):
         return result
     return matcher.match(message.text or "", context=tags)

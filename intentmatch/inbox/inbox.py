@@ -250,6 +250,7 @@ class Inbox:
         if len(self._waiting) >= _MOST_WAITING:
             self._warn("they arrive faster than they can be written")
             return
+        # Cut before it waits, so that the queue has a bound in bytes too.
         self._waiting.append(entry._replace(text=entry.text[:MAX_CHARACTERS]))
         try:
             self._writer.submit(self._write)
@@ -259,6 +260,7 @@ class Inbox:
     def _write(self) -> None:
         """Write the waiting messages in batches."""
         try:
+            # A batch is one transaction, and the disk is waited for once.
             while entries := [self._waiting.popleft() for _ in range(min(len(self._waiting), INBOX_ENTRIES))]:
                 self._store.write(entries, time.time())
                 self._failing = False
@@ -277,6 +279,7 @@ def is_missed(result: MatchResult) -> bool:
     if result.is_follow_up:
         return False
     if result.verdict != "matched":
+        # A message without words teaches nothing.
         return bool(fold(result.message))
     if result.confidence is not None:
         return result.confidence < _SURE

@@ -56,6 +56,7 @@ def _kind_of(result: MatchResult, parts: Sequence[MessagePart], cut: float) -> S
     stages = {stage.name for stage in result.trace.stages}
     if "noise" in stages:
         return Said("noise", is_certain=True)
+    # "Hi, I want to ... Thanks" is what stands between the courtesies.
     saying = [part.acts for part in parts if part.acts.courtesy < _LIKELY]
     if not saying:
         is_certain = min(part.acts.courtesy for part in parts) >= _COURTESY
@@ -63,6 +64,7 @@ def _kind_of(result: MatchResult, parts: Sequence[MessagePart], cut: float) -> S
         return Said("depends") if hangs_on_it else Said("courtesy", is_certain=is_certain)
     if (refused := _refused(result, stages, saying)) is not None:
         return refused
+    # The least of all parts: one part that asks is enough to make a request of the whole.
     settled, depends = min(acts.settled for acts in saying), min(acts.depends for acts in saying)
     if settled >= _LIKELY:
         names_something = bool(result.candidates) and result.candidates[0].score >= cut
@@ -73,6 +75,7 @@ def _kind_of(result: MatchResult, parts: Sequence[MessagePart], cut: float) -> S
 
 def _refused(result: MatchResult, stages: Collection[str], saying: Sequence[Acts]) -> Said | None:
     """Return what is refused: an intent that the bot asks about alone, for a negation or for what a part does."""
+    # The most of all parts: one refusal is enough.
     most = max(acts.refuses for acts in saying)
     if result.verdict != "ambiguous" or len(result.rivals) != 1:
         return None

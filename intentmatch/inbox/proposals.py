@@ -78,6 +78,7 @@ def _corrected(cluster: Sequence[Missed], corrections: Counter[str | None], regi
     if intent is None:
         because = f"{users} of {corrections.total()} corrections say that it is no intent"
         return Proposal("new" if _is_frequent(cluster) else "ignore", None, _received(cluster, because))
+    # One user may be mistaken, or mean harm.
     sure = 2 * users > corrections.total() and users > 1 and said.kind == "asks" and intent in registry
     return Proposal("add" if intent in registry else "new", intent, because, sure)
 
@@ -144,6 +145,7 @@ def corrections_of(messages: Iterable[Missed]) -> Counter[str | None]:
 def new_name(text: str, taken: Collection[str]) -> str:
     """Make the name of a new intent from a message: `where_is_my_refund`, with a number if the name is taken."""
     words = fold(text).split()
+    # Whole words, as long as there is more than one.
     while len(words) > 1 and len("_".join(words)) > _CHARACTERS_OF_A_NAME:
         words.pop()
     name = bare = "_".join(words)[:_CHARACTERS_OF_A_NAME]

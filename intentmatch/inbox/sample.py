@@ -108,6 +108,7 @@ def priority_of(result: MatchResult) -> float:
     """
     if result.confidence is None:
         threshold = result.trace.threshold
+        # A score this near its threshold is as likely wrong as right; further than a quarter away it counts as certain.
         wrong = 0.5 if threshold is None else max(0.0, 0.5 - 2.0 * abs(result.score - threshold))
     elif result.verdict == "out_of_scope":
         wrong = result.confidence if result.in_scope is None else result.in_scope
@@ -203,6 +204,7 @@ def erase(database: sqlite3.Connection, erasure: Erasure, key: bytes | None) -> 
 
 def _exists(database: sqlite3.Connection) -> bool:
     """Whether the file has a sample."""
+    # Files of version 0.2 have none until they are written to.
     return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'sample'").fetchall())
 
 

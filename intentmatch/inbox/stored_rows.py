@@ -53,6 +53,7 @@ def key_of(text: str, mode: str, salt: bytes) -> bytes:
 
 
 def _key_of_kept(kept: str, salt: bytes) -> bytes:
+    # With a salt, since short messages are guessed from their plain hash.
     return hashlib.blake2b(fold(kept).encode("utf-8", "replace"), key=salt, digest_size=16).digest()
 
 
@@ -69,6 +70,7 @@ def drift_of(text: str | None) -> dict[str, Any] | None:
         found = json.loads(text or "")
         numbers = [found["checked"], found["messages"]]
         kinds = [finding["kind"] for finding in found["findings"]]
+        # `bool` is an `int`, and no number of messages.
         valid = all(type(one) in (int, float) and math.isfinite(one) for one in numbers)
         return found if valid and all(isinstance(kind, str) for kind in kinds) else None
     except (ValueError, TypeError, KeyError, RecursionError):

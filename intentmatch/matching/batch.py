@@ -77,8 +77,11 @@ def precompute(
         if reading.needs_vector:
             meant = reading.meant
             together = reading.options.allowed is None and not reading.hits and scoring_of(reading) is scoring
+            # Two messages may have the same text and other options: it is searched together if one of them uses the
+            # result.
             _, before = pending.get(meant.text, (meant, False))
             pending[meant.text] = meant, before or together
+    # In one order whatever the order of the messages: the last digits of a product depend on the rows beside a row.
     texts = [pending[text] for text in sorted(pending)]
     vectors, saliences = encoder.vectors([text for text, _ in texts])
     whole = [number for number, (_, together) in enumerate(texts) if together]

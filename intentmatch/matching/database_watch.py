@@ -14,6 +14,7 @@ from intentmatch.matching.replica import Replica
 from intentmatch.matching.watch import OnError, OnReload, report_failure, report_reload, train
 from intentmatch.registry.reading.snapshot import Content
 
+# Nothing wakes the thread at exit, so it must look for the end more often than `_SECONDS_AT_EXIT`.
 _SECONDS_BETWEEN_STOPS = 0.5
 _SECONDS_AT_EXIT = 1.0
 
@@ -48,6 +49,7 @@ class DatabaseWatch:
         """Stop watching. Doing it twice does no harm."""
         self._stopped.set()
         self._news.tell()
+        # A callback of the watch may stop it, and a thread cannot wait for itself.
         if threading.current_thread() is not self._thread:
             self._thread.join()
         self._news.close()
@@ -78,6 +80,7 @@ class DatabaseWatch:
         now: Content = {}
         try:
             now = self._replica.newest()
+            # A refused revision is read and reported once, not at every look.
             if now == (self._reloader.content if self._refused is None else self._refused):
                 return True
             registry = self.reload()

@@ -48,6 +48,7 @@ def follow_up(message: str, entities: Sequence[Entity], language: str | None) ->
         end = max(end, entity.end)
     rest = fold(rest + message[end:])
     found = " ".join(fold(entity.text) for entity in entities)
+    # Without lists for the language, nothing tells an opening or a stop word from content.
     if words is None:
         return FollowUp(f"“{found}” is all it says", True) if entities and not rest else None
     opening = words.opening_of(rest)

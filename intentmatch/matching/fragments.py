@@ -33,6 +33,7 @@ class Fragments:
         self._intents = [intent.name for intent in registry]
         self._owners, self._lines = registry.owners, registry.lines
         self._words = words
+        # Asked for no language, `stop_words` returns those of all.
         self._stop_words = stop_words(registry.languages_as_read) if registry.languages else frozenset[str]()
 
     def check(
@@ -73,5 +74,6 @@ class Fragments:
         if not 0 < len(content) <= _MOST_WORDS or self._words is None:
             return {}
         rows = self._words.rows_with(known_pieces(" ".join(content)), _MOST_PIECES)
+        # The sentences of one template are one line: they would outvote the lines of other intents.
         found = {(self._owners[row], self._lines[row]) for row in rows if row not in hidden}
         return Counter(self._intents[owner] for owner, _ in found if allowed is None or owner in allowed)

@@ -30,6 +30,8 @@ class Learner:
     def _run(self) -> None:
         while True:
             with self._lock:
+                # Within the lock: a request that comes now must start a thread, and not rely on one that is about to
+                # end.
                 if not self._outdated:
                     self._thread = None
                     return

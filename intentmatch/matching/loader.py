@@ -88,10 +88,12 @@ class RegistrySource:
                 progress=progress,
                 provisional=before if provisional else None,
                 known=known_vectors(old.artefact) if old and _gives_vectors(old, encoder, settings) else None,
+                # Readers have checked the rules already; nobody has for a registry made in code.
                 checked=not isinstance(self.path, Registry),
             )
             if self.replica is None:
                 artefact = make()
+                # The cache may hold the training of this very registry: then nothing is provisional.
                 unfinished = provisional and before is not None and artefact.calibration is before.calibration
             else:
                 key = self.replica.key(content, settings, encoder)
@@ -105,6 +107,7 @@ class RegistrySource:
         if self.check is not None:
             self.check(settings)
         engine = Engine(artefact, encoder, self._reranker(settings, old), self.database)
+        # Before the engine is in use, or its first user would find the broken encoder.
         engine.self_test()
         for problem in (*uncovered(artefact.registry, encoder), *subsampling_problems(artefact.registry, settings)):
             _log.log(logging.INFO if problem.severity == "info" else logging.WARNING, "%s", problem)
@@ -115,6 +118,7 @@ class RegistrySource:
         if isinstance(path, Registry):
             check_argument("registry", path, Registry)
             return path, {}
+        # Without the settings of the YAML: its author must not lift limits that the operator has set.
         by_operator = resolve(self.explicit)
         if isinstance(path, Address):
             return self._read_shared(by_operator)
@@ -243,6 +247,7 @@ class Reloader:
     def copy(self) -> Reloader:
         """Return another one with the same engine and files, which reloads by itself."""
         copied = Reloader.__new__(Reloader)
+        # A dictionary of its own: each reloader writes to its own under its own lock.
         copied.source = replace(self.source, remembered=dict(self.source.remembered))
         with self._reloading:
             copied.engine, copied.content, copied._provisional = self.engine, self.content, self._provisional
@@ -290,6 +295,7 @@ class Reloader:
         """
         with self._training:
             with self._reloading:
+                # Under the lock, so that a reload cannot come between engine and content.
                 engine, content, provisional = self.engine, self.content, self._provisional
             if not provisional:
                 return
@@ -307,6 +313,7 @@ class Reloader:
                 return
             except Exception:
                 with self._reloading:
+                    # Nothing trains this engine again: `provisional` would announce a training that never comes.
                     self._provisional = self._provisional and self.engine is not engine
                 raise
             with self._reloading:

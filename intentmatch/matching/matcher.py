@@ -84,6 +84,7 @@ class Matcher(BaseMatcher):
             )
         path = source.path
         if not isinstance(path, Registry | Address):
+            # The other process may have another current folder.
             path = str(Path(path).resolve())
         return _load, (path, dict(source.explicit))
 

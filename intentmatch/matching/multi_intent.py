@@ -30,6 +30,7 @@ _MOST_CONFIDENCE = 0.99
 def match_clauses(engine: Engine, whole: MatchResult, options: ResolvedOptions) -> MatchResult:
     """Return the answer to a message, with `parts` if it holds several requests."""
     message = whole.message
+    # A message that equals an utterance is one request, whatever joining words it has.
     if whole.trace.decided_by in ("exact", "fuzzy", "noise", "empty"):
         return whole
     found = pieces(message[:MAX_CHARACTERS], engine.artefact.registry.own_languages.code(whole.language))
@@ -47,9 +48,11 @@ def match_clauses(engine: Engine, whole: MatchResult, options: ResolvedOptions) 
 def division(found: Sequence[Span], answers: Mapping[Span, MatchResult]) -> list[Span]:
     """Return the most certain division into clauses; `answers` holds the result of each run of pieces."""
     # Dynamic programming: for each number of pieces from the left and each last intent, the best division and its sum.
+    # The first clause is free: only further requests cost something.
     best: list[dict[str, tuple[float, list[Span]]]] = [{"": (_COST_OF_A_CLAUSE, [])}]
     for last in found:
         ways: dict[str, tuple[float, list[Span]]] = {}
+        # `best` has an entry for each place up to this piece, so it ends the pairs.
         for first, before in zip(found, best, strict=False):
             span = Span(first.start, last.end)
             logit = _logit(answers[span])
@@ -69,6 +72,7 @@ def _logit(result: MatchResult) -> float | None:
     confidence = result.score if result.confidence is None else result.confidence
     if result.verdict != "matched" or confidence < _LEAST_CONFIDENCE:
         return None
+    # Utterances that are equal have a confidence of 1, whose logit is infinite.
     confidence = min(confidence, _MOST_CONFIDENCE)
     return log(confidence / (1.0 - confidence))
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_HYPOTHESES = 20
 _SHOWN = 3
+# Sums of equal weights differ in their last digits, and a refusal wins at equal weight.
 _SAME_WEIGHT = 1e-9
 
 Hypotheses = Sequence[tuple[str, float]]
@@ -67,6 +68,7 @@ def match_hypotheses(engine: Engine, given: object, options: ResolvedOptions) ->
     cancel my order"), the bot asks. Raises `InputError`.
     """
     hypotheses = checked_hypotheses(given)
+    # All candidates: an intent that one hypothesis ranks low still counts in the mean.
     everyone = options._replace(top_k=max(options.top_k, len(engine.artefact.registry.intents)))
     results = engine.match_many([text for text, _ in hypotheses], everyone)
     heard = [(result, weight) for result, (_, weight) in zip(results, hypotheses, strict=True)]
@@ -91,6 +93,7 @@ def _says(hypotheses: Sequence[tuple[str, float]], message: str, verdict: Verdic
 
 def _refusing(intent: str | None, heard: Sequence[tuple[MatchResult, float]]) -> list[tuple[MatchResult, float]]:
     """Return the hypotheses that refuse an intent, if they weigh as much as those that ask for it; otherwise none."""
+    # One rival alone is how a decision says that the message refuses it.
     refusing = [pair for pair in heard if [rival.intent for rival in pair[0].rivals] == [intent]]
     asking = sum(weight for result, weight in heard if result.intent == intent)
     return refusing if sum(weight for _, weight in refusing) >= asking - _SAME_WEIGHT else []

@@ -61,6 +61,7 @@ def check_negation(
         return _check_possible(decision, meant, typed, language, read)
     best = decision.ranked[0]
     without = read(found.without)
+    # A message that nobody understands is not asked about because of a negation in it.
     if decision.verdict == "out_of_scope" and without.verdict != "matched":
         return CheckedDecision(decision, None)
     refused = _refused(best, without, found, language)

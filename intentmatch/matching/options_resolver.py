@@ -19,6 +19,7 @@ class OptionsResolver:
         self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
         self.precedence = Precedence(registry)
         self._conditional = any(intent.when for intent in self._intents)
+        # Most messages come without options, so that these are resolved once.
         self._usual = self._resolved(MatchOptions())
 
     def resolve(self, options: MatchOptions) -> ResolvedOptions:

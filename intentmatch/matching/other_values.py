@@ -113,6 +113,7 @@ class OtherValues:
         slots = [self._slots[frame.intent][slot] for slot in frame.slots]
         return any(
             all(self._is_value(message, gap, slot, frame, options) for gap, slot in zip(gaps, slots, strict=True))
+            # Where a message repeats words of the frame, the number of ways grows as a power of its length.
             for gaps in islice(_gaps(frame.words, message.tokens), _MOST_READ)
         )
 
@@ -130,6 +131,8 @@ class OtherValues:
             if len(tokens) > longest:
                 return False
         start, end = _around(message, gap)
+        # Frames of many intents ask about the same kind of slot at the same place, and reading it takes most of the
+        # time.
         known: dict[object, bool] = message.memo.setdefault(OtherValues, [{}])[0]
         key = slot.kind, slot.values, slot.patterns, start, end
         if key not in known:
@@ -170,6 +173,7 @@ def _frames(registry: Registry) -> Iterator[_Frame]:
             continue
         words = tuple(fixed_words(utterance))
         slots = tuple(mark.slot for mark in utterance.marks)
+        # Sentences of a template differ in values alone, and make one frame.
         key = intent, words, slots
         language = registry.own_languages.code(utterance.language or registry.first_language)
         if key in seen or not _says_enough(words, slots, free[intent], language):

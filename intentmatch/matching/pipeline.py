@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from intentmatch.matching.without_values import WithoutValues
 
 _SHOWN = 3
+# Below 1, because stored vectors may be float16, and devices round differently.
 _SAME_VECTOR = 0.99
 
 
@@ -120,6 +121,7 @@ class Engine:
     def read(self, message: str, options: ResolvedOptions) -> Reading:
         """Read one message: all that is done before it is encoded. Raises `InputError` if it is not text."""
         reading = self._reader.read(message, options, calibrates_foreign=self.artefact.foreign is not None)
+        # Noise goes on: a code that no line has looks random, and may be the value of a slot.
         if reading.exact or (reading.refused and not reading.is_noise):
             return reading
         return self._with_other_values(reading)
@@ -242,6 +244,7 @@ class Engine:
                 raise IntentMatchError(f"self-test failed: {intent.name!r} does not answer its own utterance {first!r}")
         stored = self.artefact.vectors[0]
         now = self.encoder.encode([clean(self.artefact.registry.utterances[0].text)], kind="utterance")[0]
+        # An utterance of letters that the encoder cannot read is a row of zeros, whose cosine says nothing.
         if stored.any() and float(stored @ now) < _SAME_VECTOR:
             raise IntentMatchError(
                 f"self-test failed: {self.encoder.name} no longer returns the vectors that were built"
@@ -347,6 +350,7 @@ class Engine:
         if previous is None or (allowed is not None and previous not in allowed):
             return None
         before = self._intents[previous]
+        # Free text takes any message for a value, and so would make each a follow-up.
         slots = [slot.name for slot in before.slots if slot.kind != "any"]
         values = self._results.fill(reading.message, before.name, slots, options) if slots else ()
         found = follow_up(reading.message, values, options.language)

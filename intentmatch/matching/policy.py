@@ -134,6 +134,7 @@ def author_cut(threshold: Threshold, origin: str) -> Cut:
 def in_scope(candidates: Sequence[Candidate]) -> float | None:
     """Return the probability that a message is in scope: the sum of all confidences; None without confidences."""
     confidences = [candidate.confidence for candidate in candidates if candidate.confidence is not None]
+    # A sum of rounded numbers may be a little above 1.
     return min(1.0, sum(confidences)) if confidences else None
 
 
@@ -165,6 +166,7 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
 def _by_rank(candidate: Candidate) -> tuple[float, str]:
     """Sort key: the highest `rank` first."""
     evidence = candidate.evidence
+    # The name breaks ties, so that the order of the candidates never matters.
     return -(candidate.score if evidence is None else evidence), candidate.intent
 
 

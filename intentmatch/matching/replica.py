@@ -73,6 +73,7 @@ class Replica:
 
     def key(self, content: Content, settings: Settings, encoder: Encoder) -> str:
         """Return a digest of everything that determines a build."""
+        # Replicas of two releases share a database while one follows the other.
         versions = [FORMAT, TEXT_VERSION, TOKEN_FEATURES_VERSION, TRAINING_VERSION]
         parts = [sorted(content.values()), settings.to_dict(), encoder.name, encoder.fingerprint, versions]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
@@ -103,6 +104,8 @@ class Replica:
     def _once(self, key: str, make: Callable[[], Made], *, provisional: bool) -> Made:
         made: Made | None = None
         try:
+            # First without the lock, which a replica that is building holds for long; then in it, as that one may have
+            # finished meanwhile.
             if found := _usable(self._builds.get(key), provisional=provisional):
                 return found
             with self._builds.making(key) as connection:
@@ -112,6 +115,7 @@ class Replica:
                 self._share(connection, key, made)
         except DatabaseError as error:
             _log.warning("the build is not shared: %s", error)
+        # A connection that is lost after the build costs the sharing, not the build.
         return make() if made is None else made
 
     def _share(self, connection: Connection, key: str, made: Made) -> None:

@@ -148,6 +148,7 @@ class CrossEncoderReranker:
         """Return scores in [0, 1], shape `(len(utterances),)`."""
         if not utterances:
             return np.empty(0, dtype=np.float32)
+        # Named explicitly, because some models (ms-marco) have a configuration that returns raw logits.
         sigmoid = plugins.require("torch", what="A cross-encoder", extra="torch").nn.Sigmoid()
         pairs = [(message, utterance) for utterance in utterances]
         scores = self._cross_encoder.predict(pairs, activation_fn=sigmoid, show_progress_bar=False)

@@ -161,6 +161,7 @@ class Scoring:
     ) -> Candidate:
         """Return a candidate from an intent's position, score, row of its nearest utterance, and its evidence."""
         named = self._intents[intent]
+        # Rounding takes the cosine of two equal vectors of float32 a little above 1.
         score = score if -1.0 <= score <= 1.0 else max(-1.0, min(1.0, score))
         return Candidate(named.name, score, self._utterances[row], named.title, confidence, evidence, words)
 

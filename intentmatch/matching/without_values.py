@@ -153,6 +153,7 @@ class WithoutValues:
         }
         if any(one.slot not in values for one in found):
             return ""
+        # From the end, so that the offsets of the values before stay right.
         for one in sorted(found, key=lambda one: -one.start):
             text = text[: one.start] + values[one.slot] + text[one.end :]
         return text

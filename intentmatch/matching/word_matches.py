@@ -16,6 +16,7 @@ from intentmatch.text.scripts import kind
 
 # Scripts without spaces between words: there each piece is shown as a word.
 _UNSPACED = frozenset({"unspaced", "ideograph", "katakana"})
+# Keeps the sums of weights, by which similarities are divided, above 0.
 _LEAST = 1e-3
 
 

@@ -55,6 +55,7 @@ load = ChatJudge.load
 
 
 def _shown(number: int, option: IntentOption) -> dict[str, Any]:
+    # As text, because the schema allows texts only: "none" is one of the answers.
     shown: dict[str, Any] = {"number": str(number), "title": option.title}
     if option.description:
         shown["description"] = option.description
@@ -69,6 +70,7 @@ def _choice(answer: Mapping[str, Any], allowed: Sequence[str]) -> int | Literal[
     if message.get("refusal") or message.get("content") is None:
         raise ValueError("the model refuses to answer")
     said = json.loads(message["content"])["answer"]
+    # Not every server that accepts `response_format` keeps to it.
     if said not in allowed:
         raise ValueError("the model did not choose one of the options")
     return said if said in ("none", "ask") else int(said) - 1

@@ -98,6 +98,7 @@ class OpinionClient:
                 self._answers.move_to_end(request)
                 known: _Answer = self._answers[request]
                 return known
+            # Before the budget: a request that is not sent must not count.
             if rest := self._breaker.rest():
                 raise self._unavailable(f"it failed several times and is not asked for {rest:.0f} s")
             if spent := self._budget.take():
@@ -123,6 +124,8 @@ class OpinionClient:
                 self.usage.tokens += _tokens(answer)
             return read(answer)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+            # Only a plain `ValueError` is of `read` and has a sentence for users; subclasses are of the JSON decoder
+            # and of Unicode.
             why = str(error) if type(error) is ValueError else "its answer has another form"
             raise self._unavailable(why) from None
 
@@ -141,6 +144,7 @@ class OpinionClient:
                 answer = self._answer(body)
             except Exception as error:  # noqa: BLE001 - raised again below
                 answer = error
+            # Before the answer is there: whoever gets it may ask again at once.
             self._slots.release()
             found.put(answer)
 
@@ -169,6 +173,7 @@ class OpinionClient:
                 while block := answer.read1(_BLOCK):
                     content += block
                     if self._clock() > deadline or len(content) > _MOST_BYTES:
+                        # Otherwise the next request on this connection would read the rest of this answer.
                         answer.close()
                         raise self._unavailable(
                             self._late

@@ -81,6 +81,7 @@ def _described(options: Sequence[IntentOption]) -> dict[str, str]:
     described: dict[str, str] = {}
     for option in options:
         name, number = option.title, 1
+        # An intent that an author titled "None" must not be taken for the option that nothing is meant.
         while name in described or name.casefold() == _NONE:
             number += 1
             name = f"{option.title} ({number})"
@@ -118,4 +119,5 @@ def _chosen(probabilities: Sequence[float]) -> int | Literal["none", "ask"]:
     best = max(range(len(probabilities)), key=probabilities.__getitem__)
     if best == len(probabilities) - 1:
         return "none"
+    # With one option beside "none" there is nothing to ask between.
     return best if probabilities[best] > ASK_BELOW or len(probabilities) == 2 else "ask"

@@ -75,6 +75,7 @@ class Judging:
         """
         policy, scoring = by
         first = decision.ranked[:RANKED]
+        # A check, such as for parts or shared lines, may ask about an intent that ranks behind the first.
         asked = [*first, *(rival for rival in decision.rivals if rival not in first)]
         offered = [self._option(candidate, vector, options, scoring) for candidate in asked]
         try:
@@ -98,6 +99,7 @@ class Judging:
                 reason=f"the verdict was in doubt, and {name} chose none of {among}.",
             )
             return decided, f"in doubt ({decision.verdict}), {name} chose none of {among}{shown}"
+        # A lone rival is an intent that the message refuses, and no choice.
         rivals = decision.rivals if len(decision.rivals) > 1 else _offered(asked)
         reason = f"the verdict was in doubt, and {name} would ask the user."
         decided = replace(decision, verdict="ambiguous", rivals=rivals, reason=reason)

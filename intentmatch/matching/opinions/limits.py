@@ -25,6 +25,7 @@ class Budget:
                 sent.popleft()
             if len(sent) >= self._limits[time]:
                 return f"the budget of {self._limits[time]:,} requests a {time} is used up"
+        # Only now, with room in all budgets: a request that one of them forbids must not use up the others.
         for sent in self._sent.values():
             sent.append(now)
         return None

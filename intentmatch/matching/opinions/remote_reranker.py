@@ -68,6 +68,7 @@ class RemoteReranker:
         elif self._model:
             body = {"model": self._model, "query": query, "documents": texts}
         else:
+            # Without `truncate`, text-embeddings-inference refuses texts that are longer than its model reads.
             body = {"query": query, "texts": texts, "truncate": True}
         return self._client.ask(body, lambda answer: _scores(answer, len(texts)))
 
@@ -77,6 +78,7 @@ def _scores(answer: Any, count: int) -> NDArray[np.float32]:
 
     Raises `ValueError` and others if they are not one score in [0, 1] for each utterance.
     """
+    # A list is of text-embeddings-inference, `results` of Cohere, Jina and vLLM, and `data` of vLLM's `/score`.
     items = answer if isinstance(answer, list) else answer["results"] if "results" in answer else answer["data"]
     if sorted(item["index"] for item in items) != list(range(count)):
         raise ValueError(f"its answer does not hold one score for each of {count} utterances")

@@ -103,12 +103,12 @@ class Decider:
     def likelihood(self, texts: Sequence[str], against: str | None) -> float:
         """Return how likely one of `texts` describes the message rather than the text `against`.
 
-        A text that names an intent has its confidence. None stands for texts of average similarity.
+        A text that names an intent has its confidence. None and "" stand for texts of average similarity.
         """
         for text in texts:
             if (name := self._named.get(fold(text))) is not None:
                 return min(1.0, self._confidences.get(name, 0.0))
-        close = max((self.similarity(clean(text)) for text in texts), default=_AVERAGE)
+        close = max((self.similarity(clean(text)) for text in texts if text), default=_AVERAGE)
         other = _AVERAGE if against is None else self.similarity(clean(against))
         return float(_softmax(np.array([close, other]))[0])
 

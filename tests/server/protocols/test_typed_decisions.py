@@ -84,6 +84,12 @@ def test_yes_or_no_about_nothing_known_is_compared_by_text(protocol_client: Test
     assert one(protocol_client, question, "I need money")["noul"] < 0.5
 
 
+def test_meaning_of_a_no_alone_can_be_answered_by_yes(protocol_client: TestClient) -> None:
+    question = {"type": "noul", "criteria": {"false": "It is about money."}}
+    assert one(protocol_client, question, "will it rain again")["noul"] > 0.5
+    assert one(protocol_client, question, "I need money")["noul"] < 0.5
+
+
 @pytest.mark.parametrize(
     "question",
     [

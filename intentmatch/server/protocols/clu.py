@@ -70,6 +70,7 @@ def protocol(host: ProtocolHost) -> Protocol:
 
     @router.post("/language/:analyze-conversations")
     async def analyze(request: Request) -> Response:
+        # Azure's SDKs send a key in this header, and a token of its identity service as a bearer.
         if not authorised(request, request.headers.get("ocp-apim-subscription-key") or bearer(request)):
             raise refused(401, _NO_KEY)
         task = await read(request, _Task)
@@ -81,6 +82,7 @@ def protocol(host: ProtocolHost) -> Protocol:
         prediction = _prediction(result, bot.matcher, _COUNTED[task.parameters.string_index_type])
         found = {"query": result.message, "detectedLanguage": result.language, "prediction": prediction}
         if result.language is None:
+            # The SDKs take the key for a text: it is left out, and not null.
             del found["detectedLanguage"]
         return JSONResponse({"kind": "ConversationResult", "result": found})
 
@@ -93,6 +95,7 @@ def _prediction(result: MatchResult, bot: Matcher, counted: Callable[[str], int]
     scores.setdefault(NONE, 1.0 - max(scores.values(), default=0.0))
     ranked = sorted(scores, key=scores.__getitem__, reverse=True)
     if result.intent is not None:
+        # The verdict goes before the numbers: clients act on the first entry.
         ranked.remove(result.intent)
         ranked.insert(0, result.intent)
     kinds = _kinds(result, bot)
@@ -116,6 +119,7 @@ def _entity(entity: Entity, kind: SlotKind | None, message: str, counted: Callab
         "text": entity.text,
         "offset": offset,
         "length": counted(message[: entity.end]) - offset,
+        # A slot is found or not, but the SDKs demand a number.
         "confidenceScore": 1.0,
         **_resolved(entity.value, kind),
     }
@@ -204,6 +208,8 @@ def _joined(before: str, char: str) -> bool:
     """Whether there is no boundary between two characters."""
     if _is_control(before) or _is_control(char):
         return before + char == "\r\n"
+    # Marks and joiners extend what is before them; so do two vowels of Thai and Lao, which are
+    # letters by category (UAX #29).
     if unicodedata.category(char).startswith("M") or char in "\u200c\u200d\u0e33\u0eb3":
         return True
     return (_part(before), _part(char)) in _INSEPARABLE
@@ -216,6 +222,7 @@ def _is_control(char: str) -> bool:
 def _part(char: str) -> str:
     """Part of a Korean syllable that a character is, or half of a flag."""
     if "\uac00" <= char <= "\ud7a3":
+        # Unicode orders syllables by their parts: 27 finals follow each syllable without one.
         return "LV" if (ord(char) - 0xAC00) % 28 == 0 else "LVT"
     return next((part for part, first, last in _PARTS if first <= char <= last), "")
 
@@ -233,6 +240,7 @@ _INSEPARABLE = {
     *(("L", after) for after in ("L", "V", "LV", "LVT")),
     *((before, after) for before in ("V", "LV") for after in ("V", "T")),
     *((before, "T") for before in ("T", "LVT")),
+    # Any number of halves is one element in Unicode 8; pairs came with version 9.
     ("flag", "flag"),
 }
 _COUNTED: Mapping[str, Callable[[str], int]] = {
@@ -243,6 +251,7 @@ _COUNTED: Mapping[str, Callable[[str], int]] = {
 
 
 def _shape(details: ProblemDetails) -> Response:
+    # Azure has no 422.
     status = 400 if details.status == 422 else details.status
     code = _CODES.get(status, "InvalidRequest" if status < 500 else "InternalServerError")
     error: dict[str, Any] = {"code": code, "message": details.detail}

@@ -124,6 +124,7 @@ def protocol(host: ProtocolHost) -> Protocol:
     sessions = DialogflowSessions(host.store)
 
     async def detect_intent(request: Request, project: str) -> Response:
+        # Google's clients send an API key in the header or the query, and an OAuth token as a bearer.
         presented = request.headers.get("x-goog-api-key") or request.query_params.get("key") or bearer(request)
         if not authorised(request, presented):
             raise refused(401, "Request had invalid authentication credentials.")
@@ -134,9 +135,11 @@ def protocol(host: ProtocolHost) -> Protocol:
         parameters = body.query_params or _Parameters()
         bot = await host.bot(request, project)
         whole: str = request.scope["path"]
+        # What the client calls the session: without the version, and without a prefix of a proxy.
         path = whole[whole.index("projects/") :].removesuffix(":detectIntent")
         session = await sessions.read(path)
         if parameters.reset_contexts:
+            # Still written, although it is empty: or the store would go on holding the old contexts.
             session = DialogflowSession(stored=session.stored)
         _activate(session, parameters.contexts or ())
         reply = await _reply(host, bot, query, session, path)
@@ -147,6 +150,7 @@ def protocol(host: ProtocolHost) -> Protocol:
         if webhook and reply.complete and reply.intent and reply.intent.metadata.get("webhook") is True:
             answer, contexts = await webhook.fulfilled(answer, path, parameters.payload or {})
             _activate(session, contexts)
+            # Again, with the contexts that the webhook has set.
             answer["queryResult"]["outputContexts"] = session.written(path)
         await sessions.write(path, session)
         return JSONResponse(answer)
@@ -220,6 +224,7 @@ def _answered(bot: Bot, query: _Text, session: DialogflowSession, tags: Collecti
     """Return the reply to a message after the question for a slot, which the message may answer or not."""
 
     def choose(_intent: str, responses: Sequence[str]) -> str:
+        # The same response to the same words, as a bot without a dialogue gives.
         return responses[zlib.crc32(query.text.encode("utf-8", "surrogatepass")) % len(responses)]
 
     said = UserInput(query.text, None, language_code(query.language_code), tags, None)
@@ -231,6 +236,7 @@ def _answered(bot: Bot, query: _Text, session: DialogflowSession, tags: Collecti
     name = turn.intent or turn.pending
     if name is None and result is not None:
         return _matched(result, snapshot, query, session)
+    # Dialogflow has no confirmation: an intent counts as confirmed once its slots are filled.
     session.pending = replace(found.pending, confirmed=True) if isinstance(found.pending, WhichValue) else None
     intent = snapshot.registry[name] if name else None
     text = turn.reply or ""
@@ -295,6 +301,7 @@ class _Webhook:
 
     def __init__(self, url: str) -> None:
         self._url = _checked(url)
+        # A webhook that hangs must not hold the threads that match messages.
         self._pool = ThreadPoolExecutor(_CALLS, thread_name_prefix="intentmatch-fulfillment")
 
     async def fulfilled(
@@ -308,10 +315,12 @@ class _Webhook:
         request = {**answer, "session": session, "originalDetectIntentRequest": {"payload": payload}}
         call = asyncio.get_running_loop().run_in_executor(self._pool, _post, self._url, json.dumps(request).encode())
         try:
+            # The timeout of the connection counts for each read by itself: a slow server could drag on for ever.
             fulfilled = _Fulfilled.model_validate_json(await asyncio.wait_for(call, FULFILLMENT_SECONDS))
             result = {**answer["queryResult"], **_changes(fulfilled)}
             result["diagnosticInfo"] = {"webhook_latency_ms": round((time.perf_counter() - start) * 1000)}
             json.dumps(result, allow_nan=False)  # 1e999 can be read but not written
+        # Two classes before Python 3.11.
         except (asyncio.TimeoutError, TimeoutError):
             return _failed(answer, _DEADLINE_EXCEEDED, f"no response within {FULFILLMENT_SECONDS:g} seconds"), ()
         except (OSError, HTTPException) as error:
@@ -328,6 +337,7 @@ def _checked(text: str) -> SplitResult:
         good = url.scheme in ("http", "https") and url.hostname and url.port != 0 and url.username is None
     except ValueError:
         good = False
+    # Line ends would become headers of the request, and a password would stand in the log of a failure.
     if not good or not text.isascii() or not text.isprintable() or " " in text:
         raise InputError("fulfillment must be a URL such as https://bot.example/webhook, without user and password")
     return url
@@ -340,6 +350,7 @@ def _post(url: SplitResult, body: bytes) -> bytes:
     with closing(kind(url.hostname or "", url.port, timeout=FULFILLMENT_SECONDS)) as connection:
         connection.request("POST", target, body, {"Content-Type": "application/json"})
         with connection.getresponse() as answer:
+            # One byte more tells a response that is too long from one that just fits.
             status, content = answer.status, answer.read(_MOST_BYTES + 1)
     if status != 200:
         raise HTTPException(f"the webhook answered with the status {status}")
@@ -366,6 +377,7 @@ def _failed(answer: dict[str, Any], code: int, reason: str) -> dict[str, Any]:
 
 
 def _shape(details: ProblemDetails) -> Response:
+    # Google's API has no 422: INVALID_ARGUMENT is a 400.
     code = 400 if details.status == 422 else details.status
     status = _STATUSES.get(code, "INVALID_ARGUMENT" if code < 500 else "INTERNAL")
     error: dict[str, Any] = {"code": code, "message": details.detail, "status": status}

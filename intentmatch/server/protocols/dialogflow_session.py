@@ -23,6 +23,7 @@ SECONDS = 1200.0
 """Seconds after the last message for which a session is kept."""
 
 _PREFIX = "dialogflow "
+# Raised whenever the text of a session changes: processes of two releases share a store during an update.
 _VERSION = 1
 # So many sessions as the memory of a process holds (100,000) stay below half a gigabyte.
 _MOST_CONTEXTS, _MOST_CHARS = 50, 5_000
@@ -54,6 +55,7 @@ class DialogflowSession:
     def activate(self, name: str, lifespan: int, parameters: Mapping[str, Any] | None = None) -> None:
         """Set a context for so many messages; it ends with 0 or less."""
         name = name.lower()
+        # Setting a context anew keeps the parameters that the new ones do not name, as Dialogflow does.
         known = self.contexts.pop(name, None)
         if lifespan > 0 and len(self.contexts) < _MOST_CONTEXTS:
             self.contexts[name] = DialogflowContext(
@@ -62,6 +64,7 @@ class DialogflowSession:
 
     def tags(self, registry: Registry) -> list[str]:
         """Return the active contexts as the tags of `when`, in the case that the author wrote."""
+        # Dialogflow ignores case in names of contexts, `when` does not.
         written = {tag.lower(): tag for intent in registry for tag in intent.when}
         return [written.get(name, name) for name in self.contexts]
 
@@ -71,6 +74,7 @@ class DialogflowSession:
         if metadata.get("reset_contexts") is True:
             self.contexts.clear()
         for name, context in list(self.contexts.items()):
+            # Before the intent sets its own, which begin with their whole lifespan.
             self.activate(name, context.lifespan - 1, context.parameters)
         for name, lifespan in output_contexts(metadata).items():
             self.activate(name, lifespan, parameters)
@@ -97,6 +101,7 @@ def output_contexts(metadata: Mapping[str, Any]) -> dict[str, int]:
 def fallback_text(texts: Mapping[str, Sequence[str]], codes: Collection[str], number: int) -> str:
     """Return a text of the setting `fallback`, in the first of these languages that has one; "" if there is none."""
     chosen = next((texts[code] for code in (*codes, "default", "en", *texts) if texts.get(code)), ())
+    # In turn, so that a user who is not understood twice does not read the same sentence twice.
     return chosen[number % len(chosen)] if chosen else ""
 
 
@@ -118,6 +123,7 @@ class DialogflowSessions:
 
     async def write(self, path: str, session: DialogflowSession) -> None:
         """Keep the session of a path, unless there is nothing to keep."""
+        # Most messages have no session: they cost the store nothing.
         if session == DialogflowSession() and not session.stored:
             return
         text = json.dumps(

@@ -31,6 +31,7 @@ def load_protocols(names: Iterable[str], host: ProtocolHost) -> list[Protocol]:
     for name in wanted:
         if name not in PROTOCOLS:
             raise UnknownNameError("protocol", name, list(PROTOCOLS))
+    # Without the protocol, the webhook would never be called, and nobody would be told.
     if host.fulfillment is not None and "dialogflow" not in wanted:
         raise InputError("fulfillment goes with the protocol dialogflow")
     host = replace(host, protocols=frozenset(wanted))

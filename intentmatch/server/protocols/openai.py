@@ -73,6 +73,7 @@ def protocol(host: ProtocolHost) -> Protocol:
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return JSONResponse({"object": "list", "data": data, "model": body.model, "usage": usage})
 
+    # The other paths below /v1 have errors of a shape of their own.
     return Protocol(router, re.compile(r"/v1/(?!(systemone|decisions)(/|$)).*"), error_response)
 
 
@@ -85,6 +86,7 @@ def _texts(given: str | list[Any], host: ProtocolHost) -> list[str]:
     texts = [given] if isinstance(given, str) else given
     if not 0 < len(texts) <= host.max_batch:
         raise _wrong("input", f"There are {len(texts)} texts; a request may hold 1 to {host.max_batch}.")
+    # Some clients, such as LangChain's, send token ids of OpenAI's models unless told otherwise.
     if any(isinstance(text, (int, list)) for text in texts):
         raise _wrong("input", "The encoder in use does not accept tokens; send text.")
     for text in texts:
@@ -97,6 +99,7 @@ def _texts(given: str | list[Any], host: ProtocolHost) -> list[str]:
 def _dimensions(requested: int | None, encoder: Encoder) -> int:
     if requested is None or requested == encoder.dim:
         return encoder.dim
+    # Only encoders that were trained for it keep their meaning in the first dimensions.
     if not getattr(encoder, "nested", False):
         raise _wrong(
             "dimensions", f"The vectors of {encoder.name} cannot be shortened; they have {encoder.dim} dimensions."
@@ -108,6 +111,7 @@ def _dimensions(requested: int | None, encoder: Encoder) -> int:
 
 def _vectors(encoder: Encoder, texts: Sequence[str], dimensions: int) -> Vectors:
     vectors = encoder.encode(texts)[:, :dimensions]
+    # A vector that was cut is no unit vector any more.
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     # A text without any known token stays a row of zeros.
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
@@ -115,6 +119,7 @@ def _vectors(encoder: Encoder, texts: Sequence[str], dimensions: int) -> Vectors
 
 def _encoded(vector: Vectors, form: str | None) -> str | list[float]:
     if form == "base64":
+        # The SDK asks for base64 by default and reads it as little-endian float32.
         return base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
     numbers: list[float] = vector.tolist()
     return numbers
@@ -126,6 +131,7 @@ def _wrong(parameter: str, message: str) -> ProblemError:
 
 def error_response(details: ProblemDetails) -> Response:
     """Return an error in OpenAI's shape."""
+    # OpenAI answers every invalid request with 400.
     status = 400 if details.status == 422 else details.status
     kind = {429: "rate_limit_error"}.get(status, "invalid_request_error" if status < 500 else "server_error")
     error = {

@@ -64,6 +64,7 @@ def protocol(host: ProtocolHost) -> Protocol:
     @router.post("/model/parse")
     async def parse(request: Request) -> Response:
         message = await _authorised_message(request, host.max_text)
+        # Ignored, it would answer a client of another API in Rasa's shape.
         if request.query_params.get("emulation_mode"):
             raise refused(400, "`emulation_mode` is not supported; use `--protocol` for other protocols.")
         bot = await host.bot(request)
@@ -95,6 +96,7 @@ async def _authorised_message(request: Request, max_text: int) -> _Message:
     if not token and needs_key(request):
         length = request.headers.get("content-length", "")
         most = _BYTES_OF_A_CHARACTER * max_text + _BYTES_BESIDE_THE_TEXT
+        # Raises, as there are keys and none was sent.
         if not length.isdecimal() or int(length) > most:
             _authorise(request, None)
         message = await read(request, _Message)
@@ -160,6 +162,7 @@ def _entity(entity: Entity) -> dict[str, Any]:
 
 
 def _shape(details: ProblemDetails) -> Response:
+    # Rasa has no 422.
     status = 400 if details.status == 422 else details.status
     title = ProblemDetails.for_status(status, "").title
     error = {

@@ -33,6 +33,7 @@ class Payload:
     def read(cls, text: str, intents: Collection[str]) -> Payload | None:
         """Read a text; None if it is a message of a user. `intents` are the names in the registry."""
         text = text.strip()
+        # Not the whole text: Rasa ignores what follows the payload.
         found = _PAYLOAD.match(text)
         if found is None:
             return None
@@ -54,6 +55,7 @@ def _entities(found: re.Match[str]) -> list[dict[str, Any]]:
     """Return an entity for each value; none if the JSON is invalid, is no object or cannot be sent back."""
     try:
         values = json.loads(found["entities"] or "{}")
+        # NaN, and half of a surrogate pair, can be read but not sent back.
         json.dumps(values, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return []

@@ -52,6 +52,7 @@ def ranking(candidates: Sequence[Candidate], groups: dict[str, str]) -> list[dic
                 entry["full_retrieval_intent_name"] = candidate.intent
         elif candidate.confidence is not None:
             entry["confidence"] = min(1.0, entry["confidence"] + confidence(candidate))
+    # Scores are not added up, so that their order is the order of the candidates.
     if any(candidate.confidence is None for candidate in candidates):
         return list(found.values())
     return sorted(found.values(), key=lambda entry: -entry["confidence"])

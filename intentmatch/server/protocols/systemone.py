@@ -76,6 +76,7 @@ class _Noul(StrictModel):
         """What a yes means, in words."""
         given = [self.instructions, self.criteria and self.criteria.true]
         if self.criteria and self.criteria.false is not None and not any(given):
+            # Stands for a text of average similarity, see `Decider.likelihood`.
             return [""]
         return [text_of(text) for text in given if text]
 
@@ -183,6 +184,7 @@ def _answer(found: Decider, question: _Noul | _Choice | _Score, offered: Sequenc
 
 
 def _shape(details: ProblemDetails) -> Response:
+    # The API answers invalid requests as FastAPI does, which its clients parse.
     if details.status in (400, 422):
         items = details.errors or [ErrorItem(location="", message=details.detail)]
         found = [

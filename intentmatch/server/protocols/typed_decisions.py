@@ -35,6 +35,8 @@ _SLOPE = 17.0
 _NO_INTENT = frozenset({NONE, "none of these", "none of the above", "other", "something else", "out of scope"})
 # Probability of an intent that the message names but the bot would not act on, such as one that is refused.
 _NOT_MATCHED = 0.5
+# Also the most that a request may have: 60,000 texts in one kept the encoder busy for seven seconds, a
+# way around the limit of a batch.
 _KEPT_TEXTS = 4096
 
 Probabilities = NDArray[np.float64]
@@ -89,6 +91,7 @@ class Decider:
     def _shared_out(self, options: Sequence[Option]) -> Probabilities:
         intents = self.intents(options)
         known = np.array([0.0 if name is None else self._confidences.get(name, 0.0) for name in intents])
+        # Confidences add up to 1 at most; scores of a registry without calibration may add up to more.
         known /= max(1.0, float(known.sum()))
         rest = 1.0 - float(known.sum())
         others = [number for number, name in enumerate(intents) if name is None]
@@ -131,6 +134,7 @@ class Deciders:
 
     def __init__(self, host: ProtocolHost) -> None:
         self._host = host
+        # By the fingerprint of the encoder too, which a reload may change.
         self._kept: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
 
     async def about(
@@ -171,6 +175,7 @@ class Deciders:
             text: self._kept[encoder.fingerprint, text] for text in wanted if (encoder.fingerprint, text) in self._kept
         }
         new = [text for text in wanted if text not in found]
+        # Some encoders encode a question in another way than what it is compared with.
         (asked,) = await bot.in_parts([clean(message)], lambda part: list(encode_all(encoder, part, "query")))
         if new:
             encoded = await bot.in_parts(new, lambda part: list(encode_all(encoder, part, "utterance")))

@@ -112,6 +112,7 @@ class _Page:
     def _curl(self, path: str, verb: str, operation: Mapping[str, Any]) -> str:
         parameters = operation.get("parameters", ())
         examples = {each["name"]: each["schema"]["examples"][0] for each in parameters if each["in"] == "path"}
+        # curl chooses GET by itself, and POST for a body.
         said = verb == "get" or (verb == "post" and "requestBody" in operation)
         words = ["curl", "-s", *([] if said else ["-X", verb.upper()])]
         words.append(shlex.quote(self._base + path.format(**examples)))
@@ -138,6 +139,7 @@ class _Page:
 
     def _fields(self, schema: Mapping[str, Any]) -> str:
         required = schema.get("required", ())
+        # Required fields first: they are what a caller has to look for.
         fields = sorted(schema.get("properties", {}).items(), key=lambda field: field[0] not in required)
         rows = [
             (f"<code>{escape(name)}</code>", self._type(field), self._meaning(field, required=name in required))

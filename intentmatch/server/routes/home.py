@@ -27,6 +27,7 @@ def home_route(*, several: bool) -> LoggedRoute:
 
     async def home(request: Request) -> Response:
         root = request.scope.get("root_path", "").rstrip("/")
+        # Only browsers ask for HTML by name; programs send `*/*`.
         if "text/html" not in request.headers.get("accept", ""):
             return JSONResponse(
                 {"name": "intentmatch", "links": {name: root + path for name, (path, _) in links.items()}}

@@ -33,6 +33,7 @@ async def match_batch(body: BatchRequest, bot: Bot, request: Request) -> bytes:
     """Return what each of many messages means; faster than one call per message."""
     request.state.names = {"allowed": body.allowed or ()}
     results = await bot.match_many(body.messages, body.options())
+    # Writing hundreds of results takes milliseconds, for which the event loop would stand still.
     return await asyncio.to_thread(_written, results)
 
 

@@ -67,6 +67,7 @@ def add_process_calls(app: FastAPI, served: Bot | BotPool) -> None:
     @app.get("/metrics", tags=["operating"], response_class=PlainTextResponse, responses=responses(*refusals))
     def metrics(request: Request) -> Response:
         """Return counts and times for Prometheus. With several bots, this takes a key for all of them."""
+        # The metrics name every bot and its intents.
         if not allowed(request, ANY_BOT):
             raise ProblemError(ProblemDetails.for_status(403, "This call needs a key that is valid for all bots."))
         return Response(served.exposition(), media_type=MEDIA_TYPE)
@@ -85,6 +86,7 @@ def _add_readiness(app: FastAPI, bot: Bot) -> None:
 
         Otherwise the type of the problem is `urn:intentmatch:warming` or `urn:intentmatch:broken`.
         """
+        # Open to all, so that orchestrators need no key; the reasons may quote files.
         with_reasons = may_know(request)
         registry = (await bot.ready(with_reasons=with_reasons)).registry
         await asyncio.to_thread(bot.files.look)

@@ -53,6 +53,7 @@ def add_pool_calls(router: APIRouter, pool: BotPool) -> None:
                 return action(pool.folder)
 
         done = await run_in_threadpool(explain)
+        # Or the next call of the author might not find the bot for seconds.
         await pool.look()
         return done
 
@@ -91,6 +92,7 @@ def add_pool_calls(router: APIRouter, pool: BotPool) -> None:
     async def restore_bot(request: Request, identity: _Removed) -> CreatedBotResponse:
         """Bring a removed bot back, with its history. 409 if its name is taken."""
         removed = await run_in_threadpool(lambda: {bot.id: bot for bot in pool.folder.removed()})
+        # 404 for both: an admin of one bot learns nothing about others.
         if identity not in removed or not admin_of(request, removed[identity].name):
             error = UnknownNameError("removed bot", identity, None)
             raise ProblemError(ProblemDetails.for_status(404, str(error)))

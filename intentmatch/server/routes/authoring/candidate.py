@@ -88,6 +88,7 @@ async def roll_back_candidate(request: Request) -> CandidateResponse:
     candidate, author = _candidate(bot), author_of(request)
     with explained():
         ended = await candidate.end("rolled_back", f"by {author}")
+    # Read between the two: the answer has the counts that are then removed.
     last = await _response(bot)
     with explained():
         await candidate.clear()
@@ -120,6 +121,7 @@ async def promote_candidate(request: Request, body: PromoteRequest, if_match: If
             raise InputError("the files of the candidate have changed since it was loaded: begin it again")
         return bot.editing.workspace.replacing(wanted)
 
+    # Noted before the write, after which the candidate's files are those in use.
     beside = bot.matcher.fingerprint
     done = await write(bot, Operation(promoted, author, note), expected)
     answer = WrittenResponse.from_done(done)
@@ -132,6 +134,7 @@ async def _promoted(candidate: BotCandidate, author: str, beside: str) -> list[s
     try:
         await candidate.end("promoted", f"by {author}", beside)
     except (InputError, DatabaseError) as error:
+        # No error: the author would take it that nothing was written.
         return [f"The files are written, but the candidate goes on: {error}"]
     return []
 

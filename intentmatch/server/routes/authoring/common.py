@@ -101,6 +101,7 @@ def explained() -> Iterator[None]:
         raise ProblemError(ProblemDetails.for_status(status, str(error), [_item(error)])) from error
     except InputError as error:
         cause = error.__cause__
+        # A full or read-only disk is no fault of the caller, and may have room later.
         status = 503 if isinstance(cause, OSError) and cause.errno not in _FAULTS_OF_A_NAME else 422
         raise ProblemError(ProblemDetails.for_status(status, str(error), [_item(error)])) from error
 
@@ -114,8 +115,10 @@ def invalid(problems: Sequence[Problem]) -> ProblemDetails:
 
 def expected_revision(if_match: str | None) -> str:
     """Return the digest of the header If-Match. Raises `ProblemError` (428) without one."""
+    # With or without the quotes of an entity tag; proxies that compress mark it as weak.
     digest = (if_match or "").strip().removeprefix("W/").strip('"')
     if not digest:
+        # 428 asks for a condition (RFC 6585): without one, two authors would overwrite each other's edits.
         detail = "Send the header If-Match with the `revision` that you made the edit for; GET /registry tells it."
         raise ProblemError(ProblemDetails.for_status(428, detail))
     return digest
@@ -164,6 +167,7 @@ class _Edited:
         try:
             await self._bot.files.reload()
         except ProblemError as error:
+            # Operations know nothing of HTTP: for them, a failed reload is a warning beside files that are written.
             raise InputError(error.details.detail or error.details.title) from error
 
     def evaluate_soon(self, revision: str) -> None:

@@ -43,6 +43,7 @@ def registry(request: Request) -> RegistryResponse:
     with explained():
         files = bot.editing.workspace.files()
         found, problems = bot.editing.workspace.examine()
+    # A file that is no UTF-8 is shown with its problem, so that the author can replace it.
     texts = {name: content.decode("utf-8", "replace") for name, content in files.items()}
     items = [ErrorItem.from_problem(problem) for problem in problems]
     return RegistryResponse.from_registry(digest_of(files), texts, found, items)
@@ -75,6 +76,7 @@ async def write_edits(request: Request, body: EditsRequest, if_match: IfMatch = 
     """
     bot: Bot = request.state.bot
     expected, author = expected_revision(if_match), author_of(request)
+    # The first call opens it, which reads the folder or asks the database.
     workspace = await run_in_threadpool(lambda: bot.editing.workspace)
     edits = body.planned(workspace.place)
     return WrittenResponse.from_done(await write(bot, Operation(edits, author, body.note), expected))

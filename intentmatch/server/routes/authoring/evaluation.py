@@ -51,6 +51,7 @@ async def replay_revision(request: Request, identity: Identity, body: ReplayRequ
 
     def messages() -> RecordedMessages:
         with explained():
+            # Before the stream begins: once it has, an unknown revision could not be a 404 any more.
             bot.editing.workspace.revision(identity)
             return (
                 heard(bot.inbox, body.days)

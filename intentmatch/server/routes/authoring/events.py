@@ -43,6 +43,7 @@ def stream(request: Request, bot: Bot, name: str, work: Callable[[], dict[str, A
     Once the key of the request is revoked, the stream ends with an `error`, and the work is cancelled. Only one such
     work of a bot runs at a time: raises `ProblemError` (503) while another one does.
     """
+    # Each trains several registries: two at once would leave little of the processor for answers.
     if not bot.editing.evaluating.acquire(blocking=False):
         detail = "An evaluation or a replay of this bot is running already."
         raise ProblemError(ProblemDetails.for_status(503, detail), {"Retry-After": "30"})
@@ -71,6 +72,8 @@ class Job:
                 if not may_listen():
                     found = "error", ProblemDetails.for_status(401, _REVOKED).model_dump()
                 if found is None:
+                    # A comment by the format of events: it keeps proxies from closing the connection, and
+                    # finds out whether anyone is there.
                     yield ": still running\n\n"
                     continue
                 name, values = found

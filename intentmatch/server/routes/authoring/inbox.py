@@ -95,6 +95,7 @@ def erase_messages(request: Request, body: EraseRequest) -> EraseResponse:
                 conversations=own,
             )
         if (workspace := _workspace(bot)) is not None:
+            # How many, but no words: the audit log must not keep what was to be erased.
             what = f"Erase messages: {done.inbox} of the inbox, {done.sample} sampled"
             workspace.note(author_of(request), what)
     return EraseResponse.model_validate(done.to_dict())

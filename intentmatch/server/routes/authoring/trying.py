@@ -52,6 +52,7 @@ def lint_files(request: Request) -> LintResponse:
         workspace = bot.editing.workspace
         revision = digest_of(workspace.files())
         matcher = bot.matcher
+        # The server's own encoder: another copy would take its memory and time again.
         report = lint(workspace.path, **{**matcher.explicit_settings, "encoder": matcher.encoder})
         edits = fixes(report.problems, report.registry)
         fix = workspace.plan(edits).diff if edits else ""

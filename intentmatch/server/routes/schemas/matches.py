@@ -124,6 +124,7 @@ class MatchResponse(ResponseModel):
     def json_from_result(cls, result: MatchResult) -> bytes:
         """Return the result as JSON. Only text that UTF-8 cannot carry takes the slower way through the model."""
         try:
+            # As pydantic writes numbers that JSON lacks.
             return to_json(_values(result), inf_nan_mode="null")
         except ValueError:
             return cls.from_result(result).model_dump_json().encode()

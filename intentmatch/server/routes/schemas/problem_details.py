@@ -29,6 +29,7 @@ class ErrorItem(ResponseModel):
     def from_problem(cls, problem: Problem) -> ErrorItem:
         """Make the item of a problem in the YAML, or in the request if its place is `body...`."""
         place = problem.location
+        # Rules that check files check the parts of a request too, and call its place `body...`.
         in_request = place.path.startswith("body.")
         return cls(
             location=place.path if in_request else str(place),

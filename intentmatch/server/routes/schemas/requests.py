@@ -26,6 +26,7 @@ _MAX_CONVERSATION = 1000
 
 def local_time(value: Any) -> Any:
     """Read a time from the text that JSON has it in; other values pass unchanged."""
+    # `fromisoformat` reads the Z of UTC from Python 3.11 on.
     return datetime.fromisoformat(value.replace("Z", "+00:00")) if isinstance(value, str) else value
 
 
@@ -259,6 +260,7 @@ def limited(model: type[RequestModel], limits: Limits) -> type[RequestModel]:
         "hypotheses": many if "texts" in model.model_fields else hypotheses,
     }
     fields = {
+        # Copied, since pydantic writes the new bounds into the field that it is given.
         name: (bounds[name] | None if type(None) in get_args(field.annotation) else bounds[name], copy(field))
         for name, field in model.model_fields.items()
         if name in bounds

@@ -45,6 +45,7 @@ class CreateBotRequest(RequestModel):
     def _from_one_source(self) -> CreateBotRequest:
         if bool(self.files) == (self.starter is not None):
             raise ValueError("name either `files` or a `starter`")
+        # One of them would silently win.
         names = [file.file for file in self.files]
         if len(set(names)) < len(names):
             raise ValueError("two files have the same name")

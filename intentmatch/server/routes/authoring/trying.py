@@ -31,6 +31,7 @@ def try_message(request: Request, body: TryRequest) -> TryResponse:
     """Match a message and return everything that is known about it. Nothing is counted or kept."""
     bot: Bot = request.state.bot
     options = body.options()
+    request.state.names = {"allowed": body.allowed or ()}
     with bot.snapshot_for() as snapshot:
         result = snapshot.match(
             body.text,
@@ -39,6 +40,7 @@ def try_message(request: Request, body: TryRequest) -> TryResponse:
             allowed=options.allowed,
             context=options.context,
             now=options.now,
+            previous=options.previous,
         )
         words = [WordInfo(**asdict(match)) for match in snapshot.word_matches(result)]
         explanation = snapshot.explain(result)

@@ -23,6 +23,13 @@ def test_tried_message_comes_with_trace_and_explanation(client: TestClient) -> N
     assert client.post("/try", json={"text": "hello", "language": "not a code"}).status_code == 422
 
 
+def test_tried_message_may_follow_an_intent(client: TestClient) -> None:
+    answer = client.post("/try", json={"text": "hello", "previous": "gret"})
+
+    assert (answer.status_code, answer.json()["errors"][0]["location"]) == (422, "body.previous")
+    assert client.post("/try", json={"text": "hello", "previous": "greet"}).status_code == 200
+
+
 def test_lint_looks_at_the_files_as_they_are_now(client: TestClient, bot: Path) -> None:
     repeated = TEXT.replace("    utterances: [hello, hi there]   # short", "    utterances:\n    - hello\n    - hello")
     (bot / "bot.yaml").write_text(repeated, encoding="utf-8")

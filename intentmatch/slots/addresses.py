@@ -32,6 +32,7 @@ _UNITS = (
 
 _NAME = r"(?P<name>(?: [^\W\d_]+){0,3}?)"
 _HOUSE = r"(?P<number>[0-9]{1,5}(?:[ -]?[a-z](?![a-z]))?)"
+# There the number follows the street, and signs stand between them in place of spaces: "中山路 5号", "3丁目2-1".
 _EAST_ASIAN = re.compile(
     r"(?:[路街道巷弄里町村市区]|丁目|番地?) ?[0-9]{1,5}(?:[-の][0-9]{1,5}){0,3} ?(?:号|號|弄|番地|丁目|番|室|楼|樓)?"
 )
@@ -58,6 +59,7 @@ def _any_of(words: str) -> str:
 def house_numbers(message: Message) -> Iterator[tuple[int, int]]:
     """Yield the spans of numbers of houses, flats and postal codes in a message."""
     text = message.bare
+    # Most messages have no digit, and need none of the patterns.
     if not any(map(str.isdigit, text)):
         return
     functional = function_words(message.language)

@@ -56,6 +56,7 @@ def alternatives(
         group = entities[first : number + 1]
         if linked and any(entity.value != group[0].value for entity in group):
             asked = text[group[0].start : group[-1].end]
+            # A quotation of half the message is no question that anybody can answer.
             if len(asked) <= _LONGEST_QUESTION:
                 mark = _QUESTION_MARKS.get(base_language(language), "?") if language else "?"
                 questions.setdefault(group[0].slot, f"{asked}{mark}")

@@ -24,6 +24,7 @@ def with_bare_answer(
     if value is None:
         return found
     place = message.aligned.widened(said[0].start, said[0].end)
+    # Beside other words, what is no count to the finder of numbers stays none: "iki buçuk" is an hour then.
     if slot.kind == "number" and message.text.strip() != message.text[slice(*place)]:
         return found
     entity = Entity(slot.name, value, message.text[slice(*place)], *place)

@@ -41,6 +41,7 @@ _QUARTER = "ceyrek"
 _NOT_A_RANGE = "(?<!from )(?<!between )"
 """What does not stand before minutes: "from ten to eleven"."""
 _NEVER = "(?!)"
+# An hour and minutes do not belong together across one of these.
 _PAUSES = frozenset(",;!?()…،؛؟、。，；！？")
 
 
@@ -82,10 +83,12 @@ def times(message: Message) -> list[TimeAt]:
         if minutes is None:
             continue
         start = min(match.start(group) for group in ("part", "by", "shift", "hour") if match[group])
+        # The word is written together with the hour, and is no part of it.
         start += next((len(word) for word in patterns.elided if match["hour"].startswith(word)), 0)
         if span := _span(message, start, match.end(), patterns.endings):
             clock = time(*divmod(minutes, 60))
             has_half = (match["part"] or match["part_after"]) is not None
+            # Nobody writes "08:00" for the evening.
             is_exact = has_half or clock.hour > 12 or clock.hour == 0 or match["hour"][0] == "0"
             said = patterns.parts.get(match["part"] or match["part_after"])
             ends_day = clock.hour == 0 and match["hour"] not in _MIDNIGHTS and said in ("evening", "night")
@@ -168,6 +171,7 @@ def _bare_keys(words: Mapping[str, int]) -> dict[str, int]:
 
 
 def _any_of(words: Iterable[str], endings: str = "") -> str:
+    # A regular expression takes the first alternative that fits: "half" would hide "half past".
     longest_first = sorted({bare(word) for word in words} - {""}, key=len, reverse=True)
     return "|".join(_whole(word, endings) for word in longest_first) or _NEVER
 
@@ -184,6 +188,7 @@ def _with_signs(message: Message) -> str:
     letters = list(ascii_digits(message.bare))
     for place in [place for place, letter in enumerate(letters) if letter == " "]:
         signs = ascii_digits(message.aligned.between(place, place + 1) or " ")
+        # The bare form has a space for each of these signs, and "9:30", "9.30" and "9 30" are not the same.
         if len(signs) == 1 and letters[place - 1].isdecimal() and letters[place + 1].isdecimal():
             letters[place] = signs
         elif not _PAUSES.isdisjoint(signs):

@@ -49,6 +49,7 @@ def _with_word(so_far: Sum, part: int) -> Sum | None:
 def _multiplied(ways: Collection[str], so_far: Sum, part: int) -> Sum | None:
     """Multiply the group by a part behind it; None for a part that does not."""
     total, group, _ = so_far
+    # Scales fall: "three thousand two million" are two numbers.
     if part in MULTIPLIERS and group > 0 and total % (part * 1000) == 0:
         return Sum(total + group * part, 0)
     if part == 100 and 0 < group < 100:
@@ -80,6 +81,7 @@ def _added(ways: Collection[str], so_far: Sum, part: int) -> Sum | None:
 def _fits(ways: Collection[str], so_far: Sum, part: int) -> bool:
     """Return whether a part below a thousand can follow a partly read number."""
     tens = so_far.group % 100
+    # "Nought" is a number of its own: "twenty zero" are two, and so are "zero five".
     if part == 0 or part >= 1000 or so_far == (0, 0, so_far.joined):
         return False
     if part >= 100:

@@ -80,6 +80,7 @@ def _is_fixed(hit: SlotHit, message: Message, neighbours: Neighbours) -> bool:
 def _by_position(taken: Iterable[_Taken], length: int) -> Sequence[_Taken | None]:
     """Return the longest span over each position of a message."""
     over: list[_Taken | None] = [None] * length
+    # The longest comes last, and overwrites what lies in it.
     for one in sorted(taken, key=lambda one: one.end - one.start):
         over[one.start : one.end] = [one] * (one.end - one.start)
     return over

@@ -75,6 +75,7 @@ def date_words(language: str) -> DateWords | None:
         bare(word): int(number)
         for simplification in info.get("simplifications", ())
         for word, number in simplification.items()
+        # The simplifications of dateparser also hold patterns and words that are no numbers.
         if word.isalpha() and number.isdecimal()
     }
     months = {name: number for number, month in enumerate(_MONTHS, 1) for name in _names_of_a_month(info[month])}
@@ -115,6 +116,7 @@ def order_of_dates(language: str | None) -> str:
         return "MDY"
     info = _info(language)
     order = str(info.get("date_order", "DMY")) if info else "DMY"
+    # CLDR gives the order of the United States for all of English; the regions and languages that have it are ours.
     return "DMY" if order == "MDY" else order
 
 
@@ -158,6 +160,7 @@ def _spans(info: Mapping[str, Any], numbers: Mapping[str, int]) -> list[OffsetPa
 def _bare_pattern(text: str, number: str) -> str:
     r"""Convert a pattern of dateparser, such as `in (\d+) days`, for bare text; "" for more complex patterns."""
     before, digits, after = re.split(r"(\(\\d[^)]*\))", text, maxsplit=1)
+    # Such a pattern is for text with accents and marks, and would not mean the same in bare form.
     if re.search(r"[\\?*+|(]", before + after) or not digits:
         return ""
     head, tail = re.escape(bare(before)), re.escape(bare(after))
@@ -165,6 +168,7 @@ def _bare_pattern(text: str, number: str) -> str:
 
 
 def _days(info: Mapping[str, Any], months: Mapping[str, int]) -> re.Pattern[str]:
+    # Dateparser skips these words between a day and its month.
     small = {bare(word) for word in (*info.get("skip", ()), *info.get("pertain", ()), "of", "the")} - {""}
     between = f"(?:(?:{_any_of(small)}) ){{0,2}}"
     month, day, ordinal = _any_of(months), "[0-3]?[0-9]", r"(?:[^\W\d_]{1,3})?"
@@ -195,6 +199,7 @@ def _info(language: str) -> Mapping[str, Any] | None:
     for code in language_range(language):
         if code in known:
             info = importlib.import_module(f"dateparser.data.date_translation_data.{code}").info
+            # A region adds to the words of its language, and replaces none.
             more = info.get("locale_specific", {}).get(language, {})
             return {**info, **{key: [*info.get(key, ()), *more[key]] for key in more if isinstance(more[key], list)}}
     return None

@@ -99,6 +99,7 @@ def _end_of_day(message: Message, patterns: _DayPartPatterns, end: int) -> int:
     """Return the end of the day that stands between a time and a part of the day, `end` if there is none."""
     if not patterns.parts.search(message.plain, end, end + _LONGEST_BEHIND) or not plugins.installed("dateparser"):
         return end
+    # Only where it is needed: dateparser is an extra, and times are read without it.
     from intentmatch.slots.days import DateFinder
 
     behind = (hit for hit in DateFinder().find(message) if 0 < hit.start - end <= len(" on the "))

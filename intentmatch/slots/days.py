@@ -22,6 +22,7 @@ from intentmatch.text.normalize import bare
 _MONTHS_IN = {"month": 1, "year": 12}
 _DAYS_IN = {"day": 1, "week": 7}
 
+# A date in digits is none as a part of a version, a path or a code: "1.2.2026.4", "AB-1/2".
 _BEFORE, _AFTER = r"(?<![A-Za-z0-9./-])", r"(?![A-Za-z0-9]|[./-][0-9])"
 _YEAR_FIRST = re.compile(rf"{_BEFORE}([0-9]{{4}})([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}}){_AFTER}")
 _YEAR_LAST = re.compile(rf"{_BEFORE}([0-9]{{1,2}})([-/.])([0-9]{{1,2}})\2([0-9]{{4}}|[0-9]{{2}}){_AFTER}")
@@ -53,6 +54,7 @@ class DateFinder:
             in_month = [*_in_the_month(message)]
             found = [*days, *_counted(message), *in_month, *_with_weekdays(message, days, in_month)]
             none, apart = message.memo.get(impossible_days, []), message.memo.get(_with_weekdays, [])
+            # A weekday and a date that contradict each other are no day, and neither of them alone is meant.
             found = [hit for hit in found if not _overlaps(hit, apart)]
             message.memo[DateFinder] = [hit for hit in found if not any(_is_part(hit, span) for span in none)]
         return message.memo[DateFinder]
@@ -110,6 +112,7 @@ def _in_words(message: Message) -> Iterator[SlotHit]:
         return
     today = message.now.date()
     for hit in words.names.find(message):
+        # Names of days are short, and near other words: an ending is believed only where the language declines.
         if hit.distance < (MISTYPED if declines(message.language) else WITH_AN_ENDING):
             which, _, number = str(hit.value).partition(" ")
             if which == "next" and (named := modified_weekday(message, hit.start, hit.end, int(number))):
@@ -215,6 +218,7 @@ def _day(year: int, month: int, day: int, message: Message | None = None) -> dat
     if message is None or year:
         return _valid(year, month, day)
     today = message.now.date()
+    # 29 February is at most eight years away: 2096 and 2104.
     years = (_valid(today.year + more, month, day) for more in range(9))
     return next((found for found in years if found and found >= today), None)
 
@@ -228,6 +232,7 @@ def _valid(year: int, month: int, day: int) -> date | None:
 
 def _month_and_day(first: str, second: str, order: str) -> tuple[int, int]:
     month, day = (int(first), int(second)) if order != "DMY" else (int(second), int(first))
+    # No month is above 12, whatever the order of the language: "22/11" is clear in English too.
     return (day, month) if month > 12 >= day else (month, day)
 
 
@@ -245,6 +250,7 @@ def _from_today(today: date, unit: str, count: int) -> date | None:
         if unit in _DAYS_IN:
             return today + timedelta(days=count * _DAYS_IN[unit])
         year, month = divmod(today.year * 12 + today.month - 1 + count * _MONTHS_IN[unit], 12)
+        # A month from 31 January is the last day of February.
         return date(year, month + 1, min(today.day, calendar.monthrange(year, month + 1)[1]))
     except (ValueError, OverflowError):
         return None

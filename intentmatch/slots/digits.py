@@ -30,6 +30,7 @@ _COMMA_LANGUAGES = (
 )
 _COMMA = frozenset(_COMMA_LANGUAGES.split())
 _MARKS = dict(zip("٫٬．，－−–＋’＇：／⁄\u2007\u2009\u202f", ".,.,---+''://\u00a0\u00a0\u00a0", strict=True))
+# Longer digits are an account or a card, and beyond what a float or a 64-bit number holds.
 _MOST_DIGITS = 18
 
 
@@ -71,6 +72,7 @@ _DIGITS = _Digits()
 
 def _ascii_letters(text: str) -> str:
     """Replace non-ASCII letters of scripts with spaces by "a", character by character."""
+    # The patterns look for letters beside digits as ASCII: "№5" is a number, and "д5" is a code.
     return text if text.isascii() else "".join("a" if kind(char) == "letter" else char for char in text)
 
 
@@ -81,6 +83,7 @@ def numbers_in_digits(message: Message) -> Iterator[NumberAt]:
     comma = message.language is None or any(code in _COMMA for code in language_range(shipped_code(message.language)))
     for found in (_WITH_COMMAS if comma else _WITH_SPACES).finditer(text):
         start, end = found.span("number")
+        # "3-5" are two numbers, and "2024-2025-2026" or a telephone number none.
         first, *others = found["number"].split("-")
         if len(others) > 1:
             continue
@@ -97,6 +100,7 @@ def numbers_in_digits(message: Message) -> Iterator[NumberAt]:
 def _fractions(text: str) -> Iterator[NumberAt]:
     for found in _FRACTION.finditer(text):
         part = _SIGNS.get(found["sign"]) or int(found["over"]) / int(found["under"])
+        # "3/2" is a date or a score rather than one and a half.
         if part < 1:
             yield NumberAt(*found.span(), int(found["whole"] or 0) + part)
 

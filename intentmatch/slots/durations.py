@@ -48,6 +48,7 @@ class _Phrases(NamedTuple):
 
 
 _PHRASES = Table[_Phrases]("durations", lambda words: _Phrases(**words))
+# Ten to the power of 312 hours, a million said often enough, raises OverflowError further on.
 _ABSURD = 1e9
 """More units than anyone means."""
 _LONGEST_COMPACT = 9
@@ -99,6 +100,7 @@ def lengths(message: Message) -> list[Length]:
     found: list[Length] = []
     for one in sorted(_parts(message, patterns), key=lambda part: (part.start, -part.end)):
         last = found[-1] if found else None
+        # The longest of those that begin together comes first: "two and a half hours", not "two".
         if last and one.start < last.end:
             continue
         if last and patterns.joint.fullmatch(text, last.end, one.start) and _follows(last, one):
@@ -116,9 +118,11 @@ def to_iso(parts: Mapping[str, float]) -> str | None:
     for unit, amount in parts.items():
         amounts[unit] += amount
     for unit, (smaller, many) in _SMALLER.items():
+        # The rest of 1.1 is 0.10000000000000009, which would be six minutes and a bit.
         rest = round(amounts[unit] % 1, 6)
         amounts[unit] -= rest
         amounts[smaller] += rest * many
+    # ISO 8601 has no weeks beside other units.
     if amounts["week"] and any(amount for unit, amount in amounts.items() if unit != "week"):
         amounts["day"] += 7 * amounts["week"]
         amounts["week"] = 0
@@ -203,6 +207,7 @@ def _follows(before: Length, after: Length) -> bool:
 def _with_last_minutes(one: Length, text: str, patterns: _LengthPatterns) -> Length:
     """Add "15" in "2 h 15" to the length."""
     last = list(one.parts)[-1]
+    # Behind digits, a number is no part of the length: "1:30 15".
     if last not in ("hour", "minute") or not text[one.end - 1].isalpha():
         return one
     match = patterns.minutes.match(text, one.end)

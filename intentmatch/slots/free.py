@@ -28,6 +28,7 @@ _REACH = 3 * _MOST_WORDS
 """Largest distance between neighbouring words of one side, in tokens."""
 _MOST_TOKENS = 2000
 """Tokens of a message that frames are matched against; free text may extend beyond them."""
+# The time for a frame grows with this: a message may repeat one word hundreds of times.
 _MOST_PLACES = 20
 """Positions of a word in a message that are tried."""
 _LONGEST_PREPOSITION, _MOST_PREPOSITIONS = 16, 4
@@ -130,12 +131,14 @@ def free_text(
     functional = function_words(message.language)
     fits = [fit for frame in among if (fit := _fit(frame, message, places, others)) is not None]
     last_words = {frame.left[-1] for frame in among if frame.left}
+    # Of frames with as many letters found, the one that lacks the fewest is nearer to what was said.
     for fit in sorted(fits, key=lambda fit: (-fit.matched, fit.missing)):
         ordinary = functional if fit.is_answer else functional.union(carriers)
         start, end = _cut(message, *_without_manners(message, fit, last_words), others)
         if not (fit.frame.left or fit.is_answer):
             anchor, first = _after_request(message, (start, end), ordinary, last_words)
             start, end = _cut(message, anchor or (first if fit.opens else start), end, others)
+        # Behind words that call for free text, a value of another slot may be the free text: "remind me of [Friday]".
         covering = () if fit.frame.left else others
         if start < end and _says_something(message, start, end, covering, ordinary):
             text = message.text[start:end]
@@ -328,6 +331,7 @@ def _before(message: Message, start: int, entity: Entity) -> tuple[int, int]:
     """Return the span from `start` to an entity, without the prepositions of the entity ("at [8]")."""
     functional = function_words(message.language) - (particles() if entity.text[:1].islower() else frozenset())
     end = entity.start
+    # "At the" before a value; more words than two belong to the free text.
     for token in reversed(message.tokens_before(end, 2)):
         if token.start < start or token.bare not in functional:
             break

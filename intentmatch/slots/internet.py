@@ -49,6 +49,7 @@ class UrlFinder:
         for found in _URL.finditer(text):
             end = _end(text, *found.span())
             first = text[found.start() : end].partition(".")[0]
+            # "A.b@c.com" is an e-mail address, and "e.g" no page.
             if text[end : end + 1] == "@" or (not found["scheme"] and len(first) < 2):
                 continue
             value = text[found.start() : end]
@@ -61,6 +62,8 @@ def _emails(text: str) -> list[tuple[int, int]]:
     found = []
     place = text.find("@")
     while place >= 0:
+        # Looking back from each @ over 64 characters (RFC 5321) keeps the time linear: one pattern for whole addresses
+        # is quadratic in rows of letters.
         local = _LOCAL.search(text[max(place - _LONGEST_LOCAL, 0) : place])
         domain = _DOMAIN.match(text, place + 1)
         if local and domain:
@@ -81,6 +84,7 @@ def _end(text: str, start: int, end: int) -> int:
     while end > start:
         last = text[end - 1]
         opening = _BRACKETS.get(last)
+        # A bracket that is opened within the address belongs to it: ".../Berlin_(Band)".
         if last not in _ENDS and (opening is None or text.count(opening, start, end) >= text.count(last, start, end)):
             break
         end -= 1

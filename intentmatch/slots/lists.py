@@ -33,6 +33,7 @@ from intentmatch.text.normalize import bare, base_language, fold
 from intentmatch.text.scripts import kind, words
 from intentmatch.text.typos import only_typos
 
+# Their endings differ from the name by more letters than a typing mistake may.
 _DECLINING_LANGUAGES = (
     "az ba be bs cs cv et eu fi hr hsb hu hy ka kk kn ko ky la lt lv ml mn mr myv pl ru sah sk sl sq sr ta te tk tr tt "
     "ug uk uz"
@@ -90,6 +91,7 @@ class ListFinder:
             self._names.setdefault(text, []).append(name._replace(text=fold(name.text)))
             if name.text.islower() and " " not in text:  # names of places and German nouns have a capital letter
                 self._adjectives.append(name._replace(text=text))
+        # The bare form of punctuation alone.
         self._names.pop("", None)
         self._lengths: dict[str, set[int]] = {}
         self._together: dict[str, str] = {}
@@ -144,10 +146,12 @@ class ListFinder:
         """Yield runs of words that differ from a name by a typing mistake, an ending or a space."""
         declining = declines(message.language)
         certain = self._own_words if declining else self._known
+        # One word more than the longest name has: a space may be the mistake.
         for length in range(1, self._most_words + 2):
             for run in message.runs(length):
                 if len(run.text) < _LETTERS_FOR_AN_ENDING or _named_already(run, message, written):
                     continue
+                # Only the spaces differ, which no typing mistake of a letter explains.
                 if (name := self._together.get(run.together, run.text)) != run.text:
                     yield run.start, run.end, name
                 elif run.initials in self._near and run.text not in certain:
@@ -183,6 +187,8 @@ class ListFinder:
         if span is None:
             return None
         folded = fold(message.text[slice(*span)])
+        # Two values may have the same name in two languages, or but for an accent: that of the message's language
+        # counts, then the exact one.
         best = min(self._names[name], key=lambda found: (_foreign(found.language, message), found.text != folded))
         exact = AS_DECLARED if best.text == folded else BUT_FOR_ACCENTS
         return SlotHit(*span, best.value, max(distance, exact if message.ends(end) else WITH_AN_ENDING))

@@ -220,10 +220,12 @@ def _plain_letter(char: str) -> str:
     digit = unicodedata.decimal(char, None)
     if digit is not None:
         return str(digit)
+    # A line break stays one, so that no pattern with a space reaches over it.
     if char.isspace() and char != "\n":
         return " "
     wide = unicodedata.normalize("NFKC", char)
     char = wide if len(wide) == 1 else char
+    # One character for each: "İ" has two in lower case, and offsets must stay.
     return (unicodedata.normalize("NFD", char) if kind(char) == "letter" else char)[0].lower()[0]
 
 

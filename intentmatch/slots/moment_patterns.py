@@ -79,6 +79,7 @@ def _patterns(language: str) -> Patterns:
     second = r"(?P<n2>[0-9]{1,2})(?![0-9.,:/-]*[0-9])"
     both = f" ?(?:{any_of(map(plain, _split(own.both)))}) ?(?:{any_of(_ARTICLES)})? ?"
     opened = f"(?:{between}) ?(?:{at})? ?(?:{any_of(_ARTICLES)})? ?"
+    # Without a word before them, two numbers are hours only where an ending says "from".
     before_hours = "" if own.ending_from else f"(?:{at}) "
     hours = rf"(?:{before_hours}{number}{to}|(?:{opened}){number.replace('<n>', '<n3>')}{both}){second}"
     before, after = _sides(own.in_month)

@@ -180,6 +180,7 @@ class _RangeReader:
         if first.clock is None or second.clock is None:
             return None
         clock, last = first.clock, second.clock
+        # "2 to 4 pm": both are in the afternoon.
         if second.has_half and not first.is_exact and clock.hour + 12 <= last.hour:
             clock = clock.replace(hour=clock.hour + 12)
         if not second.is_exact:
@@ -187,6 +188,7 @@ class _RangeReader:
         day = first.day or second.day or _next(clock, self._message.now)
         start_at = datetime.combine(day, clock)
         end_at = datetime.combine(_not_before(day, second.day) if second.day else day, last)
+        # "From 10 pm to 6 am" ends on the next day.
         if end_at < start_at and second.day is None:
             end_at = _a_day_later(end_at)
         if end_at < start_at:

@@ -64,6 +64,7 @@ class MomentFinder:
             part = None if number else part_of_weekday(message, hit.end)
             yield Atom(hit.start, hit.end, day=date.fromisoformat(str(hit.value)), part=part, of_month=number)
         for start, end, day in short_weekdays(message):
+            # "So" and "sun" are other words too: they count beside a time only.
             yield Atom(start, end, day=day, alone=False)
         for at in times(message):
             yield Atom(

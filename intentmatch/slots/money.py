@@ -89,6 +89,7 @@ _CENT = "cent "
 """What the unit of cents begins with, before its currency."""
 _REST = re.compile(r" ?(?:(?:and|und|et|y|con|e|i|en) )?")
 """What stands between an amount and its cents: "3€50", "twelve euros fifty"."""
+# "Twelve euros five" may go on with five of something else; cents below ten are said with a nought.
 _LEAST_REST, _MOST_REST = 10, 99
 _WORDS_TOO = frozenset(["try", "mad", "ron", "sar", "cop", "rub"])
 """Codes that are words too: they are read before the amount only."""
@@ -135,6 +136,7 @@ def _with_rest(message: Message, amount: Quantity) -> tuple[int, int, float, str
 
 
 def _tidy(number: float) -> int | float:
+    # 3.1 + 20 / 100 is 3.3000000000000003.
     rounded = round(number, 4)
     return int(rounded) if rounded == int(rounded) else rounded
 
@@ -142,6 +144,7 @@ def _tidy(number: float) -> int | float:
 @lru_cache(maxsize=64)
 def _units(language: str | None) -> Units:
     first = base_language(language) if language else "en"
+    # Of "en" this is the whole code, which is no region.
     region = (language or "").rpartition("-")[2]
     signs = {sign: code for code, texts in _SIGNS.items() for sign in texts.split()}
     signs |= _SIGNS_OF.get(first, {})

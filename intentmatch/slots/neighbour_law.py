@@ -74,6 +74,7 @@ class NeighbourLaw:
         self._text = message.plain
         self._hits = hits
 
+    # All of these are marks for each character, so that judging hundreds of values stays linear.
     # Nothing is looked for before a value is judged; those of lists and patterns never are.
     @cached_property
     def _spans(self) -> Sequence[tuple[str, int, int]]:
@@ -138,6 +139,7 @@ class NeighbourLaw:
         other = sign + side
         if min(sign, other) < 0 or max(sign, other) >= len(self._text):
             return False
+        # "AB-12", "1.2.3" and "5:30:1": a sign between a value and a digit makes both parts of something longer.
         if self._text[sign] not in _GLUE or not self._text[other].isdecimal():
             return False
         return not self._is_taken(slot, other, is_linked=True)
@@ -190,6 +192,7 @@ class NeighbourLaw:
         first = bisect_left(self._counted, (hit.start - _LONGEST_CHOICE,))
         last = bisect_left(self._counted, (hit.end + _LONGEST_CHOICE,))
         for start, end in self._counted[first:last]:
+            # That number is a value too, and the question lists all values.
             if self._taken[slot][start]:
                 continue
             if self._explained[start] and not self._explained[hit.start]:  # "five to ten minutes" has no time
@@ -253,6 +256,7 @@ def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
     if plugins.installed("dateparser"):
         from intentmatch.slots.date_words import month_names
 
+        # These are other words as well: "may I have 5", "march 3 miles".
         months = (name for name in month_names(language) if name not in ("may", "march", "mar", "sun"))
     return {
         "number": re.compile(any_of(map(plain, chain(forms.parts, forms.scales)))),

@@ -27,6 +27,7 @@ class Neighbours:
         for utterance in utterances:
             marks = utterance.marks
             for number, (mark, before, after) in enumerate(sides(utterance)):
+                # "{count} {size}": a number right before a size is a count.
                 if number + 1 < len(marks) and not after.strip():
                     self._next.add((mark, marks[number + 1].slot))
                 left, right = bare_words(before)[::-1], bare_words(after)

@@ -95,6 +95,7 @@ def _adjacent(message: Message, end: int, start: int) -> bool:
 
 
 def _added(table: _NumberWords, so_far: Sum | None, parts: tuple[int, ...]) -> Sum | None:
+    # The "and" of "and five" joins something else.
     for part in parts[1:] if so_far is None and parts[0] == AND else parts:
         so_far = plus(table.compounding, so_far, part)
         if so_far is None:
@@ -119,6 +120,7 @@ def _split(parts: dict[str, int], word: str) -> tuple[int, ...] | None:
     """Split a word into parts, preferring long ones; None if it cannot be split."""
     splits: list[tuple[int, ...] | None] = [()]
     for end in range(1, len(word) + 1):
+        # The earliest start gives the longest last part, and one pass over the ends keeps this from trying all ways.
         starts = (start for start in range(end) if splits[start] is not None and word[start:end] in parts)
         start = next(starts, None)
         before = None if start is None else splits[start]
@@ -173,4 +175,5 @@ def cardinal(language: str, word: str) -> int | None:
 def small_numbers(language: str) -> dict[str, int]:
     """Return the single words of a language for 1 to 31, in bare form."""
     table = _number_words(language)
+    # 31 is the largest number that dates and times need.
     return {} if table is None else {word: number for word, number in table.values.items() if 0 < number <= 31}

@@ -49,6 +49,7 @@ def numbers(message: Message) -> list[NumberAt]:
     patterns = _patterns_of(message)
     letters = list(message.plain)
     for mega in _MEGA.finditer(message.text):
+        # The plain form is in lower case, where "m" is metres or minutes.
         letters[mega.end() - 1] = "M"
     reading = _NumberJoiner("".join(letters), patterns)
     for number in _without_overlaps(_single(message, patterns)):
@@ -183,6 +184,7 @@ class _NumberJoiner:
         return NumberAt(before.start, number.end, _tidy(value), before.scale)
 
     def _is_decimals(self, number: NumberAt) -> bool:
+        # "Two point five" goes on digit by digit; a number with a unit of ten begins another one.
         said = self._text[number.start : number.end]
         is_small = isinstance(number.value, int) and 0 <= number.value < 10**_MOST_DECIMALS and number.scale == 1
         return is_small and not any(unit in said for unit in "十百千万萬億亿")
@@ -203,6 +205,7 @@ class _NumberJoiner:
 
     def _scaled(self, number: NumberAt) -> NumberAt:
         """Return a number with "and a half" and with the scales behind it."""
+        # "A million and a half thousand" at most: what is said more often than that means no number, and has no end.
         for _ in range(3):
             if more := self._patterns.more.match(self._text, number.end):
                 value = number.value + self._patterns.added[more["more"]] * self._last_scale(number)
@@ -210,6 +213,7 @@ class _NumberJoiner:
                 value = number.value * self._patterns.scales[more["scale"]]
             else:
                 return number
+            # Each repeated "million" multiplies again, until a float overflows.
             if value >= _TOO_LARGE:
                 return number
             self._decimals = ""
@@ -228,6 +232,7 @@ class _NumberJoiner:
     def _signed(self, number: NumberAt) -> NumberAt:
         place = max(number.start - _LONGEST_BEFORE, 0)
         if minus := self._patterns.minus.search(self._text, place, number.start):
+            # "Minus -5" is written for -5, not for 5.
             return number._replace(start=minus.start(), value=-abs(number.value), is_loose=False)
         if below := self._patterns.below.match(self._text, number.end):
             return number._replace(end=below.end(), value=-abs(number.value), is_loose=False)

@@ -64,6 +64,7 @@ def _from_now(now: datetime, length: Length, sign: int) -> Atom | None:
         rest = timedelta(days=days % 1, seconds=seconds)
         if not rest:
             return Atom(0, 0, day=day, delta=day - now.date())
+        # In an hour is an hour of real time: in UTC, where a change of the clocks adds or takes none.
         start = datetime.combine(day, now.timetz())
         if start.tzinfo is not None:
             moved = start.astimezone(timezone.utc) + sign * rest

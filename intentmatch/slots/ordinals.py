@@ -92,6 +92,7 @@ def _in_words(message: Message, language: str) -> Iterator[tuple[int, int, int]]
         if value is None or _is_amount(message, language, words, number):
             continue
         first = number
+        # The longest run first: "one hundred twenty-first" before "twenty-first".
         for count in range(min(_MOST_BEFORE, number), 0, -1):
             whole = _whole(language, words[number - count : number], value)
             if whole is not None and _adjacent(message, places[number - count : number + 1]):

@@ -41,6 +41,7 @@ class PatternFinder:
         allowed = min(SECONDS, SECONDS_IN_ALL - message.seconds_on_patterns)
         began = thread_time()  # not the time that other processes take
         try:
+            # Many careless patterns may each keep to their own limit, and hold up the message together.
             if allowed <= 0:
                 raise TimeoutError
             return list(_hits(pattern, message, allowed))
@@ -56,6 +57,7 @@ class PatternFinder:
 def _hits(pattern: regex.Pattern[str], message: Message, seconds: float) -> Iterator[SlotHit]:
     for match in pattern.finditer(message.text, timeout=seconds):
         span = match.span("value") if "value" in pattern.groupindex else match.span()
+        # The group "value" may stand in an alternative that took no part.
         start, end = span if span != (-1, -1) else match.span()
         if start < end:
             start, end = message.aligned.widened(start, end)

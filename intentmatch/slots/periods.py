@@ -62,6 +62,7 @@ def _month_pattern(language: str) -> tuple[re.Pattern[str], Mapping[str, int]]:
 def _month(today: date, month: int, year: int) -> tuple[date, date] | None:
     """Return the first and last day of a month; without a year, of the next such month, the running one included."""
     try:
+        # The running month counts as the next one until it is over.
         first = date(year or today.year + (month < today.month), month, 1)
         return first, plus_months(first, 1) - timedelta(days=1)
     except (OverflowError, ValueError):

@@ -11,6 +11,7 @@ import re
 from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.word_patterns import any_of
 
+# At most 15 digits by E.164; below seven, house numbers, years and amounts are more frequent.
 _FEWEST, _MOST = 7, 15
 _FEWEST_IN_A_RUN = 9
 _NUMBER = re.compile(
@@ -40,6 +41,7 @@ _IS = "(?: (?:is|number|no|nr|id|code|ist|est|es))*[.:#]* ?#?"
 _CODE_BEFORE = re.compile(f"{any_of(map(plain, _CODES.split()))}{_IS}$")
 """Words before a number that is no telephone number."""
 _LONGEST_BEFORE = 40
+# The nought in "+44 (0)20" is dialled within the country only.
 _TRUNK = re.compile(r"^(\+[^(]*)\(0\)")
 
 
@@ -68,6 +70,7 @@ def _value(written: str) -> str | None:
     if not _FEWEST <= len(digits) <= _MOST:
         return None
     if not international:
+        # A short run of digits is an amount or an order more often than a telephone number.
         if written.isdecimal() and len(digits) < _FEWEST_IN_A_RUN and not written.startswith("0"):
             return None
         if any(other.fullmatch(written) for other in _OTHERS):

@@ -64,6 +64,7 @@ class Units:
             more, end = added_behind(message, behind.end())
             return Quantity(number.start, end, number.value + more, self._after[behind["word"]])
         match = ahead.get(number.start)
+        # In "5 $ 7", the sign belongs to the five already.
         if match and match.start() >= used:
             minus = _MINUS.search(text, 0, match.start())
             value = -number.value if minus else number.value

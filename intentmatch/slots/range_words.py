@@ -43,6 +43,7 @@ def joined_as_choice(message: Message, first: tuple[int, int], start: int) -> bo
 def ends_a_part(message: Message, place: int) -> bool:
     """Return whether the message, or a part of it, ends at a place: before a mark or a function word."""
     after = message.tokens_after(place, 1)
+    # Another word means that the number counts something: "20 euros, 3 people".
     return not after or after[0].bare in function_words(message.language) or message.text[place] in _MARKS
 
 

@@ -40,6 +40,7 @@ from intentmatch.text.regexes import ExpressionError
 
 _BY_DECLARATION = frozenset(["list", "pattern", "number"])
 """Kinds of which the first one takes a number; the other kinds come before numbers."""
+# A message may hold hundreds of values, and this is looked at for each of them.
 _MOST_FILLED = 100
 """Entities before a value that are looked through for slots that have a value."""
 _PAUSES = frozenset(",;.!?\n،؛、。，；！？")
@@ -204,6 +205,8 @@ class SlotReader:
             for hit in by_slot[slot.name]
             if law.allows(slot.name, slot.kind, hit)
         ]
+        # Longest first, so that each character is taken by the first hit that needs it, without comparing hits with
+        # each other.
         hits.sort(key=lambda found: (found[0].start - found[0].end, found[0].distance, found[1], found[0].start))
         taken = bytearray(len(message.text))
         claims: dict[tuple[int, int], dict[str, SlotHit]] = {}
@@ -211,6 +214,7 @@ class SlotReader:
             place = hit.start, hit.end
             if place in claims:
                 first = next(iter(claims[place].values()))
+                # A name as declared is not shared with a slot that only has something like it.
                 if hit.distance == first.distance:
                     claims[place].setdefault(slots[number].name, hit)
             elif taken.find(1, *place) < 0:

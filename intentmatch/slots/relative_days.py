@@ -78,6 +78,7 @@ def days_of_month(message: Message) -> Iterator[tuple[int, int, date]]:
 def _next_day(today: date, number: int) -> date | None:
     if not 1 <= number <= 31:
         return None
+    # The 31st is in one of any three months, from today on.
     for months in range(3):
         year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
         if year > date.max.year:

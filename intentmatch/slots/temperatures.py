@@ -39,6 +39,7 @@ class TemperatureFinder:
         for one in patterns.units.find(message):
             unit, end = one.unit, one.end
             if unit == "letter":
+                # "20 c" may be anything; "20c" is degrees.
                 if not text[end - 2].isdigit():
                     continue
                 unit = _LETTERS[text[end - 1]]

@@ -68,6 +68,7 @@ def with_weekdays(message: Message, weekdays: Iterable[Weekday], days: Sequence[
 def _before(message: Message, weekday: Weekday, until: Mapping[int, Day]) -> Day | None:
     """Return the date before its own weekday: "4 December, Friday"."""
     place = weekday.start
+    # "4 December (Friday)".
     while place and message.plain[place - 1] in " ,(":
         place -= 1
     day = until.get(place)

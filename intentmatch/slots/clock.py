@@ -29,7 +29,6 @@ _NOT_IN_A_NUMBER = (
     "(?:(?<![0-9][.,:/-])|(?<=:[0-9][0-9]-)|(?<=[^0-9.,:/-][0-9]-)|(?<=[^0-9.,:/-][0-9][0-9]-)"
     "|(?<=^[0-9]-)|(?<=^[0-9][0-9]-))"
 )
-"""Languages where the part of the day never follows the hour: in "星期五晚上七点", 五 is no hour."""
 _ANYWHERE = ClockWords(morning="am|a.m.", afternoon="pm|p.m.")
 _DAY = 24 * 60
 _MIDNIGHTS = ("0", "00")
@@ -140,6 +139,7 @@ def _patterns(language: str) -> _HourPatterns:
     halves, spoken = _bare_keys(phrases.halves), _bare_keys(phrases.spoken)
     past, plus, behind = _bare_keys(phrases.past), _bare_keys(phrases.plus), _bare_keys(phrases.behind)
     part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of([*hours, *halves], endings)}"
+    # In "星期五晚上七点", 五 is no hour.
     part_after = _NEVER if "part_of_day_before_hour" in structure_of(language) else part
     in_words = _any_of(word for word, number in numbers.items() if number % 5 == 0)
     few = f"(?:[1-5]?[05]|{in_words})(?![:.h0-9])"

@@ -237,7 +237,7 @@ def _month_and_day(first: str, second: str, order: str) -> tuple[int, int]:
 
 
 def _named(meaning: str, today: date) -> date | None:
-    """Return the date of a meaning in `_Words.names`: a number of days from today, or a weekday."""
+    """Return the date of a meaning in `DateWords.names`: a number of days from today, or a weekday."""
     which, _, number = meaning.partition(" ")
     if which == "day":
         return _from_today(today, "day", int(number))

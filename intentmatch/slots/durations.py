@@ -26,8 +26,8 @@ _SMALLER = {
     "week": ("day", 7),
     "day": ("hour", 24),
     "hour": ("minute", 60),
+    "minute": ("second", 60),
 }
-_SMALLER["minute"] = ("second", 60)
 
 
 class _Phrases(NamedTuple):

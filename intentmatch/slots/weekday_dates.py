@@ -52,7 +52,7 @@ def with_weekdays(message: Message, weekdays: Iterable[Weekday], days: Sequence[
         if day and day.day:
             value: date | None = day.day
             if not day.has_month:
-                value = _on_weekday(message.now.date(), day.day.day, weekday.number) or day.day
+                value = _on_weekday(message.now.date(), day.day.day, weekday.number)
             elif day.day.weekday() != weekday.number and not weekday.is_short:
                 value = None
             yield Day(weekday.start, day.end, value)

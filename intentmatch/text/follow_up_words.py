@@ -11,8 +11,6 @@ from typing import NamedTuple
 from intentmatch.text.normalize import base_language, fold
 from intentmatch.text.stop_words import STOP_WORDS
 
-_UNSPACED = frozenset({"ja", "th", "zh"})
-
 _OPENINGS = {
     "ar": "و، وماذا عن، ماذا عن، لا، أو، أقصد، بل، ليس",
     "de": """

@@ -53,3 +53,8 @@ def test_end_of_the_calendar_gives_no_day():
     message = Message("lunes 1", "es", datetime(9999, 12, 30))
 
     assert list(with_weekdays(message, [Weekday(0, 5, 0)], [])) == []
+
+
+def test_day_that_is_on_another_weekday_for_a_year_is_no_day():
+    """From 2 August 2024 on, no Monday is the first of a month before September 2025."""
+    assert DATES.find(Message("Monday the 1st", "en", datetime(2024, 8, 2, 10))) == []

@@ -42,8 +42,12 @@ def languages_(code: str | None, as_json: bool) -> None:
       intentmatch languages pl
       intentmatch languages --json
     """
+    from intentmatch.languages.packages import packaged_languages
     from intentmatch.languages.tables import codes
 
+    for language, why in packaged_languages().left_out.items():
+        if code in (None, language):
+            output.say(f"warning: {why}", err=True)
     if code is not None and code not in codes():
         raise UnknownNameError("language", code, codes(), "Digits are read in every language.")
     if as_json:

@@ -7,35 +7,56 @@ value, which holds the language's file: `tl = "my_package"` is `my_package/tl.ya
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from intentmatch.languages import files
 
 GROUP = "intentmatch.languages"
+_CODE = re.compile("[a-z]{2,3}")
+_OURS = Path(__file__).parent
 _LOG = logging.getLogger(__name__)
 
 
+class PackagedLanguages(NamedTuple):
+    """What other packages bring, by language code."""
+
+    files: Mapping[str, Path]
+    left_out: Mapping[str, str]
+    """Why an entry is not read."""
+
+
 @cache
-def packaged_languages() -> Mapping[str, Path]:
-    """Return the files of other packages by language code; the log warns of those that are missing or invalid."""
+def packaged_languages() -> PackagedLanguages:
+    """Return the languages of other packages; the log warns of those that are left out."""
     # Imported late: it takes long, and languages with a file of our own do not need it.
     from importlib.metadata import entry_points
 
     found: dict[str, Path] = {}
+    left_out: dict[str, str] = {}
     for entry in entry_points(group=GROUP):
-        file = _file(entry.name, entry.value)
-        if file is None:
-            _LOG.warning("the package %s has no file %s.yaml: the language is left out", entry.value, entry.name)
-            continue
         try:
-            files.check(file)
-        except (files.LanguageFileError, OSError, UnicodeDecodeError) as error:
-            _LOG.warning("the language %s is left out: %s", entry.name, error)
-            continue
-        found[entry.name] = file
-    return found
+            found[entry.name] = _checked(entry.name, entry.value)
+        except (ValueError, OSError) as error:
+            left_out[entry.name] = f"the language {entry.name} of the package {entry.value} is left out: {error}"
+            _LOG.warning("%s", left_out[entry.name])
+    return PackagedLanguages(found, left_out)
+
+
+def _checked(code: str, package: str) -> Path:
+    """Return the file of a language. Raises `ValueError` or `OSError` if it cannot be read or is not wanted."""
+    if not _CODE.fullmatch(code):
+        raise ValueError(f"{code!r} is no code of a language, such as 'tl', which is the name of the entry point")
+    if (_OURS / f"{code}.yaml").exists():
+        raise ValueError("intentmatch has this language; a bot changes its words with `languages:` in YAML")
+    file = _file(code, package)
+    if file is None:
+        raise ValueError(f"the package has no file {code}.yaml")
+    files.check(file)
+    return file
 
 
 def _file(code: str, package: str) -> Path | None:

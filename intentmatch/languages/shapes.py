@@ -38,6 +38,8 @@ def text(node: yaml.Node) -> str:
 
 def words(node: yaml.Node) -> str:
     """Return words with one space between them."""
+    if isinstance(node, yaml.SequenceNode):
+        raise ShapeError("expected words with spaces between them, found a list", node)
     return " ".join(text(node).split())
 
 
@@ -126,7 +128,7 @@ def list_of(shape: Shape) -> Shape:
 
     def read(node: yaml.Node) -> tuple[Any, ...]:
         if not isinstance(node, yaml.SequenceNode):
-            raise ShapeError("expected a list", node)
+            raise ShapeError("expected a list such as [one, two]", node)
         return tuple(map(shape, node.value))
 
     return read

@@ -48,7 +48,7 @@ class Table(Mapping[str, Value]):
 
 def codes() -> tuple[str, ...]:
     """Return the codes of the languages that have a file, here or in another package."""
-    return tuple(sorted({*_own(), *packaged_languages()}))
+    return tuple(sorted({*_own(), *packaged_languages().files}))
 
 
 def sections_of(code: str) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ def read_section(code: str, section: str) -> Any:
 def _file(code: str) -> Path | None:
     if code in _own():
         return _own()[code]
-    return None if "-" in code else packaged_languages().get(code)  # packages bring languages, no regions of ours
+    return None if "-" in code else packaged_languages().files.get(code)  # packages bring languages, no regions of ours
 
 
 @cache

@@ -6,7 +6,9 @@ import logging
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from intentmatch.cli.languages import languages_
 from intentmatch.languages import packages, tables
 from intentmatch.languages.tables import Table, codes, read_section, sections_of
 
@@ -47,13 +49,24 @@ def test_a_package_does_not_replace_a_language_of_ours(install):
     install("pl", "names: mine\n")
 
     assert read_section("pl", "names") == "polish polski"
+    assert "intentmatch has this language" in packages.packaged_languages().left_out["pl"]
+
+
+def test_the_command_says_which_language_of_a_package_is_left_out(install):
+    """Its author runs `intentmatch languages`, and the log may be anywhere."""
+    install("Quenya", "names: quenya\n")
+
+    ran = CliRunner().invoke(languages_, [])
+
+    assert ran.exit_code == 0
+    assert "warning: the language Quenya of the package words_of_ours is left out: 'Quenya' is no code" in ran.stderr
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("names: quenya\n\nclock: [a]\n", "qya.yaml:3: clock: expected a map"),
-        (None, "the package words_of_ours has no file qya.yaml"),
+        (None, "words_of_ours is left out: the package has no file qya.yaml"),
     ],
 )
 def test_an_invalid_language_of_a_package_is_left_out_with_a_warning(install, caplog, text, why):

@@ -48,7 +48,7 @@ def test_a_language_without_a_file_has_no_section():
 @pytest.mark.parametrize(
     ("text", "section", "why"),
     [
-        ("names: polish\nstop_words: [a]\n", "stop_words", "2: stop_words: expected a text"),
+        ("names: polish\nstop_words: [a]\n", "stop_words", "2: stop_words: expected words with spaces"),
         ("names: [\n", "names", "2: names: did not find expected"),
         ("cents:\n  {a: USD,\n   b: EUR, a: EUR}\n", "cents", "3: cents: 'a' stands here twice"),
         ("clock:\n  before: [um]\n  past: {nach: eins}\n", "clock", "3: clock: expected a number, found 'eins'"),
@@ -59,7 +59,7 @@ def test_a_language_without_a_file_has_no_section():
         ("cardinals: {compounding: [vigesima]}\n", "cardinals", "1: cardinals: unknown name 'vigesima': known are one"),
         ("days: heute\n", "days", "1: days: expected a map"),
         ("ordinals: [a]\n", "ordinals", "1: ordinals: expected a map with some of words,"),
-        ("weekdays: a\n", "weekdays", "1: weekdays: expected a list"),
+        ("weekdays: a\n", "weekdays", "1: weekdays: expected a list such as"),
         ("number_forms: {fixed: {a: 1/0}}\n", "number_forms", "1: number_forms: expected a number, found '1/0'"),
         ("# Polish\nmonth: a\n", "months", "2: unknown section 'month': known are names,"),
         ("months: a\n\nmonths: b\n", "months", "3: the section 'months' stands here twice"),

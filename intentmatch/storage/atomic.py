@@ -44,10 +44,12 @@ def folder_aside(target: Path) -> Iterator[Path]:
         yield aside
         _sync_tree(aside)
         if target.exists():
+            # No system renames a folder over one that has files.
             target.replace(old)
         try:
             aside.replace(target)
         except OSError:
+            # The old folder comes back: something must always be there.
             old.replace(target)
             raise
         sync_folder(target.parent)
@@ -119,12 +121,14 @@ def _sync_tree(folder: Path) -> None:
         if path.is_dir():
             sync_folder(path)
         elif path.is_file():
+            # For writing, without which Windows syncs no file.
             with path.open("rb+") as file:
                 os.fsync(file.fileno())
 
 
 def fill(aside: Path, content: bytes, target: Path) -> None:
     """Write a new file with the mode of the target, to the disk. Raises `FileExistsError` if the file exists."""
+    # Never through a link that somebody else has put there.
     out = aside.open("xb")
     try:
         with out:

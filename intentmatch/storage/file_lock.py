@@ -20,6 +20,7 @@ from intentmatch.core.errors import InputError
 from intentmatch.storage.unwritable import unwritable
 
 NAME = ".intentmatch.lock"
+# Each miss takes another owner that has come and gone in between.
 _ATTEMPTS = 20
 _SECONDS_BETWEEN_LOOKS = 0.02
 # Windows forbids others to read locked bytes, so a byte behind the content is locked.
@@ -76,6 +77,7 @@ class FolderLock:
                 file.unlink(missing_ok=True)
         else:
             with suppress(OSError):
+                # Before the lock is given back: afterwards, this could remove the file that the next owner has locked.
                 file.unlink(missing_ok=True)
             os.close(self._descriptor)
 

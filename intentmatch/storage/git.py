@@ -277,6 +277,7 @@ def _run(words: list[str], environment: Mapping[str, str]) -> Ran:
             timer = threading.Timer(SECONDS, end)
             timer.start()
             try:
+                # Errors go to a file meanwhile: with two pipes, git could wait for the one that nobody reads.
                 printed = process.stdout.read(_MOST_BYTES + 1)
                 if len(printed) > _MOST_BYTES:
                     process.kill()

@@ -20,6 +20,7 @@ def read_regular(file: Path, most: int) -> bytes:
     # Without O_NONBLOCK, opening a pipe waits for its writer.
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
+        # The open file is asked, not the path, which may lead elsewhere by now.
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file, but a folder, a device or a pipe", str(file))
         with os.fdopen(os.dup(descriptor), "rb") as content:

@@ -65,6 +65,7 @@ def swap_files(new: Mapping[Path, bytes | None], check: Callable[[], None]) -> N
         journal = locks[0].folder / JOURNAL
         for lock in locks:
             lock.write(journal=str(journal))
+        # Under the locks: what it has seen cannot change before the files are replaced.
         check()
         held = {target: _content(target) for target in contents}
         steps = [_FileStep(target, _digest(held[target]), _digest(content)) for target, content in contents.items()]
@@ -120,6 +121,7 @@ def _locked(folders: Iterable[Path]) -> Iterator[list[FolderLock]]:
     """Hold the locks of all folders, after interrupted changes were completed. The locks stay if a journal does."""
     locks: list[FolderLock] = []
     try:
+        # In one order, so that of two edits of the same folders one goes on.
         for folder in sorted(folders):
             make_folder(folder)
             lock = FolderLock.acquire(folder)

@@ -92,6 +92,7 @@ class VectorCache:
         if self.folder is None:
             yield None
             return
+        # The end tells paths of models apart, and file systems allow 255 bytes.
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", encoder.name)[-60:]
         file = self.folder / f"{name}-{encoder.fingerprint}-t{TEXT_VERSION}.sqlite"
         database: sqlite3.Connection | None = None
@@ -149,4 +150,5 @@ def unpack_row(key: bytes, blob: object, dim: int) -> Vectors | None:
 
 
 def _checksum(key: bytes, numbers: bytes) -> bytes:
+    # With the key of the row: the vector of another row is as wrong as a damaged one.
     return hashlib.blake2b(numbers, digest_size=_CHECKSUM_BYTES, key=key).digest()

@@ -46,6 +46,7 @@ class Address:
         rest = [(name, value) for name, value in options if name != "bot"]
         path = f"/{quote(database, safe='')}" if database else ""
         url = urlunsplit(("postgresql", parts.netloc, path, urlencode(rest, quote_via=quote), ""))
+        # The last one: a password may hold more of them.
         credentials, at, hosts = parts.netloc.rpartition("@")
         owner = f"{credentials.partition(':')[0]}{at}"
         return cls(url, f"postgres://{owner}{hosts}{path}{''.join(f'/{name}' for name in named)}", bot)
@@ -58,6 +59,7 @@ class Address:
         parts = urlsplit(self.url)
         password = parts.netloc.rpartition("@")[0].partition(":")[2]
         options = [value for name, value in parse_qsl(parts.query) if "password" in name]
+        # libpq decodes a password, and its errors may show either form.
         return tuple(one for one in (password, unquote(password), *options) if one)
 
     def of(self, bot: str) -> Address:

@@ -51,6 +51,7 @@ def erase(database: Database, erasure: Erasure) -> int:
         changed = [(erasure.without(what), number) for number, what in rows if erasure.quoted_in(what)]
         if not changed:
             return 0
+        # Asked first: a refused UPDATE would only say that permission is denied.
         found = connection.execute("SELECT has_column_privilege('intentmatch.audit', 'what', 'UPDATE')").fetchone()
         if not (found and found[0]):
             raise InputError(

@@ -48,6 +48,7 @@ class BuildStore:
             connection.execute(f"SET LOCAL lock_timeout = '{_SECONDS_FOR_THE_LOCK}s'")
             # The transaction waits while the build is made.
             connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+            # An advisory lock is a number; with 64 bits, two keys hardly ever share one.
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{self._bot} {key}"])
             yield connection
 

@@ -246,6 +246,8 @@ class Database:
                 connection.execute(_BEGIN, [bot])
             except psycopg.Error as error:
                 connection.close()
+                # A connection that was kept may be from before a restart of the server: the next
+                # one is tried, a new one at last.
                 if not reused or isinstance(error, _NoAnswerError):
                     raise
                 continue

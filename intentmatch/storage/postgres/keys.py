@@ -48,6 +48,7 @@ class KeyStore:
         key = secrets.token_urlsafe(_BYTES)
         bot = ALL_BOTS if all_bots else self._database.bot
         with self._database.rows() as connection:
+            # Two at once would both find the name free.
             connection.execute("LOCK TABLE intentmatch.keys IN SHARE ROW EXCLUSIVE MODE")
             taken = connection.execute(
                 "SELECT 1 FROM intentmatch.keys WHERE bot = %s AND name = %s AND revoked IS NULL", [bot, name]

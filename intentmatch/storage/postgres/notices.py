@@ -121,10 +121,12 @@ class Notices:
             self._listening = self._database.connect()
             self._listening.autocommit = True
             self._listening.execute(f"LISTEN {CHANNEL}")
+        # After LISTEN: what is written in between comes as a notification.
         self._poll()
         if self.away_since is not None:
             _log.warning("the database is back after %.0f s", time.time() - self.away_since)
             self.away_since = None
+            # Notifications of the time between are lost.
             self._tell_all()
         for notice in self._listening.notifies(timeout=POLL_SECONDS, stop_after=1):
             kind, _, bot = notice.payload.partition(":")

@@ -100,6 +100,7 @@ class RegistryStore:
             checked_name(name)
         if not files:
             raise InputError("a revision needs at least one file")
+        # A row to lock, for a bot that is new as well.
         connection.execute("INSERT INTO intentmatch.bots (bot) VALUES (%s) ON CONFLICT DO NOTHING", [self.bot])
         # Others who write the same bot wait here until this transaction ends.
         locked = connection.execute("SELECT revision FROM intentmatch.bots WHERE bot = %s FOR UPDATE", [self.bot])
@@ -206,6 +207,7 @@ class RegistryStore:
     def bots_in(self, connection: Connection) -> list[str]:
         """Do as `bots`, within a transaction of the caller."""
         rows = connection.execute(
+            # In the order of bytes, which is the same on every server and in Python.
             'SELECT bot FROM intentmatch.bots WHERE revision > 0 AND strpos(bot, %s) = 0 ORDER BY bot COLLATE "C"',
             [MARK],
         )

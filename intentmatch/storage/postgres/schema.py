@@ -61,6 +61,7 @@ def check(connection: psycopg.Connection[Any]) -> None:
 
 def version_of(connection: psycopg.Connection[Any]) -> int:
     """Return the version of the schema; 0 if there is none."""
+    # `to_regclass` gives null for a table that is missing, where a query would end the transaction.
     (exists,) = connection.execute("SELECT to_regclass('intentmatch.migrations') IS NOT NULL").fetchone() or (False,)
     if not exists:
         return 0

@@ -47,6 +47,8 @@ SECRETS: Mapping[str, str] = {
 }
 """Server options that only the environment of the nodes may set, and the variables."""
 
+# Behind Ray, each request may reach another replica: the studio has its pages in one process, and an edit of files on
+# one node is not on the others.
 _ONE_PROCESS = ("authoring", "studio", "open_studio")
 
 
@@ -110,6 +112,7 @@ def _matchers(section: ConfigSection, *, several: bool) -> Matchers:
         section.take("cpus", read_positive, Matchers.cpus),
         section.take("bots", whole_number_reader(1), Matchers.bots),
     )
+    # Without an effect, it would look as if the memory were limited.
     if section.has("bots") and not several:
         section.report(("bots",), "this goes with `bots`; the file names one bot")
     section.end()

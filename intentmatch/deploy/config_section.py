@@ -29,6 +29,7 @@ class ConfigProblems:
             return {name: self.plain(value, (*path, name)) for name, value in self._entries(node, path)}
         if isinstance(node, nodes.Sequence):
             return [self.plain(item, path) for item in node.items]
+        # A section without anything below it is empty, as an author who has commented all of it out expects.
         return {} if node is None else None if node.plain and not node.text else node.text
 
     def _entries(self, mapping: nodes.Mapping, path: KeyPath) -> Iterator[tuple[str, nodes.Node | None]]:
@@ -45,6 +46,7 @@ class ConfigProblems:
     def note(self, path: KeyPath, message: str, hint: str = "") -> None:
         """Note a problem at a key, or at the nearest key above it that the file has."""
         above = (path[:length] for length in range(len(path), 0, -1))
+        # A missing key has no place of its own.
         place = next((self._places[each] for each in above if each in self._places), self._file)
         name = ".".join(path).replace("_", "-")
         self._found.append(Problem(place, "error", "cluster", f"{name}: {message}" if name else message, hint))
@@ -83,6 +85,7 @@ class ConfigSection:
             return default
         try:
             return read(self._values[key])
+        # Noted and not raised: the author sees all problems of the file at once.
         except (ValueError, TypeError, InputError) as error:
             self.report((key,), str(error))
             return default
@@ -107,4 +110,5 @@ class ConfigSection:
 
 
 def _named(key: str) -> str:
+    # Keys may be written as in `serve.yaml`, with hyphens.
     return key.replace("-", "_")

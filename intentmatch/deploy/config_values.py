@@ -25,6 +25,7 @@ def source_reader(folder: Path | None) -> Callable[[Any], str]:
             if folder is None:
                 raise ValueError(f"{text!r} must be an absolute path, which every node has, or an address")
             path = folder / path
+        # Links stay as they are: the path must hold on the other nodes, where they may lead elsewhere.
         return os.path.normpath(path)
 
     return read
@@ -74,6 +75,7 @@ def whole_number_reader(least: int, most: int | None = None) -> Callable[[Any], 
 
     def read(value: Any) -> int:
         try:
+            # By its text: a file gives texts, and from a program `True` would be the number 1.
             number = int(str(value))
         except ValueError:
             raise ValueError(f"{value!r} is not a whole number") from None
@@ -106,6 +108,7 @@ def read_positive(value: Any) -> float:
 def read_gpus(value: Any) -> float:
     """Read a number of GPUs, or a part of one."""
     number = read_number(value)
+    # Ray divides a single GPU only.
     if number > 1.0 and not number.is_integer():
         raise ValueError(f"{value} GPUs: write a whole number, or a part of one GPU such as 0.25")
     return number

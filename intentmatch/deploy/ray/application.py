@@ -41,6 +41,7 @@ def build_app(args: Mapping[str, Any] | ClusterConfig) -> Any:
         model = encoder.model
         handle = serve.deployment(EncoderReplica).options(
             name="Encoder",
+            # So many that the next batch fills while one is encoded.
             max_ongoing_requests=max(2 * encoder.batch, Replicas.ongoing),
             ray_actor_options={"num_cpus": encoder.cpus, "num_gpus": encoder.gpus},
             **_scale(encoder.replicas),
@@ -53,6 +54,7 @@ def build_app(args: Mapping[str, Any] | ClusterConfig) -> Any:
         name="Matchers",
         **limits,
         ray_actor_options={"num_cpus": config.matchers.cpus},
+        # Ray hands a changed `user_config` to running replicas, which load it beside the old one without a restart.
         user_config=served(config),
         **_scale(config.matchers.replicas),
     )
@@ -89,6 +91,7 @@ def _config(args: Mapping[str, Any]) -> ClusterConfig:
 
 def _encoder_settings(config: ClusterConfig, encoder: SharedEncoder) -> dict[str, Any]:
     """Return the settings that load the shared encoder."""
+    # What changes vectors, or how they are computed; the rest belongs to the matchers.
     names = ("device", "precision", "threads", "prompts")
     return {"encoder": encoder.model, **{name: config.settings[name] for name in names if name in config.settings}}
 

@@ -12,6 +12,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+# The rest of a scope, such as the app and its state, cannot be sent to another process.
 _OF_A_REQUEST = (
     "type",
     "http_version",
@@ -85,6 +86,7 @@ async def early_answer(app: ASGIApp, request: AsgiRequest) -> Response | None:
     finally:
         asking.cancel()
         response.cancel()
+        # Waits for the end of the cancelled app, whose errors belong to nobody.
         await asyncio.gather(response, return_exceptions=True)
 
 
@@ -152,6 +154,7 @@ class RunningApp:
 
     async def stop(self) -> None:
         """Wait for the requests that have begun, then end the lifespan."""
+        # A bot that is closed under a request would answer it with an error.
         await self._idle.wait()
         await self._lifespan.aclose()
 

@@ -55,6 +55,7 @@ class EncoderReplica:
     def __init__(self, settings: Mapping[str, Any], batch: int, wait_ms: float) -> None:
         """Load the encoder and try it. Raises what `load_encoder` raises."""
         self._encoder: Encoder = load_encoder(resolve(settings))
+        # Ray sends requests as soon as this returns: the first call, in which a model takes its memory, must be over.
         self._encoder.encode(["hello"], kind="query")
         self._texts_at_once = batch
 
@@ -64,6 +65,7 @@ class EncoderReplica:
         in_batches = require_serve().batch(
             max_batch_size=batch,
             batch_wait_timeout_s=wait_ms / 1000,
+            # By texts and not by calls, one of which may hold a whole build.
             batch_size_fn=lambda calls: sum(len(texts) for texts, _ in calls),
         )
         self._encode_together = in_batches(encode_together)
@@ -102,6 +104,7 @@ def encode_calls(encoder: Encoder, calls: Sequence[tuple[Sequence[str], Kind]]) 
         start = 0
         for number in numbers:
             own = calls[number][0]
+            # Only messages are reported as too long; `lint` tells it of utterances.
             long = {} if beyond is None or kind == "utterance" else {text: beyond(text) for text in own}
             found[number] = Encoded(
                 vectors[start : start + len(own)], {text: most for text, most in long.items() if most is not None}

@@ -29,6 +29,7 @@ async def ask_all(matchers: Any, request: AsgiRequest) -> Response:
     if worst.status >= 400 or request.scope["method"] != "GET":
         return worst
     body = together([(response.replica, response.body.decode()) for response in responses])
+    # The body below is longer than that of a single replica.
     headers = [(name, value) for name, value in worst.headers if name.lower() != b"content-length"]
     return replace(worst, headers=headers, body=body.encode())
 

@@ -15,6 +15,7 @@ from intentmatch.deploy.ray.engine import SECONDS_BETWEEN_TRIES, SECONDS_TO_RECO
 from intentmatch.deploy.ray.everywhere import ask_all, concerns_all
 
 _BOT = re.compile(r"/bots/([^/]+)/")
+# Most bodies are complete by then, and cost no second call of the matchers.
 _SECONDS_OF_A_PROMPT_BODY = 0.25
 _REPEATABLE = re.compile(r".*/(match|match/batch|fill)")
 """Paths whose requests change nothing, so that they can be sent twice."""
@@ -70,6 +71,7 @@ class Gateway:
     async def _ask(self, request: AsgiRequest, method: str) -> Response | None:
         """Call a method of the matchers; again, if its replica dies and the request may be repeated."""
         bot = bot_of(request)
+        # Ray prefers replicas that have noted this bot, see `Matchers._notes_of_bots`.
         handle = self._matchers if bot is None else self._matchers.options(multiplexed_model_id=bot)
         end = time.monotonic() + SECONDS_TO_RECOVER
         while True:
@@ -80,6 +82,7 @@ class Gateway:
                     return _problem(503, "Too many requests wait for the replicas.")
                 if not is_lost(error):
                     raise
+                # The replica may have died after it did what was asked, such as keeping a correction.
                 if not may_repeat(request) or time.monotonic() > end:
                     return _problem(503, "The replica that had begun to answer is gone.")
             else:

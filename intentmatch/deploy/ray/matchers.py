@@ -62,6 +62,7 @@ class Matchers:
             running = RunningApp(await asyncio.to_thread(self._app, served))
             await running.start()
         except Exception as error:
+            # Without an older one there is nothing to answer with: Ray must learn that this replica is not ready.
             if self._running is None:
                 raise
             expected = isinstance(error, IntentMatchError)
@@ -69,6 +70,7 @@ class Matchers:
             return
         old, self._running = self._running, running
         if old is not None:
+            # Kept until it ends, since asyncio holds tasks weakly.
             stopping = asyncio.create_task(old.stop())
             self._stopping.add(stopping)
             stopping.add_done_callback(self._stopping.discard)
@@ -76,6 +78,7 @@ class Matchers:
     async def forward(self, request: AsgiRequest, bot: str | None) -> Response:
         """Answer a request from the gateway. `bot` is the bot that its path names."""
         response = await answer(self._app_in_use, request)
+        # A name that a caller made up must not push a loaded bot out.
         if bot is not None and self._note_bot is not None and self._pool.is_loaded(bot):
             await self._note_bot(bot)
         return replace(response, replica=require_serve().get_replica_context().replica_tag)
@@ -118,6 +121,7 @@ class Matchers:
         """Load what is to be served. Raises what `Matcher.load` and `create_app` raise."""
         path = served["source"]
         place = address_of(path) if is_address(path) else path
+        # From the environment of the node, because an address with a password must not be in the configuration.
         store = served["store"] or os.environ.get(STORE)
         settings = served["settings"]
         source = (

@@ -41,6 +41,7 @@ def deploy(config: ClusterConfig, address: str = "auto") -> Fingerprints:
     application = build_app(config)
     http = {"host": config.http.host, "port": config.http.port}
     try:
+        # A load balancer in front may send a request to any node.
         serve.start(proxy_location="EveryNode", http_options=http)
         serve.run(application, name=config.name, route_prefix=config.route_prefix)
     except (RuntimeError, RayError) as error:

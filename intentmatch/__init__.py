@@ -74,6 +74,7 @@ _HOMES = {
     "save_artefact": "artefact.store",
 }
 
+# Written out, because type checkers and editors read no expression; a test compares it with the names above.
 __all__ = [
     "Artefact",
     "Candidate",
@@ -109,6 +110,7 @@ __all__ = [
     "save_artefact",
 ]
 
+# A library says nothing on stderr unless its program configures logging.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 
@@ -117,6 +119,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    # From now on the name is found without this function.
     globals()[name] = value
     return value
 

@@ -22,6 +22,7 @@ def labelled_tests(questions: Questions, registry: Registry, *, file: Path | Non
     edits: list[AddTest] = []
     for question, _ in questions.judgements:
         chance = min(one.chance for one in question.answers)
+        # A message of the least priority would still have been asked: its doubtfulness had no part in it.
         if chance / LEAST_PRIORITY >= questions.threshold or not question.text or fold(question.text) in known:
             continue
         if question.expected is None or question.expected in registry:

@@ -89,12 +89,15 @@ def quality_of(questions: Questions) -> Quality:
     intents: list[QualityRow] = []
     languages: list[QualityRow] = []
     if enough:
+        # Intents that were answered, for their precision, and those that were meant, for their coverage.
         names = {one.intent for judgement in judgements for one in judgement.question.answers}
         names |= {judgement.question.expected for judgement in judgements}
         for name in sorted(name for name in names if name is not None):
             row = _row(name, judgements, _answered(name), _meant(name), fewest=FEWEST)
+            # A message that means an intent is in scope, whatever was answered.
             intents += [row._replace(out_of_scope=None)] if row.precision or row.coverage else []
         codes = sorted({one.language or "" for judgement in judgements for one in judgement.question.answers} - {""})
+        # The row of a single language would repeat the one above.
         for code in codes if len(codes) > 1 else ():
             row = _row(code, judgements, _spoken(code), _spoken(code), fewest=FEWEST)
             languages += [row] if any(row[1:]) else []
@@ -114,21 +117,25 @@ def estimate(judgements: Sequence[Judgement], among: _Test, hit: _Test, fewest: 
         return None
     total = sum(weight / asked for asked, some in parts for weight, _ in some)
     share = sum(weight * value / asked for asked, some in parts for weight, value in some) / total
+    # Rounding may lead out of the interval, for which the limits below are not defined.
     share = min(max(share, 0.0), 1.0)
     variance = spread = 0.0
     for asked, some in parts:
+        # Of the second step: the answers to a message were asked together or not at all.
         unasked = (1.0 - asked) / asked**2
         off = [weight * (value - share) for weight, value in some]
         variance += sum(one**2 for one in off) / asked + unasked * sum(off) ** 2
         weights = [weight for weight, _ in some]
         spread += sum(one**2 for one in weights) / asked + unasked * sum(weights) ** 2
     effective = total**2 / spread
+    # Where all answers are alike, the variance says nothing: the bound by the weights is left.
     if variance > 0.0:
         effective = min(effective, share * (1.0 - share) * total**2 / variance)
     return Estimate(share, *clopper_pearson(share, effective), len(parts))
 
 
 def _row(name: str, judgements: Sequence[Judgement], answered: _Test, meant: _Test, fewest: int = 1) -> QualityRow:
+    # By identity: two answers may be equal, and the judgement belongs to the message.
     expected = {id(one): judgement.question.expected for judgement in judgements for one in judgement.question.answers}
     return QualityRow(
         name,

@@ -151,6 +151,7 @@ def questions_of(answers: Sequence[SampledAnswer]) -> Questions:
     judged = tuple(
         Judgement(question, asked_probability(question.answers, threshold))
         for question in all_questions(period)
+        # A judged message beyond the rank of an open one was asked out of turn, with a chance that nobody knows.
         if question.judged == "meant" and question.rank < threshold
     )
     return Questions(
@@ -167,11 +168,14 @@ def questions_of(answers: Sequence[SampledAnswer]) -> Questions:
 
 def rank_of(answers: Iterable[SampledAnswer]) -> float:
     """Return the sort key of a message: the more answers it got, the smaller it tends to be."""
+    # The smallest one: each further answer to the message adds a chance to be asked.
     return min(one.chance / one.priority for one in answers)
 
 
 def asked_probability(answers: Iterable[SampledAnswer], threshold: float) -> float:
     """Return the chance that the rank of a message with these answers is below a threshold, over its random numbers."""
+    # Random numbers are uniform in [0, 1] and independent: this is one minus the chance
+    # that none of them is small enough.
     return 1.0 - math.prod(1.0 - min(1.0, one.priority * threshold) for one in answers)
 
 
@@ -200,6 +204,7 @@ def _period(answers: Sequence[SampledAnswer]) -> tuple[Sequence[SampledAnswer], 
         elif answer.judged == "meant":
             insort(judged, rank)
         usable = bisect_left(judged, waiting)
+        # Of periods with as many judgements, the longest.
         if usable and (usable, place) > best:
             best, best_threshold = (usable, place), waiting
     return answers[: best[1]], best_threshold

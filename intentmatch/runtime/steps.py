@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 _Item = TypeVar("_Item")
 
 
+# None may be an item.
 class _End:
     """What is there after the last item."""
 
@@ -68,6 +69,7 @@ def counted(name: str, items: Iterable[_Item], total: int) -> Iterator[_Item]:
     report(name, 0, total)
     rest, done = iter(items), 0
     while True:
+        # The item is made inside of `next`, and so are the steps that are details of this one.
         with _as_details(Step(name, done, total)):
             item = next(rest, _END)
         if isinstance(item, _End):

@@ -42,6 +42,8 @@ def all_cores() -> Iterator[Each]:
     parts of the same pool would block each other.
     """
     with _numpy.one_thread():
+        # Without waiting: blocks within blocks would otherwise wait for themselves, and more
+        # threads than cores gain nothing.
         if not _in_use.acquire(blocking=False):
             yield one_by_one
             return
@@ -52,6 +54,7 @@ def all_cores() -> Iterator[Each]:
                 with ThreadPoolExecutor(
                     _numpy.threads,
                     "intentmatch",
+                    # numpy keeps its error handling for each thread, and a part must raise as it would in the caller's.
                     initializer=lambda handling: np.seterr(**handling),
                     initargs=(np.geterr(),),
                 ) as pool:
@@ -95,6 +98,7 @@ class _NumpyThreads:
         # Take the minimum: other packages load BLAS libraries of their own, which some of those variables do not limit.
         self.threads = min((library.num_threads for library in blas.lib_controllers), default=1)
         self._limit = blas.limit(limits=1)
+        # By hand, because the last user of several ends it, in whatever thread.
         self._limit.__enter__()
 
 

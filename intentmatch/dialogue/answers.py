@@ -16,6 +16,7 @@ from intentmatch.text.normalize import bare, fold
 _SAME_WORDS = 85.0
 # Code points that turn a digit into an emoji: 1️⃣.
 _NO_KEYCAP = dict.fromkeys([0xFE0F, 0x20E3])
+# A question is no answer: "yes?" confirms nothing.
 _QUESTIONS = "?？؟⸮¿՞"
 _SIGNS: dict[str, bool | None] = {
     **dict.fromkeys("👍👌✅☑✔🆗💯", True),
@@ -52,6 +53,7 @@ def yes_or_no(
     said.pop("", None)
     folded = fold(answer)
     covered = coverings(answer, words)
+    # The semicolon is the question mark of Greek.
     if any(mark in answer for mark in _QUESTIONS) or answer.rstrip().endswith(";"):
         return YesOrNo(None) if covered - {frozenset()} or _begun(folded, said)[0] else None
     if frozenset([False]) in covered:
@@ -60,6 +62,7 @@ def yes_or_no(
     if frozenset([True]) in covered and (frozenset() not in covered or _is_yes_word(answer, words)):
         return YesOrNo(True)
     begun, rest = _begun(folded, said)
+    # A word that may also be courtesy, such as "right", does not make a yes of what follows a no.
     certain = (word for word, meanings in said.items() if True in meanings and None not in meanings)
     if begun == {False} and not any(f" {word} " in f" {rest} " for word in certain):
         return YesOrNo(False, rest)
@@ -88,6 +91,7 @@ def _first(folded: str, at: int, phrases: Iterable[str]) -> str:
         for word in phrases
         if folded.startswith(word, at) and folded[at + len(word) : at + len(word) + 1] in ("", " ")
     )
+    # The longest: of "no thank you" nothing may be left over, which "no" alone would do.
     return max(found, key=len, default="")
 
 
@@ -115,10 +119,12 @@ def spoken_choice(answer: str, phrases: Sequence[Phrases]) -> Spoken | None:
     words: dict[str, frozenset[Spoken | None]] = dict(_choice_words(tuple(phrases)))
     plain = "".join(str(unicodedata.decimal(char, " ")) for char in answer.translate(_NO_KEYCAP))
     for digits in plain.split():
+        # A longer number is a value and no place in a list.
         if len(digits) <= 3:
             words[digits] = frozenset([int(digits)])
     covered: set[frozenset[Spoken]] = coverings(answer, words)
     found = [said for said in covered if said]
+    # Readings of several words for one choice count only if all agree.
     single: set[Spoken] = {meaning for said in found if len(said) == 1 for meaning in said}
     if len(single) == 1:
         return single.pop()
@@ -160,6 +166,7 @@ def choice_by_words(answer: str, choices: Sequence[Collection[str]]) -> int | No
     if not key:
         return None
     similarities = [max((fuzz.ratio(key, fold(name)) for name in names), default=0.0) for names in choices]
+    # One title may be nearly another one: what was written exactly is meant.
     required = 100.0 if max(similarities, default=0.0) == 100.0 else _SAME_WORDS
     similar = [number for number, similarity in enumerate(similarities, 1) if similarity >= required]
     return similar[0] if len(similar) == 1 else None

@@ -33,10 +33,13 @@ def understand(turns: TurnBuilder, pending: WhichIntent) -> NextTurn:
     text = turns.input.text
     if (number := choice_number(turns, text, pending)) is not None:
         return take_choice(turns, pending, number)
+    # "both", or a number that there is not: an answer, but no choice.
     if spoken_choice(text, turns.spoken(pending.language)) is not None and pending.left > 0:
         return _ask_again(turns, pending, None)
     result = turns.match(text)
     if result.verdict != "matched":
+        # Told apart from two or three intents alone, the answer may be clear where all
+        # intents together leave it in doubt.
         among = turns.matcher.match(text, allowed=pending.intents, context=turns.input.context, now=turns.input.now)
         if among.intent is not None:
             return take_choice(turns, pending, pending.intents.index(among.intent) + 1, result)

@@ -27,6 +27,7 @@ def understand(turns: TurnBuilder, pending: Confirmation) -> NextTurn:
     if (number := choice_by_number(text, len(pending.choices))) is not None:
         return take_answer(turns, pending, number == 1)
     said = _yes_or_no(turns, text, pending)
+    # After a no, the rest must not ask for something else: "no, track my order" is a request.
     if said and (said.yes or (said.yes is False and _ends_with_no(turns, said.rest, pending))):
         return take_answer(turns, pending, bool(said.yes))
     return _unclear(turns, pending, said)
@@ -58,6 +59,7 @@ def _yes_or_no(turns: TurnBuilder, text: str, pending: Confirmation, yes: Iterab
     """Read the answer; it may repeat the request, unless the request may have values."""
     intent = turns.registry[pending.intent]
     request = [intent.label, *intent.titles.values()]
+    # "yes, book a table in Rome" may repeat the request, or change its city.
     if not intent.slots:
         said = fold(text)
         request += [line for line in turns.lines(pending.intent) if fold(line) in said]
@@ -76,6 +78,7 @@ def _own_answer(turns: TurnBuilder, result: MatchResult, pending: Confirmation, 
     if named is None or named == pending.intent:
         return None
     for yes, word in ((True, phrases.yes), (False, phrases.no)):
+        # Only an exact match counts: a loose one of the word for no makes no intent the bot's own no.
         own = turns.match(word)
         if own.trace.decided_by == "exact" and own.intent == named:
             return yes

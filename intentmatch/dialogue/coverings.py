@@ -83,6 +83,7 @@ def _covered(text: str, words: Mapping[str, Iterable[_K | None]]) -> set[frozens
         if start not in reached:
             continue
         for word, meanings in words.items():
+            # Whole words only, except in scripts that write no spaces.
             if not text.startswith(word, start) or not _ends(text, start + len(word)):
                 continue
             end = start + len(word)

@@ -94,12 +94,15 @@ class Dialogue:
         """
         check_argument("turn", turn, MutableMapping | None)
         if turn is not None and _KEY in turn:
+            # Several routes of a framework may ask about one message, whose open question can be
+            # taken from the store once only.
             cached: Turn = turn[_KEY]
             return cached
         hypotheses = None
         text = message if isinstance(message, str) else ""
         if isinstance(message, list | tuple) and message and isinstance(message[0], list | tuple):
             hypotheses = checked_hypotheses(message)
+            # The first one with words: a list of silences alone is an empty message.
             text = next((said for said, _ in hypotheses if said.strip()), "")
         user_language = language_code(str(language)) if language else None
         if chosen is None and not text.strip():
@@ -109,6 +112,7 @@ class Dialogue:
                 text, None if chosen is None else str(chosen), user_language, context, now, hypotheses
             )
             choose = partial(self._variants.choose, conversation)
+            # Taken out at once: of two messages that arrive together, one is the answer.
             question = self._questions.pop(conversation, from_text)
             result = next_turn(self.matcher, self._options, user_input, question, choose)
             if result.pending is not None:

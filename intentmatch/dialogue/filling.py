@@ -28,6 +28,7 @@ def understand(turns: TurnBuilder, pending: WhichValue) -> NextTurn:
     result = turns.match(turns.input.text)
     intents = (result.intent,) if result.intent else tuple(rival.intent for rival in result.rivals)
     other = bool(intents) and pending.intent not in intents
+    # An utterance of another intent, word for word, is no value, whatever could be read from it.
     if other and result.trace.decided_by == "exact":
         return turns.request(result)
     found = _values(turns, pending, repeated=result.intent == pending.intent)
@@ -35,6 +36,7 @@ def understand(turns: TurnBuilder, pending: WhichValue) -> NextTurn:
     if other and (pending.slot not in slots or _covered(found, turns.input.text) < _MOST_OF_MESSAGE):
         return turns.request(result)
     entities = joined(pending.entities, found)
+    # With a value, "no, the red one" corrects and does not refuse.
     if pending.slot not in slots and refuses(result, pending.intent):
         return turns.decline(pending.intent, pending.language, result)
     if pending.slot in slots:
@@ -62,6 +64,7 @@ def _values(turns: TurnBuilder, pending: WhichValue, *, repeated: bool) -> list[
     """
     known = {entity.slot for entity in pending.entities}
     slots = [slot for slot in turns.slots(pending.intent).values() if slot.name != pending.slot]
+    # Free text would take any words; it is read only where the bot asks for it.
     others = [slot.name for slot in slots if repeated or (slot.name not in known and slot.kind != "any")]
     found = turns.fill(turns.input.text, pending.intent, [pending.slot], pending.language, others)
     if any(entity.slot == pending.slot for entity in found):

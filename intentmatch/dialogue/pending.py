@@ -11,6 +11,7 @@ from typing import Any
 from intentmatch.core.result import Entity
 from intentmatch.text.normalize import language_code
 
+# Raised whenever the fields change: processes of two releases may share a store during an update.
 _VERSION = 1
 
 PREFIX = "im:"
@@ -98,6 +99,7 @@ _CLASSES: Mapping[str, type] = {kind: each for each, kind in _KINDS.items()}
 
 def new_id() -> str:
     """Return a random id for a question."""
+    # Eight characters: with prefix and number, an id stays within the 20 that `Choice.id` promises.
     return secrets.token_urlsafe(6)
 
 
@@ -123,6 +125,7 @@ def from_text(text: str | None) -> Pending | None:
             pending = _CLASSES[kind](**values)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
+    # A store may be shared with other programs, and a dialogue must not fail because of what it finds there.
     return pending if _is_valid(pending) else None
 
 

@@ -66,6 +66,7 @@ def phrases_for(language: str | None, own: Mapping[str, Phrases], bot: str | Non
 
 def _completed(own: Phrases, code: str) -> Phrases:
     built_in = next(shipped()[other] for other in [*language_range(code), "en"] if other in shipped())
+    # Phrases that a release adds are empty in those that a program made before.
     empty = [field.name for field in fields(own) if not getattr(own, field.name)]
     return replace(own, **{name: getattr(built_in, name) for name in empty})
 

@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.erasure import Erasure
 
+# Bounds the memory of a bot whose conversations never end; `protocols.dialogflow_session` counts on this number.
 _MOST = 100_000
 
 
@@ -42,6 +43,7 @@ class MemoryStore:
     def put(self, conversation: str, text: str, seconds: float) -> None:
         """Keep a text for this many seconds; it replaces the previous text of the conversation."""
         with self._lock:
+            # A dict keeps the place of a key that it has; taken out first, the latest conversation comes last.
             self._kept.pop(conversation, None)
             self._kept[conversation] = (self._clock() + seconds, text)
             while len(self._kept) > self._most:

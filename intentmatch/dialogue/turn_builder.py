@@ -78,6 +78,7 @@ class TurnBuilder:
 
     def match(self, message: str | Hypotheses, previous: str | None = None) -> MatchResult:
         """Match a text in the context and at the time of the input."""
+        # Matched once already, for the log and the inbox too, with what the turn before was about.
         if self._heard is not None and message == self._heard.message:
             return self._heard
         return self.matcher.match(message, context=self.input.context, now=self.input.now, previous=previous)
@@ -109,6 +110,7 @@ class TurnBuilder:
 
     def spoken(self, language: str | None) -> tuple[Phrases, ...]:
         """Return the phrases that an answer may use: of the language of the question, of the channel, and English."""
+        # Users also answer in the language of their channel, and many a short answer is English everywhere.
         codes = (language, self.input.language or language, "en")
         return tuple(dict.fromkeys(self.phrases(code) for code in codes))
 
@@ -145,6 +147,7 @@ class TurnBuilder:
         intent, left = self.registry[name], self._options.attempts - 1
         if unsure:
             asked_again = {slot for slot, _ in unsure}
+            # The last of the alternatives would stand as the value.
             entities = tuple(entity for entity in entities if entity.slot not in asked_again)
             return self.ask_value(WhichValue(name, unsure[0][0], entities, left, language, confirmed, unsure), result)
         known = {entity.slot for entity in entities}
@@ -159,6 +162,7 @@ class TurnBuilder:
             response = responses[0] if len(responses) == 1 else self._choose(name, responses)
             reply = _filled(response, entities)
         turn = Turn(self.input.text, name, entities, reply, result=result, language=language)
+        # Kept for a message that does not stand alone, such as "and tomorrow?".
         return NextTurn(turn, Topic(name, entities, language))
 
     def decline(self, intent: str, language: str | None, result: MatchResult | None) -> NextTurn:
@@ -184,6 +188,7 @@ class TurnBuilder:
         turn = Turn(
             self.input.text,
             entities=pending.entities,
+            # By `replace`, because a title may hold braces of its own; the question has marks of its own.
             reply=phrases.confirm.replace("{title}", title.strip(_QUESTION_MARKS)),
             choices=tuple(Choice(*column) for column in titles),
             pending=to_confirm,

@@ -28,7 +28,9 @@ class Variants:
 
     def choose(self, conversation: str, intent: str, responses: Sequence[str]) -> str:
         """Return the next of two or more different responses."""
+        # The store has no get: what is taken out is put back below.
         counts = self._store.pop(conversation + _SUFFIX, _counts_in) or {}
+        # Taken out, so that the intent comes last and the oldest ones are dropped.
         count = counts.pop(intent, 0)
         counts[intent] = count + 1
         latest = dict(list(counts.items())[-_MOST_INTENTS:])

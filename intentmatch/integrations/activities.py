@@ -13,12 +13,14 @@ _CHOICE = "choice"
 def is_own(activity: Any) -> bool:
     """Return whether the activity comes from the bot itself."""
     user, bot = activity.from_property, activity.recipient
+    # A channel may echo the bot's own messages, which it would answer for ever.
     return user is not None and bot is not None and user.id == bot.id
 
 
 def conversation(activity: Any) -> str:
     """Return the conversation key for a `Dialogue`: channel, place and user."""
     user = activity.from_property
+    # With the user: in a group, the answer to a question is that of whom the bot asked.
     return f"{activity.channel_id}/{activity.conversation.id}/{user.id if user else ''}"
 
 

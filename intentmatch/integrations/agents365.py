@@ -28,6 +28,7 @@ class IntentRouter(Routes):
     def __init__(self, app: AgentApplication[Any], dialogue: Dialogue) -> None:
         super().__init__(dialogue)
         app.before_turn(self._match)
+        # After the agent's own routes, and before those that take every message.
         app.add_route(self._has_answer, self._answer, rank=RouteRank.LAST - 1)
 
     def turn(self, context: TurnContext) -> Turn | None:

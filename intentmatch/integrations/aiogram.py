@@ -30,15 +30,18 @@ class IntentRouter(Routes, Router):  # type: ignore[misc]  # aiogram is not inst
     def __init__(self, dialogue: Dialogue, *, name: str | None = None) -> None:
         Routes.__init__(self, dialogue)
         Router.__init__(self, name=name)
+        # Commands belong to other routers, also those that nobody knows.
         self.message(F.text | F.caption, ~F.text.startswith("/"))(self._on_message)
         self.callback_query(F.data.func(dialogue.is_choice))(self._on_button)
 
     async def _on_message(self, message: Message, bot: Bot, **data: Any) -> None:
+        # Two bots in a group would answer each other for ever.
         if message.from_user is not None and not message.from_user.is_bot:
             text = (message.text or message.caption).replace(f"@{(await bot.me()).username}", "")
             await self._answer(message, text, bot=bot, **data)
 
     async def _on_button(self, query: CallbackQuery, **data: Any) -> None:
+        # First: until then, Telegram shows the button as busy.
         await query.answer()
         await self._answer(query.message, _title(query), chosen=query.data, **data)
 

@@ -88,6 +88,7 @@ def _intents(turn: Turn) -> dict[str, IntentScore]:
     ranked = {candidate.intent: _score(candidate) for candidate in turn.result.candidates} if turn.result else {}
     top = turn.intent or NONE
     highest = 1.0 if turn.intent is None else ranked[top]
+    # Clients take the highest score for the top intent: after a question, another one may have scored more.
     others = {name: IntentScore(score=min(score, highest)) for name, score in ranked.items() if name != top}
     return {top: IntentScore(score=highest), **others}
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
+# Telegram keeps an update for 24 hours, longer than the other platforms try again.
 _DAY = 86_400.0
 _MOST = 10_000
 
@@ -69,6 +70,7 @@ class Deliveries:
             yield is_new
         except BaseException:
             if is_new:
+                # Not answered: the platform delivers it again for a reason.
                 self._recent.forget(event)
             raise
 
@@ -96,6 +98,7 @@ class Answers(Generic[_Value]):
         work, is_new = self._recent.get_or_add(event, lambda: asyncio.ensure_future(answer()))
         if is_new:
             work.add_done_callback(lambda done: self._forget_failed(event, done))
+        # A platform that hangs up asks again, and the answer should be there by then.
         return await asyncio.shield(work)
 
     def _forget_failed(self, event: str, done: asyncio.Future[_Value]) -> None:

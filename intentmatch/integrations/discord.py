@@ -12,6 +12,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError("The adapter for Discord", "discord") from error
 
+# Discord refuses a message with a longer label.
 _LONGEST_BUTTON = 80
 _NO_MENTIONS = AllowedMentions.none()
 
@@ -35,6 +36,7 @@ class IntentRouter(Routes):
         bot.add_listener(self._on_interaction, "on_interaction")
 
     async def _on_message(self, message: Message) -> None:
+        # Bots would answer each other for ever, and commands are answered by the framework.
         if message.author.bot or message.is_system() or (await self._bot.get_context(message)).valid:
             return
         text = message.content.replace(self._bot.user.mention, "")
@@ -43,6 +45,7 @@ class IntentRouter(Routes):
     async def _on_interaction(self, interaction: Interaction) -> None:
         chosen = (interaction.data or {}).get("custom_id")
         if interaction.type is InteractionType.component and self.dialogue.is_choice(chosen):
+            # Discord calls an interaction failed that is not acknowledged within three seconds.
             await interaction.response.defer()
             await self._answer(interaction, interaction.user, _title(interaction), str(interaction.locale), chosen)
 

@@ -187,6 +187,7 @@ class IntentToolMiddleware(AgentMiddleware):  # type: ignore[misc]  # Any, where
         """Return the answer to the call of a hidden tool; None if the tool may run."""
         intents, names = _field(request.state, _KEY), [tool.name for tool in request.runtime.tools]
         name = request.tool_call["name"]
+        # A name that no tool has is left to the agent, which has an answer for that.
         if intents is None or name not in names or name in (needed := self._tools.needed(names, intents)):
             return None
         shown = ", ".join(each for each in names if each in needed)

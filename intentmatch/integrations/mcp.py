@@ -84,6 +84,7 @@ class _ReadTools:
         with _as_tool_errors():
             result = self._matcher.match(utterance, language=language, context=context or ())
         answer = result.to_dict()
+        # Long, and of no use to an agent beside the explanation.
         del answer["trace"]
         return {**answer, "explanation": self._matcher.explain(result)}
 
@@ -141,6 +142,7 @@ class _EditTools:
             changes = plan.changes
             if changes.errors:
                 raise RegistryError(changes.errors)
+        # Of what would be written, so that a confirmation never writes anything that was not shown.
         preview = hashlib.sha256(f"{changes.diff}{changes.registry.fingerprint}".encode()).hexdigest()[:12]
         if confirm not in (None, preview):
             raise ToolError(f"Nothing is written: {confirm!r} does not confirm this change:\n{changes.diff}")

@@ -67,6 +67,7 @@ class IntentPipeline(ConfidenceMatcherPipeline):  # type: ignore[misc] # the fra
         turn = self._take(utterances, lang, message, session)
         if not turn.understood or _confidence(turn) < least:
             return None
+        # This stage answers, so that the question of the turn is asked after all.
         self._unasked.pop(session)
         data = {
             "intent": turn.intent,
@@ -111,6 +112,7 @@ def _skill(metadata: Any) -> str | None:
 def _confidence(turn: Turn) -> float:
     """Return the confidence, from 0 to 1, that the utterance is for this plugin."""
     if turn.answers:
+        # Entities of earlier messages do not make this one an answer.
         found = any(turn.message[entity.start : entity.end] == entity.text for entity in turn.entities)
         return 1.0 if turn.intent or turn.declined or found else 0.0
     if turn.result is None or (turn.choices and turn.pending is None):

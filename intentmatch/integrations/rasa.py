@@ -68,6 +68,7 @@ class IntentMatchClassifier(GraphComponent, IntentClassifier, EntityExtractorMix
             message.set(INTENT, intent, add_to_output=True)
             message.set(INTENT_RANKING_KEY, ranking, add_to_output=True)
             found = self.add_extractor_name([_entity(entity) for entity in result.entities])
+            # Other extractors of the pipeline may have found some before.
             message.set(ENTITIES, [*message.get(ENTITIES, []), *found], add_to_output=True)
         return messages
 

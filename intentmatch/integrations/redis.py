@@ -28,6 +28,7 @@ _Answer = TypeVar("_Answer")
 _SECONDS_AWAY = 2.0
 """After a failure, Redis is left alone for so long: a message makes several calls, and each could take a second."""
 _SECONDS_BETWEEN_WARNINGS = 60.0
+# As many as `MemoryStore` keeps in the meantime.
 _MOST_OUTDATED = 100_000
 
 
@@ -65,11 +66,13 @@ class RedisStore:
         try:
             self._call(lambda: self._client.set(key, text, px=milliseconds))
         except redis.RedisError as error:
+            # Redis may still have the text before this one, which would be read as the open question once it is back.
             self._note_outdated(conversation)
             self._meanwhile.put(conversation, text, seconds)
             self._warn(error)
         else:
             self._forget_outdated(conversation)
+            # What was kept while Redis was away is older than this text.
             self._meanwhile.pop(conversation)
 
     def pop(self, conversation: str) -> str | None:
@@ -126,6 +129,7 @@ class RedisStore:
 
     def _forget_outdated(self, conversation: str) -> bool:
         with self._lock:
+            # With a default that is no None, which stands for a name that is there.
             return self._outdated.pop(conversation, self) is None
 
     def _warn(self, error: redis.RedisError) -> None:

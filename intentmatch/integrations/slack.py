@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext, AsyncBoltRequest
 
 _BUTTON = re.compile(r"^intentmatch-\d+$")
+# Slack refuses a message with a longer label.
 _LONGEST_BUTTON = 75
 _MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast"}
+# Slack writes addresses, mail and numbers as `<mailto:a@b.c|a@b.c>`, in which no word would match.
 _MARKUP = re.compile(r"<(?:mailto:|tel:)?([^<>|]+)(?:\|([^<>]*))?>")
 
 
@@ -53,6 +55,7 @@ class IntentRouter(Routes):
                 self._answer(self.dialogue.take(_text(event, request.context), **_place(request)), request)
 
     def _on_button(self, ack: Ack, action: Mapping[str, Any], request: BoltRequest) -> None:
+        # First: Slack shows an error to the user after three seconds.
         ack()
         title, chosen = _button_of(action)
         self._answer(self.dialogue.take(title, chosen=chosen, **_place(request)), request)
@@ -135,6 +138,7 @@ def _into_context(turn: Turn, request: BoltRequest | AsyncBoltRequest) -> Turn:
     """Put the turn into the context, with its reply escaped: it may quote the user, who must not mention everyone."""
     context = request.context
     context.say.thread_ts = _thread(request)
+    # Only the signs that Slack reads as markup: quotes are shown as they are.
     context["turn"] = replace(turn, reply=turn.reply and html.escape(turn.reply, quote=False))
     escaped: Turn = context["turn"]
     return escaped

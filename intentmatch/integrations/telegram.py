@@ -36,12 +36,14 @@ class IntentRouter(Routes):
 
     async def _on_message(self, update: Update, context: ContextTypes.DEFAULT_TYPE) -> None:
         user, message = update.effective_user, update.message
+        # Two bots in a group would answer each other for ever.
         if user is not None and not user.is_bot:
             text = (message.text or message.caption).replace(f"@{context.bot.username}", "")
             await self._answer(update, context, text, _topic(message))
 
     async def _on_button(self, update: Update, context: ContextTypes.DEFAULT_TYPE) -> None:
         query = update.callback_query
+        # First: until then, Telegram shows the button as busy.
         await query.answer()
         await self._answer(update, context, _title(query), _topic(query.message), chosen=query.data)
 

@@ -106,6 +106,7 @@ def adapt(
         else:
             recipe = EncoderRecipe(**chosen, loss=loss or _LOSSES[0])
             adapted = adapt_encoder(registry, resolved, target, recipe, folds=folds, work=work)
+    # Before any error: whoever is refused the model wants to see by how much.
     _show(adapted.proof)
     if adapted.folder is None and reranker:
         raise IntentMatchError("messages in doubt are answered no better with the reranker, so nothing was written")

@@ -49,4 +49,5 @@ def build(intents: str | Address, target: str, key: str | None, settings: tuple[
         output.say(f"  signed with {key}")
     output.say(f"  encoder {artefact.encoder_name}, fingerprint {artefact.fingerprint}")
     output.say(f"  in {time.perf_counter() - start:.1f} s")
+    # Last, where warnings are seen.
     output.problems(matcher.problems, "human")

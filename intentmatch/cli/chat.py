@@ -69,6 +69,7 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
         if line == "/quit":
             break
         session.take(line)
+    # The inbox writes in batches, and this process ends here.
     if inbox is not None:
         inbox.flush()
 
@@ -98,6 +99,8 @@ class _Session:
         name, *words = line.split()
         command = _COMMANDS.get(name)
         if command is None:
+            # Not matched as a message: nobody begins one with a slash, and a mistyped
+            # command would get the bot's fallback.
             near = suggest(name, [*_COMMANDS, "/quit"])
             advice = f"did you mean {near}?" if near else "/help lists the commands"
             output.say(f"{name} is no command; {advice}", err=True)
@@ -140,12 +143,14 @@ class _Session:
         edits = additions(words[0], [found.message], language=language)
         plan = planned(workspace_of(self._intents), Operation(edits, note=f"Correct an answer of chat: {words[0]}"))
         try:
+            # In a pipe nobody can answer, and the line `/correct` has asked for it.
             done = write(plan, yes=not sys.stdin.isatty(), reload=self._matcher.reload)
         except click.Abort:
             output.say("Nothing was written.")
             return
         if not done.active:
             return
+        # The open question may be about the intents as they were before the edit.
         self._dialogue.forget(_CONVERSATION)
         now = self._matcher.match(found.message, context=self._context)
         output.say(f"“{found.message}” was {before}, and is now {answer.short(now)}.")
@@ -225,6 +230,8 @@ def _edit_lines(words: Sequence[str]) -> None:
         return found[state] if text and state < len(found) else None
 
     readline.set_completer(complete)
+    # Without delimiters, the whole line is completed: an intent stands behind `/correct` and a space.
     readline.set_completer_delims("")
+    # Python on macOS has libedit under the name of readline, with another syntax for bindings.
     libedit = "libedit" in (readline.__doc__ or "")
     readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")

@@ -62,6 +62,7 @@ def validate(intents: str, form: str) -> None:
         update("reading the intents", 0, None)
         registry, problems = examine(intents)
         problems = sorted([*problems, *unknown_encoder(registry)])
+    # Lines as the author wrote them: a template counts once, and a description is no utterance.
     own = zip(registry.lines, registry.is_described, strict=True)
     lines, sentences = len({line for line, is_described in own if not is_described}), registry.utterance_count
     counts = {
@@ -151,10 +152,12 @@ def lint(
     if (dry_run or yes) and not fix:
         raise click.UsageError("--dry-run and --yes need --fix.")
     if fix and form not in _FOR_PEOPLE:
+        # The diff would stand in the middle of the JSON.
         raise click.UsageError(f"--fix shows a change, which --format {form} cannot; choose full or concise.")
     explicit: dict[str, Any] = settings_from(settings)
     with progress.shown():
         report = examine(intents, **explicit)
+    # Again, since the places of the findings that are left have moved.
     if fix and _fixed(intents, report, dry_run=dry_run, yes=yes):
         with progress.shown():
             report = examine(intents, **explicit)
@@ -263,4 +266,5 @@ def schema() -> None:
     """
     from intentmatch.registry.reading.schema import schema as schema_of_files
 
+    # As bytes: redirected into a file, the text would take the code page of the terminal on Windows.
     click.echo(json.dumps(schema_of_files(), indent=2, ensure_ascii=False).encode())

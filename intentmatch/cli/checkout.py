@@ -32,9 +32,11 @@ class Checkout:
         self._store = RegistryStore(Database(address))
         self._revision, files = self._store.read()
         self._root = Path(tempfile.mkdtemp(prefix="intentmatch-"))
+        # Named after the bot: with the folder above left out, places read as `shop/orders.yaml`.
         self.folder = self._root / address.bot
         write_files(self.folder, files)
         self._prefix = f"{self._root}{os.sep}"
+        # Users know the bot by its address: paths of a temporary folder would mean nothing to them.
         output.shorten(self._prefix)
 
     def publish(self, note: str) -> int:
@@ -58,6 +60,7 @@ def checked_out(address: Address) -> str:
     """Check a bot out for the command that runs; return the path of the folder."""
     context = click.get_current_context()
     checkout = Checkout(address)
+    # Also after an error, and after an interruption by the user.
     context.call_on_close(checkout.remove)
     context.meta[_KEY] = checkout
     return str(checkout.folder)

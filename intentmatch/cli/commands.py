@@ -96,6 +96,7 @@ class CommandGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of a command, which registers the command, and return the command."""
+        # Importing all commands takes longer than matching a message.
         if cmd_name not in self.commands and cmd_name in _MODULES:
             importlib.import_module(f"intentmatch.cli.{_MODULES[cmd_name]}")
         return super().get_command(ctx, cmd_name)
@@ -123,6 +124,7 @@ class CommandGroup(click.Group):
 
 def first_sentence(command: click.Command) -> str:
     """Return the first sentence of a command's help, without the full stop."""
+    # Click cuts at 45 letters by default, in the middle of a sentence.
     return command.get_short_help_str(limit=1_000)
 
 

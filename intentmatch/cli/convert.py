@@ -103,7 +103,10 @@ def import_(
         else:
             found = formats.read(path, form, language=language, columns=_pairs(columns))
         update("converting", 0, None)
+        # First: it chooses among repeated utterances, which the repair would only remove.
         tidied, notes = tidy(found.registry)
+        # An imported bot may be invalid by our rules: what they forbid is left out and
+        # reported, so that the rest loads.
         registry, left_out = repair(tidied)
         files, losses = formats.render(registry, _NATIVE)
         files = with_unused_slots_ignored(files, registry)
@@ -114,6 +117,7 @@ def import_(
         if target is not None and not errors:
             update(f"writing {target}", 0, None)
             formats.put(files, _folder(target), force=force)
+            # Read back, since a defect of the writer must not show only when the bot starts.
             problems += (written := _validated(target))
             errors = _errors(written)
     if as_json:

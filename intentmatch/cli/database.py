@@ -67,6 +67,7 @@ def push(folder: Path, address: Address, note: str, who: str | None, force: bool
     store = RegistryStore(database)
     before = store.revisions(1)
     digest = digest_of(files)
+    # The same files are no conflict: a job of an orchestrator may push them twice.
     same = any(revision.digest == digest for revision in before)
     try:
         revision = store.write(
@@ -109,6 +110,7 @@ def pull(address: Address, folder: Path, number: int | None, force: bool) -> Non
 
     revision, files = _store(address).read(number)
     held = read_files(folder) if folder.is_dir() else {}
+    # Equal to the wanted revision, nothing is lost, whatever the folder was based on.
     if held and not force and digest_of(held) not in (_known_digest(folder, address), revision.digest):
         raise InputError(f"{folder} has YAML that was changed here: push it, or overwrite it with --force")
     new: dict[Path, bytes | None] = {folder / name: None for name in held.keys() - files.keys()}
@@ -141,6 +143,7 @@ def log(address: Address, number: int | None, most: int, as_json: bool) -> None:
     if number is not None:
         _show_revision(store, number)
         return
+    # Raises with the names of the bots that there are, if there is none of this name.
     found = store.revisions(most) or [store.newest()]
     if as_json:
         for one in found:
@@ -190,6 +193,7 @@ def _make_tables(database: Database) -> None:
 
     with database.transaction() as connection:
         version = version_of(connection)
+    # Only an empty database: updating tables is for their owner to decide, with `migrate`.
     if not version:
         apply(database)
 

@@ -46,6 +46,7 @@ def ray(config: Path, address: str, check: bool) -> None:
     if check:
         output.say(f"{config} is valid.")
         return
+    # After the check of the file, which must work where Ray is not installed.
     plugins.check_installed("ray", what="Ray Serve", extra="ray")
     from intentmatch.deploy.ray import deploy as deploy_on_ray
 

@@ -98,6 +98,7 @@ def diff(
     logged = [message for file in messages for message in read_messages(file)]
     with progress.shown():
         before, after = (load_side(side, explicit) for side in sides)
+    # Of the new version: cases of an intent that the edit removes are reported and skipped.
     cases = cases_of(tests, [intent.name for intent in after.registry])
     names = str(sides[0]), str(sides[1])
     with progress.shown():

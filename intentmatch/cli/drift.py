@@ -78,6 +78,7 @@ def drift(
     matcher = load(intents, settings)
     with progress.shown() as update:
         update("comparing the last day", 0, None)
+        # Older messages are not compared, and answering a log of months takes minutes.
         answers = answered(matcher, [message for message in messages if message[1] > oldest])
         found = find_drift(*split_last_day(answers, days))
     if metrics is not None:
@@ -87,6 +88,7 @@ def drift(
     else:
         _show(found)
     if webhook is not None and found.findings:
+        # Last: a webhook that does not answer must not cost the report.
         send(webhook, json.dumps(to_dict(found), ensure_ascii=False).encode())
     if found.findings:
         sys.exit(DRIFT_EXIT_CODE)

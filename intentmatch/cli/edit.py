@@ -101,6 +101,7 @@ def add(
         file=checkout.place(file),
         description=description,
     )
+    # A new file begins a registry where there is none.
     if not file:
         require(intents)
     try:
@@ -203,6 +204,7 @@ def remove(
     registry, _ = examine(intents, expand=False)
     places = [line.location for line in registry.utterances if what in (line.text, line.template) and line.location]
     is_intent = what in registry and not only_utterance
+    # Removing the wrong one of the two loses more than the user meant.
     if is_intent and places and not whole:
         raise InputError(
             f"{what!r} is an intent, and an utterance at {places[0].short}: add --intent to remove the intent, or "
@@ -231,6 +233,7 @@ def format_(intents: str, check: bool) -> None:
 
     plan = Operation([Format()]).planned(workspace_of(intents))
     changes = plan.changes
+    # Other problems do not matter: a registry with errors may be formatted.
     if missing := [problem for problem in changes.problems if problem.rule in ("not-found", "no-files")]:
         raise RegistryError(missing)
     if not changes.files:
@@ -277,6 +280,7 @@ def write(plan: Plan, *, yes: bool, inbox: Inbox | None = None, reload: Callable
     if not yes:
         if not sys.stdin.isatty():
             raise InputError("nothing was written, because standard input is no terminal to ask: add --yes to write")
+        # On stderr, so that stdout holds the diff alone.
         click.confirm("Write this?", abort=True, err=True)
     done = write_confirmed(plan, inbox=inbox, publish=checkout.publish, reload=reload)
     for change in done.changes.files:

@@ -92,6 +92,7 @@ def _compare(names: Iterable[str], sts: Path | None, intents: str, settings: tup
     pairs = read_pairs(sts) if sts else ()
     with progress.shown() as update:
         update("loading the encoders", 0, None)
+        # All before the first is measured: a mistyped name should not show after minutes.
         loaded = {name: load_encoder(replace(resolved, encoder=name)) for name in dict.fromkeys(names)}
     with progress.shown():
         rows = compare_encoders(registry, resolved, loaded, pairs=pairs, cache=VectorCache.at(resolved.cache))

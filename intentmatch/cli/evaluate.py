@@ -48,6 +48,7 @@ def _parse_minimum(_context: click.Context, _option: click.Parameter, values: tu
         try:
             least = float(percent)
         except ValueError:
+            # Fails the check below, as a number out of range does.
             least = -1.0
         if not 0 <= least <= 100:
             raise click.BadParameter(f"{percent!r} is not a number from 0 to 100")
@@ -155,6 +156,7 @@ def evaluate(
         raise click.UsageError("--max-drop needs --baseline.")
     if not robustness and any(name.startswith("robustness") for name in fail_under):
         raise click.UsageError("--fail-under robustness= needs --robustness.")
+    # Read first: a wrong file should not show after minutes of measuring.
     before = read_report(baseline) if baseline else None
     matcher = load(intents, settings)
     other = load_reranker(replace(matcher.settings, reranker=reranker)) if reranker is not None else None
@@ -168,6 +170,7 @@ def evaluate(
         with progress.shown():
             second = measure_reranker(matcher, other, report, tests=cases, folds=folds, seed=seed)
     checks = _checks(report, fail_under, before, DEFAULT_DROP if max_drop is None else max_drop)
+    # Before anything is printed: a closed pipe must not cost the reports.
     _write_reports(report, checks, as_json, junit, html)
     evaluation.report(report)
     if second is not None:

@@ -139,6 +139,7 @@ def _writer(model: str | None, settings: Settings, seconds: float, requests: int
 
     if model is None and not settings.reranker.startswith("chat:"):
         raise InputError(f"there is no chat model to ask: add --model {FORM}")
+    # The key goes only to a server that the command line or the environment names, and not to one of the YAML's choice.
     by_operator = model is not None or "reranker" in settings.by_operator
     return LineWriter(model or settings.reranker, seconds=seconds, requests=requests, by_operator=by_operator)
 
@@ -158,6 +159,7 @@ def _add(intents: str, found: Grown, accepted: Sequence[Proposal], model: str, *
         output.echo()
         comparison.diff(found.effect.diff, found.effect.diff.failed("worse"))
     if not dry_run:
+        # The user has accepted line by line, or said --yes.
         write(plan, yes=True)
 
 
@@ -180,6 +182,7 @@ def _tasks(
         from intentmatch.cli.inbox import open_inbox
 
         clusters = review(matcher, open_inbox(matcher, inbox_file).messages()).clusters
+        # First, as real messages are worth more than variations, and --requests cuts the end.
         found += tasks.from_clusters(matcher.registry, clusters, names)
     if "translate" in chosen:
         found += tasks.translations(matcher.registry, names, codes)
@@ -229,5 +232,6 @@ def _accepted(kept: Sequence[Proposal]) -> list[Proposal]:
 
 def _printable(text: str) -> str:
     """Return a text of the model in one line and without control characters."""
+    # A model may write anything, line ends and control characters included.
     shown = "".join(character if character.isprintable() else " " for character in text)
     return shown if len(shown) <= 80 else f"{shown[:79]}…"

@@ -114,6 +114,7 @@ def guide(topic: str | None) -> None:
         _list()
         return
     name = topic.removesuffix(".md").lower()
+    # A part of a topic's name is a topic that is mistyped, for which `read_page` has a hint.
     if not any(name in known for known in topics()) and (found := lines_with(topic)):
         for place, line in found[:_MOST_LINES]:
             output.echo(f"{output.style(place, fg='cyan')}: {line}")
@@ -129,6 +130,7 @@ def guide(topic: str | None) -> None:
     from rich.markdown import Markdown
 
     console = Console()
+    # Lines of the whole width of a large screen are hard to read.
     console.print(Markdown(with_commands(page.text), code_theme=_CODE_THEME), width=min(console.width, _WIDEST))
 
 
@@ -141,6 +143,7 @@ def topics() -> list[str]:
 
 def lines_with(word: str) -> list[tuple[str, str]]:
     """The lines of all pages that have a word, in any case, each with its topic."""
+    # No \b, which finds no place beside a sign such as the dashes of `--watch`.
     wanted = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
     pages = ((topic, read_page(topic).text) for topic in topics())
     return [(topic, line.strip()) for topic, text in pages for line in text.splitlines() if wanted.search(line)]
@@ -154,6 +157,7 @@ def read_page(topic: str) -> GuidePage:
         hint = f"did you mean {' or '.join(f'`{name}`' for name in similar)}? " if similar else ""
         raise InputError(f"the guide has no topic {topic!r}: {hint}`intentmatch guide` lists all topics")
     markdown = (FOLDER / f"{topic}.md").read_text(encoding="utf-8")
+    # Comments of the pages are for the tests that run their code.
     text = _TOKEN.sub(lambda token: "" if token["comment"] else token[0], markdown).strip()
     title, _, rest = text.partition("\n")
     paragraph = " ".join(rest.strip().partition("\n\n")[0].split())

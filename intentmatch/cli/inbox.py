@@ -37,6 +37,7 @@ class _InboxGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert `show` unless the arguments begin with a command or with --help."""
+        # A file may not be called as a command is; `./show` names it then.
         named = bool(args) and args[0] in (*self.commands, *ctx.help_option_names)
         # Without arguments, the Tab key completes a command.
         named = named or (ctx.resilient_parsing and not args)
@@ -170,6 +171,7 @@ def apply(
         _compare(matcher, plan.changes, messages, settings_from(settings))
     if dry_run:
         return
+    # Ignored ones afterwards: without a yes, nothing leaves the inbox.
     if plan is not None and write(plan, yes=yes, inbox=opened).settled:
         output.say(f"{counted(len(answers), 'message')} added and removed from the inbox.")
     if ignored:
@@ -225,6 +227,7 @@ def erase(
     if conversation is not None:
         if conversations is None:
             raise click.UsageError("--conversation needs --store: the conversations of one process end with it.")
+        # A server of several bots keeps conversations below the path of the bot.
         bots = [f"/bots/{intents.bot}"] if isinstance(intents, Address) else [f"/bots/{Path(intents).name}"]
         _show_erased(erasing.erase_conversation(conversations, conversation, ["", *bots]), None, as_json=as_json)
         return
@@ -303,6 +306,7 @@ def _compare(matcher: Matcher, changes: Changes, messages: Sequence[Missed], set
     asked = [Case(message.text, None, message.language) for message in messages if message.text]
     names = ("intents before", "intents after")
     with progress.shown():
+        # From memory: nothing is written yet.
         edited = Matcher.load(changes.registry, **settings)
         found = compare(matcher, edited, names=names, messages=asked)
     output.echo()

@@ -38,6 +38,7 @@ def decide(found: Review, numbers: Sequence[int], requested: tuple[Action, str |
     """Return a decision for each group of --cluster. InputError for an unknown number, and for an open question."""
     from intentmatch.inbox import ClusterDecision
 
+    # By any of its messages: the number of a group is that of its oldest one, which may have been handled meanwhile.
     clusters = {message.id: cluster for cluster in found.clusters for message in cluster.messages}
     decisions = {}
     for number in numbers:

@@ -55,6 +55,7 @@ def init(
     from intentmatch.registry.reading.schema import schema
     from intentmatch.registry.starters import LANGUAGES, STARTERS, starter
 
+    # Before the first question, which would be answered in vain.
     _check_empty(folder)
     asking = _has_terminal()
     if name is None:
@@ -103,6 +104,7 @@ def _check_empty(folder: Path) -> None:
 
 
 def _has_terminal() -> bool:
+    # Both: with one of them redirected, the questions would not be seen or not be answered.
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -113,6 +115,7 @@ def _asked(question: str, default: str, read: Callable[[str], _T], *, asking: bo
         try:
             return read(typed)
         except InputError as error:
+            # Click asks again after an error of its own only.
             raise click.UsageError(str(error)) from error
 
     return (

@@ -47,6 +47,7 @@ def add(address: Address, name: str, role: str, all_bots: bool) -> None:
     Example:
       intentmatch keys add postgres://localhost/bots/shop anna --role author
     """
+    # The key alone, so that a script can take it from the output.
     output.echo(_store(address).add(name, cast("Role", role), all_bots=all_bots))
 
 

@@ -89,11 +89,13 @@ def match(
     if not texts and sys.stdin.isatty():
         raise click.UsageError("Give a message, or pipe lines into the command.")
     if texts in ([], ["-"]):
+        # Line ends alone: spaces may belong to a message.
         texts = [line.rstrip("\r\n") for line in standard_input()]
     options: dict[str, Any] = {
         "language": language, "top_k": top_k, "allowed": allow or None, "context": context, "previous": previous,
     }  # fmt: skip
     matcher = load(intents, settings)
+    # All of them first: the progress would run into the results.
     results = list(_matched(matcher, texts, options))
     for number, result in enumerate(results):
         if as_json:
@@ -105,6 +107,7 @@ def match(
         if why:
             output.echo()
             answer.why(result, matcher)
+    # With several there is no one verdict to tell.
     if len(results) == 1:
         sys.exit(EXIT_CODES[results[0].verdict])
 

@@ -57,6 +57,7 @@ class PositionalOption(click.Option):
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
         """Return the value of either form, with its source. InputError if both are given."""
+        # Click marks what is not given with a value of its own, which changed between its versions: only a text counts.
         option, argument = opts.get(self.name or ""), opts.get(self.positional.name or "")
         if not isinstance(argument, str):
             return super().consume_value(ctx, opts)
@@ -105,6 +106,7 @@ def _live(_context: click.Context, _parameter: click.Parameter, value: str) -> s
 
 def _checked_out(context: click.Context, parameter: click.Parameter, value: str) -> str:
     found = _live(context, parameter, value)
+    # Completing a command line must not ask a database.
     if isinstance(found, str) or context.resilient_parsing:
         return str(found)
     from intentmatch.cli.checkout import checked_out
@@ -163,6 +165,7 @@ def confine_options(command: _Command) -> _Command:
 def confined(settings: tuple[str, ...], *, confine: bool, allow: tuple[str, ...]) -> tuple[str, ...]:
     """Return the pairs of `--set` with those of `confine_options` before them."""
     allowed = (f"allow={','.join(allow)}",) if allow else ()
+    # In front, so that `--set confine=...` wins over the default of the flag.
     return (f"confine={str(confine).lower()}", *allowed, *settings)
 
 
@@ -199,12 +202,14 @@ def load(intents: str | Address, settings: Iterable[str], named: Sequence[str] |
 
 def standard_input() -> Iterator[str]:
     """Yield the lines of standard input; bytes that are not UTF-8 become replacement characters."""
+    # Whatever the locale: logs and lists of messages are UTF-8 almost everywhere.
     return (line.decode("utf-8", "replace") for line in sys.stdin.buffer)
 
 
 def write_text(target: Path, text: str) -> None:
     """Write a report that the user asked for. InputError if the file cannot be written."""
     try:
+        # A message may hold half of a surrogate pair, for which nobody should lose a report.
         target.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
         raise InputError(unwritable(target, error)) from error

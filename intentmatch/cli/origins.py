@@ -64,6 +64,7 @@ def read_config(context: click.Context, parameter: click.Parameter, file: Path |
         if option is None:
             problems.append(_unknown(name, place, options))
             continue
+        # The same option under two of its names is twice there as well.
         key = option.name or ""
         if key in values:
             hint = f"the first is at {places[key].short}"
@@ -75,6 +76,7 @@ def read_config(context: click.Context, parameter: click.Parameter, file: Path |
             places[key] = place
     if problems:
         raise RegistryError(problems)
+    # As defaults, over which the command line and the environment win.
     context.default_map = {**(context.default_map or {}), **values}
     return file
 
@@ -117,6 +119,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return " ".join(map(str, value))
     if is_address(value):
+        # Without its password.
         return str(address_of(value))
     return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 

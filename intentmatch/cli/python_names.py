@@ -33,6 +33,7 @@ def python_object(text: str) -> Iterator[Any]:
     if match is None:
         raise InputError(f"{text!r} does not name an object; write MODULE:NAME, such as shop.routes:router")
     folder = str(Path.cwd())
+    # As `python -m` does; a program that is installed has its own folder in front.
     sys.path.insert(0, folder)
     try:
         yield _attribute(_module(match["module"]), match["name"])
@@ -41,15 +42,18 @@ def python_object(text: str) -> Iterator[Any]:
 
 
 def _module(name: str) -> Any:
+    # The module may be a moment old, as in a notebook or a test.
     importlib.invalidate_caches()
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
+        # The module itself or a package above it is missing, and not something that it imports.
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             hint = f"; name the module without .py: {name.removesuffix('.py')}" if name.endswith(".py") else ""
             hint = hint or "; run the command in the folder of the module, or add the folder to PYTHONPATH"
             raise InputError(f"there is no module {name!r}{hint}") from None
         raise InputError(f"{name} cannot be imported: {error}") from error
+    # The code of the module runs here, and may raise anything.
     except Exception as error:
         raise InputError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 

@@ -35,6 +35,7 @@ class _Since(click.ParamType):  # type: ignore[type-arg]
         if days := _DAYS.fullmatch(value):
             return datetime.now(timezone.utc) - timedelta(days=int(days[1]))
         try:
+            # `fromisoformat` reads the Z of UTC from Python 3.11 on.
             return datetime.fromisoformat(value.replace("Z", "+00:00")).astimezone()
         except (ValueError, OverflowError):
             self.fail(f"{value!r} is neither a date such as 2026-11-16 nor a number of days such as 7d.", param, ctx)

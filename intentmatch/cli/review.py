@@ -131,7 +131,9 @@ def _reply(question: Question, names: list[str], lines: Iterator[str]) -> _Reply
     """Return the judgement that the reviewer types, "undo" or "stop"."""
     known: dict[str, _Reply] = {name: ("meant", name) for name in names}
     known |= {str(place): ("meant", name) for place, name in enumerate(question.nearest, 1)}
+    # Last, so that an intent called `s` does not take the key.
     known |= _REPLIES
+    # An empty answer says that the bot was right, which a question cannot be.
     if question.verdict != "ambiguous":
         known[""] = "meant", question.intent
     for text in lines:

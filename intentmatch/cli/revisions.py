@@ -60,6 +60,7 @@ def revisions(
     workspace = live_workspace(intents)
     if begin:
         workspace.begin_history()
+        # With --json, stdout holds JSON alone.
         output.say("Commands that edit keep revisions from now on.", err=as_json)
     if revision is None:
         _list(workspace, workspace.revisions(most), as_json=as_json)
@@ -110,6 +111,7 @@ def restore(revision: str, intents: str | Address, note: str, dry_run: bool, yes
     if not plan.changes.files:
         output.say(f"The files are those of revision {revision} already.")
     elif not dry_run:
+        # Of the registry that is restored: its messages go back into the inbox that it names.
         settings = resolve(registry=plan.changes.registry.settings)
         inbox = Inbox.from_settings(settings, intents if isinstance(intents, Address) else None)
         write(plan, yes=yes, inbox=inbox)

@@ -180,6 +180,7 @@ def run_server(source: _Source, config: ServerConfig, store: str | None) -> None
         reloads.request_on_hangup()
         serve_alone(app, **_uvicorn_options(config))
     else:
+        # A copy of all intents in the parent, which only supervises, would cost the memory of one more worker.
         del app
         serve_together(make_app, reloads, workers, **_uvicorn_options(config))
 
@@ -223,8 +224,10 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
         backlog=BACKLOG,
         host=without_brackets(listener.host),
         port=listener.port,
+        # Uvicorn believes clients at 127.0.0.1 by default, which could then choose the address that limits count.
         proxy_headers=bool(proxies),
         forwarded_allow_ips=proxies,
+        # No caller needs to know which server this is.
         server_header=False,
         # The log of one person's own pages would bury the lines that matter to that person.
         access_log=not config.interfaces.open_studio,

@@ -16,6 +16,7 @@ from intentmatch.core import plugins
 from intentmatch.server.config import ServerConfig
 
 _HOST = "127.0.0.1"
+# A browser that comes before the server listens shows an error.
 _SECONDS_BEFORE_OPENING = 1.5
 
 
@@ -45,15 +46,19 @@ def studio(
         port=port,
         studio=True,
         open_studio=True,
+        # Even if the environment has some for a server.
         keys=(),
         watch=True,
+        # Against DNS rebinding: a page elsewhere could make its own name mean this computer, and there is no key.
         allowed_hosts=(_HOST, "localhost"),
+        # An open page keeps its socket for as long as it is shown, and Ctrl+C should end at once.
         shutdown_seconds=2,
     )
     url = f"http://{_HOST}:{port}/studio/"
     output.echo(f"The studio is at {url} (Ctrl+C ends it)")
     if open_browser:
         timer = Timer(_SECONDS_BEFORE_OPENING, webbrowser.open, [url])
+        # A server that fails to start must not open a browser, nor wait for it.
         timer.daemon = True
         timer.start()
     settings = confined(settings, confine=confine, allow=allow)

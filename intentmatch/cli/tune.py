@@ -97,6 +97,7 @@ def _encoders(settings: Settings, more: Iterable[str]) -> dict[str, Encoder]:
             continue
         try:
             found[name] = load_encoder(replace(settings, encoder=name))
+        # An encoder that happens to be installed is no wish of the user's, unlike those of --encoder.
         except IntentMatchError as error:
             output.say(f"{name} is not tried: {error}", err=True)
     return found

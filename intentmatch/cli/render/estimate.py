@@ -68,6 +68,7 @@ class TimeLeft:
         if not self._total or elapsed < _LEAST_SECONDS or self._count < _LEAST_ADVANCES:
             return None
         window = max(elapsed * _WINDOW, _GAPS * self._longest_gap)
+        # The first of those that stay lies at or before the beginning of the window, so that the rate covers all of it.
         while len(self._advances) > 2 and self._advances[1].moment <= last.moment - window:
             self._advances.popleft()
         first = self._advances[0]

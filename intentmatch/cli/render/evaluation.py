@@ -210,6 +210,7 @@ def _robustness(parts: Sequence[RobustnessPart]) -> None:
         ],
     )
     for part in tried:
+        # Shown with the out-of-scope messages.
         if part.name in LISTS:
             continue
         wrong = part.worst()

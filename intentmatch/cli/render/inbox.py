@@ -35,6 +35,7 @@ def review(found: Review) -> None:
     output.say(f"{counted(messages, 'message')}, received {received}, in {groups}{understood}")
     kind: Kind | None = None
     for group in found.clusters:
+        # The groups come sorted by kind.
         if group.kind != kind:
             kind = group.kind
             output.heading(_HEADINGS[kind])

@@ -39,6 +39,7 @@ _LEAST_FIRST = 8
 def cells(text: str) -> int:
     """Return the cells that a text takes; codes of colours take none."""
     text = click.unstyle(text)
+    # Most text: the table of widths is asked for each sign of the rest only.
     if _NARROW.fullmatch(text):
         return len(text)
     from rich.cells import cell_len
@@ -126,6 +127,7 @@ def _fitted(natural: Sequence[int], least: Sequence[int], width: int) -> list[in
         wide = [column for column in range(len(widths)) if widths[column] > least[column]]
         if not wide:
             return None
+        # Cell by cell from the widest: narrow columns, such as numbers, keep their width.
         widths[max(wide, key=widths.__getitem__)] -= 1
     return widths
 
@@ -162,6 +164,7 @@ def _row(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
 
 def aligned(row: Sequence[str], widths: Sequence[int]) -> str:
     """Return one line of cells, padded to the widths of their columns."""
+    # No spaces at line ends, which would wrap in a narrow terminal and stay in a copy.
     return (SEPARATOR + SEPARATOR.join(map(padded, row, widths))).rstrip(" " + _LEFT_TO_RIGHT_MARK)
 
 

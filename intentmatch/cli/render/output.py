@@ -23,6 +23,7 @@ from intentmatch.text.printable import one_line, shown, shown_json
 PROBLEM_FORMS = ("human", "full", "concise", "github")
 """Forms of `problems`: full shows source lines, concise does not; human is full in a terminal, concise elsewhere."""
 
+# In fewer columns, more words would be broken than wrapped.
 _LEAST_COLUMNS = 40
 _GITHUB_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -150,6 +151,7 @@ def diff(text: str) -> None:
 
 def as_json(value: Any) -> None:
     """Print one JSON value on one line, in UTF-8."""
+    # UTF-8 whatever the terminal has: programs read this.
     click.echo(shown_json(_short(json.dumps(value, ensure_ascii=False))).encode("utf-8", "replace"))
 
 
@@ -181,6 +183,7 @@ def _annotation(problem: Problem) -> str:
     """Return a problem as a GitHub workflow command."""
 
     def escaped(text: str, more: str = "") -> str:
+        # The percent sign first, which the others are written with.
         for character in "%\r\n" + more:
             text = text.replace(character, f"%{ord(character):02X}")
         return text

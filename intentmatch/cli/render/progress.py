@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 StepProgress = Callable[[str, int, "int | None"], None]
 
 _QUIET = "intentmatch.quiet"
+# What ends sooner would only flicker.
 _FIRST_SECONDS = 0.5
 _SECONDS_BETWEEN_DRAWINGS = 0.25
+# Logs of CI show nothing until a line ends, and some stop a job that is silent for minutes.
 _SECONDS_BETWEEN_LINES = 10.0
 _BAR_CELLS = 20
 _LEAST_COLUMNS = 20
@@ -57,6 +59,7 @@ def shown() -> Iterator[StepProgress]:
     with ExitStack() as stack:
         display = Display(sys.stderr)
         if display.in_terminal:
+            # What the work prints would otherwise stand behind the progress on its line.
             stack.enter_context(redirect_stdout(cast("TextIO", _Cleared(sys.stdout, display))))
             stack.enter_context(redirect_stderr(cast("TextIO", _Cleared(sys.stderr, display))))
         stack.enter_context(_ticking(display))
@@ -120,6 +123,7 @@ class Display:
                 return
             self._next = now
             columns = max(_LEAST_COLUMNS, shutil.get_terminal_size().columns)
+            # One column stays free: in the last one, many terminals begin a new line.
             line = _cut(self._line(now, columns), columns - 1)
             length = _cells(line)
             self._write("\r" + line + " " * (self._drawn - length))

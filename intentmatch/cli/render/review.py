@@ -40,6 +40,7 @@ def report(questions: Questions, found: Quality) -> None:
     rest += [f"{counted(questions.hashed, 'answer')} stored as hashes, without text"] if questions.hashed else []
     period = ""
     if found.since is not None and found.until is not None:
+        # A day is named once if the period begins and ends on it.
         days = dict.fromkeys(f"{moment:%Y-%m-%d}" for moment in (found.since, found.until))
         period = f" of {' to '.join(days)}"
     output.say(f"{counted(found.judged, 'judged message')}{period}; {', '.join(rest)}")

@@ -41,6 +41,7 @@ def _lines(path: str) -> list[str]:
         state = Path(path).stat()
     except (OSError, ValueError):
         return []
+    # A file with a hundred problems is read once, and again when it has changed.
     return _read(path, state.st_mtime_ns, state.st_size)
 
 

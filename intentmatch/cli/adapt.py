@@ -97,6 +97,7 @@ def adapt(
     registry = read_registry(intents)
     explicit = settings_from(settings) | ({"encoder": encoder} if encoder else {})
     resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
+    # Without --steps, each of the two recipes has a default of its own.
     chosen: dict[str, Any] = {"seed": seed} | ({} if steps is None else {"steps": steps})
     adapted: AdaptedEncoder | AdaptedReranker
     with progress.shown():

@@ -60,6 +60,7 @@ def chat(intents: str, language: str | None, settings: tuple[str, ...]) -> None:
     from intentmatch.inbox import Inbox
 
     if language is not None:
+        # Before the intents are loaded, which may take a while.
         checked_language_code(language)
     matcher = load(intents, settings)
     inbox = Inbox.from_settings(matcher.settings, checkout.address_in_use(matcher))
@@ -113,6 +114,7 @@ class _Session:
     def _answer(self, message: str) -> None:
         self._last = taken = self._dialogue.take(message, _CONVERSATION, language=self._language, context=self._context)
         answer.turn(taken)
+        # An answer to a question means nothing on its own: it is no message that the bot has missed.
         if self._inbox is not None and taken.result is not None and not taken.answers:
             self._inbox.record(taken.result)
 
@@ -148,6 +150,7 @@ class _Session:
         except click.Abort:
             output.say("Nothing was written.")
             return
+        # The warnings have said why; below, the old intents would answer.
         if not done.active:
             return
         # The open question may be about the intents as they were before the edit.
@@ -227,6 +230,7 @@ def _edit_lines(words: Sequence[str]) -> None:
 
     def complete(text: str, state: int) -> str | None:
         found = [word for word in words if word.startswith(text)]
+        # readline asks with 0, 1, 2 and so on, until there is nothing.
         return found[state] if text and state < len(found) else None
 
     readline.set_completer(complete)

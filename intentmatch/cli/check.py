@@ -202,6 +202,7 @@ def _tables(report: LintReport) -> None:
             ["overlapping", "and", "nearer to the other"],
             [[pair.first, pair.second, f"{pair.errors} of {pair.lines}"] for pair in report.overlaps],
         )
+    # Every intent has a count for each language.
     codes = next(iter(report.coverage.values()), {})
     if len(codes) > 1:
         output.echo()

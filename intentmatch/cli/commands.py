@@ -103,6 +103,7 @@ class CommandGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, each command with the whole first sentence of its help."""
+        # One width for all headings, so that the descriptions stand below each other.
         width = max(map(len, _MODULES))
         for heading, names in HEADINGS.items():
             commands = [(name, self.get_command(ctx, name)) for name in names]

@@ -109,7 +109,9 @@ def import_(
         # reported, so that the rest loads.
         registry, left_out = repair(tidied)
         files, losses = formats.render(registry, _NATIVE)
+        # Slots that no intent uses are the author's work too: they stay, with a comment for `lint`.
         files = with_unused_slots_ignored(files, registry)
+        # The reader of the format may have reported them, with the places that the author knows.
         if not any(problem.rule == "unused-slot" for problem in found.problems):
             notes += unused_slots(registry)
         problems = sorted({*found.problems, *notes, *left_out, *losses})

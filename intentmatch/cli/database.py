@@ -119,6 +119,7 @@ def pull(address: Address, folder: Path, number: int | None, force: bool) -> Non
         for file in new:
             file.parent.mkdir(parents=True, exist_ok=True)
         if new:
+            # All or none: half of a revision could be a registry without errors that nobody has written.
             swap_files(new, lambda: None)
     except OSError as error:
         raise InputError(unwritable(folder, error)) from error

@@ -73,6 +73,7 @@ def drift(
     from intentmatch.evaluation.logs import read_times
 
     messages = read_times(logs, bot)
+    # The last day of the log and not of the clock: a log may be an old one.
     newest = messages[-1][1]
     oldest = newest - timedelta(days=days + 1)
     matcher = load(intents, settings)

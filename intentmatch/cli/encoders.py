@@ -98,6 +98,7 @@ def _compare(names: Iterable[str], sts: Path | None, intents: str, settings: tup
         rows = compare_encoders(registry, resolved, loaded, pairs=pairs, cache=VectorCache.at(resolved.cache))
     if as_json:
         for row in rows:
+            # `asdict` leaves a named tuple as it is, which JSON would have as a list without names.
             output.as_json({**asdict(row), "agreement": row.agreement and row.agreement._asdict()})
         return
     _show(rows, registry)
@@ -115,6 +116,7 @@ def _show(rows: Sequence[ComparedEncoder], registry: Registry) -> None:
             percent(row.overall),
             _or_dash(row.refused, percent),
             decimal(row.auroc),
+            # "0 of 0" would look as if the encoder knew no language.
             "–" if row.covered is None or not codes else f"{len(row.covered)} of {len(codes)}",
             f"{row.milliseconds:.2f} ms",
             _or_dash(row.memory_megabytes, lambda size: f"{size:,.0f} MB"),
@@ -172,6 +174,7 @@ def _encoder_row(name: str) -> dict[str, Any]:
         ),
     }
     extra, packages, what = described.get(name, ("", (), "from another package"))
+    # Looked for and not imported: torch alone takes seconds.
     available = all(map(plugins.installed, packages))
     return {"encoder": name, "available": available, "needs": "" if available else pip_line(extra), "what": what}
 

@@ -138,6 +138,7 @@ def topics() -> list[str]:
     """The topics that exist, in reading order."""
     found = {path.stem for path in FOLDER.glob("*.md")}
     ordered = [topic for group in GROUPS.values() for topic in group if topic in found]
+    # A page that has no place in the order yet is listed all the same.
     return ordered + sorted(found - set(ordered))
 
 
@@ -163,6 +164,7 @@ def read_page(topic: str) -> GuidePage:
     paragraph = " ".join(rest.strip().partition("\n\n")[0].split())
     sentence = re.match(r".*?[.:](?= [A-Z\"`(]|$)", paragraph)
     about = _TOKEN.sub(lambda token: token["words"] or token[0], sentence[0] if sentence else paragraph)
+    # Pages begin with these words, which a list need not repeat.
     about = about.removeprefix("At the end of this page ").replace("`", "").replace("*", "")
     about = about if about.startswith("intentmatch") else about[:1].upper() + about[1:]
     return GuidePage(topic, title.removeprefix("# "), about, text)

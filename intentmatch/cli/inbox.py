@@ -244,6 +244,7 @@ def erase(
     )
     lines = sum(erase_from_log(log, erasure) for log in logs) if logs else None
     if workspace is not None:
+        # How many, but no words: the audit log must not keep what was to be erased.
         workspace.note(
             local_author(workspace.base), f"Erase messages: {done.inbox} of the inbox, {done.sample} sampled"
         )

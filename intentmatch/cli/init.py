@@ -157,6 +157,7 @@ def _file_name(name: str) -> str:
 def _head(name: str, missing: Sequence[str]) -> str:
     lines = [
         f"# yaml-language-server: $schema={SCHEMA_FILE}",
+        # In one line: a name with a line end would go on as YAML.
         f"# What {' '.join(name.split())} understands. `intentmatch guide yaml-reference` explains every key.",
     ]
     if missing:

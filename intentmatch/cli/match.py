@@ -86,6 +86,7 @@ def match(
     Exit codes for a single message: 0 matched, 3 ambiguous, 4 out of scope.
     """
     texts = list(messages)
+    # Waiting for lines would look like a program that hangs.
     if not texts and sys.stdin.isatty():
         raise click.UsageError("Give a message, or pipe lines into the command.")
     if texts in ([], ["-"]):

@@ -46,6 +46,7 @@ def mcp(
     from intentmatch.authoring.read_limits import named_on_disk
     from intentmatch.integrations.mcp import intent_server
 
+    # Agents are authors: what they add may not name more files and servers than the operator allows.
     matcher = load(intents, confined(settings, confine=confine, allow=allow), named_on_disk(intents))
     server = intent_server(matcher, editable=str(intents) if allow_edits else None)
     with ExitStack() as open_watch:

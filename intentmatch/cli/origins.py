@@ -108,6 +108,7 @@ def options_with_origins(context: click.Context) -> Iterator[tuple[str, str, str
 
 def _variable(parameter: click.Parameter) -> str:
     """The environment variable that a parameter was read from: the first that is not empty."""
+    # Click takes an empty variable for one that is not set.
     return next(variable for variable in _variables(parameter) if os.environ.get(variable))
 
 
@@ -136,6 +137,7 @@ def _entries(file: Path) -> Iterator[tuple[str, Location, str | tuple[str, ...]]
     if not isinstance(root, nodes.Mapping):
         raise RegistryError([Problem(root.location, "error", "option", "the file must map options to values")])
     for key, value in root.entries:
+        # Values stay texts, which click parses and checks as those of the command line.
         name = key.text if isinstance(key, nodes.Scalar) else "?"
         yield name, key.location, _value(value)
 

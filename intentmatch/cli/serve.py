@@ -107,6 +107,7 @@ def _option(*flags: str, **attributes: Any) -> Callable[[_Command], _Command]:
 @_option("--log-messages", is_flag=True, help="Log messages and verdicts.")
 @_option("--telemetry", is_flag=True, help="Emit one OpenTelemetry span per match.")
 @_option("--shutdown-seconds", type=_COUNT, help="Seconds for accepted requests to finish after SIGTERM.")
+# Eager: its values are the defaults of all other options.
 @click.option(
     "--config", type=FILE, is_eager=True, callback=read_config, expose_value=False, help="YAML file of options."
 )
@@ -151,6 +152,7 @@ def serve(
     if show_config:
         _show_config(context, intents, settings, bots)
         return
+    # After --show-config, which needs no extra.
     plugins.require("uvicorn", what="The webhook", extra="server")
     from intentmatch.server.auth.api_keys import file_keys
 
@@ -217,6 +219,7 @@ def _uvicorn_options(config: ServerConfig) -> dict[str, Any]:
         http=partial(LimitedProtocol, head_seconds=config.limits.body_seconds, limits=limits),
         limits=limits,
         handshake_seconds=config.limits.body_seconds,
+        # Above our own limit, so that a head that is too large gets our 431 and not the 400 of h11.
         h11_max_incomplete_event_size=PARSER_BYTES,
         # Only the studio takes WebSockets.
         ws="auto" if config.interfaces.studio else "none",

@@ -22,6 +22,7 @@ def result(found: MatchResult) -> None:
     output.say(output.style(headline, fg=_COLOURS[found.verdict], bold=True) + (f"  {title}" if title else ""))
     facts = [f"score {found.score:.2f}{_threshold(found, 'score')}"]
     if found.confidence is not None:
+        # Without an intent, it is the confidence of a candidate, whose name must stand beside it.
         nearest = "" if found.intent else f" in {found.candidates[0].intent}"
         facts.insert(0, f"confidence {found.confidence:.0%}{nearest}{_threshold(found, 'confidence')}")
     if found.in_scope is not None and found.trace.threshold_on == "in_scope":

@@ -90,6 +90,7 @@ class Display:
     """Draws the step that runs now. Safe to use from several threads."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        # A dumb terminal, such as the shell of an editor, prints the line again and again.
         self.in_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
         self._stream, self._clock = stream, clock
         self._lock = threading.RLock()
@@ -105,6 +106,7 @@ class Display:
 
         with self._lock:
             now = self._clock()
+            # Fewer done than before: the same step begins again, as for the next fold.
             if self._step is None or _identity(self._step) != _identity(step) or step.done < self._step.done:
                 self._step_began, self._estimate = now, TimeLeft(now)
             self._step = step

@@ -7,5 +7,6 @@ from PyInstaller.utils.hooks import collect_data_files, collect_submodules, copy
 
 _BY_IMPORT_ONLY = ("intentmatch.integrations", "intentmatch.studio", "intentmatch.deploy")
 
+# The metadata has the entry points, without which plugins are not found.
 datas = collect_data_files("intentmatch") + copy_metadata("intentmatch")
 hiddenimports = collect_submodules("intentmatch", filter=lambda name: not name.startswith(_BY_IMPORT_ONLY))

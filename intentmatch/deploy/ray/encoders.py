@@ -170,6 +170,7 @@ class RayEncoder:
 class _Few:
     """The newest entries of a mapping."""
 
+    # Each is asked for right after it was encoded.
     _MOST = 1000
 
     def __init__(self) -> None:

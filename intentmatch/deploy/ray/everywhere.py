@@ -25,6 +25,7 @@ async def ask_all(matchers: Any, request: AsgiRequest) -> Response:
     Ask one replica first: a caller whom it refuses must cost the others nothing.
     """
     responses: list[Response] = await matchers.broadcast("forward", request, None).results_async()
+    # A reload that has failed on one replica must not look done.
     worst = max(responses, key=lambda response: response.status)
     if worst.status >= 400 or request.scope["method"] != "GET":
         return worst

@@ -40,6 +40,7 @@ class Gateway:
         try:
             response = await self._response(AsgiRequest.of(scope, b""), reading)
         finally:
+            # After an early answer, the body is still on its way.
             reading.cancel()
         await response(send)
 

@@ -128,6 +128,7 @@ class Matchers:
             BotFolder(place, settings=settings, load_encoder=self._load_encoder)
             if served["several"]
             else Matcher(
+                # As every server: without the limits, a reload could read any file that the YAML names.
                 RegistrySource(place, served_settings(settings, named_on_disk(place)), load_encoder=self._load_encoder)
             )
         )

@@ -29,8 +29,10 @@ def deploy(config: ClusterConfig, address: str = "auto") -> Fingerprints:
     import ray
     from ray.exceptions import RayError
 
+    # A program that runs on Ray is connected to its cluster already.
     if not ray.is_initialized():
         try:
+            # The logs of all replicas would bury what the command says.
             ray.init(address=address, log_to_driver=False, logging_level="WARNING")
         except (ConnectionError, ValueError) as error:
             raise UnavailableError(f"no Ray cluster runs at {address}: start one with `ray start --head`") from error

@@ -169,13 +169,11 @@ def apply(
     if edits:
         plan = planned(workspace_of(intents), Operation(edits, note=adding_note(edits), answers=answers))
         _compare(matcher, plan.changes, messages, settings_from(settings))
-    if dry_run:
-        return
     # Ignored ones afterwards: without a yes, nothing leaves the inbox.
-    if plan is not None and write(plan, yes=yes, inbox=opened).settled:
+    if plan is not None and not dry_run and write(plan, yes=yes, inbox=opened).settled:
         output.say(f"{counted(len(answers), 'message')} added and removed from the inbox.")
     if ignored:
-        _ignore(ignored, opened, matcher)
+        _ignore(ignored, opened, matcher, dry_run=dry_run)
 
 
 @inbox.command()
@@ -318,8 +316,11 @@ def _messages(decisions: Iterable[ClusterDecision]) -> list[Missed]:
     return [message for decision in decisions for message in decision.cluster.messages]
 
 
-def _ignore(messages: Sequence[Missed], opened: Inbox, matcher: Matcher) -> None:
+def _ignore(messages: Sequence[Missed], opened: Inbox, matcher: Matcher, *, dry_run: bool) -> None:
     """Remove messages from the inbox for good; where there is a history, its audit log says who did."""
+    if dry_run:
+        output.say(f"{counted(len(messages), 'message')} would be ignored and removed from the inbox.")
+        return
     from intentmatch.authoring.operations.inbox_step import ignore
     from intentmatch.authoring.operations.local import local_author
 

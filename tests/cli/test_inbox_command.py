@@ -184,6 +184,13 @@ def test_dry_run_changes_neither_yaml_nor_inbox(shop: Path) -> None:
     assert left() == list(MISSED)
 
 
+def test_dry_run_says_what_would_be_ignored(shop: Path) -> None:
+    done = run("apply", "--cluster", "4", "--ignore", "--dry-run")
+
+    assert (done.exit_code, "would be ignored and removed from the inbox" in done.stdout) == (0, True)
+    assert left() == list(MISSED)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

@@ -95,6 +95,7 @@ def _reply(cluster: Cluster, names: Sequence[str]) -> tuple[Action | Literal["sk
             refused = click.prompt("Intent", default=proposal.intent if proposal.action == "not" else None)
             if refused in names:
                 return "not", refused
+            # Gets the advice below, as any name that no intent has.
             text = refused
         elif text in names:
             return "add", text

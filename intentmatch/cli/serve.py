@@ -297,6 +297,7 @@ def _show_config(context: click.Context, intents: str | Address, settings: tuple
         registry = read_registry(intents)
         resolved = resolve(explicit, registry=registry.settings, locations=registry.setting_locations)
     else:
+        # It was built under settings, which hold unless others are named.
         resolved = resolve(explicit, base=load_artefact(intents).settings)
     output.table(["option", "value", "from"], [*options_with_origins(context), *_keys(context)])
     output.echo()

@@ -212,5 +212,6 @@ def _write(intents: str, files: Mapping[str, Path], values: Mapping[str, Setting
     output.diff(plan.changes.diff)
     write(plan, yes=True)
     for name in values:
+        # Otherwise the author would wonder why the file has no effect.
         if settings.origin(name).startswith(("environment", "argument")):
             output.say(f"  {name} is set by the {settings.origin(name)}, which overrides the file.", err=True)

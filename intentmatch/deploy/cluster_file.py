@@ -78,6 +78,7 @@ def cluster_config(values: Mapping[str, Any]) -> ClusterConfig:
 def _config(values: Any, problems: ConfigProblems, folder: Path | None) -> ClusterConfig:
     top = ConfigSection(values, problems)
     sources = [key for key in ("intents", "bots") if top.has(key)]
+    # Both are taken, so that a second one is not told as an unknown key.
     found = {key: top.take(key, source_reader(folder), "") for key in ("intents", "bots")}
     if len(sources) != 1:
         top.report((), "name what to serve: either `intents`, for one bot, or `bots`")

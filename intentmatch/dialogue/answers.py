@@ -133,6 +133,7 @@ def spoken_choice(answer: str, phrases: Sequence[Phrases]) -> Spoken | None:
 
 @lru_cache(64)
 def _choice_words(phrases: tuple[Phrases, ...]) -> dict[str, frozenset[Spoken | None]]:
+    # A sign of refusal is none of the fillers: beside a number, it makes the answer unclear.
     meanings: list[tuple[Spoken | None, str]] = [
         (None, sign) for sign, meaning in _SIGNS.items() if meaning is not False
     ]

@@ -17,6 +17,7 @@ def choice_number(turns: TurnBuilder, text: str, pending: WhichIntent) -> int | 
     number = choice_by_number(text, len(pending.choices))
     if number is not None:
         return number
+    # Before spoken numbers, which a title may hold, such as "My second order".
     intents = [turns.registry[name] for name in pending.intents]
     names = [{intent.label, in_words(intent.name), *intent.titles.values()} for intent in intents]
     number = choice_by_words(text, [*names, {turns.phrases(pending.language).none_of_these}])

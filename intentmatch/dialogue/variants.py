@@ -11,7 +11,7 @@ from intentmatch.dialogue.stores import Store
 
 _SUFFIX = "#responses"
 _SECONDS = 86_400.0
-# The counts of the latest intents are kept.
+# Bounds the text in the store: the counts of older intents are forgotten.
 _MOST_INTENTS = 50
 
 

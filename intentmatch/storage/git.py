@@ -143,6 +143,7 @@ class Repository:
         places.append(self._common / "reftable" / "tables.list")
         with suppress(OSError, ValueError):
             branch = (self.folder / "HEAD").read_text(encoding="utf-8").strip().removeprefix("ref: ")
+            # Whoever wrote HEAD must not choose a file outside of the git folder.
             if branch.startswith("refs/heads/") and ".." not in branch:
                 places.append(self._common / branch)
         locks = (place.with_name(f"{place.name}.lock") for place in places)

@@ -94,6 +94,7 @@ def recover(folders: Iterable[Path]) -> None:
         end = time.monotonic() + _PATIENCE
         try:
             while (lock := FolderLock.acquire(folder)) is None and time.monotonic() < end:
+                # Nothing is replaced before the journal: what is read now is the state before the edit, and whole.
                 if not (folder / JOURNAL).exists():
                     break
                 time.sleep(0.01)

@@ -28,5 +28,6 @@ def with_advice(error: Exception) -> str:
     """Return the reason of an `OSError` or an error of `sqlite3`, and what to do, if the cause is a usual one."""
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
     number = error.errno if isinstance(error, OSError) else None
+    # Errors of sqlite3 have words in place of the number of the system.
     advice = _RIGHTS if any(words in reason for words in _SQLITE) else _ADVICE.get(number or 0)
     return f"{reason}. {advice}" if advice else reason

@@ -60,6 +60,7 @@ class VectorCache:
             dim = encoder.dim
             positions: dict[bytes, list[int]] = {}
             for position, text in enumerate(texts):
+                # A text that is there twice is looked up once and fills both places.
                 positions.setdefault(row_key(text, kind), []).append(position)
             keys = list(positions)
             for start in range(0, len(keys), CACHE_ROWS):

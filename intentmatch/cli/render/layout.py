@@ -66,6 +66,7 @@ def _wrapped(text: str, width: int, indent: str | None) -> Iterator[str]:
     if cells(text) <= width:
         yield text
         return
+    # Colours and indentation: further lines begin below the text, and codes take no cells.
     begin = _BEGIN.match(text)
     line, gap, empty = begin[0] if begin else "", "", True
     if indent is None:

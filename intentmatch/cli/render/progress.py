@@ -155,6 +155,7 @@ class Display:
             with_bar = f"{self._bar(step.done / step.total)} {name}: {facts}"
             if _cells(with_bar) < columns:
                 return with_bar
+        # Without the detail, before the numbers behind it are cut.
         if columns and _cells(f"{name}: {facts}") >= columns:
             name = plain
         return f"{name}: {facts}"

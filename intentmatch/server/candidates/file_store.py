@@ -109,6 +109,7 @@ class FileCandidateStore:
             )
             (mark,) = database.execute("SELECT at FROM erased").fetchone() or (None,)
             erased = last_erased(mark, time.time())
+            # What was said before an erasure may hold the erased words: a worker kept it in memory meanwhile.
             rows = [_row(present, sample) for sample in samples if sample.time >= erased]
             database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
             database.execute("DELETE FROM samples WHERE time NOT BETWEEN ? AND ?", [oldest, newest(oldest)])

@@ -80,6 +80,7 @@ def place_of(name: str, present: Matcher, *, several: bool = False) -> Path:
     limits = limits_of(present)
     if not limits.allows(place):
         raise RegistryError([limits.refused(place, Location("body.path"))])
+    # The folder of an artefact is that of all bots: its author could otherwise load the registry of any other bot.
     if several and limits.folder == folder != own and not is_inside(place, hidden := folder / f".{own.stem}"):
         hint = f"put the candidate of this artefact into the folder {hidden}, or turn `confine` off"
         raise RegistryError([Problem(Location("body.path"), "error", RULE, f"{place} may belong to another bot", hint)])

@@ -276,6 +276,7 @@ def _gauges(bots: Sequence[BotStatus]) -> Iterator[Metric]:
         yield gauge("candidate", "Whether a candidate is loaded.", [(name, size > 0) for name, size in candidates])
         yield gauge("candidate_bytes", "Estimated memory of a candidate, without its models.", candidates)
     yield from _drift_gauges(loaded)
+    # As a set: bots usually share a folder, which counts once.
     size = _size({VectorCache.at(matcher.settings.cache).folder for _, matcher in loaded})
     yield gauge("cache_bytes", "Vectors on disk, all encoders together.", [(None, size)])
     lookups = CounterMetricFamily(

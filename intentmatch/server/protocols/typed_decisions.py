@@ -263,6 +263,7 @@ def _names(registry: Registry) -> dict[str, str]:
     """Names, titles and descriptions of intents, folded, with the intent; a name goes before a title."""
     names = {intent.name: intent.name for intent in registry}
     forms = [(in_words(intent.name), intent.name, intent.title, intent.description) for intent in registry]
+    # Kind by kind over all intents: the name of one goes before the title of another.
     for texts in zip(*forms, strict=True):
         for intent, text in zip(registry, texts, strict=True):
             if key := fold(text or ""):

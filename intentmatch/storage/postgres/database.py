@@ -176,12 +176,14 @@ class Database:
         with self._explained():
             connection = self._take(self.bot if bot is None else bot)
             try:
+                # Once: a look at the version in every transaction would cost a round trip.
                 if checked and not self._checked:
                     schema.check(connection)
                     self._checked = True
                 yield connection
                 connection.commit()
             except BaseException:
+                # Also after an interruption: the next caller gets the connection and must not find a transaction open.
                 with suppress(psycopg.Error):
                     connection.rollback()
                 raise

@@ -98,6 +98,7 @@ class Notices:
             for place in [place for place, one in self._shared.items() if one is self]:
                 del self._shared[place]
         self._stopped.set()
+        # A thread cannot wait for itself.
         if threading.current_thread() is not self._thread:
             self._thread.join(POLL_SECONDS + _SECONDS_AT_EXIT)
 

@@ -8,7 +8,7 @@ from intentmatch.storage.postgres.database import Database
 
 # An answer waits for the store, so that it is given up quickly.
 _SECONDS = 2
-# Expired texts are removed with one write in so many.
+# Conversations that nobody goes on with leave texts behind: one write in so many removes those that have expired.
 _WRITES_BETWEEN = 100
 
 

@@ -45,7 +45,7 @@ def kind_of(present: MatchResult, candidate: MatchResult | None) -> Kind:
         return _TO[present.verdict, candidate.verdict]
     if present.intent != candidate.intent:
         return "other_intent"
-    # As sets: the order of two rivals changes with every retraining, and the user is asked the same.
+    # As sets: the order of rivals may change with a retraining, and the user is asked about the same ones.
     if _rivals(present) != _rivals(candidate):
         return "other_rivals"
     return "same" if _slots(present) == _slots(candidate) else "other_slots"

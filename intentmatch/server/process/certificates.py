@@ -22,7 +22,7 @@ from intentmatch.server.process.handshakes import Handshake
 CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 """OpenSSL's names of the ciphers for TLS 1.2; those of TLS 1.3 are all good."""
 SECONDS_BETWEEN_LOOKS = 5.0
-# As uvicorn's own command exits, which its supervisor and service managers tell from a crash.
+# As uvicorn's own command exits.
 _EXIT_OF_A_FAILED_START = 3
 _log = logging.getLogger(__name__)
 

@@ -37,6 +37,7 @@ _SECONDS_TO_OPEN = 120.0  # a bot of a folder is loaded when its first page is o
 
 def studio_app(host: Host) -> ASGIApp:
     """Return the studio for a host, to be mounted in its app; `running` must surround its life."""
+    # Around the guard, which must see a page before it is compressed: it writes the nonce into its scripts.
     return GZipMiddleware(Guard(_pages(), host), minimum_size=1000, compresslevel=5)
 
 
@@ -67,6 +68,7 @@ async def running() -> AsyncIterator[None]:
 def _pages() -> FastAPI:
     """Register all screens, once in a process."""
     for screen in SCREENS:
+        # Both in each process, since the paths are registered once and a host may have one bot or several.
         for path in (f"/{screen.path}", f"/bots/{{bot}}/{screen.path}"):
             ui.page(path, title=f"{screen.title} · {_TITLE}", response_timeout=_SECONDS_TO_OPEN)(_page(screen))
     ui.page("/", title=_TITLE)(_home)
@@ -86,6 +88,7 @@ def _pages() -> FastAPI:
         show_welcome_message=False,
         favicon="💬",
     )
+    # The guard refuses long polling.
     pages.config.socket_io_js_transports = ["websocket"]
     return outer
 
@@ -102,6 +105,7 @@ def _page(screen: Screen) -> Callable[..., Awaitable[Response | None]]:
             if role is None:
                 raise BotUnavailableError("there is no such bot, or your key is not valid for it")
             bot = await host.bot(name)
+            # Before the screen reads anything: what changes after this is told to the page.
             digest = await asyncio.to_thread(_digest, bot)
             visit = Visit(host, admission.session, bot, name, root, ui.context.client, screen.path, digest)
             # A visitor whose role has changed gets another page.

@@ -28,6 +28,7 @@ def _sentence(sentence: Sentence) -> None:
         for kind, name, lines in (("del", "Before", sentence.old), ("add", "After", sentence.new)):
             for line in lines[:_MOST_LINES]:
                 with tag("p", classes=f"st-change {kind}"):
+                    # For screen readers: colour alone says which line is old.
                     tag("span", f"{name}: ", "st-hidden")
                     words(line)
             if len(lines) > _MOST_LINES:

@@ -24,7 +24,9 @@ def palette(count: int) -> list[str]:
     """Return colours of the same lightness, neighbours as different as can be."""
     colours = []
     for number in range(max(2, count)):
+        # Steps of the golden angle keep all hues apart, however many there are.
         hue = (210.0 + number * _GOLDEN_ANGLE) % 360.0 / 360.0
+        # After twelve hues the next ones are near to these, and differ in lightness.
         lightness = (0.5, 0.6, 0.42)[number // 12 % 3]
         colours.append("#" + "".join(f"{round(255 * part):02x}" for part in hls_to_rgb(hue, lightness, 0.55)))
     return colours

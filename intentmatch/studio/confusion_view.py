@@ -92,6 +92,7 @@ class ConfusionView:
             "tooltip": tooltip("(p) => p.data[3] + ' examples, ' + Math.round(p.data[2] * 100) + '%'"),
             "visualMap": [
                 {**ramp, "seriesIndex": 0, "inRange": {"color": ["rgba(47,158,99,0.45)", GOOD]}},
+                # Mistakes are a small share of a row: on the full scale, all of them would be pale.
                 {**ramp, "seriesIndex": 1, "max": 0.4, "inRange": {"color": ["rgba(217,83,74,0.45)", BAD]}},
             ],
             "series": [

@@ -49,6 +49,7 @@ class Conversation:
     async def _take(self, text: str, chosen: str | None = None) -> None:
         self._bubble(text, "you")
         try:
+            # A button answers by its id; its title is shown only.
             turn = await self._dialogue.atake("" if chosen else text, self._name, chosen=chosen)
         except IntentMatchError as error:
             self._bubble(explained(error), "bot")

@@ -43,6 +43,7 @@ def coverage_view(visit: Visit, registry: Registry) -> None:
             "url": visit.url("edit", intent=name),
             "missing": sum(count == 0 for count in row.values()),
             "total": sum(row.values()),
+            # With a prefix, by which `_ROW` tells them from the other columns.
             **{f"in {code}": count for code, count in row.items()},
         }
         for name, row in counts.items()

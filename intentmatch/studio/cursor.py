@@ -34,12 +34,14 @@ class Cursor(Generic[_Item]):
 
     def add(self, item: _Item, card: Element) -> None:
         """Add a card below the others."""
+        # A script can give it the focus, and the tab key does not stop at each card.
         card.props["tabindex"] = "-1"
         card.classes("st-cluster")
         self._cards.append((item, card))
 
     def step(self, by: int) -> None:
         """Move to another card, and give it the focus."""
+        # More cards are drawn before the end is the end.
         if self._place + by >= len(self._cards) and not self._more():
             by = 0
         self.go(min(max(self._place + by, 0), len(self._cards) - 1))

@@ -85,6 +85,7 @@ class Drawing(Element, component="assets/drawing.js"):
 
     def show(self, *nodes: Node) -> None:
         """Show these nodes, and no others."""
+        # NiceGUI would send equal nodes again.
         if nodes != self._shown:
             self._shown = nodes
             self.props["nodes"] = list(nodes)

@@ -48,6 +48,7 @@ class _EditPage:
         await self._list.show(self._held)
         await self._allow_undo()
         if file is not None and file in self._held.files:
+            # Before the editor is made, so that the browser fetches it with the page.
             preload(self._visit.root, ui.codemirror)
             await self._open_file(file, int(line) if line is not None and line.isdecimal() else None)
         elif intent is not None and intent in self._held.registry:

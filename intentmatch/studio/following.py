@@ -36,8 +36,11 @@ class _Watcher:
         """Look until nobody listens any more."""
         while self.listeners:
             digest = await asyncio.to_thread(self._digest)
+            # A copy, since pages come and go while one is drawn.
             for listener, shown in list(self.listeners.items()):
+                # The listener may have gone while another one was drawn.
                 if digest is not None and digest != shown and listener in self.listeners:
+                    # Before it is called: one that fails is not called again for the same files.
                     self.listeners[listener] = digest
                     try:
                         await listener()
@@ -108,6 +111,7 @@ def follow(visit: Visit, changed: _Listener, *, registry: bool = False) -> None:
 def _listeners(workspace: Workspace, bot: Bot) -> dict[Callable[[], Awaitable[None]], str | None]:
     """Return the listeners of a watcher that runs, or that runs once there is a listener."""
     watcher = _watchers.get(workspace)
+    # One without listeners is about to end.
     if watcher is None or not watcher.listeners:
         watcher = _watchers[workspace] = _Watcher(bot)
         background_tasks.create(watcher.run(), name="follow the files")

@@ -62,6 +62,7 @@ class GrowthView:
 
 def _options(curve: LearningCurve) -> dict[str, Any]:
     points = [[lines, round(100 * accuracy, 2)] for lines, accuracy in curve.points]
+    # From the ten below the lowest point: from 0, the curve would be a flat line.
     lowest = int(min(y for _, y in points) // 10 * 10)
     return {
         "animation": False,

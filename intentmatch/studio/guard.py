@@ -68,6 +68,7 @@ class Guard:
             await self._websocket(scope, receive, send)
             return
         path = _path(scope)
+        # Libraries and styles, which the sign-in page needs too; they hold nothing of a bot.
         if path.startswith(_OPEN_PATHS) and scope["method"] in ("GET", "HEAD"):
             await self._app(scope, receive, _cached(send))
             return
@@ -95,6 +96,7 @@ class Guard:
         if scope["method"] not in ("GET", "HEAD") and not _same_origin(request):
             await Response("This page was asked from another site.", 403)(scope, receive, send)
             return
+        # What a page fetches is no page, and one page fetches dozens of files.
         refusal = None if _path(scope).startswith(_NICEGUI) else self._refusal(session.visitor)
         if refusal is not None:
             await refusal(scope, receive, send)
@@ -124,11 +126,13 @@ class Guard:
         connection = HTTPConnection(scope)
         session = self._session(connection.cookies.get(COOKIE))
         if session is None or not _same_origin(connection):
+            # A WebSocket is refused after its request to connect.
             await receive()
             await send({"type": "websocket.close", "code": 1008})
             return
         scope[SCOPE_KEY] = Admission(self._host, session)
         socket = _Socket(send)
+        # Known to the session, so that its end closes them.
         session.sockets.add(socket)
         self._connected[socket] = session
         if self._checking is None or self._checking.done():
@@ -144,6 +148,7 @@ class Guard:
         while self._connected:
             await asyncio.sleep(_SECONDS_BETWEEN_CHECKS)
             self._sessions.end_old()
+            # A session once, however many sockets it has.
             for session in set(self._connected.values()):
                 try:
                     if self._is_valid(session):
@@ -166,6 +171,7 @@ class Guard:
             return _sign_in_page(request, target, "This form was sent by another site.", 403)
         body = bytearray()
         async for part in request.stream():
+            # Read in parts, so that a form of any size fills no memory.
             body += part
             if len(body) > _MOST_BYTES_OF_A_KEY:
                 return _sign_in_page(request, target, "This is no key.", 413)
@@ -298,6 +304,7 @@ def _with_policy(scope: Scope, send: Send, token: str | None) -> Send:
     async def sending(message: Message) -> None:
         nonlocal start
         if message["type"] == "http.response.start":
+            # Held back until the body is known, whose length changes with the nonces.
             start = message
             headers = MutableHeaders(scope=message)
             if token is not None:

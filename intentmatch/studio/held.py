@@ -63,6 +63,7 @@ def _held(workspace: Workspace) -> Held:
     files = workspace.files()
     digest = digest_of(files)
     kept = _newest.get(workspace)
+    # Two threads may read the same files at once: the result is the same, so that no lock is needed.
     if kept is not None and kept.digest == digest:
         return kept
     registry, problems = workspace.examine(dict(files))

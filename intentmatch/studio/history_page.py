@@ -100,6 +100,7 @@ class _HistoryPage:
         self._visit.announce(f"{revision.note} is open")
 
     def _turn(self) -> None:
+        # The field reports its own setting, too.
         if self._pages.value != self._page:
             self._page = int(self._pages.value or 1)
             self._draw()
@@ -110,6 +111,7 @@ class _HistoryPage:
         self._pages.set_visibility(pages > 1)
         shown = self._revisions[(self._page - 1) * PER_PAGE : self._page * PER_PAGE]
         self._aside.set_visibility(bool(shown))
+        # Without a version, the right side says so, and an empty list would stand beside it.
         self._split.classes(**{"remove" if shown else "add": "st-one"})
         self._rows.show(shown)
         self._buttons = {revision.id: self._buttons[revision.id] for revision in shown}
@@ -164,10 +166,12 @@ class _HistoryPage:
         self._visit.announce("The evaluation has begun.")
         done = False
         try:
+            # An evaluation takes the processor for up to a minute.
             self._visit.require("author")
             done = await asyncio.to_thread(_evaluated, self._visit, revision.id, again=again)
         except IntentMatchError as error:
             self._visit.tell(explained(error), "negative")
+        # The page may have been closed, or show another version.
         if not box.is_deleted:
             button.props(remove="loading")
             if done and self._chosen == revision.id:
@@ -208,6 +212,7 @@ class _HistoryPage:
 
 def _revisions(workspace: Workspace) -> list[Revision]:
     """Return the revisions, with that of a change which is being written. For a thread."""
+    # Files are written before their revision is kept.
     workspace.settle()
     return workspace.revisions(_MOST)
 
@@ -216,6 +221,7 @@ def _opened(workspace: Workspace, identity: str) -> tuple[Revision, list[Sentenc
     """Return a revision, and what it changed: in sentences, and by files. For a thread. Raises `UnknownNameError`."""
     revision, files = workspace.revision(identity)
     diffs = {one.name: one.diff for one in files}
+    # Against nothing, every line would be told as new.
     if not workspace.history.before(revision.id):
         return revision, [Sentence("The first version that is kept: all files as they were.")], diffs
     try:

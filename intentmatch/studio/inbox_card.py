@@ -98,6 +98,7 @@ def draw_group(visit: Visit, cluster: Cluster, decision: ClusterDecision | None,
 def _buttons(cluster: Cluster, handlers: Handlers, *, decided: bool) -> None:
     def act(text: str, icon: str, handler: Callable[[], object], style: str = "flat", label: str = "") -> None:
         async def run() -> None:
+            # The keys act on the current group: a click makes it that first.
             handlers.choose()
             done = handler()
             if asyncio.iscoroutine(done):

@@ -37,9 +37,11 @@ async def write(visit: Visit, decisions: Sequence[ClusterDecision], language: st
         visit.require("author")
         if added:
             edits, title = _edits(visit, added, language), f"Add {counted(len(answers), 'message')} of the inbox"
+            # The lines first: ignored messages lose their text, which cannot be taken back.
             written = await propose(visit, edits, title=title, note=adding_note(edits), answers=answers)
             if written is None:
                 return done
+            # Carried out from here on, whatever fails below: a second write would add the lines twice.
             done += added
             left += len(answers) if written.settled else 0
         if ignored:

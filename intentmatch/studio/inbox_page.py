@@ -82,6 +82,7 @@ class _InboxPage:
         self._clusters, self._drawn = found.clusters, 0
         self._cards.clear()
         self._cursor.clear()
+        # Decisions survive a new look, as long as their group is there.
         known = {cluster.number for cluster in found.clusters}
         self._decisions = {number: made for number, made in self._decisions.items() if number in known}
         if found.hashed:
@@ -173,6 +174,7 @@ class _InboxPage:
         self._draw_card(cluster)
         self._draw_dock()
         self._visit.announce(f"{cluster.name}: {says(action, intent)}")
+        # A decision by mouse may be about another group than the current one.
         self._cursor.choose(cluster.number)
         self._cursor.step(1)
 
@@ -189,6 +191,7 @@ class _InboxPage:
         for cluster in self._clusters:
             if cluster.proposal.accepted is not None and cluster.number not in self._decisions:
                 self._decisions[cluster.number] = ClusterDecision(cluster, *cluster.proposal.accepted)
+                # A group further down is not drawn yet.
                 if cluster.number in self._cards:
                     self._draw_card(cluster)
         self._draw_dock()
@@ -276,6 +279,7 @@ def _review(visit: Visit, inbox: Inbox) -> Review:
     try:
         messages = inbox.messages()
     except InputError:
+        # An inbox that is there and cannot be read is an error, and no empty one.
         if inbox.has_messages:
             raise
         messages = []  # nothing was missed yet

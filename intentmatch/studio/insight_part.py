@@ -55,6 +55,7 @@ class InsightPart(Generic[_T]):
 
     def refresh(self) -> None:
         """Ask again. What is shown stays until there is something else to show."""
+        # A newer look ends the one before it.
         self._turn += 1
         background_tasks.create(self._follow(self._turn), name="an insight of a page")
 
@@ -78,6 +79,7 @@ class InsightPart(Generic[_T]):
                     state = await asyncio.to_thread(self._ask)
                 except IntentMatchError as error:
                     state = Failed(error_in_words(error))
+                # Again, since the page may have changed while a thread worked.
                 if turn != self._turn or self._place.is_deleted:
                     return
                 if not isinstance(state, Working):
@@ -91,6 +93,7 @@ class InsightPart(Generic[_T]):
                             await self._show(state)
                     return
                 self.stale = self._shown is not None
+                # With a result on the page a bar that flashes up would only distract.
                 if bar is None and (self._shown is None or state.seconds > _SECONDS_BEFORE_PROGRESS):
                     self._mark(busy=True)
                     self._progress.clear()
@@ -101,6 +104,7 @@ class InsightPart(Generic[_T]):
                 if bar is not None and says is not None:
                     _progress(bar, says, state, f"{_OUTDATED} {self._waiting}" if self.stale else self._waiting)
             self._looked.set()
+            # Nobody sees the progress of a page that is not there yet.
             await self._client.connected()
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
 
@@ -121,6 +125,7 @@ class InsightPart(Generic[_T]):
 def _progress(bar: ui.linear_progress, says: TextElement, state: Working, waiting: str) -> None:
     step = state.step
     name = plainly(f"{waiting} {step.name}{f' · {step.detail}' if step.detail else ''}")
+    # A screen reader reads each text that is set, also an equal one.
     if says.text != name:
         says.set_text(name)
     if step.total:

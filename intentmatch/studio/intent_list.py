@@ -77,6 +77,7 @@ def by_meaning(matcher: Matcher, searched: str) -> list[FoundIntent]:
     vector = encode_all(matcher.encoder, [clean(searched)], "query")[0]
     cosines = np.asarray(matcher.artefact.vectors, dtype=np.float32) @ vector
     found: dict[str, FoundIntent] = {}
+    # Many of the nearest lines are of one intent.
     for row in np.argsort(-cosines)[: 20 * _MOST_NEAR]:
         intent = registry.intents[registry.owners[int(row)]].name
         found.setdefault(intent, FoundIntent(intent, registry.utterances[int(row)].text))
@@ -119,6 +120,7 @@ class IntentList:
             self._page = place // PER_PAGE + 1
         self._draw()
         script = "document.querySelector('.st-list-of-intents [aria-current]')?.scrollIntoView({block: 'nearest'})"
+        # Once the browser has drawn the marked row.
         self._visit.client.run_javascript(f"setTimeout(() => {script}, 50)")
 
     def _focus(self) -> None:
@@ -147,6 +149,7 @@ class IntentList:
         held = self._held
         if held is None:
             return
+        # What was found may have been renamed since.
         known = [one for one in self._found if one.intent in held.registry]
         pages = max(1, -(-len(known) // PER_PAGE))
         self._page = min(self._page, pages)
@@ -167,6 +170,7 @@ class IntentList:
         file = None
         for one in found:
             intent = held.registry[one.intent]
+            # By meaning, the order is not that of the files.
             if not self._meaning.value and (name := held.file_of(intent)) != file and name is not None:
                 file = name
                 rows.append(_FileRow(name))

@@ -68,6 +68,7 @@ def frame(visit: Visit, tabs: Sequence[Tab], title: str) -> Iterator[None]:
                 _sign_out(visit)
     main = tag("section", classes="st-main", aria_label=title)  # Quasar's page around it is the <main>
     ui.skip_link(target=main)
+    # A screen reader reads what changes in here, and only in regions that were there before.
     visit.live = tag("div", classes="st-hidden", role="status", aria_live="polite")
     for tab in tabs:
         visit.shortcut(f"g {tab.key}", f"Open {tab.title}", partial(visit.go, tab.path))
@@ -108,6 +109,7 @@ def _theme_button(visit: Visit, dark: ui.dark_mode) -> None:
 
 
 def _sign_out(visit: Visit) -> None:
+    # A form and not a link: a GET changes nothing, and other sites can link.
     with tag("form", method="post", action=f"{visit.root}/sign-out"):
         _icon_button("logout", f"Sign out {visit.author}").props("type=submit")
 
@@ -138,6 +140,7 @@ def _listen(visit: Visit) -> None:
                 return
 
     ui.on("studio_keys", pressed)
+    # After the screen, which has added its own.
     listed = "\n".join(shortcut.keys for shortcut in visit.shortcuts)
     tag("div", classes="st-hidden", aria_hidden="true", id="studio-keys", data_keys=listed)
 

@@ -85,6 +85,7 @@ class ManyMessages:
             table.add_slot(
                 f"body-cell-{name}", f'<q-td :props="props"><span dir="auto">{{{{ props.row.{name} }}}}</span></q-td>'
             )
+        # With this event the browser leaves sorting and paging to the server.
         table.on("request", self._page)
         return table
 
@@ -106,6 +107,7 @@ class ManyMessages:
         self._run.disable()
         try:
             rows: list[MessageRow] = []
+            # In parts, so that progress is seen and the bot answers others in between.
             for start in range(0, len(asked), _TOGETHER):
                 rows += await in_thread(_answers, self._visit.bot, asked[start : start + _TOGETHER], start + 1)
                 self._state.set_text(f"{len(rows):,} of {len(asked):,} messages")
@@ -157,6 +159,7 @@ class ManyMessages:
         ui.download.content(to_csv(self._shown), "answers.csv", "text/csv")
 
     async def _pin(self) -> None:
+        # By number: the browser sends rows back, and could send any text.
         picked = {row["number"] for row in self._table.selected}
         rows = [row for row in self._rows if row.number in picked][:_MOST_PINNED]
         if not rows:

@@ -136,6 +136,7 @@ class MapView:
         series.append(self._dots(self._clickable[-1], size + 4, {"color": PRIMARY}))
         for rows, colour, larger in ((self._taken, WARN, 5), (np.array(self._map.misplaced, np.int64), BAD, 8)):
             style = {"color": "transparent", "borderColor": colour, "borderWidth": 2, "opacity": 0.9}
+            # A click goes through the ring to the dot, which has the row.
             series.append({**self._dots(rows, size + larger, style), "silent": True})
         return [*series, self._names()]
 
@@ -180,6 +181,7 @@ class MapView:
         }
 
     def _middle(self, rows: NDArray[np.bool_]) -> list[float]:
+        # The median, which a few stray lines do not move.
         middle: list[float] = np.median(self._points[rows, :2], axis=0).tolist()
         return middle
 
@@ -199,6 +201,7 @@ class MapView:
 
     def _zoom(self, factor: float | None) -> None:
         middle, half = sum(self._window) / 2, (self._window[1] - self._window[0]) / 2
+        # At most 50 to either side is all of the map, and at least 2 of it can be told apart.
         half = 50.0 if factor is None else min(50.0, max(2.0, half * factor))
         middle = 50.0 if factor is None else min(100.0 - half, max(half, middle))
         self._window = middle - half, middle + half
@@ -219,6 +222,7 @@ class MapView:
         rows = misunderstood(self._map, cases)
 
         def mark(shown: NDArray[np.int64]) -> None:
+            # All or none are marked, so that their number tells what is drawn.
             if len(shown) != len(self._taken):
                 self._taken = shown
                 self._draw()

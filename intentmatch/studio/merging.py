@@ -67,6 +67,7 @@ def _kept_by_both(
     old: Sequence[str], ours: Sequence[str], other: Sequence[str]
 ) -> Iterator[tuple[_Span, _Span, _Span]]:
     """Yield the spans of lines that both sides kept, in all three texts; the last ones are empty, at the ends."""
+    # Without `autojunk`, which takes lines that a file has often, such as `utterances:`, for noise.
     mine = SequenceMatcher(None, old, ours, autojunk=False).get_matching_blocks()
     theirs = SequenceMatcher(None, old, other, autojunk=False).get_matching_blocks()
     first = second = 0
@@ -79,6 +80,7 @@ def _kept_by_both(
                 (a.b + start - a.a, a.b + end - a.a),
                 (b.b + start - b.a, b.b + end - b.a),
             )
+        # The block that ends first cannot meet any further one.
         if a.a + a.size < b.a + b.size:
             first += 1
         else:
@@ -88,4 +90,5 @@ def _kept_by_both(
 
 def _ended(lines: Sequence[str]) -> list[str]:
     """The lines, the last one with an end."""
+    # The mark of a conflict stands on a line of its own.
     return [line if line.endswith("\n") else f"{line}\n" for line in lines]

@@ -17,6 +17,7 @@ MOST_MESSAGES = 5000
 _OUT_OF_SCOPE = "out_of_scope"
 _TEXT_COLUMNS = ("text", "message", "utterance", "query")
 _INTENT_COLUMNS = ("intent", "label", "expected", "category")
+# Cells that begin so are formulas for a spreadsheet (OWASP, "CSV Injection").
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -105,6 +106,7 @@ def chosen(
         return verdict in ("", row.verdict) and _has(row, wanted)
 
     key = sort if sort in COLUMNS else "number"
+    # The number last, so that equal rows keep their order from page to page.
     return sorted(filter(fits, rows), key=lambda row: (getattr(row, key), row.number), reverse=descending)
 
 
@@ -129,6 +131,7 @@ def _cell(value: object) -> object:
 def _table(lines: str) -> list[Asked] | None:
     """Return the rows of a CSV; None if the first line is no header."""
     first = lines.partition("\n")[0]
+    # Spreadsheets of some countries part cells by semicolons.
     delimiter = max(",;\t", key=first.count)
     header = [name.strip().strip('"').casefold() for name in first.split(delimiter)]
     text = next((name for name in _TEXT_COLUMNS if name in header), None)
@@ -136,6 +139,7 @@ def _table(lines: str) -> list[Asked] | None:
         return None
     intent = next((name for name in _INTENT_COLUMNS if name in header), None)
     try:
+        # With our names, which are folded; the first row is skipped for that.
         table = csv.DictReader(io.StringIO(lines), fieldnames=header, delimiter=delimiter, strict=True)
         next(table)
         return [

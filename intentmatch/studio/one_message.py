@@ -67,6 +67,7 @@ class OneMessage:
         except IntentMatchError as error:
             self._say(node("p", explained(error), classes="st-problem", role="alert"))
             return
+        # Answers may arrive in another order than their messages.
         if asked == self._asked and not self._top.is_deleted:
             self._draw(*answer)
 
@@ -103,6 +104,7 @@ class OneMessage:
                 (self._target, names, result.intent),
                 (self._expected, [NO_INTENT, *names], result.intent or NO_INTENT),
             ):
+                # The list of intents is long, and sent only when it has changed.
                 if field.options != options:
                     field.set_options(options)
                 field.set_value(value)
@@ -206,6 +208,7 @@ class OneMessage:
     def _spoken(self) -> str | None:
         """The language of the message, if the registry has it."""
         result = self._result
+        # A guess of another language would begin a new list in the file.
         held = {utterance.language for utterance in self._visit.bot.matcher.registry.utterances}
         return result.language if result is not None and result.language in held else None
 
@@ -229,6 +232,7 @@ def _answer(bot: Bot, text: str, language: str | None) -> tuple[MatchResult, tup
         start = time.perf_counter()
         result = snapshot.match(text, language=language)
         milliseconds = (time.perf_counter() - start) * 1000
+        # After the time is taken: users never wait for this.
         found = snapshot.word_matches(result)
         return result, found, result.explain(found), milliseconds
 

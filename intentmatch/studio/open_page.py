@@ -19,6 +19,7 @@ class OpenPage:
         self._answer = client.handle_event
         setattr(client, "handle_event", self._asked)  # noqa: B010 - NiceGUI has no place for it
         setattr(client, "handle_log_message", _ignored)  # noqa: B010
+        # In a task: NiceGUI is in the middle of making the page.
         if session.ended:
             background_tasks.create(self._close_soon(), name="close a page")
             return
@@ -35,6 +36,7 @@ class OpenPage:
         self._session.pages.discard(self)
         if self._client.is_deleted:
             return
+        # A copy, since each one that goes is taken off the list.
         for sid, _ in list(core.sio.manager.get_participants("/", self._client.id)):
             background_tasks.create(core.sio.disconnect(sid), name="close the socket of a page")
         self._client.delete()

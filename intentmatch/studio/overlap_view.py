@@ -38,6 +38,7 @@ class OverlapView:
         self._show_more()
         asked = ui.context.client.request.query_params
         names = {asked.get("first"), asked.get("second")}
+        # In either order, as a finding may name them.
         wanted = next((number for number, pair in enumerate(found) if {pair.first, pair.second} == names), None)
         self._open(wanted or 0)
         if wanted is not None:
@@ -65,6 +66,7 @@ class OverlapView:
         bring_into_view(self._detail)
 
     def _open(self, number: int) -> None:
+        # The pair that the address names may be far down the list.
         while number >= len(self._buttons):
             self._show_more()
         for place_of, button in enumerate(self._buttons):

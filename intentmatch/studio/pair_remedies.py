@@ -41,6 +41,7 @@ async def _which(visit: Visit, first: str, second: str) -> str | None:
             "examples and tests of the other, whose response, slots and options go. You see the effect before saving.",
         )
         with tag("div", classes="st-row st-end"):
+            # The focus is here, so that Enter merges nothing.
             ui.button("Cancel", on_click=lambda: dialog.submit(None)).props("flat autofocus")
             for name in (first, second):
                 ui.button(f"Keep {name}", on_click=lambda name=name: dialog.submit(name)).props("outline no-caps")

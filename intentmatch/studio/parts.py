@@ -35,6 +35,7 @@ def tag(name: str, text: str = "", classes: str = "", **attributes: str) -> Text
     element = TextElement(tag=name, text=text)
     element.classes(classes)
     for key, value in attributes.items():
+        # Set one by one: `props` would parse a text for names and quotes.
         element.props[key.rstrip("_").replace("_", "-")] = value
     return element
 
@@ -113,6 +114,7 @@ def set_current(element: Element, *, current: bool) -> None:
 def bring_into_view(element: Element) -> None:
     """Scroll to what a choice has opened where it lies below the list, as on phones."""
     element.client.run_javascript(
+        # Once the browser has drawn what was opened.
         f"setTimeout(() => window.matchMedia('(max-width: {NARROW}px)').matches && "
         f"getHtmlElement({element.id})?.scrollIntoView({{block: 'start'}}), 50)"
     )
@@ -138,6 +140,7 @@ async def in_thread(
         return await asyncio.to_thread(work, *args, **kwargs)
     finally:
         if client.is_deleted:
+            # Otherwise the task would go on to draw on a page that is gone.
             raise asyncio.CancelledError
 
 

@@ -20,6 +20,7 @@ def file_name(visit: Visit, location: Location) -> str | None:
     except IntentMatchError:
         return None
     name = os.path.relpath(location.path, base).replace(os.sep, "/")
+    # An included file elsewhere is no file that the studio edits.
     return None if name.startswith("../") else name
 
 

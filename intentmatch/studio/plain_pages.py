@@ -30,10 +30,12 @@ button { margin-top: 16px; font-weight: 600; border: 0; background: var(--primar
 
 def plain_page(title: str, content: str, status: int = 200) -> HTMLResponse:
     """Return a page whose `content` is HTML of ours."""
+    # The only style that this page may have: nothing in it can add another.
     nonce = secrets.token_urlsafe(16)
     page = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        # An empty icon, since browsers would ask for one that needs a session.
         f'<title>{title} · intentmatch</title><link rel="icon" href="data:,">'
         f'<style nonce="{nonce}">{_STYLE}</style></head>'
         f"<body><main><h1>intentmatch studio</h1>{content}</main></body></html>\n"

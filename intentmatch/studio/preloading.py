@@ -41,6 +41,7 @@ def scripts(element: type[Element]) -> tuple[str, ...]:
         return ()
     base = f"/_nicegui/{__version__}"
     found = [f"{base}/components/{component.key}"]
+    # NiceGUI keeps the library of an element in the folder of its component.
     for key, library in dependencies.esm_modules.items():
         if library.path.parent == component.path.parent:
             found += [f"{base}/esm/{key}/{name}" for name in _modules(library.path)]

@@ -110,6 +110,7 @@ class _Proposal:
         self._plan: Plan
         self._closed = threading.Event()
         self._step: Step | None = None
+        # In the page and not in the element of the caller, which may be drawn anew while the dialog is open.
         with visit.client, ui.dialog().props("persistent") as self._dialog, ui.card().classes("st-dialog st-proposal"):
             tag("h2", title, "st-h2")
             self._conflict = tag("p", "", "st-problem", role="alert")
@@ -134,6 +135,7 @@ class _Proposal:
             try:
                 written = await self._dialog
             finally:
+                # Ends the thread that plans or compares.
                 self._closed.set()
                 filling.cancel()
         if not self._dialog.is_deleted:

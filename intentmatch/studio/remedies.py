@@ -46,6 +46,7 @@ def remedies(visit: Visit, line: Utterance, intent: str, to: str | None) -> None
             ui.button("Add one like it", icon="add", on_click=add).props("outline no-caps dense").classes("st-action")
         )
         more.props["aria-label"] = f"Add a line like “{line.text}” to {intent}"
+        # Removing a template would take its other sentences along.
         if line.template is None:
             button(
                 "Remove", "delete", [RemoveUtterance(line.text, intent, line.language)], f"Remove a line of {intent}"

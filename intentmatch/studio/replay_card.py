@@ -50,6 +50,7 @@ class ReplayCard:
         """Replay in a thread; the page stays usable meanwhile."""
         self._cancelled, self._step = False, None
         self._working(True)
+        # In the card, so that it ends with the card.
         with self._box:
             ticking = ui.timer(_SECONDS_BETWEEN_LOOKS, self._show_step)
         says = ""
@@ -64,6 +65,7 @@ class ReplayCard:
         else:
             if found is None:
                 says = "Cancelled."
+        # Another version may have been opened meanwhile.
         if self._box.is_deleted:
             return
         ticking.delete()

@@ -59,6 +59,7 @@ class _ReviewPage:
 
     async def _draw(self) -> None:
         inbox = self._visit.bot.inbox
+        # Read anew for each question: others may judge the same sample.
         self._questions = None if inbox is None else await in_thread(_read, inbox)
         if self._place.is_deleted:
             return
@@ -129,6 +130,7 @@ class _ReviewPage:
         asked = self._asked
         if asked is None:
             return
+        # A question is neither right nor wrong.
         if asked.verdict == "ambiguous":
             self._visit.tell("The bot asked: say which intent the message means.")
             return

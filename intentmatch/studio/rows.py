@@ -25,6 +25,7 @@ class Rows(Generic[_Row]):
     def show(self, rows: Iterable[_Row]) -> None:
         """Show these rows in this order, and no others. Of equal rows, only the first is shown."""
         wanted = dict.fromkeys(rows)
+        # First, so that the places of the rest are those of the list.
         for gone in [row for row in self._elements if row not in wanted]:
             self._elements.pop(gone).delete()
         children = self._parent.default_slot.children
@@ -32,6 +33,7 @@ class Rows(Generic[_Row]):
             if row not in self._elements:
                 with self._parent:
                     self._elements[row] = self._build(row)
+            # A move that changes nothing would be sent all the same.
             if children[place] is not (element := self._elements[row]):
                 element.move(self._parent, place)
 

@@ -56,6 +56,7 @@ async def show(visit: Visit) -> None:
     def choose() -> None:
         nonlocal shown
         address = visit.url("see", view=str(tabs.value))
+        # In place of the entry: the back button leaves the screen and does not go through its tabs.
         ui.run_javascript(f"history.replaceState(history.state, '', {address!r})")
         shown = draw()
 

@@ -69,6 +69,7 @@ def sentences(before: Registry | None, after: Registry | None, diffs: Mapping[st
 
     `diffs` are the unified diffs of the files that change, by their names.
     """
+    # An invalid state has no meaning that could be told.
     told = [] if before is None or after is None else list(_between(before, after))
     if told or not diffs:
         return told
@@ -79,6 +80,7 @@ def sentences(before: Registry | None, after: Registry | None, diffs: Mapping[st
 def _between(before: Registry, after: Registry) -> Iterator[Sentence]:
     old, new = map(_by_intent, _only_in(_lines_of(before, after), _lines_of(after, before)))
     successors = _renamed(before, after)
+    # First, since it takes out the lines of intents that come and go, which are told with them.
     yield from _of_intents(before, after, old, new, successors)
     yield from _of_lines(_flat(old), _flat(new))
     gone, come = _only_in([_expected(test, successors) for test in before.tests], map(_expected, after.tests))
@@ -135,6 +137,7 @@ def _of_lines(old: Sequence[_Line], new: Sequence[_Line]) -> Iterator[Sentence]:
         yield Sentence(f"Move {_named(line, 1)} {move}", new=(line.text,))
     added = [line for lines in came.values() for line in lines]
     by_place = [_grouped(lines, lambda line: line.place) for lines in (removed, added)]
+    # One line for one in the same place was reworded; of several, nobody can say which became which.
     reworded = [place for place, lines in by_place[0].items() if len(lines) == len(by_place[1].get(place, ())) == 1]
     for place in reworded:
         (was,), (now,) = (lines[place] for lines in by_place)
@@ -155,6 +158,7 @@ def _changed(what: str, before: Sequence[str], after: Sequence[str]) -> Iterator
 
 def _renamed(before: Registry, after: Registry) -> dict[str, str]:
     """Return the new names of intents that keep all their lines."""
+    # By all lines, without the name in front.
     begun = {tuple(line[1:] for line in _own(one)): one.name for one in after if one.name not in before}
     ended = ((one.name, begun.get(tuple(line[1:] for line in _own(one)))) for one in before if one.name not in after)
     return {was: name for was, name in ended if name is not None}

@@ -52,6 +52,7 @@ class Session:
 
     def check(self) -> None:
         """Close the pages that the visitor may not see any more."""
+        # A copy, since a page that is closed takes itself off.
         for page in tuple(self.pages):
             page.check()
 
@@ -119,6 +120,7 @@ class Sessions:
         if key is None or counts[key] < self._most_of_a_key:
             if len(self._sessions) < self._most:
                 return
+            # Whoever signs in often pays for it, and not the others.
             key = counts.most_common(1)[0][0]
         found = (digest for digest, session in self._sessions.items() if session.visitor.key == key)
         self._end(min(found, key=lambda digest: self._sessions[digest].used))

@@ -27,6 +27,7 @@ def turn_on(visit: Visit, values: Mapping[str, Setting], title: str, done: Calla
         try:
             names = await in_thread(lambda: sorted(visit.bot.workspace.files()))
             places = visit.bot.matcher.registry.setting_locations
+            # Beside the settings that are there: a setting may stand in one file only.
             file = Path(next(iter(places.values())).path) if places else visit.bot.workspace.place(names[0])
         except (IntentMatchError, IndexError) as error:
             visit.tell(public_text(error), "negative")

@@ -169,6 +169,7 @@ class TargetView:
     async def _move(self) -> None:
         """Work out the newest value; those in between are left out."""
         self._label.set_text(f"Precision wanted: {self._percent:.1f}%")
+        # Each value takes longer than a drag from one to the next.
         if self._busy:
             self._again = True
             return

@@ -18,6 +18,7 @@ async def show(visit: Visit) -> None:
     with ui.tabs().props("align=left dense no-caps inline-label").classes("st-tabs") as tabs:
         one, many, talk = ui.tab("One message"), ui.tab("Many messages"), ui.tab("Conversation")
     message = ui.context.client.request.query_params.get("message", "")[:10_000]
+    # With `keep-alive`, what was typed in a pane is there when the visitor comes back to it.
     with ui.tab_panels(tabs, value=one).props("keep-alive").classes("st-panels"):
         with ui.tab_panel(one):
             pane = OneMessage(visit, message)

@@ -79,6 +79,7 @@ class Visit:
 
     def show_address(self, screen: str, **query: str) -> None:
         """Show the address of what is open in the address bar, without opening it."""
+        # Not opened: the page has what it shows, and a reload or a bookmark finds it again.
         self.client.run_javascript(f"history.replaceState({{}}, '', {json.dumps(self.url(screen, **query))})")
 
     def announce(self, text: str) -> None:

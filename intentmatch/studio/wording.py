@@ -52,9 +52,11 @@ def error_in_words(error: Exception) -> str:
 def _reworded(text: str, plain: Mapping[str, str]) -> str:
     def reword(found: re.Match[str]) -> str:
         new = plain[found[0].lower()]
+        # A word that begins a sentence keeps its capital.
         return new if found[0][0].islower() else new[0].upper() + new[1:]
 
     pattern = re.compile(rf"\b(?:{'|'.join(plain)})(?=s?\b)", re.IGNORECASE)
+    # `split` yields what is between quotes at the odd places.
     parts = _KEPT.split(text)
     return "".join(part if place % 2 else pattern.sub(reword, part) for place, part in enumerate(parts))
 

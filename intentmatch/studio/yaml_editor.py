@@ -79,6 +79,7 @@ class YamlEditor:
         """Scroll to a line and mark it."""
         if 1 <= line <= self._text.count("\n") + 1:
             self._editor.decorations = [{"kind": "line", "line": line, "class": "st-line-here"}]
+            # Before that, the editor is not there to scroll.
             await ui.context.client.connected()
             self._editor.reveal_line(line)
 
@@ -87,6 +88,7 @@ class YamlEditor:
         name, text = self.name, self._text
         _, found = await in_thread(self._visit.bot.workspace.examine, {name: text.encode()})
         path = str(self._visit.bot.workspace.place(name))
+        # Problems of an older text would stand at wrong lines.
         if not self._editor.is_deleted and text == self._text:
             self._show([problem for problem in found if problem.location.path == path])
 
@@ -126,6 +128,7 @@ class YamlEditor:
         as with any change of the browser. Until then a save merges with the files. Returns False if the browser does
         not answer. Raises what `wanted` raises.
         """
+        # One after the other: each is made for the text that the one before has left.
         async with self._replacing:
             for _ in range(_MOST_TRIES):
                 mine = self._text
@@ -153,6 +156,7 @@ class YamlEditor:
         typed = self._typed
         self._state.set_text("not saved" if self.dirty else "")
         await asyncio.sleep(SECONDS_BEFORE_A_CHECK)
+        # Only after a pause in the typing.
         if typed == self._typed and not self._editor.is_deleted:
             await self.check()
 
@@ -207,6 +211,7 @@ class YamlEditor:
         )
         if written is not None:
             place = self._visit.bot.workspace.place(self.name).absolute()
+            # What was written, which may be a merge with what others had saved.
             texts = [one.new for one in written.changes.files if one.path.absolute() == place and one.new is not None]
             planned, text = self._planned, _in_lines(texts[0] if texts else self._planned)
             await self._replace(lambda mine: merge(planned, mine, text).text, base=text)
@@ -219,6 +224,7 @@ class YamlEditor:
         merged = merge(self._base, self._planned, _text(files, self.name) if there else self._base)
         if merged.conflicts:
             raise ConflictError("somebody else has changed the same lines: both versions are in the editor now")
+        # The editor knows line feeds alone; the file keeps the ends that it has.
         windows = there and b"\r\n" in files[self.name]
         text = merged.text.replace("\n", "\r\n") if windows else merged.text
         return [ReplaceFile(self._visit.bot.workspace.place(self.name), text)]

@@ -216,6 +216,14 @@ def test_form_responses_become_slot_questions(tmp_path: Path) -> None:
     ]
 
 
+def test_question_belongs_to_slot_with_longest_name(tmp_path: Path) -> None:
+    domain = "responses:\n  utter_ask_departure_city: [{text: From?}]\n  utter_ask_city: [{text: To?}]\n"
+    nlu = "nlu:\n- intent: go\n  examples: |\n    - to [Rome](city) from [Bonn](departure_city)\n"
+    slots = read(tmp_path, {"nlu.yml": nlu, "domain.yml": domain}).registry.slots
+
+    assert {slot.name: slot.questions[""] for slot in slots} == {"city": "To?", "departure_city": "From?"}
+
+
 def test_export_skips_and_reports_ambiguous_text(tmp_path: Path) -> None:
     slots = tuple(Slot(n, "list", (SlotValue("NYC", (Utterance(f"{n} york"),)),)) for n in ("new", "old"))
     registry = Registry((Intent("a", (Utterance("see [x](y)"), Utterance("fine"))),), slots=slots)

@@ -140,9 +140,11 @@ class RasaBot:
         if not action.startswith(_ASK):
             return None
         asked = action.removeprefix(_ASK)
-        for name in (*self.draft.slots, *self.draft.types):
-            if asked == name or asked.endswith(f"_{name}"):
-                slot = self.draft.slot(name, self._responses[action][0][1])
-                slot.like = slot.like or self.draft.types.get(name)
-                return slot
-        return None
+        names = (*self.draft.slots, *self.draft.types)
+        # The longest, because `utter_ask_departure_city` also ends with the name of a slot `city`.
+        name = max((name for name in names if f"_{asked}".endswith(f"_{name}")), key=len, default=None)
+        if name is None:
+            return None
+        slot = self.draft.slot(name, self._responses[action][0][1])
+        slot.like = slot.like or self.draft.types.get(name)
+        return slot

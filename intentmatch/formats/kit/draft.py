@@ -66,6 +66,7 @@ class IntentDraft:
         """Add a response in a language, or a variant of it. Repetitions are skipped."""
         code = self._draft.language(language, place) or ""
         more = self.more_responses.get(code, ())
+        self._draft.answering.setdefault(text, self)
         if self.responses.setdefault(code, text) != text and text not in more:
             self.more_responses[code] = (*more, text)
 
@@ -95,6 +96,8 @@ class Draft:
         """Table columns that the user named: `text`, `intent`, `language` or `response` to a name or number."""
         self.settings: dict[str, Any] = {}
         self.intents: dict[str, IntentDraft] = {}
+        self.answering: dict[str, IntentDraft] = {}
+        """Response to the first intent that answers with it."""
         self.slots: dict[str, SlotDraft] = {}
         self._slot_names: dict[str, str] = {}
         self.types: dict[str, SlotDraft] = {}

@@ -203,9 +203,8 @@ def _column_positions(first: TableRow, draft: Draft) -> dict[str, int]:
 
 def _intent_of(response: str, question: str, place: Location, draft: Draft) -> IntentDraft:
     """Return the intent with this response, or a new one that is named after its first question."""
-    for intent in draft.intents.values():
-        if response in intent.responses.values():
-            return intent
+    if response in draft.answering:
+        return draft.answering[response]
     name = name_of(question)
     while name in draft.intents:
         name += "_"

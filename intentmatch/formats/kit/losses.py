@@ -184,7 +184,7 @@ def _kind_feature(slot: Slot) -> Feature:
 
 
 def _definition(slot: Slot) -> Any:
-    """Return the kind, values and patterns of a slot without_unsupported locations, for comparison."""
+    """Return the kind, values and patterns of a slot without locations, for comparison."""
     values = [(value.value, [(line.text, line.language) for line in value.synonyms]) for value in slot.values]
     return slot.kind, values, slot.patterns
 

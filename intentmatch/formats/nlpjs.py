@@ -45,6 +45,7 @@ _KINDS: Mapping[SlotKind, str] = {
 }
 """Kinds of slots with the names of NLP.js."""
 _READ = frozenset({"id", "intent", "utterances", "tests", "answers", "slotFilling", "actions"})
+# Alternatives multiply: ten of four words each in one line are a million sentences.
 _MAX_TESTS = 64
 _SAYS: frozenset[Feature] = frozenset(
     {"languages", "blanks", "responses", "variants", "lists", "synonyms", "patterns", "kinds", "required", "questions"}
@@ -231,6 +232,7 @@ class _Writer:
         self._problems = problems
         self._slots = all_slots(registry)
         codes = [line.language or "" for line in registry.utterances]
+        # A language in which the bot only answers or asks needs a corpus too, or its texts would be lost.
         codes += [code for intent in registry for code in intent.responses if code]
         codes += [code for intent in registry for slot in intent.slots for code in slot.questions if code]
         self.codes = list(dict.fromkeys(codes)) or [""]
@@ -253,6 +255,7 @@ class _Writer:
                 "answers": self._texts_in(code, intent.all_responses),
                 "slotFilling": self._fillings(code, intent),
             }
+            # An intent without a line is in one corpus only: in none, the import of the files would lose it.
             if lines or entry["answers"] or (code == self.codes[0] and not intent.utterances):
                 entries.append({key: value for key, value in entry.items() if value or key == "utterances"})
         head = {"name": "Corpus", **({"locale": code} if code else {})}
@@ -300,8 +303,10 @@ class _Writer:
 
 def _entity(slot: Slot, code: str) -> Any:
     if slot.kind == "list":
+        # NLP.js finds only the texts of an option, and its name is not one of them.
         return {"options": {value.value: [value.value, *synonyms_in(value, code)] for value in slot.values}}
     if slot.kind == "pattern":
+        # NLP.js cuts the pattern out from between slashes, and without them would lose its first letter.
         patterns = [
             f"/{body}/{'g' if case_sensitive else 'gi'}" for body, case_sensitive in map(split_case_flag, slot.patterns)
         ]

@@ -30,6 +30,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 # Signs of hassil that are plain text in Padatious. A slot may have two pairs of braces.
 _TEXT = re.compile(r"[;<>@\\]")
 _DOUBLE = re.compile(r"\{\{([^{}]*)\}\}")
+# The choices of a line of values multiply: ten of two words each are a thousand values.
 _MAX_VALUES = 64
 _SAYS: frozenset[Feature] = frozenset({"languages", "templates", "blanks", "lists"})
 
@@ -39,6 +40,7 @@ def _recognise(file: File) -> Sure:
 
 
 def _read(files: Sequence[File], draft: Draft) -> None:
+    # Value lists first, so that a type is located where its values are and not where an intent uses it.
     for file in sorted(files, key=lambda file: file.suffix):
         name, language = PurePosixPath(file.name).stem, _language(file)
         for template, place in _templates(file, draft):

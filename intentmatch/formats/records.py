@@ -40,6 +40,7 @@ def recognise_lines(file: File) -> Sure:
 def read_lines(files: Sequence[File], draft: Draft) -> None:
     """Read one record per line."""
     for file in files:
+        # Not `splitlines`: a string of JSON may contain U+2028, which would end the line within it.
         for number, line in enumerate(file.text.split("\n"), 1):
             if not line.strip():
                 continue

@@ -78,6 +78,7 @@ def _read_route(route: Value, general: Value, draft: Draft) -> None:
 def _write(registry: Registry, problems: list[Problem]) -> Files:
     message = f"the router is written with the encoder {_ENCODER['name']}"
     problems.append(Problem(NOWHERE, "info", "encoder", message, "name another encoder under `encoder:`"))
+    # The library compares similarities, and a threshold in per cent is one of intentmatch's confidence.
     problems += [
         loss(intent.location, f"the threshold {intent.threshold} of {intent.name!r} on the confidence")
         for intent in registry

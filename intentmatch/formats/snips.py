@@ -44,6 +44,7 @@ def _recognise(file: File) -> Sure:
     if not (root["intents"].is_mapping and root["entities"].is_mapping):
         return Sure.NO
     lines = (line for _, intent in root["intents"].entries() for line in intent["utterances"].items())
+    # Without an utterance, only the names of two mappings speak for Snips.
     return Sure.CERTAIN if "data" in next(lines, root).keys else Sure.POSSIBLE
 
 
@@ -95,6 +96,7 @@ class _Reader:
         end = 0
         for mark in _MARK.finditer(text):
             if mark["entity"]:
+                # Later marks of the slot may leave its entity out.
                 entities.setdefault(mark["slot"], mark["entity"])
             slot = self._slot(mark["slot"], mark["entity"] or entities.get(mark["slot"]) or mark["slot"], place)
             pieces.append((text[end : mark.start()], slot, mark["text"] or ""))

@@ -102,6 +102,7 @@ class _Reducer:
     def __init__(self, registry: Registry, says: Collection[Feature]) -> None:
         self._registry = registry
         self._says = says
+        # What all lines of an intent lose is found once for each of them.
         self.problems: set[Problem] = set()
         slots = (*registry.slots, *(slot for intent in registry for slot in intent.slots))
         self._unsupported = {slot.name for slot in slots if _kind_feature(slot) not in says}

@@ -44,6 +44,7 @@ def with_one_owner(registry: Registry) -> tuple[Registry, dict[tuple[str, Uttera
             else:
                 left_out[intent.name, line] = owner.name
         reduced = replace(intent, utterances=tuple(lines))
+        # An intent that had no line has lost none.
         if lines or not intent.utterances:
             kept[intent.name] = without_unmentioned_slots(reduced, intent, registry.rules)
     tests = tuple(case for case in registry.tests if _names(case) <= {*kept})

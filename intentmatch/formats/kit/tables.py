@@ -206,6 +206,7 @@ def _intent_of(response: str, question: str, place: Location, draft: Draft) -> I
     if response in draft.answering:
         return draft.answering[response]
     name = name_of(question)
+    # Questions that begin alike get the same name.
     while name in draft.intents:
         name += "_"
     intent = draft.intent(name, place)

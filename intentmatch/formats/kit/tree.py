@@ -13,6 +13,7 @@ from intentmatch.core.errors import Location, Problem
 from intentmatch.registry.reading import nodes
 
 YAML_SUFFIXES = (".yaml", ".yml")
+# The parser calls itself for each level, and a file of brackets would end it with a RecursionError.
 MAX_DEPTH = 100
 
 Note = Callable[[Location, str, str, str], None]
@@ -190,6 +191,7 @@ class _Json:
         self._text = text
         self._place = place
         self._line = line
+        # Each node has a location; counting the lines before each would take quadratic time.
         self._breaks = [match.end() for match in re.finditer("\n", text)]
 
     def whole(self) -> nodes.Node:

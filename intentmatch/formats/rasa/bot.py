@@ -80,6 +80,7 @@ class RasaBot:
             return
         try:
             lines = found.text.splitlines()
+        # A file of values that cannot be read is no reason to refuse the whole bot.
         except RegistryError as error:
             self.draft.warn(error.problems[0].location, error.problems[0].rule, error.problems[0].message)
             return

@@ -17,6 +17,7 @@ _PAYLOAD = "/"
 class Tests:
     """Collects tests, and adds them to a draft when all intents are known."""
 
+    # A module of tests that imports a class of this name would have it collected by pytest.
     __test__ = False
 
     def __init__(self, draft: Draft) -> None:

@@ -102,6 +102,7 @@ def read_markdown(file: File, bot: RasaBot) -> None:
             bot.say(name, item["text"], Location(file.place, number, item.start("text") + 1))
         elif item is not None:
             values.append(item["text"])
+        # In Markdown, a lookup table may be the path of a file, without a dash.
         elif line.strip() and kind == "lookup":
             bot.lookup_file(name, line.strip(), file, here)
         elif line.strip() and kind:

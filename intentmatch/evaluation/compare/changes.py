@@ -5,6 +5,7 @@ Pure functions of two registries and of the outcomes on both sides.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -247,15 +248,17 @@ def _renamed(old: Registry, new: Registry) -> dict[str, str]:
     """Map old to new names of intents that share most of their utterances, each name at most once."""
     removed = [intent for intent in old if intent.name not in new]
     added = [intent for intent in new if intent.name not in old]
+    lines = {intent.name: set(map(fold, _texts(intent))) for intent in (*removed, *added)}
     pairs = []
-    for was in removed:
-        for now in added:
-            ours, theirs = (set(map(fold, _texts(intent))) for intent in (was, now))
-            pairs.append((len(ours & theirs) / max(1, len(ours | theirs)), was.name, now.name))
+    for was, now in itertools.product(removed, added):
+        ours, theirs = lines[was.name], lines[now.name]
+        shared = len(ours & theirs) / max(1, len(ours | theirs))
+        if shared >= _SAME_INTENT:
+            pairs.append((-shared, was.name, now.name))
     found: dict[str, str] = {}
     # The most alike first, so that a split intent is renamed to its larger part.
-    for shared, name, now_name in sorted(pairs, key=lambda pair: (-pair[0], pair[1:])):
-        if shared >= _SAME_INTENT and name not in found and now_name not in found.values():
+    for _, name, now_name in sorted(pairs):
+        if name not in found and now_name not in found.values():
             found[name] = now_name
     return found
 

@@ -72,7 +72,7 @@ def _count(suite: ET.Element) -> None:
 
 def _case(suite: ET.Element, outcome: Outcome) -> None:
     place = outcome.case.location
-    where = {"file": place.path, "line": str(place.line)} if place else {}
+    where = {"file": _text(place.path), "line": str(place.line)} if place else {}
     name = _text(outcome.case.text)
     case = ET.SubElement(suite, "testcase", {"classname": _text(expected_name(outcome.case)), "name": name, **where})
     if not outcome.right:

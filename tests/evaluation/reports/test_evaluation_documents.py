@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
@@ -10,6 +11,7 @@ import pytest
 from answers import outcome
 
 from intentmatch import Matcher
+from intentmatch.core.errors import Location
 from intentmatch.core.types import Case
 from intentmatch.evaluation import Report, ReportPart, evaluate
 from intentmatch.evaluation.gate import Check
@@ -140,6 +142,15 @@ def test_junit_failure_has_location_and_reason():
     assert case.find("failure").get("message") == (
         "expected a, got b (score 0.50), nearest “the nearest” at shop.yaml:3"
     )
+
+
+def test_junit_names_files_in_characters_of_xml():
+    case = replace(outcome("a", "a").case, location=Location("te\x01st\udcff.yaml", 7, 1))
+    part = ReportPart("tests", (replace(outcome("a", "a"), case=case),))
+
+    written = to_junit(Report((part,))).encode()
+
+    assert ET.fromstring(written).find("testsuite/testcase").get("file") == "te\ufffdst\ufffd.yaml"
 
 
 def test_junit_without_checks_has_no_gate_suite(report: Report):

@@ -19,6 +19,7 @@ from intentmatch.text.normalize import base_language
 Half = Literal["development", "kept", "all"]
 """Which messages: those that choices may be made on, those kept aside for measuring, or both."""
 
+# The list has two messages of each kind in turn, so that each half has all kinds.
 _EVERY_SECOND: Mapping[Half, slice] = {"development": slice(0, None, 2), "kept": slice(1, None, 2), "all": slice(None)}
 
 

@@ -72,6 +72,7 @@ def erase_from_log(path: str | os.PathLike[str], erasure: Erasure) -> int:
     """
     file = Path(path)
     try:
+        # As bytes, so that lines in another encoding stay as they are.
         lines = file.read_bytes().split(b"\n")
         kept = [line for line in lines if not erasure.quoted_in_json(line.decode("utf-8", "replace"))]
         if len(kept) < len(lines):

@@ -113,6 +113,7 @@ def measure(
     def weighed(some: Sequence[Outcome], flags: Sequence[bool]) -> float | None:
         return _weighed_share(some, flags, weight)
 
+    # An intent that no case expects can only be answered wrongly, and would count as 0.
     f1s = [row.f1 for row in intent_rows(outcomes) if row.f1 is not None and row.cases]
     return Numbers(
         cases=len(outcomes),

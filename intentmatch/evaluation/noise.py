@@ -36,6 +36,7 @@ _SYLLABLES: Mapping[str, tuple[Sequence[str], Sequence[str], Sequence[str]]] = {
     "Cyrillic": ([*"бвгджзклмнпрстфхцчш", "ст", "тр", "пл"], [*"аеиоуыюя"], ["", "", *"нрслмтк"]),
     "Greek": ([*"βγδζθκλμνπρστφχψ", "στ", "τρ"], [*"αεηιου", "ου"], ["", "", *"νρσς"]),
 }
+# QWERTY, the rows in which QWERTZ and AZERTY differ from it, and Russian and Arabic keyboards.
 _ROWS = (
     "qwertyuiop",
     "asdfghjkl",

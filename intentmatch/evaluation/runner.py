@@ -173,6 +173,7 @@ class Runner:
     ) -> list[Outcome]:
         """Return the outcomes of a batch; cases of one context are matched together."""
         places: dict[_Context, list[int]] = {}
+        # A call of the matcher has one context for all of its messages.
         for place, context in enumerate(contexts):
             places.setdefault(context, []).append(place)
         found: dict[int, Outcome] = {}

@@ -276,6 +276,7 @@ class _Maker:
             if of_loser.template is None:
                 return Mend(f"Remove it from {owner}", (RemoveUtterance(of_loser.text, owner, of_loser.language),))
         if problem.rule == "other-language" and line.language is not None:
+            # A problem has no field for a language; its hint quotes the code.
             code = problem.hint.split("`")[1]
             add = AddUtterance(name, line.text, code)
             return Mend(f"Move it to the lines in {code}", (RemoveUtterance(line.text, name, line.language), add))

@@ -216,6 +216,7 @@ def _mistakes(part: RobustnessPart) -> str:
         written = (trial.written for trial in wrong)
         rows = [
             [o.case.text, text, place(o.case.location), o.answer, _confidence(o)]
+            # Only the first of the wrong trials are shown, and `written` goes on after them.
             for o, text in zip(shown, written, strict=False)
         ]
         drawn = table(["message", "written as", "where", "answer", "confidence"], rows)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _FOLDER = Path(__file__).parent
+# A dash or nothing may stand in a column of numbers.
 _NUMBER = re.compile(r"[+-]?\d[\d,.]*(?: ?%| µs)?|–|")
 
 
@@ -76,6 +77,7 @@ class _Anchors:
         self._taken: set[str] = set()
 
     def new(self, title: str) -> str:
+        # Without what follows a colon: a count there would end the links to the section with each report.
         name = re.sub(r"[^a-z0-9]+", "-", title.partition(":")[0].lower()).strip("-") or "part"
         number, anchor = 1, name
         # Both parts of a report have a section of the same name.

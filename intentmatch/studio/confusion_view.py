@@ -75,6 +75,7 @@ class ConfusionView:
             total = max(1, sum(counts))
             for column, count in enumerate(counts):
                 if count:
+                    # The chart counts rows from below, and the first belongs on top.
                     cell = [column, last - row, round(count / total, 4), count]
                     (right if matrix.answers[column] == expected else wrong).append(cell)
         columns = [_WORDS.get(name, name) for name in matrix.answers]
@@ -127,6 +128,7 @@ class ConfusionView:
         self._more.set_visibility(len(self._buttons) < len(self._listed))
 
     def _open(self, pair: ConfusedPair) -> None:
+        # Only the pairs shown so far have buttons.
         for other, button in zip(self._listed, self._buttons, strict=False):
             button.props["aria-pressed"] = str(other is pair).lower()
             button.classes(**{"add" if other is pair else "remove": "st-chosen"})

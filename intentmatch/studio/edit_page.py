@@ -72,6 +72,7 @@ class _EditPage:
             self._draw()
 
     async def _allow_undo(self) -> None:
+        # An undo brings back the revision before the newest.
         newest = await in_thread(self._visit.bot.workspace.revisions, 2)
         self._undo.set_enabled(len(newest) > 1)
 
@@ -155,6 +156,7 @@ class _EditPage:
         newest = await in_thread(workspace.revisions, 2)
         if len(newest) < 2:
             return
+        # As much as the field of the dialog holds.
         note = f"Undo: {newest[0].note}"[:200]
         edits = workspace.restoring(newest[1].id)
         if await propose(self._visit, lambda _: edits, title="Undo the last save", note=note, undoes=True) is not None:

@@ -64,6 +64,7 @@ class _Issues:
             return
         with tag("div", classes="st-row"):
             kinds = {kind: f"{name} ({len(self._of(kind))})" for kind, name in _KINDS.items() if self._of(kind)}
+            # After a remedy, no issue of the chosen kind may be left.
             self._kind = self._kind if self._kind in kinds else "all"
             toggle = ui.toggle(kinds, value=self._kind, on_change=self._choose)
             toggle.props("unelevated no-caps toggle-color=primary").props["aria-label"] = "Which issues"
@@ -110,6 +111,7 @@ class _Issues:
                 with tag("div", classes="st-columns"):
                     for line in issue.lines:
                         _line(visit, line)
+            # Two lines, of all intents in question, show what it is about without more words.
             if len(issue.lines) < 2 or len(issue.intents) > len({line.intent for line in issue.lines}):
                 words(plainly(with_short_names(visit, problem.message)), "st-muted", "p")
             if not issue.lines:

@@ -145,6 +145,7 @@ class OneMessage:
         if trace.threshold_on == "in_scope" and result.in_scope is not None:
             inside.append(bar("one of yours", result.in_scope, f"{result.in_scope:.0%}", trace.threshold, strong=True))
         for number, candidate in enumerate(result.candidates[:_MOST_CANDIDATES]):
+            # A threshold on the probability of being in scope has its mark on the bar above.
             on_it = trace.threshold_on == ("score" if candidate.confidence is None else "confidence")
             inside.append(self._candidate(candidate, trace.threshold if on_it and number == 0 else None))
         if trace.threshold is not None:

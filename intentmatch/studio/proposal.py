@@ -138,6 +138,7 @@ class _Proposal:
                 # Ends the thread that plans or compares.
                 self._closed.set()
                 filling.cancel()
+        # The visitor may have left the page, which takes its dialogs along.
         if not self._dialog.is_deleted:
             self._dialog.delete()
         return written if isinstance(written, Done) else None
@@ -221,6 +222,7 @@ class _Proposal:
         except IntentMatchError as error:
             self._show_effect_error(error)
             return False
+        # Meanwhile the page may be gone, or another plan have taken the place of this one.
         if self._effect.is_deleted or changes is not self._changes:
             return False
         unfinished = found.sampled and not compared.finished
@@ -259,6 +261,7 @@ class _Proposal:
             tag("p", explained(error), "st-problem")
 
     async def _write(self) -> None:
+        # A second press would take the change of the first for somebody else's.
         self._save.disable()
         try:
             operation = replace(self._operation, author=self._visit.author, note=str(self._note.value or ""))

@@ -144,6 +144,7 @@ class TargetView:
 
     async def _dragged(self, at: Any) -> None:
         """Follow the mouse: the target is the precision of the curve where the mouse is."""
+        # It comes from a browser, which may send anything.
         if not (isinstance(at, list) and len(at) == 2 and all(isinstance(one, int | float) for one in at)):
             return
         x, y = at

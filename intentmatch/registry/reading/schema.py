@@ -50,7 +50,7 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "confirm": "Whether a dialogue asks the user to confirm the intent before the bot acts.",
     },
     "slot": {
-        "type": "list, pattern, number, date, time or any. `values` imply list, and `pattern` implies pattern.",
+        "type": f"{', '.join(KINDS[:-1])} or {KINDS[-1]}. `values` imply list, and `pattern` implies pattern.",
         "values": "Values of a list slot, or a mapping of values to synonyms, which may be grouped by language.",
         "pattern": "Regular expression of a pattern slot, or a list of them of which one must match.",
         "examples": "Texts that fill the slot in the sentences of a template; a list slot uses its values.",

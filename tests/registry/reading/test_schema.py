@@ -98,6 +98,7 @@ def test_schema_has_exactly_the_grammar_keys_with_descriptions():
         assert tuple(known["properties"]) == keys
         assert not known["additionalProperties"]
         assert all(value["description"].endswith(".") for value in known["properties"].values())
+    assert all(kind in slot["properties"]["type"]["description"] for kind in slot_grammar.KINDS)
     assert set(settings["properties"]) == set(PARSERS)
     assert slot["properties"]["type"]["allOf"][0]["enum"] == list(slot_grammar.KINDS)
 

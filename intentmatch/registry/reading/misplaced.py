@@ -63,6 +63,7 @@ def keys_above(node: Node, keys: Collection[str], known: Collection[str]) -> tup
     problems: list[Problem] = []
     for key, value in node.entries:
         among = value.entries if isinstance(value, Mapping) and _text(key) in keys else ()
+        # `not` is a key of an intent, and the code of a language as well.
         stray = [entry for entry in among if _text(entry[0]) in known and language_code(_text(entry[0])) is None]
         if stray and isinstance(value, Mapping):
             first = stray[0][0]

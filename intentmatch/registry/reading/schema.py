@@ -20,6 +20,7 @@ DRAFT = "http://json-schema.org/draft-07/schema#"
 ADDRESS = "https://github.com/intentmatch/intentmatch/releases/latest/download/intents.schema.json"
 """Where each release puts its schema, for editors that find it by the name of a file."""
 _CODE = "^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*$"
+# The names of `templates/syntax.py`, as JavaScript can say them: its `\w` knows only ASCII.
 _NAME = r"^[^\s!-@\[-^`{-~][^\s!-,/:-@\[-^`{-~]*$"
 _MARKS = (
     "`(a|b)` is an alternative, `[a]` is optional, `<name>` is a rule, `{name}` is a slot; a backslash escapes a mark."

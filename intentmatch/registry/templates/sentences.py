@@ -156,6 +156,7 @@ def _size(node: Node, sizes: Sequence[Size], rules: Mapping[str, Wordings]) -> S
         return Size(1, 1, len(node.text))
     if isinstance(node, Use):
         size = rules[node.rule].size
+        # Counted even without text: rules that only use others twice would double at each step, and never be too long.
         return size._replace(length=size.length + 1)
     if isinstance(node, Blank) or not node.items:
         return Size(1, 1, 1)

@@ -20,6 +20,7 @@ from intentmatch.text.normalize import in_words
 MARKS = "()[]{}<>|\\"
 """A line without any of these characters is not a template."""
 
+# `reading/schema.py` says the same for editors.
 _NAME = r"[^\W\d][^\s!-,/:-@\[-^`{-~]*"
 _SPECIAL = r"[()\[\]{}<>|\\=]"
 _ESCAPED = rf"\\{_SPECIAL}"

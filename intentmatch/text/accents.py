@@ -34,8 +34,10 @@ _LETTERS = str.maketrans(
         "ة": "ه",
     }
 )
+# NFD splits these as well, and their readers know them as letters of their own: "й" is no "и".
 _OWN_LETTERS = {"и\u0306": "й", "і\u0308": "ї", "у\u0306": "ў"}
 _OWN = re.compile("|".join(_OWN_LETTERS))
+# "Fuer" and "aal": what German and Scandinavian writers type on a keyboard without these letters.
 _SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
 
 

@@ -100,6 +100,8 @@ def _units(text: str) -> list[_Unit]:
         if form:
             units.append(_Unit(form, place, place + len(cluster)))
         place += len(cluster)
+    # Nearly always, no cluster changes its neighbour: joining compares each one with the next, which takes several
+    # times as long.
     if text.isascii() or " ".join("".join(unit.bare for unit in units).split()) == bare(text):
         return units
     return _joined(text)

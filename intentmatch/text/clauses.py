@@ -25,6 +25,7 @@ class Span(NamedTuple):
 
 def pieces(message: str, language: str | None) -> list[Span]:
     """Cut a message where a clause may end, without joining words and surrounding spaces."""
+    # The even places begin a piece and the odd ones end it.
     ends = [0, *(place for match in _ends(language).finditer(message) for place in match.span()), len(message)]
     spans = (_stripped(message, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
     return [span for span in spans if span.start < span.end]
@@ -41,5 +42,6 @@ def _ends(language: str | None) -> re.Pattern[str]:
     """Return the pattern of clause ends in a language; languages without a list use the English one."""
     known = next((code for code in language_range(language or "en") if code in JOINING_WORDS), "en")
     words = "|".join(re.escape(word) for word in JOINING_WORDS[known].split())
+    # Without spaces there is no edge of a word to ask for.
     joining = words if "unspaced" in structure_of(known) else rf"(?<!\w)(?:{words})(?!\w)"
     return re.compile(f"{_PUNCTUATION}|{joining}", re.IGNORECASE)

@@ -126,6 +126,7 @@ class FollowUpWords(NamedTuple):
     def opening_of(self, text: str) -> str | None:
         """Return the opening that a folded text begins with."""
         end = " " if self.spaced else ""
+        # With a space behind both, so that "no" does not open "nothing".
         return next((each for each in self.openings if f"{text}{end}".startswith(each + end)), None)
 
     def stand_in_of(self, text: str) -> str | None:
@@ -139,6 +140,7 @@ class FollowUpWords(NamedTuple):
         around = " " if self.spaced else ""
         # Two spaces between words, so that neighbouring phrases are both found.
         left = f" {text.replace(' ', '  ')} " if self.spaced else text
+        # The longest first, or "the other" would leave "one" of "the other one".
         for phrase in self.every:
             left = left.replace(f"{around}{phrase.replace(' ', '  ')}{around}", around * 2)
         return " ".join(left.split())

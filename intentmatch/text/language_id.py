@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from intentmatch.runtime.block_sizes import LANGUAGE_ID_TEXTS
 
+# Without it, one bigram that a language never had would rule the language out.
 SMOOTHING = 0.1
 """Count added to every bigram of every language."""
 _SCRIPTS = {"CJK": "Han"}
+# Words of any length come from users: both numbers bound the memory of the cache.
 _CACHED_WORDS, _LONGEST_CACHED_WORD = 4096, 40
 _NO_CODES = np.empty(0, dtype=np.uint64)
 

@@ -83,6 +83,7 @@ def negated(text: str, language: str) -> str | None:
     None if the text is not a request of a form that the rules know.
     """
     known = next((code for code in language_range(language) if code in _NEGATIVES), None)
+    # A request that refuses already would become its own opposite.
     if known is None or refusal(text, known) is not None:
         return None
     return rewritten(text, _rules(known))

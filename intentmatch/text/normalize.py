@@ -36,6 +36,7 @@ class _CleanTable(dict[int, "str | None"]):
             value = " "
         else:
             category = unicodedata.category(char)
+            # No encoder can read a lone surrogate, and some raise an error for one.
             value = None if category == "Cc" else "\ufffd" if category == "Cs" else char
         self[code] = value
         return value
@@ -150,6 +151,7 @@ def _folded(text: str) -> str:
             return _once(cleaned.lower(), cleaned)
         return " ".join(cleaned.lower().translate(_FOLD).split())
     folded, stable = _fold_once(cleaned)
+    # Case folding and NFKC may each enable the other again, and a form must be the same when it is folded twice.
     while not stable:
         before = folded
         folded, stable = _fold_once(before)
@@ -169,6 +171,7 @@ def bare(text: str) -> str:
     folded = fold(text)
     if folded.isascii():
         return folded
+    # Accents are characters of their own only in NFD; NFC joins the marks that stay.
     stripped = unicodedata.normalize("NFD", folded).translate(_BARE)
     return " ".join(unicodedata.normalize("NFC", stripped).split())
 

@@ -21,6 +21,7 @@ NUMBER = re.compile(rf"(?<!\d)[(（]?(?:[+＋]\s?)?[(（]?\d(?:{_GAP}{{0,4}}\d){
 # Part of a name ("AB-1234") is no phone number. Only Latin letters count: some scripts are written without spaces.
 _IN_NAME = re.compile(r"[A-Za-z_#][\-_/]?\Z")
 # Number of digits of a card, and of the shortest phone number.
+# ISO/IEC 7812 allows at most 19 digits of a card; payment cards have 13 at least.
 _SHORTEST, _LONGEST, _FEWEST = 13, 19, 7
 _OPEN, _CLOSED = "(（", ")）"
 _GROUP = re.compile(r"\d+")
@@ -42,6 +43,7 @@ _BRACKETED = re.compile(r"[1-9]?\d?\(\d{2,4}\)\d{5,8}")
 def personal_numbers(run: re.Match[str]) -> Iterator[tuple[int, int, Kind]]:
     """Yield start and end, within a match of `NUMBER`, and kind of each card and phone number."""
     text, whole = run.group(), run.string
+    # An amount of money is no telephone number, however it is grouped.
     if _has_currency(whole, run.start(), run.end()):
         return
     groups = [found.span() for found in _GROUP.finditer(text)]
@@ -70,6 +72,7 @@ def _longest(
     if first and not _is_border(_gap(text, groups, first)):
         return None
     begin = groups[first][0] - (text[groups[first][0] - 1] in _OPEN) if first else 0
+    # From the longest candidate down: a card must not be redacted as a telephone number and four digits.
     last, count = _reach(digits, first)
     while count >= _FEWEST:
         if last + 1 == len(groups) or _is_border(_gap(text, groups, last + 1)):
@@ -155,6 +158,7 @@ def _plain(text: str) -> str:
 
 def _is_card(digits: str, groups: Sequence[str]) -> bool:
     """Whether 13 to 19 digits pass the Luhn check (ISO/IEC 7812) and are grouped as those of a card, or not at all."""
+    # By ISO/IEC 7812, 0 is for standards, 1 for airlines and 7 for petroleum.
     if not _SHORTEST <= len(digits) <= _LONGEST or digits[0] in "017":
         return False
     pairs = len(digits) == 16 and all(len(group) == 2 for group in groups)
@@ -218,6 +222,7 @@ def _is_grouped(lengths: Sequence[int]) -> bool:
     if list(lengths) in ([5, 5], [3, 7], [1, 3, 7], [3, 2, 3]):
         return True
     amount = lengths[0] < 3 and all(length == 3 for length in lengths[1:])
+    # 1 234 567 890 counts something, and a last group of one digit is a check digit.
     if amount or list(lengths[:2]) == [1, 5] or lengths[-1] == 1:
         return False
     return sum(lengths) > 8 and 3 <= len(lengths) <= 6 and lengths[0] <= 3 and max(lengths) <= 5

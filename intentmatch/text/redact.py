@@ -85,6 +85,7 @@ _IBAN = re.compile(r"(?:(?<![0-9A-Za-z])|(?<=iban))[A-Z]{2}[\s\-]?\d{2}(?:[\s.\-
 
 def redact(text: str) -> str:
     """Return the text with each address and number replaced by one of `WORDS`."""
+    # Most messages have no such sign, and need none of these patterns.
     if _SIGN.search(text):
         text = _SPACED_EMAIL.sub(_without_spaced_email, text)
         text = _FOREIGN_EMAIL.sub(EMAIL, _EMAIL.sub(EMAIL, text))
@@ -92,6 +93,7 @@ def redact(text: str) -> str:
         text = _EMAIL.sub(EMAIL, text)
     if _SPOKEN_AT.search(text):
         text = _SPOKEN_EMAIL.sub(EMAIL, text)
+    # Before the numbers, which would take the digits of an account for a card or a telephone.
     text = _IBAN.sub(lambda found: _without_iban(found.group()), text)
     return NUMBER.sub(_without_numbers, text)
 
@@ -137,6 +139,7 @@ def _ends_address(top: str, dot: str, rest: str, *, has_spaced_at: bool, is_whol
 def _without_iban(text: str) -> str:
     """Redact an IBAN at the start of a text; words may follow the IBAN."""
     ends = [found.end() for found in re.finditer(r"[A-Za-z\d]", text)]
+    # A country without a length is longer than the text, and so is no account.
     length = _IBAN_LENGTHS.get(text[:2].upper(), len(ends) + 1)
     if length > len(ends) or text[ends[length - 1] :][:1].isalnum():
         return text

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from intentmatch.text.refusal_rules import FINITE_NL, LETTER
 
+# Up to six words between two parts of a phrase: more belong to another clause, and each one costs time.
 _WORDS = r"((?: [\w-]+){0,6}?)"
 # What the first person does not do after all, unless it describes a problem: "ik stuur het toch niet terug".
 _PROBLEMS_NL = r"(?!.*\b(?:werkt|doet|past|snap|vind|krijg|zie|weet|begrijp|ontvang)\b)"

@@ -13,6 +13,7 @@ _STATES = (
     "work|trust|hesitate|agree|own|usually|even|exist|receive|live"
 )
 
+# "Never received", "not seen": a report with its subject left out.
 _PARTICIPLES = r"\w+ed|been|seen|heard|done|made|had|got|sent"
 
 

@@ -64,6 +64,7 @@ def refusal(text: str, language: str | None, words: Collection[str] | None = Non
     words = fold(text).split() if words is None else words
     named = _with_rules(language)
     languages = [named] if named is not None and _may_refuse(text, words, named) else []
+    # One look for all languages: most messages have no such word.
     if not _telling_marks().isdisjoint(words):
         for word in words:
             others = _by_word().get(word, ())
@@ -100,7 +101,9 @@ def _refusal(text: str, language: str) -> Refusal | None:
         clause = text[span.start : span.end]
         without = rewritten(clause, _rules(language))
         if without is not None:
+            # "Don't forget to cancel" asks for what it names.
             forgets = language in FORGET and re.search(FORGET[language], without, re.IGNORECASE)
+            # As many words as before, so that a word has lost its prefix or ending.
             is_affix = " " in clause and clause.count(" ") == without.count(" ")
             behind = text[: span.start] + without if span.start else None
             after = _after(text, spans, span.end)
@@ -140,6 +143,7 @@ def _difference(text: str, other: str) -> str:
     start = next((n for n in range(most) if text[n] != other[n]), most)
     left = most - start
     end = len(text) - next((n for n in range(left) if text[-1 - n] != other[-1 - n]), left)
+    # Widened to whole words, where there are spaces to find them by.
     if " " in text:
         while start < end and text[start].isspace():
             start += 1

@@ -34,6 +34,7 @@ def compiled(expression: str) -> regex.Pattern[str]:
             f"with its repetitions written out it has {size:,} characters; at most {MOST_LETTERS:,} are allowed"
         )
     try:
+        # VERSION0 reads an expression as Python's own module does; VERSION1 gives some signs another meaning.
         return regex.compile(expression, regex.IGNORECASE | regex.VERSION0)
     except regex.error as error:
         raise ExpressionError(str(getattr(error, "msg", error)), getattr(error, "pos", None) or 0) from None
@@ -48,6 +49,7 @@ def _size(expression: str) -> int:
     sizes, last = [0], 0
     for token in _TOKEN.finditer(expression):
         if token["least"] is not None:
+            # `regex` writes counted repetitions out when it compiles: "((a{99}){99}){99}" takes a million letters.
             sizes[-1] += last * (max(int(token["most"] or token["least"]), 1) - 1)
             continue
         last = 1

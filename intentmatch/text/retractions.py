@@ -16,6 +16,7 @@ def _at_head(phrase: str) -> str:
 
 def _first(phrase: str) -> tuple[str, str]:
     """Return the pattern of a phrase at the head of a clause; nothing stands there without it."""
+    # "Forget not to call" takes nothing back.
     return rf"{_at_head(phrase)}(?:{phrase})(?: |(?<=['’]))(?!(?:not|nicht|niet|inte|ikke|pas)\b)(?=\w)", ""
 
 

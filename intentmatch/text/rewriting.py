@@ -21,5 +21,6 @@ def rewritten(text: str, rules: Rules) -> str | None:
     for pattern, template in rules:
         match = pattern.search(text)
         if match is not None:
+            # What a negation leaves may be two spaces, or one at an end.
             return clean(text[: match.start()] + match.expand(template) + text[match.end() :])
     return None

@@ -37,6 +37,7 @@ def kind(char: str) -> Kind:
         return "sign"
     if _among(code, _IDEOGRAPHS) or code >= _MORE_IDEOGRAPHS:
         return "ideograph"
+    # After ideographs: numerals such as "三" are letters to Unicode, but "〇" is a number.
     if category[0] == "N":
         return "digit"
     if _among(code, _UNSPACED):
@@ -52,6 +53,7 @@ def is_boundary(before: str, after: str) -> bool:
     It may in scripts without spaces, where the script changes, and after a digit ("10kg").
     """
     first, second = kind(before), kind(after)
+    # "10kg" is two words, and "B12" is one.
     if first in ("letter", "digit") and second in ("letter", "digit"):
         return first == "digit" and second == "letter"
     return first != second or first in ("sign", "ideograph", "unspaced")

@@ -32,6 +32,7 @@ def shorthand_of(language: str, own: Mapping[str, Mapping[str, str]]) -> Mapping
     """
     base = base_language(language)
     table = dict(SHORTHAND.get(base, {}))
+    # The entries for every language first, so that those of the language win.
     for code in sorted(own, key=lambda code: code != DEFAULT):
         if code == DEFAULT or base_language(code) == base:
             table.update((fold(short), long) for short, long in own[code].items())

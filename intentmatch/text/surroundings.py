@@ -85,6 +85,7 @@ def read_surroundings(part: Part) -> Surroundings:
     for language, lists in content["languages"].items():
         if language in held_out and part == "train":
             continue
+        # Training saw no phrase of these languages, so all of them may measure.
         whole = language in held_out
         languages[language] = Phrases(
             chosen(lists["before"], whole=whole), chosen(lists["after"], whole=whole), lists["tale"]
@@ -105,6 +106,7 @@ def _filled(phrase: str, words: Surroundings, draw: random.Random) -> str:
 def _greeting(words: Surroundings, text: str, language: str, draw: random.Random) -> str:
     before = words.phrases(language).before
     for _ in range(draw.choice((1, 1, 1, 2))):
+        # Behind a greeting, most people go on with a small letter.
         if draw.random() < 0.6 and not text.startswith(("I ", "I'")):
             text = text[:1].lower() + text[1:]
         text = _joined(_filled(draw.choice(before), words, draw), text, language, draw)
@@ -169,6 +171,7 @@ def _digits(draw: random.Random, count: int) -> str:
 
 
 def _letters(draw: random.Random, count: int) -> str:
+    # Without I and O, which codes leave out because they read like 1 and 0.
     return "".join(draw.choices("ABCDEFGHJKLMNPQRSTUVWXYZ", k=count))
 
 

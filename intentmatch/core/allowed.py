@@ -38,6 +38,7 @@ def origin(url: str) -> str | None:
         return None
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     port = "" if parts.port in (None, _DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"
+    # "api.example." is the same host; one spelling must not pass where the other is refused.
     return f"{parts.scheme}://{host.rstrip('.')}{port}"
 
 
@@ -59,6 +60,7 @@ def servers(value: str) -> tuple[str, ...]:
 
 def permits(allowed: Sequence[str], entry: str) -> bool:
     """Whether a list of entries holds a server or a model, or all models of its kind."""
+    # A server has a colon too, and "https" in the list must not allow all servers.
     return entry in allowed or ("://" not in entry and entry.partition(":")[0] in allowed)
 
 

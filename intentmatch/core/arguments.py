@@ -61,17 +61,21 @@ def _mistake_in_union(place: str, value: object, expected: Any) -> tuple[str, ob
     mistakes = [_mistake(place, value, kind) for kind in get_args(expected)]
     if None in mistakes:
         return None
+    # A mistake inside the value says more than "no type of the union fits".
     return next((wrong for wrong in mistakes if wrong is not None and wrong[0] != place), (place, value, expected))
 
 
 def _is_a(value: object, kind: Any) -> bool:
+    # `True` is an `int` to Python; as a number it is a mistake of the caller.
     if isinstance(value, bool) and kind in (int, float):
         return False
     if kind is float:
+        # `Real` also takes the numbers of NumPy. NaN passes every comparison that would refuse it later.
         return isinstance(value, Real) and not math.isnan(value)
     if kind is int:
         return isinstance(value, Integral)
     if kind in _LISTS:
+        # A text is a sequence of texts to Python: `allowed="cancel"` would be six names.
         return isinstance(value, Sequence if kind is tuple else kind) and not isinstance(value, (str, bytes))
     return callable(value) if kind is Callable else isinstance(value, kind)
 

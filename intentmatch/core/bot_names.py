@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+# The first character is no dot: a hidden folder, and "..", are no bots.
 VALID_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 HOW_TO_NAME = "use at most 100 ASCII letters, digits, `-`, `_` and `.`, and start with a letter or digit"

@@ -17,7 +17,9 @@ from intentmatch.text.redact import redact
 ERASED = "‹erased›"
 """Stands where words were erased and the rest stays."""
 
+# Fewer letters stand in nearly every message, and would erase all of them.
 _SHORTEST_PART = 3
+# Clocks of several machines differ by seconds; a mark further ahead would forbid all writing until then.
 _SECONDS_AHEAD = 60.0
 # Stores cut a message after so many characters.
 _CUT = 1000
@@ -66,6 +68,7 @@ class Erasure:
         if self.contains is not None:
             return fold(self.contains) in fold(stored)
         kept = fold(stored)
+        # A store has only the beginning of a longer message.
         cut = len(stored) >= _CUT
         return any(fold(form) == kept or (cut and fold(form).startswith(kept)) for form in self._forms)
 

@@ -13,6 +13,7 @@ NORMAL = 1.959964
 # The continued fraction of the incomplete beta function: relative precision, and more steps than it ever takes for the
 # largest samples (about the square root of the number of cases).
 _PRECISION, _STEPS, _TINY = 1e-14, 10_000, 1e-300
+# 2^-60 is below the precision of a float near 1.
 _HALVINGS = 60
 
 
@@ -62,8 +63,10 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
     """
     if x <= 0.0 or x >= 1.0:
         return float(x >= 1.0)
+    # The continued fraction converges quickly on this side of the mean only; the function is symmetric.
     if x > (a + 1.0) / (a + b + 2.0):
         return 1.0 - incomplete_beta(b, a, 1.0 - x)
+    # As logarithms: the factorials of a few hundred cases overflow a float.
     front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
     value, c, d = 1.0, 1.0, 0.0
     for step in range(_STEPS):
@@ -74,6 +77,7 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
             part = half * (b - half) * x / ((a + 2 * half - 1) * (a + 2 * half))
         else:
             part = -(a + half) * (a + b + half) * x / ((a + 2 * half) * (a + 2 * half + 1))
+        # Lentz's method would divide by zero where a partial denominator vanishes.
         d = 1.0 / (1.0 + part * d or _TINY)
         c = 1.0 + part / c or _TINY
         value *= c * d

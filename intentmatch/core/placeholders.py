@@ -16,4 +16,5 @@ def placeholders(text: str) -> Iterator[tuple[str, int]]:
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """Replace each `{slot}` by its value; braces without a value stay as they are."""
+    # In one pass: a value with braces is the user's text, and is not filled again.
     return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)

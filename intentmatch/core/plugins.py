@@ -136,6 +136,7 @@ def require(module: str, *, what: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
+        # The package is there but lacks one of its own dependencies, which the pip line would not mend.
         if not f"{module}.".startswith(f"{error.name}."):
             raise
         raise MissingExtraError(what, extra) from None

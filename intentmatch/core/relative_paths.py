@@ -77,4 +77,5 @@ def _pattern(inner: tuple[str, ...]) -> re.Pattern[str]:
     known = {str(folder) for folder in (*served, *(folder.parent for folder in served), *process) if folder.name}
     # The longest first: of two folders, the inner one is left out.
     listed = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
+    # Not inside of a longer path or word: "/srv" is no folder in "/usr/srv".
     return re.compile(rf"(?<![\w.~/-])(?:{listed})(?:{re.escape(os.sep)}|(?![\w-]))")

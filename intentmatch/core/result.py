@@ -303,6 +303,7 @@ _HEADLINES: Mapping[Verdict, str] = {"matched": "Matched", "ambiguous": "Ambiguo
 def _words(matches: Sequence[WordMatch]) -> list[str]:
     """Return sentences on the words that met a word of the utterance, and on the others, in the message's order."""
     heaviest = sorted((one for one in matches if not one.is_ignored), key=lambda one: -one.weight)
+    # Chosen by weight, and shown as they stand in the message.
     shown = sorted(heaviest[:_SHOWN_WORDS], key=matches.index)
     ignored = [one.word for one in matches if one.is_ignored][:_SHOWN_WORDS]
     met = [f"{one.word} ~ {one.met} {one.similarity:.2f}" for one in shown if one.similarity >= _MET]

@@ -41,6 +41,7 @@ def fraction(value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         raise ValueError("it must be a number from 0 to 1") from None
+    # NaN fails this comparison too.
     if isinstance(value, bool) or not 0.0 <= number <= 1.0:
         raise ValueError("it must be a number from 0 to 1")
     return number
@@ -92,6 +93,7 @@ def device(value: Any) -> str:
 def count(value: Any) -> int:
     """Parse a whole number, 1 or more."""
     try:
+        # `int` would cut 2.9 to 2 without a word.
         number = 0 if isinstance(value, (bool, float)) else int(value)
     except (TypeError, ValueError):
         number = 0
@@ -124,6 +126,7 @@ def threshold(value: Any) -> dict[str, float | str]:
     if value is None or value == "auto":
         return {}
     if isinstance(value, str) and ("=" in value or "," in value):
+        # A part without "=" has an empty key, which is `default`.
         pairs = [part.strip().rpartition("=") for part in value.split(",")]
         value = {key.strip() or DEFAULT_LANGUAGE: number for key, _, number in pairs}
     if isinstance(value, Mapping):
@@ -234,6 +237,7 @@ def time_of_day(value: Any) -> str:
 
 def off_or_path(value: Any) -> str:
     """Parse `off` or a path."""
+    # YAML 1.1 reads a bare `off` as false, where a value comes as Python and not as text.
     return "off" if value is False else text(value)
 
 

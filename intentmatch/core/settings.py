@@ -175,6 +175,7 @@ def resolve(
     problems: list[Problem] = []
     for name, value in (registry or {}).items():
         place = (locations or {}).get(name) or Location("settings")
+        # Whoever may write YAML would otherwise lift the limits on it.
         if name in OPERATORS:
             hint = f"set {ENVIRONMENT_PREFIX}{name.upper()}, or pass it to Matcher.load or --set"
             problems.append(Problem(place, "error", "setting", f"{name} cannot be set in YAML, which it limits", hint))
@@ -184,6 +185,7 @@ def resolve(
             if name in FILES | MODELS:
                 values[name] = beside(place, values[name], model=name in MODELS)
         except InputError as error:
+            # Collected, so that an author sees all wrong settings at once.
             problems.append(Problem(place, "error", "setting", str(error)))
         origins[name] = place.short
     if problems:

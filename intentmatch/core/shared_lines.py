@@ -139,6 +139,7 @@ class SharedLines:
         intents = self._registry.intents
         tags = {tag for intent in own for tag in intents[intent].when}
         permitted = {*own, *(intent for tag in tags for intent in self._by_tag.get(tag, ()))}
+        # In one fixed order: which of several tags is active must not depend on the order of the intents.
         for tag in self._registry.tags:
             more = self._by_tag.get(tag, frozenset()) - permitted
             if all(self.sharers[intent].isdisjoint(permitted | more) for intent in more):

@@ -24,6 +24,7 @@ def parse_threshold(value: Any) -> Threshold:
         raise ValueError(_RULE) from None
     if isinstance(value, bool) or not 0.0 <= number <= (100.0 if percent else 1.0):
         raise ValueError(_RULE)
+    # "90 %", "90.0%" and "90%" become one text, since settings are compared and hashed.
     return f"{number:.10g}%" if percent else number
 
 

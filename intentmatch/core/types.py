@@ -212,6 +212,8 @@ class Intent:
         """
         variants = self.responses_in(language)
         if len(variants) > 1:
+            # `hash` of a text differs from process to process. Messages may hold lone surrogates, which UTF-8 has no
+            # form for.
             return variants[zlib.crc32(message.encode("utf-8", "surrogatepass")) % len(variants)]
         return variants[0] if variants else None
 
@@ -386,6 +388,8 @@ class Registry:
                 dict(intent.metadata),
                 [_slot_content(slot) for slot in intent.slots],
                 intent.when,
+                # Fields that were added later stand here only where they are used: artefacts and caches of other
+                # registries stay valid.
                 *([dict(intent.titles)] if intent.titles else []),
                 *(["confirm"] if intent.confirm else []),
                 *([{"more_responses": dict(intent.more_responses)}] if intent.more_responses else []),
@@ -463,6 +467,7 @@ def _are_added(by_intent: Iterable[tuple[Sequence[Utterance], Sequence[Utterance
 def _lines(utterances: Sequence[Utterance], owners: Sequence[int]) -> tuple[int, ...]:
     firsts: dict[tuple[int, str, Location | None], int] = {}
     return tuple(
+        # Two lines of an author may be the same template, so the place belongs to the key.
         row if utterance.template is None else firsts.setdefault((owner, utterance.template, utterance.location), row)
         for row, (utterance, owner) in enumerate(zip(utterances, owners, strict=True))
     )
@@ -483,6 +488,7 @@ def _slot_content(slot: Slot) -> list[Any]:
 
 def _in_language(texts: Mapping[str, _Text], language: str | None) -> _Text | None:
     wanted = language_range(language) if language else ()
+    # Any text is better than none: the last resort is the author's first.
     for key in (*wanted, "", "en", *texts):
         if key in texts:
             return texts[key]

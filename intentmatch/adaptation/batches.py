@@ -54,6 +54,7 @@ class Batches:
         self._lines = _lines_by_intent(registry, titles)
         self._negatives = [[clean(line.text) for line in intent.all_negatives] for intent in registry]
         self.apart = _sharing(self._lines)
+        # A pair needs two different lines; two sentences of one template teach nothing.
         self._usable = np.array([owner for owner, lines in enumerate(self._lines) if len(lines) > 1], dtype=np.int64)
         similar = centres[self._usable] @ centres[self._usable].T
         np.fill_diagonal(similar, -np.inf)
@@ -73,6 +74,7 @@ class Batches:
     def draw(self, step: int) -> Batch:
         """Return the batch of a step; the same one whenever it is asked for."""
         recipe = self._recipe
+        # By step, and not one generator for all: a training that is continued draws as if it had never stopped.
         random = np.random.default_rng((recipe.seed, step))
         owners = self._owners(random)
         pairs = [self._pair(owner, random) for owner in owners]
@@ -94,6 +96,7 @@ class Batches:
         for owner in random.permutation(self._usable).tolist():
             if len(found) < anywhere:
                 self._add(found, owner)
+        # Each intent gets a near one in turn, as often as it takes to fill the batch.
         for owner in list(found) * (wanted // max(1, len(found))):
             if len(found) < wanted:
                 for other in self._nearest[self._row[owner]].tolist():

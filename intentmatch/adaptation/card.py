@@ -31,6 +31,7 @@ def write_card(
     `base` is the hub name or folder of the base model; of a folder only its name is written. `head` is the metadata
     beside language, licence and base model, `what` says how the model was trained, and `recipe` with which parameters.
     """
+    # The path to a model says where its author keeps files, and a card is published.
     name = Path(base).resolve().name if Path(base).is_dir() else base
     metadata: dict[str, Any] = {**head, "base_model": name}
     for key in ("language", "license"):

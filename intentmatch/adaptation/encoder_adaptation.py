@@ -116,6 +116,7 @@ def adapt_encoder(
                 write_checksums(folder)
         except OSError as error:
             raise InputError(f"{output} cannot be written: {error}") from None
+    # Only here: after an interruption a later call continues from the work folder.
     shutil.rmtree(work, ignore_errors=True)
     return AdaptedEncoder(proof, output if proof.kept else None)
 
@@ -177,6 +178,7 @@ class _Trainer:
         model = self.model(fold.registry, name, shown, lambda model, step: probe(_encode(model), step))
         with _saved(model, self._work / f"{name}.model") as folder:
             settings = self._base.settings
+            # Saved and loaded, so that the proof is about what users will load, prompts included.
             encoder = SentenceTransformerEncoder(str(folder), device=settings.device, precision="float32")
             found = measure(fold, encoder, settings, found_translations(encoder, self._missing))
         return [found.answers, found.languages, _as_json(found.cases)]
@@ -185,6 +187,7 @@ class _Trainer:
         """Digest of everything that determines the measurement of a fold."""
         return digest_of(
             [
+                # The form of what is remembered: another release may measure more.
                 "answers, languages, cases",
                 self._base.encoder.fingerprint,
                 asdict(self._recipe),

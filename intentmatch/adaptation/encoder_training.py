@@ -111,6 +111,7 @@ def _centres(registry: Registry, vectors: Vectors) -> Vectors:
     """Return the mean direction of each intent's utterances, shape `(intents, dim)`."""
     centres = np.zeros((len(registry), vectors.shape[1]), dtype=np.float32)
     np.add.at(centres, np.asarray(registry.owners, dtype=np.int64), vectors)
+    # An intent may have no utterance that the encoder can read.
     centres /= np.linalg.norm(centres, axis=1, keepdims=True).clip(1e-9)
     return centres
 
@@ -144,6 +145,8 @@ class _Losses:
         if batch.anchors and self._targets is not None:
             targets = self._torch.from_numpy(self._targets[batch.anchors]).to(messages.device)
             features = [self._features([self._prompted(self._anchors[number]) for number in batch.anchors])]
+            # The loss of the library is a mean over dimensions: times these, its weight means the same for models of
+            # all sizes.
             total = total + self._between.recipe.anchoring * targets.shape[1] * self._stay(features, targets)
         return total
 

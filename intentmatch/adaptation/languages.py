@@ -38,6 +38,7 @@ def own_languages(registry: Registry) -> frozenset[str]:
     """Return the languages of a registry without regions: those that the author names, or a guess if there are none."""
     if registry.languages:
         return frozenset(map(base_language, registry.languages))
+    # Spread over the whole registry, since the first intents may be in another language.
     rows = registry.utterances[:: max(1, -(-len(registry.utterances) // _MOST_GUESSED))]
     found = [piece_languages().evidence_of(clean(utterance.text)) for utterance in rows]
     told = [evidence for evidence in found if evidence is not None]

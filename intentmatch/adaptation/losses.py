@@ -44,6 +44,7 @@ class IntentLoss:
         if recipe.loss == "softmax":
             self._shared = self._as_matrix(apart)
             self._classes = self._torch.nn.Linear(centres.shape[1], len(centres), bias=False, device=model.device)
+            # From random weights, the layer would pull the model to them before it has learned anything.
             self._classes.weight.data.copy_(self._torch.from_numpy(centres))
             self.trained = self._torch.nn.ModuleList([model, self._classes])
 
@@ -72,6 +73,7 @@ class IntentLoss:
     def _of_triplets(self, cosines: Any) -> Any:
         """Mean over the triplets that are not told apart by the margin. The hardest alone would move all into one."""
         own = cosines.diagonal().unsqueeze(1)
+        # The diagonal is the pair itself, which is no negative of its own.
         apart = (cosines - own + self.recipe.margin).fill_diagonal_(0.0).clamp(min=0.0)
         return apart.sum() / (apart > 0).sum().clamp(min=1)
 

@@ -83,6 +83,7 @@ class BeforeAfter(NamedTuple):
     @property
     def lost(self) -> bool:
         """Whether the number has become lower by more than rounding."""
+        # What a report shows as equal must not decide.
         return round(self.after, _DECIMALS) < round(self.before, _DECIMALS)
 
     @property
@@ -122,6 +123,7 @@ class Proof:
 def folds_of(registry: Registry, encoder: Encoder, settings: Settings, folds: int, seed: int) -> list[ProofFold]:
     """Split a registry into folds; see the module. Raises `InputError` for fewer than two folds."""
     cache = VectorCache.at(settings.cache)
+    # Only the vectors are needed to split, and a head takes most of a build.
     artefact = build(registry, encoder, replace(settings, scorer="cosine"), cache=cache)
     found = split(registry, artefact.wide_vectors, artefact.negative_vectors, folds, seed)
     order = np.random.default_rng(seed).permutation(len(registry)).tolist()
@@ -129,6 +131,7 @@ def folds_of(registry: Registry, encoder: Encoder, settings: Settings, folds: in
     evaluated = representative(registry.lines)
     made = []
     for number, fold in enumerate(found.folds):
+        # One intent cannot be told apart from others.
         left_out = set(order[number::parts]) if len(registry) - len(order[number::parts]) >= _FEWEST_INTENTS else set()
         names = frozenset(registry.intents[owner].name for owner in left_out)
         rest = registry.keeping(set(range(len(registry.owners))) - fold.utterances, fold.negatives)
@@ -176,6 +179,7 @@ def _cases(fold: ProofFold, artefact: Artefact, encoder: Encoder) -> HeldOut:
         artefact.trained_head,
         Labelled(None, cases, vectors),
     )
+    # Each counts once here; `labelled_cases` weighs them as an addition to held-out utterances.
     return replace(found, weights=np.ones(len(cases)))
 
 

@@ -115,6 +115,7 @@ def adapt_reranker(
 def _load(start: str, settings: Settings) -> Any:
     """Load the cross-encoder to train. Raises `ModelUnavailableError` if it does not return one number."""
     model = hub.load("CrossEncoder", start, settings.device, what="A cross-encoder").model
+    # It raises for a model that returns several numbers, before hours of training.
     CrossEncoderReranker(model, name=start)
     return model
 

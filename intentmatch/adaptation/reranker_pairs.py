@@ -36,6 +36,7 @@ class Pairs:
         self._texts = [clean(utterance.text) for utterance in registry.utterances]
         self._negatives = [[clean(line.text) for line in intent.all_negatives] for intent in registry]
         self._owners = np.asarray(registry.owners, dtype=np.int64)
+        # Intents that context tells apart may share a line: it must be no negative of itself.
         _, self._keys = np.unique(np.array(registry.folded, dtype=object).astype(str), return_inverse=True)
         self._own = [self._others_of(row) for row in range(len(self._owners))]
         self._hardest = _nearest_of_others(vectors, self._owners, self._keys, recipe.hardest)
@@ -80,5 +81,6 @@ def _nearest_of_others(
         similar = vectors[block] @ vectors.T
         similar[(owners[block, None] == owners) | (keys[block, None] == keys)] = -np.inf
         order = np.argsort(-similar, axis=1, kind="stable")[:, :most]
+        # In a registry of few intents, the first so many also hold rows that were ruled out.
         found += [row[np.isfinite(similar[place, row])] for place, row in enumerate(order)]
     return found

@@ -35,6 +35,7 @@ def cross_encoder_of(encoder: str, device: str, folder: Path, seed: int) -> Path
         with torch.random.fork_rng(devices=[]), hub.quietly(), _without_warnings():
             transformer.save_pretrained(str(folder))
             loaded.model.tokenizer.save_pretrained(str(folder))
+            # The last layer is drawn here: other weights would be another base, and a continued training another model.
             torch.manual_seed(seed)
             whole = library.AutoModelForSequenceClassification.from_pretrained(str(folder), num_labels=1)
             whole.save_pretrained(str(folder))

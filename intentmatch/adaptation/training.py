@@ -44,6 +44,7 @@ class Training:
         self._torch = plugins.require("torch", what=WHAT, extra=EXTRA)
         self._model, self._loss, self._total, self._seed, self._file = model, loss, total, seed, file
         self._metadata = {"identity": json.dumps(identity, sort_keys=True)}
+        # Frozen weights are those of the base, and need no place in the state.
         self._weights = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
         self._device = next(iter(self._weights.values())).device
         self._optimizer = self._torch.optim.AdamW(self._weights.values(), lr=rate)
@@ -117,6 +118,7 @@ class Training:
         aside = self._file.with_suffix(".unfinished")
         metadata = self._metadata | {"step": str(self.step), "loss": repr(self.loss)}
         save_file({key: value.detach().cpu().contiguous() for key, value in tensors.items()}, aside, metadata)
+        # Atomically: a run that is killed while it saves continues from the state before.
         aside.replace(self._file)
 
     def _restore(self) -> None:
@@ -138,5 +140,6 @@ class Training:
                         for key in sorted(state)
                     }
                 self.step, self.loss = int(metadata["step"]), float(metadata["loss"])
+        # A damaged state costs the steps so far, and not the training.
         except SafetensorError:
             return

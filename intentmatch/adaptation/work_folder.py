@@ -23,6 +23,7 @@ def remembered(file: Path, identity: str, make: Callable[[], Any]) -> Any:
         content = json.loads(file.read_bytes())
         if content["identity"] == identity:
             return content["value"]
+    # Whatever is wrong with the file, it is measured again.
     except (OSError, ValueError, KeyError, TypeError):
         pass
     value = make()

@@ -149,6 +149,8 @@ class _Training:
         width = recipe.width
         weights = {name: first[name] for name in kept} | {
             "acts": torch.randn(2 * width, len(ACTS), generator=draw) * 0.05,
+            # Begins near the share of messages that do each of these, so that the first steps do not only learn how
+            # rare they are.
             "acts_bias": torch.full((len(ACTS),), -2.0),
             "begins": torch.zeros(width),
             "begins_bias": torch.full((1,), -2.0),
@@ -179,6 +181,7 @@ class _Training:
 
     def _loss_of_acts(self, hidden: Any, examples: Sequence[_Example]) -> Any:
         torch, w = self._torch, self._weights
+        # One more for the gap behind each message, which is no part and is left out below.
         lengths = torch.tensor([length for example in examples for length in (*example.lengths, 1)])
         part = torch.tensor([flag for example in examples for flag in (*[True] * len(example.lengths), False)])
         means = torch.segment_reduce(hidden, "sum", lengths=lengths, unsafe=True) / lengths[:, None]
@@ -197,6 +200,7 @@ class _Training:
             begins = np.zeros(len(example.pieces) + 1, dtype=np.float32)
             begins[np.cumsum(example.lengths)[:-1]] = 1.0
             counted = np.ones(len(begins), dtype=np.float32)
+            # A message always begins a part, and the gap behind it never does: nothing is to be learned there.
             counted[[0, -1]] = 0.0
             wanted.append(begins)
             counts.append(counted)
@@ -217,6 +221,7 @@ class _Training:
         end = "."
         for number, part in enumerate(parts):
             text = part.text
+            # Otherwise a capital alone would tell where a part begins, and people write few of them.
             if not set(end) & _SENTENCE_MARKS and part.language not in _CAPITALS and draw.random() < _IN_LOWER_CASE:
                 text = text[:1].lower() + text[1:]
             if draw.random() < self._recipe.typos:
@@ -286,6 +291,7 @@ class _Draws:
         self._kinds = [kind for kind in SHARES if kind in self._by]
         self._shares = [SHARES[kind] for kind in self._kinds]
         self._languages = {
+            # The square root lies between equal languages and as many as there are messages.
             kind: ([*by], [sum(map(len, lists.values())) ** 0.5 for lists in by.values()])
             for kind, by in self._by.items()
         }

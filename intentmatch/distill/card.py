@@ -51,6 +51,7 @@ def write_card(file: Path, corpus: Corpus, table: TokenVectors, teacher: str, ke
     head = {
         "library_name": "sentence-transformers",
         "pipeline_tag": "sentence-similarity",
+        # Users choose a model by this list: a few lines of a language are no support.
         "language": [ENGLISH, *sorted(language for language, count in pairs.items() if count >= _FEWEST_PAIRS)],
     }
     text = _WHAT.format(

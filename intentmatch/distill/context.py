@@ -62,6 +62,7 @@ def distill_context(
     tensors = train_context(data, table, _known_pieces(tokenizer), recipe, state, progress=progress)
     context.save_context(student.files, tensors)
     write_recipe(student.files / RECIPE, recipe)
+    # Renewed, so that they cover the files that were just written.
     if (model / CHECKSUMS).is_file():
         write_checksums(model)
     return student.files / context.FILE

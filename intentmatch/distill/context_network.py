@@ -70,6 +70,7 @@ class TorchNetwork:
     def batch(self, texts: Sequence[NDArray[np.int32]]) -> Batch:
         """Put the pieces of texts into one row."""
         torch = self._torch
+        # In one row, texts of different lengths need no padding; the gap keeps the convolutions of neighbours apart.
         row = np.concatenate([part for text in texts for part in (text, _GAP)])
         distinct, places = np.unique(row, return_inverse=True)  # the gap comes first
         return Batch(
@@ -119,6 +120,7 @@ class TorchNetwork:
 
     def _sums(self, batch: Batch, salience: Any) -> Any:
         """Return the sums of the pieces' vectors, each weighed by its salience."""
+        # A gap needs some piece to look up; its salience is 0.
         pieces = self._torch.cat([batch.pieces, batch.pieces[:1]])[batch.places]
         return self._torch.nn.functional.embedding_bag(
             self._row_of[pieces],

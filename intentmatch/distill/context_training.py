@@ -155,6 +155,7 @@ class _Training:
         rows = torch.from_numpy(sentences)
         clean_pair = torch.where(torch.from_numpy(of_english)[:, None], english, translated)
         targets = self._targets[rows].float()
+        # A sentence that was drawn twice, and each beside itself, would take all of the probability.
         apart = torch.where(rows[:, None] == rows[None, :], 1e4, 0.0)
         wanted = torch.log_softmax(targets @ targets.T / recipe.temperature - apart, 1)
 
@@ -171,6 +172,7 @@ class _Training:
         return {
             "similarities": recipe.similarities * (0.7 * divergence(own @ own.T) + 0.3 * divergence(noisy_own @ own.T)),
             "teacher": recipe.teacher * _distance(own, self._mapped[rows].float()),
+            # Detached: the text with surroundings must move to the text alone, and not the other way.
             "surroundings": recipe.surroundings
             * (_distance(noisy_own, own.detach()) + _distance(noisy_pair, clean_pair.detach())),
             "pull": recipe.pull * _distance(translated, english.detach()),
@@ -228,6 +230,7 @@ class _Training:
             for rows in np.array_split(self._usable[0], max(1, len(self._usable[0]) // _ROWS)):
                 static[rows] = self._network.static(self._network.batch(_texts(self._sentences, rows))).numpy()
         teacher = self._data.targets.astype(np.float32)
+        # A slight penalty keeps the solution stable where dimensions of the teacher depend on each other.
         moments = teacher.T @ teacher + len(teacher) * 1e-5 * np.eye(teacher.shape[1], dtype=np.float32)
         mapped = teacher @ np.linalg.solve(moments, teacher.T @ static)
         unit: NDArray[np.float32] = mapped / np.linalg.norm(mapped, axis=1, keepdims=True).clip(1e-9)
@@ -242,6 +245,7 @@ class _Training:
         temporary = self._file.with_suffix(".unfinished")
         state = {"step": self.step, "weights": self._weights, "optimizer": self._optimizer.state_dict()}
         self._torch.save(state | {"recipe": json.dumps(asdict(self._recipe))}, temporary)
+        # Atomically: an interruption while saving costs no more than the steps since the state before.
         temporary.replace(self._file)
 
     def _restore(self) -> None:

@@ -131,6 +131,7 @@ class _Builder:
             self._removed[f"pairs: {reason}"] += 1
             return
         source = _number(self._sources, columns[3] if len(columns) > 3 else "")
+        # An English paraphrase is one more sentence, and teaches no other language.
         if language == ENGLISH:
             self._row(translation, source)
             return
@@ -230,6 +231,7 @@ def _gapped(words: Sequence[str]) -> Iterator[int]:
     """
     if len(words) >= _WORDS_FOR_NEAR:
         for gap in range(len(words)):
+            # Numbers take less memory than sentences. The hash differs between processes, but no key leaves this one.
             yield hash((gap, *words[:gap], *words[gap + 1 :]))
 
 

@@ -29,6 +29,7 @@ def save_model(folder: Path, table: TokenVectors, tokenizer: dict[str, Any], sil
     """
     folder.mkdir(parents=True, exist_ok=True)
     scales = np.abs(table.rows).max(axis=1) / _LARGEST
+    # A row may be all zeros, such as that of a token that no text has.
     rows = np.rint(table.rows / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
     weights = (table.weights * scales[table.mapping]).astype(np.float32)
     weights[sorted(silent)] = 0.0

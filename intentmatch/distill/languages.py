@@ -71,6 +71,7 @@ def count_languages(
     random = np.random.default_rng(0)
     sizes = np.bincount(corpus.language_of, minlength=len(corpus.languages)).astype(np.float64)
     every = np.arange(len(corpus.sentences))
+    # Every translation has an English sentence, so the corpus does not say how widely English is written.
     parts = [(ENGLISH, corpus.sentences, every, corpus.sentence_source_of, 2.0 * sizes.max(initial=1.0))]
     for number, language in enumerate(corpus.languages):
         if language not in _NOT_SPOKEN:

@@ -93,6 +93,7 @@ def _of_language(language: str, part: Part) -> Iterator[LabelledMessage]:
         for number, action in enumerate(lists["actions"]):
             yield LabelledMessage(action, language, None, name)
             for key in ("refuses", "request", "settled"):
+                # A third of the frames for each action is enough to measure, and every frame is measured with some.
                 some = frames[key] if part == "train" else frames[key][number % 3 :: 3]
                 yield from (
                     LabelledMessage(frame.replace("{action}", action), language, _ACT_OF[key], name, frame)

@@ -38,6 +38,7 @@ class Pieces(NamedTuple):
         """Return the concatenated tokens of the texts at `rows`, and the number of tokens of each."""
         lengths = self.starts[rows + 1] - self.starts[rows]
         ends = np.cumsum(lengths)
+        # Without a loop over the texts, of which a step draws thousands.
         before = np.repeat(self.starts[rows] - ends + lengths, lengths.astype(np.intp))
         places = np.arange(len(before)) + before
         return self.numbers[places], lengths

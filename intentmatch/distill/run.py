@@ -58,6 +58,7 @@ def distill(
     work.mkdir(parents=True, exist_ok=True)
     tokenizer = _tokenizer(corpus, recipe, work, progress)
     pieces = {piece: number for number, (piece, _) in enumerate(tokenizer["model"]["vocab"])}
+    # These stand in texts of every meaning, and a sum of vectors must not move with them.
     silent = {pieces[name] for name in (PADDING, UNKNOWN, SPACE) if name in pieces}
     targets = project(teacher_vectors(teacher, corpus.sentences, work, progress), recipe.dim)
     if progress is not None:
@@ -66,6 +67,7 @@ def distill(
     # The name of the state names the data that it was trained on.
     state = work / f"student-{corpus.fingerprint}-{teacher.fingerprint}.safetensors"
     table = student.train(data, recipe, len(pieces), state, device=device, progress=progress)
+    # Behind the training, whose losses compare with the teacher's own axes.
     rows = flatten(table.rows, _sample_vectors(table, data, recipe), recipe.whitening)
     save_model(output, table._replace(rows=rows), tokenizer, silent)
     write_recipe(output / "recipe.yaml", recipe)

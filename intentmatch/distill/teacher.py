@@ -40,6 +40,7 @@ def teacher_vectors(
     """
     shards = folder / f"teacher-{teacher.fingerprint}"
     shards.mkdir(parents=True, exist_ok=True)
+    # Shards are by content: another corpus or order finds the sentences that were encoded before.
     keys = np.fromiter(map(_key, sentences), dtype=np.uint64, count=len(sentences))
     order = np.argsort(keys)
     vectors = np.empty((len(sentences), teacher.dim), dtype=np.float16)
@@ -67,6 +68,7 @@ def project(vectors: Half, dim: int) -> Targets:
 
     The vectors are not centred, so that cosines are preserved as well as possible.
     """
+    # In float64: sums over millions of rows of half precision would lose the weak axes.
     spread = np.zeros((vectors.shape[1], vectors.shape[1]))
     for start in range(0, len(vectors), DISTILL_TARGET_ROWS):
         batch = vectors[start : start + DISTILL_TARGET_ROWS].astype(np.float32)
@@ -89,6 +91,7 @@ def principal_axes(spread: NDArray[np.float64]) -> tuple[NDArray[np.float64], ND
 
 
 def _key(sentence: str) -> int:
+    # Among ten million sentences, two have the same 64 bits with a chance of one in 370,000.
     return int.from_bytes(hashlib.blake2b(sentence.encode(), digest_size=8).digest(), "little")
 
 

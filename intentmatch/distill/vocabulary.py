@@ -92,6 +92,7 @@ def _weighted_words(corpus: Corpus, recipe: Recipe) -> dict[str, float]:
     words: dict[str, float] = {}
     for word, count in total.items():
         if word != SPACE:
+            # There a space says nothing about the word, and each word would need two pieces.
             bare = word.removeprefix(SPACE) if _WITHOUT_SPACES.match(word) else word
             words[bare] = words.get(bare, 0) + count
     return words

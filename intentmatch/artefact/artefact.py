@@ -49,6 +49,7 @@ class Artefact:
     def fingerprint(self) -> str:
         """Digest of everything that can change an answer: registry, encoder, text version and settings."""
         parts = [self.registry.fingerprint, self.encoder_fingerprint, TEXT_VERSION, self.settings.to_dict()]
+        # Tests decide nothing otherwise, and adding one must not make an artefact stale.
         parts += [self.registry.tests_content] if self.learns_from_tests else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -72,6 +73,7 @@ class Artefact:
 
     def check_encoder(self, encoder: Encoder) -> None:
         """Raise `StaleArtefactError` unless this encoder made the vectors."""
+        # The fingerprint of a remote encoder comes from vectors that vary in their last digits.
         same_as = getattr(encoder, "same_as", encoder.fingerprint.__eq__)
         if not same_as(self.encoder_fingerprint):
             raise StaleArtefactError(

@@ -48,6 +48,7 @@ def build(
         raise RegistryError(errors)
     settings = settings or Settings()
     check_extras(settings.index, settings.vectors)
+    # All texts in one call, so that batches are full and progress is one number.
     vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress, known=known)
     of_utterances, others = np.split(vectors, [len(registry.utterances)])
     of_negatives, of_labels = np.split(others, [len(registry.negatives)])
@@ -132,6 +133,7 @@ def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:
     places: dict[str, Location] = {}
     for line in lines if missing else ():
         if line.language in missing:
+            # Once for each language: a registry may have thousands of such lines.
             places.setdefault(line.language, line.location or NOWHERE)
     hint = "choose an encoder that covers it (setting `encoder`); this one may match such lines only by spelling"
     return [

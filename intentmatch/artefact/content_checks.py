@@ -40,6 +40,7 @@ def check_words(tensors: Mapping[str, NDArray[Any]], utterances: int) -> None:
     pieces, counts = tensors["pieces"], tensors["piece_counts"]
     if {pieces.dtype, counts.dtype} != {np.dtype(np.int32)} or (pieces.ndim, counts.ndim) != (1, 1):
         raise ValueError("the pieces of its words are not whole numbers")
+    # In 64 bits: a crafted file could let a sum of 32 bits overflow to the right one.
     total = counts.sum(dtype=np.int64)
     if len(counts) != utterances or counts.min(initial=0) < 0 or total != len(pieces) or pieces.min(initial=0) < 0:
         raise ValueError("the pieces of its words are not those of its utterances")
@@ -58,6 +59,7 @@ def check_content(artefact: Artefact) -> None:
         if calibration is not None:
             _check_calibration(calibration)
             if artefact.trained_head is not None and calibration.curve is None:
+                # Matching takes the curve for granted where there is a head.
                 raise ValueError("it has a head, and no curve for the confidences of the head")
     if artefact.trained_head is not None:
         _check_head(artefact.trained_head, registry, dim)
@@ -91,6 +93,7 @@ def _check_line(line: Any) -> None:
         ends = (mark.start, mark.end)
         if type(mark.slot) is not str or not all(type(end) is int for end in ends):
             raise ValueError(f"a slot value of {line.text!r} is not at a place: {mark}")
+        # A negative offset would count from the end, and take other words out of the line.
         if not 0 <= mark.start <= mark.end <= len(line.text):
             raise ValueError(f"a slot value lies outside of {line.text!r}: {mark}")
 

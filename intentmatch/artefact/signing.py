@@ -61,6 +61,8 @@ def _load(file: str | os.PathLike[str], loader: str, kind: str, **options: Any) 
         key = getattr(serialization, loader)(Path(file).read_bytes(), **options)
     except OSError as error:
         raise InputError(f"the key {file} cannot be read: {error.strerror or error}") from error
+    # `cryptography` raises several: ValueError for no PEM, TypeError for a password, UnsupportedAlgorithm for another
+    # kind.
     except Exception as error:
         raise InputError(f"{file} is no {kind} key in PEM format: {error}") from error
     if not isinstance(key, getattr(keys, f"Ed25519{kind.capitalize()}Key")):

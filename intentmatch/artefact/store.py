@@ -64,6 +64,7 @@ def save_artefact(
     target = Path(path)
     content = artefact_bytes(artefact, None if key is None else signer(key))
     try:
+        # A save that was killed leaves a temporary file as large as the artefact.
         remove_strays(real_path(target).parent, real_path(target).name)
         write_file(target, content)
     except OSError as error:
@@ -93,6 +94,7 @@ def artefact_bytes(artefact: Artefact, sign: Sign | None = None) -> bytes:
         "registry_fingerprint": artefact.registry.fingerprint,
         "encoder": {"name": artefact.encoder_name, "fingerprint": artefact.encoder_fingerprint},
         "settings": artefact.settings.to_dict(),
+        # What a setting of this machine came from means nothing elsewhere.
         "origins": {name: origin for name, origin in artefact.settings.origins.items() if name not in LOCAL},
         "calibration": artefact.calibration.to_dict(),
         "foreign": None if artefact.foreign is None else artefact.foreign.to_dict(),
@@ -114,6 +116,7 @@ def load_artefact(path: str | os.PathLike[str], *, public_key: str | os.PathLike
     check_argument("public_key", public_key, str | os.PathLike[str] | None)
     verify = None if public_key is None else verifier(public_key)
     try:
+        # First from the header alone: a file of another release gives its own error, and not one about a digest.
         manifest = json.loads(read_metadata(path)[_KEY])
         _check_version(path, manifest)
         sealed = read_sealed(path)
@@ -130,6 +133,7 @@ def load_artefact(path: str | os.PathLike[str], *, public_key: str | os.PathLike
     # A crafted file may hold anything, and raise anything, such as a RecursionError.
     except Exception as error:
         raise ArtefactError(f"{path} is not an artefact of `intentmatch build`, or is damaged ({error})") from error
+    # usearch may crash on a damaged graph, which no digest of a crafted file rules out; a signed one is trusted.
     if found.graph is not None and public_key is None and not graph_works(found.graph, found.vectors):
         _log.warning("the graph of the index in %s cannot be used; building it again", path)
         return replace(found, graph=None)

@@ -14,7 +14,7 @@ from typing import Any
 from intentmatch.core.errors import Problem
 from intentmatch.core.types import Intent, Registry, Slot, Utterance
 from intentmatch.formats import dialogflow, dialogflow_cx_pages
-from intentmatch.formats.dialogflow_cx_pages import START_FLOW, Pages, Route
+from intentmatch.formats.dialogflow_cx_pages import START_FLOW, Pages, Place, Route
 from intentmatch.formats.kit import by_language, losses
 from intentmatch.formats.kit.draft import Draft, IntentDraft
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
@@ -138,9 +138,11 @@ class _Reader:
     def _read_flows(self, names: set[str]) -> None:
         lost = [root.location for root in self._pages.roots() if self._has_more(root, names)]
         lost += [group.location for group in self._pages.unknown_groups()]
+        places: dict[str, list[Place]] = {name: [] for name in names}
         for route in self._pages.routes():
             if route.intent not in names:
                 continue
+            places[route.intent].append(route.place)
             intent = self._draft.intent(route.intent, route.root.location)
             if not self._read_target(route, intent):
                 lost.append(route.root.location)
@@ -152,7 +154,7 @@ class _Reader:
             self._draft.not_expressed(place, message)
         for name in sorted(names):
             # A draft keeps names without the spaces around them.
-            self._read_tags(self._draft.intents[name.strip()])
+            self._read_tags(self._draft.intents[name.strip()], places[name])
 
     def _has_more(self, root: Value, names: set[str]) -> bool:
         """Return whether a flow, page or group has more than routes of known intents without conditions."""
@@ -170,8 +172,8 @@ class _Reader:
             return False
         return bool(intent.metadata.setdefault("target_page", target) == target)
 
-    def _read_tags(self, intent: IntentDraft) -> None:
-        intent.when += self._pages.tags(intent.name)
+    def _read_tags(self, intent: IntentDraft, places: Sequence[Place]) -> None:
+        intent.when += self._pages.tags(places)
         if intent.when:
             message = "intents that only pages or other flows name get their names as tags in `when`"
             self._draft.note(intent.location, "page-tags", message, "send the page as `context` with each message")

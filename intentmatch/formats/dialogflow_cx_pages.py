@@ -7,7 +7,7 @@ another flow names gets the name of the flow. Routes of a route group belong to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from intentmatch.core.errors import NOWHERE, Problem
@@ -22,13 +22,16 @@ _BACK = "CURRENT_PAGE"
 """The target of a route that stays on its page."""
 
 
+Place = tuple[str, str | None]
+"""The flow and the page, None for the flow itself."""
+
+
 class Route(NamedTuple):
     """A route that names an intent, and where it is."""
 
     intent: str
     root: Value
-    place: tuple[str, str | None]
-    """The flow and the page, None for the flow itself."""
+    place: Place
     is_repeated: bool
     """Whether it is of a route group that another page has listed before."""
 
@@ -95,9 +98,8 @@ class Pages:
         named = (part.root["displayName"].text() for part in self._parts if part.flow == folder and part.page is None)
         return next(filter(None, named), folder)
 
-    def tags(self, intent: str) -> list[str]:
-        """Return the tags of an intent: none if it is matched everywhere in the start flow, or if no route names it."""
-        places = [route.place for route in self.routes() if route.intent == intent]
+    def tags(self, places: Sequence[Place]) -> list[str]:
+        """Return the tags of an intent that routes in these places name: none if one is the whole start flow."""
         if any(flow in ("", self.start_flow) and page is None for flow, page in places):
             return []
         return list(dict.fromkeys(self._tag(flow, page) for flow, page in places))

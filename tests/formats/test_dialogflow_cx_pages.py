@@ -177,3 +177,11 @@ def test_registry_without_tags_has_no_pages(tmp_path):
 
     assert list(problems) == []
     assert not (tmp_path / "agent/flows/Default Start Flow/pages").exists()
+
+
+def test_tags_belong_to_an_intent_whose_name_has_spaces_around_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(LINES, "send ", ["send it"])
+
+    found = imported(tmp_path, {"flows/Default Start Flow/pages/Pay.json": page("Pay", route("send "))})
+
+    assert tags(found) == {"send": ("Pay",)}

@@ -58,6 +58,7 @@ class Calibration:
             return None
         bias, slope = self.curve
         logit = -(bias + slope * evidence)
+        # `math.exp` raises OverflowError beyond 709; at 50 the probability is 0 or 1 to all digits.
         return 1.0 / (1.0 + math.exp(logit if -50.0 <= logit <= 50.0 else math.copysign(50.0, logit)))
 
     def confidences(self, evidence: Iterable[float]) -> list[float] | None:
@@ -124,6 +125,7 @@ def calibrate(
     """
     right, known = held_out.right, held_out.known
     cases = len(right)
+    # Without cases out of scope, nothing tells where the curve falls.
     if min(right.sum(), (~right).sum()) < FEWEST_CASES or known.all():
         return Calibration(cases=cases)
     shares = shares_of(held_out, out_of_scope_share)
@@ -132,6 +134,7 @@ def calibrate(
     asked, offered = asked_about(confidences), held_out.place < RIVALS
     chances = Chances(curve.in_scope(held_out.ranked), right, asked, offered, known, shares)
     cut, promise = chances.chosen(target), None
+    # Other targets name what they want, and the default must not be moved away from it.
     if "give_up" in target and out_of_scope_share > 0.0:
         cut = chances.with_prior(cut, out_of_scope_share)
     if tested is not None and "confidence" in target:

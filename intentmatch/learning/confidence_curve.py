@@ -17,6 +17,7 @@ from intentmatch.learning.cross_validation import RANKED, HeldOut
 
 LEAST_EXPONENT = -700.0
 """Smaller exponents do not matter."""
+# Where the evidence tells both kinds of cases apart without an error, the steepest curve would be infinite.
 _RIDGE = 1e-3
 _NEWTON_STEPS, _LONGEST_STEP = 50, 2.0
 

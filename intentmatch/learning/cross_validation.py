@@ -164,6 +164,7 @@ class _Matcher:
         def scores(part: slice) -> list[NDArray[np.float32]]:
             cosines: Vectors = vectors[rows[part]] @ vectors.T
             left_out, chosen = self.utterances.left_out(rows[part], cosines), again[part]
+            # Before the aggregation: a mean of two must not count a copy of the message itself.
             cosines[left_out] = -np.inf
             found = [self.index.aggregate(cosines)]
             for one in moved[:, place_of_moved[part][chosen]]:

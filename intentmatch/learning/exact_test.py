@@ -47,6 +47,7 @@ def most_wrong(answered: int, cases: int, precision: float, chance: float) -> in
         levels = _levels(first, min(cases, last), rate, binomial_tail(wrong, answered, rate))
         return float((chances @ levels).max()) + _OUTSIDE + _ROOM
 
+    # The answer lies near the binomial quantile, and each p-value costs a sum over fifty shares.
     while most < answered and p_value(most + 1) <= chance:
         most += 1
     while most >= 0 and p_value(most) > chance:
@@ -68,6 +69,7 @@ def _levels(first: int, last: int, rate: float, rarity: float) -> NDArray[np.flo
 
     `rarity` is the chance of so few wrong answers, given the number of answers.
     """
+    # The result at hand must count as being as rare as itself, whatever the last digit says.
     rarity *= 1.0 + 1e-9
     most = max(_quantile(first, rate, rarity), 0)
     # The chance of at most `most` wrong answers, and of exactly so many.
@@ -97,6 +99,7 @@ def _chances(first: int, last: int, cases: int, shares: NDArray[np.float64]) -> 
     ways = np.append(0.0, np.cumsum(np.log((cases - numbers[:-1]) / numbers[1:])))
     inside = np.clip(shares, 1e-12, 1.0 - 1e-12)[:, None]
     logs = ways + numbers * np.log(inside) + (cases - numbers) * np.log1p(-inside)
+    # Scaled by the largest, because the number of ways overflows a float from some thousand messages on.
     chances = np.exp(logs - logs.max(axis=1, keepdims=True))
     found: NDArray[np.float64] = chances / chances.sum(axis=1, keepdims=True)
     return found

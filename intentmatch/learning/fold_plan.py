@@ -42,6 +42,7 @@ def connected_components(count: int, links: Iterable[tuple[int, int]]) -> list[i
 
     def leader(position: int) -> int:
         while leaders[position] != position:
+            # Path halving (Tarjan and van Leeuwen 1984): without it, a chain of near duplicates takes quadratic time.
             leaders[position] = leaders[leaders[position]]
             position = leaders[position]
         return position
@@ -125,6 +126,7 @@ def plan_rounds(utterances: Utterances, sample: NDArray[np.int64] | None = None,
     owner, key, stays = utterances.owner[rows], utterances.key[rows], utterances.described[rows]
     _, firsts, number = np.unique(utterances.line[rows], return_index=True, return_inverse=True)
     line = firsts[number]
+    # A registry of descriptions alone has nothing else to ask about.
     if stays.all():
         stays[:] = False
     asked = _least(np.flatnonzero(representative(line.tolist()) & ~stays), key, _MOST_CASES // 2)
@@ -182,6 +184,7 @@ def assign_folds(
         leaders = np.flatnonzero(first == numbers)
         place = np.zeros(len(numbers), dtype=np.int64)
         place[leaders[np.argsort(least[leaders], kind="stable")]] = np.arange(len(leaders))
+        # Each intent begins with another fold, or small intents would all be held out in the first ones.
         fold_of[start:end] = (place[first] + turn) % folds
         group[start:end] = start + first
     if text is not None:

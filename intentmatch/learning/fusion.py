@@ -46,6 +46,7 @@ def head_term(logits: NDArray[np.float32], apart: Apart = MappingProxyType({})) 
     """
     term = softmax(logits)
     if apart:
+        # Less the largest, because `exp` of a float32 overflows at 89.
         powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
         for others, intents in _by_others(apart).items():
             competing = np.delete(powers, [*others], axis=-1).sum(axis=-1, keepdims=True)

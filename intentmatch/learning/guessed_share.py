@@ -47,6 +47,7 @@ def guess_share(in_scope: Sequence[float], assumed: float) -> GuessedShare | Non
         return None
     known = np.clip(np.asarray(in_scope, dtype=np.float64), 0.0, 1.0)
     # Likelihood of the evidence of each message, in scope and out of scope, up to a common factor.
+    # The probabilities contain the share that they were calibrated for, which Bayes' rule takes out again.
     inside, outside = known / (1.0 - assumed), (1.0 - known) / assumed
     value = assumed
     for _ in range(_STEPS):

@@ -197,7 +197,9 @@ def _axes(features: NDArray[np.float32], vectors: Vectors) -> tuple[NDArray[np.f
     distinct = np.unique(keys, return_index=True)[1]
     copies = np.setdiff1d(np.arange(len(keys)), distinct)
     some = features[np.sort(np.concatenate([distinct, copies])[:taken])]
+    # In float64: the eigenvalues span more orders of magnitude than float32 has digits.
     strengths, turns = np.linalg.eigh((some @ some.T).astype(np.float64))
+    # Rows that depend on each other give axes of rounding errors, which the division below would blow up.
     kept = strengths > _NO_STRENGTH * strengths[-1]
     if taken < len(features):
         kept[:-_AXES] = False

@@ -43,6 +43,7 @@ class Labelled(NamedTuple):
 
 def usable_cases(registry: Registry) -> list[Case]:
     """Return the tests whose evidence says something: no line of the registry, in a language that it has."""
+    # A test that is a line of the registry matches exactly, and shows nothing about messages.
     lines, languages = {*registry.folded}, {None, *registry.languages}
     return [
         case

@@ -108,6 +108,7 @@ def minimise(
             break
         new_preconditioned = preconditioner(new_gradient)
         made = _Step(moved - weights, new_gradient - gradient, new_preconditioned - preconditioned)
+        # A step without curvature would make the next direction point uphill.
         if made.curvature > _LEAST_CURVATURE * made.expected:
             history.append(made)
         gained, weights, loss, gradient, preconditioned = (

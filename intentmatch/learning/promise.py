@@ -137,6 +137,7 @@ def sequence(held_out: Answers, cases: int, precision: float, chance: float) -> 
 
 
 def _grid(held_out: Answers) -> Numbers:
+    # From held-out cases: a grid from the labelled messages would depend on what is tested.
     some = np.unique(np.quantile(held_out.confidence, np.linspace(0.0, 1.0, STEPS + 1)[1:]))[::-1]
     return np.append(some, 0.0)
 

@@ -72,4 +72,5 @@ def _each(registry: Registry, most: int) -> int:
     """Return how many utterances each intent may contribute so that all together stay below `most`."""
     sizes = _sizes(registry)
     largest = int(sizes.max(initial=0))
+    # Small intents keep all of their utterances, and the room that they leave is for the large ones.
     return bisect_right(range(largest), most, key=lambda each: int(np.minimum(sizes, each + 1).sum()))

@@ -181,6 +181,7 @@ def _between(in_scope: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _logit(chance: NDArray[np.float64]) -> NDArray[np.float64]:
+    # A probability that is rounded to 0 or 1 has an infinite logit, which spoils the deviation of all.
     bounded = np.clip(chance, 1e-15, 1.0 - 1e-15)
     logit: NDArray[np.float64] = np.log(bounded) - np.log1p(-bounded)
     return logit

@@ -119,6 +119,7 @@ def cases_of(validated: CrossValidated, data: TrainingData) -> tuple[HeldOut, He
         else:
             held_out = joined(held_out, cases)
     if settings.promises and tested is None:
+        # No tests at all: the promise then says how many messages are missing.
         tested = held_out.select(slice(0, 0))
     return held_out, tested
 
@@ -188,6 +189,7 @@ def cross_validate_registry(data: TrainingData) -> CrossValidated:
     translate = None if data.translations is None else data.translations.moved
     utterances = _utterances(registry, data.vectors)
     with all_cores() as each:
+        # A thread that trains after an edit stops at one of these if the registry was replaced.
         steps.report("training the head")
         features = _features(data)
         if features is None:
@@ -239,6 +241,7 @@ def _provisional_head(data: TrainingData, before: PreviousTraining) -> TrainedHe
     if before.trained_head is None or beyond_a_head(registry):
         return None
     intents = [intent.name for intent in before.registry]
+    # A head has a column for each intent, by position.
     same = intents == [intent.name for intent in registry]
     if before.keeps_head and same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
         if before.trained_head.words is None:

@@ -86,6 +86,7 @@ def _file(folder: Path, data: TrainingData, *, there: bool) -> Path | None:
         None if data.translations is None else data.translations.digest,
         None if labelled is None else [labelled.share, registry.tests_content],
     ]
+    # Only where it counts, so that other cached trainings keep their names.
     if data.unseen is not None:
         parts.append(data.unseen.digest)
     if SharedLines(registry):
@@ -105,6 +106,7 @@ def _file(folder: Path, data: TrainingData, *, there: bool) -> Path | None:
 def _read(file: Path) -> Trained | None:
     try:
         stored = read_sealed(file)
+        # A file that was copied over another one has a right digest, and would decide silently.
         if stored.metadata["name"] != file.name:
             raise ValueError(f"it is a copy of {stored.metadata['name']}")
         calibration = Calibration.from_dict(json.loads(stored.metadata["calibration"]))

@@ -45,6 +45,7 @@ def with_unseen(held_out: HeldOut, registry: Registry, settings: Settings, unsee
     These weigh together as much as the cases that they replace, in scope and out of scope. Without any of one kind,
     with too few for a calibration, and under settings that change the evidence, the cases stay.
     """
+    # Evidence of another scorer is on another scale.
     if unseen is None or unseen.scoring != scoring_of(settings) or unseen.ranked.shape[1] != RANKED:
         return held_out
     trained = np.isin(digests_of(registry.folded), unseen.lines)

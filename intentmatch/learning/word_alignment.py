@@ -66,6 +66,7 @@ class WordAlignment:
         # The last place stands for all pieces that no utterance has.
         self._unseen = len(known)
         self._place_of = {piece: place for place, piece in enumerate(known.tolist())}
+        # A last entry, so that a search for any piece ends within the array.
         self._vocabulary = np.append(known, np.int32(_NO_PIECE))
         self._places = places.astype(np.int32)
         spans = zip(self._begins.tolist(), self._ends.tolist(), strict=True)

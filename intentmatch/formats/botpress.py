@@ -57,6 +57,7 @@ def _recognise(file: File) -> Sure:
 
 def _is_intent(root: Value) -> bool:
     keys = set(root.keys)
+    # The intents of Snips have these keys too, and a `type`.
     return {"name", "utterances"} <= keys and bool({"contexts", "slots"} & keys) and "type" not in keys
 
 
@@ -145,6 +146,7 @@ class _Reader:
             message = "a slot has several entities; only the first is imported"
             self._draft.not_expressed(slot["entities"].location, message)
         type_ = entities[0] if entities else "any"
+        # The bot may have an entity of its own by this name.
         if type_ in _BUILT_IN and type_ not in self._draft.types:
             type_name = "datetime" if type_ == "time" else type_
             take_built_in(self._draft.type(type_, slot.location), type_name, slot.location, self._draft)

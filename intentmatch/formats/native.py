@@ -21,6 +21,7 @@ from intentmatch.registry.reading.grammar import GRAMMAR_VERSION, OUT_OF_SCOPE
 _MAX_INTENTS_PER_FILE = 30
 # Intents of a group that gets a file of its own.
 _MIN_INTENTS_PER_GROUP = 3
+# Names such as `order/status`, `order.status` and `order_status` begin with their group.
 _GROUP = re.compile(r"[/._: -]")
 _SHARED, _REST, _NO_LANGUAGE = "_shared", "intents", "without_language"
 _LITERAL = re.compile(r"true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -125,6 +126,7 @@ class _Writer:
             named = mentioned_slots((*intent.utterances, *intent.negatives), self._rules)
             return None if slot.name in named else yaml_writer.EmptyValue()
         same = _without_locations(replace(slot, required=shared.required, questions=shared.questions)) == shared
+        # An entry that only refines the shared slot keeps its questions.
         if not same or (not slot.questions and shared.questions):
             return self._slot(slot)
         entry: dict[str, Any] = {}
@@ -217,6 +219,7 @@ def _groups(registry: Registry) -> dict[str, list[str]]:
         groups.setdefault(re.sub(r"[^\w-]+", "", _GROUP.split(name)[0]).lower(), []).append(name)
     files: dict[str, list[str]] = {}
     for group, group_names in groups.items():
+        # Two names are taken by the files of everything else.
         pays_off = len(group_names) >= _MIN_INTENTS_PER_GROUP and group not in ("", _SHARED, _NO_LANGUAGE)
         files.setdefault(group if pays_off else _REST, []).extend(group_names)
     return files

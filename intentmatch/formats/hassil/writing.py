@@ -18,6 +18,7 @@ from intentmatch.formats.kit.unroll import is_template
 from intentmatch.registry.templates.rules import key_of
 from intentmatch.registry.templates.syntax import parse
 
+# The code of BCP-47 for an undetermined language.
 _NO_LANGUAGE = "und"
 _SHAPES: Mapping[str, type] = {
     "slots": dict,
@@ -83,6 +84,7 @@ class _Writer:
         block: dict[str, Any] = {"sentences": [_sentence(line) for line in lines]}
         metadata = dict(intent.metadata)
         for key in SETTING:
+            # Only what an import could have put there: metadata of the same name may be of the bot itself.
             if isinstance(metadata.get(key), _SHAPES[key]):
                 block[key] = metadata.pop(key)
         if intent.when:

@@ -115,6 +115,7 @@ class _Writer:
         """Return the name that is written for each intent."""
         written: dict[str, str] = {}
         for intent in self._registry:
+            # A heading that begins with a question mark is a question of QnA Maker.
             name = _NOT_IN_NAME.sub("_", _BREAKS.sub(" ", intent.name)).lstrip("?")
             while name in written.values():
                 name += "_"
@@ -231,6 +232,7 @@ class _Writer:
 
     def _synonyms(self, value: SlotValue, slot: Slot, language: str | None) -> Iterator[str]:
         for synonym in by_language.synonyms_in(value, language):
+            # A comma or a semicolon parts synonyms, and a colon at the end makes a value.
             if re.search(r"[,;\r\n]|:\s*$", synonym):
                 self._report_loss(slot.location, f"the synonym {synonym!r} of the slot {slot.name!r}")
             else:

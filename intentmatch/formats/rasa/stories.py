@@ -19,6 +19,7 @@ from intentmatch.formats.rasa.marks import Annotation, plain
 
 _TEST = re.compile(r"(?:.*[-_. ])?tests?(?:[-_. ].*)?", re.IGNORECASE)
 _TRAIN = re.compile(r"(?:.*[-_. ])?train(?:ing)?(?:[-_. ].*)?", re.IGNORECASE)
+# `rasa data split` writes both kinds of data into a folder of this name.
 _SPLIT = "train_test_split"
 # `* intent: message` or `* form: intent{"slot": "value"}: message`, as in test stories of Rasa 1.
 _SAID = re.compile(r"\s*\*\s+(?:form\s*:\s*)?(?P<intent>[^\s:{]+)(?:\{.*?\})?\s*:\s*(?P<text>\S.*?)\s*")
@@ -31,6 +32,7 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 def is_test_file(file: File) -> bool:
     """Return whether the name of a file, or of a folder that it is in, says that it is for testing."""
     folders = PurePosixPath(file.path).parts[:-1]
+    # The nearest name decides: `test/train.yml` is training data.
     for name in (PurePosixPath(file.path).stem, *reversed(folders)):
         if name != _SPLIT and _TRAIN.fullmatch(name):
             return False
@@ -75,6 +77,7 @@ def read_markdown_stories(file: File, bot: RasaBot) -> None:
 class TestSet(RasaBot):
     """Takes the NLU data of a test file as tests of a bot."""
 
+    # As for `cases.Tests`: pytest would collect it.
     __test__ = False
 
     def __init__(self, bot: RasaBot) -> None:

@@ -49,6 +49,7 @@ def check_checksums(folder: Path) -> None:
 def _files(folder: Path) -> Iterator[str]:
     """Yield the names of the files that decide, sorted, with `/` between folders."""
     for file in sorted(folder.rglob("*")):
+        # With `/` on every system, as `sha256sum -c` expects it.
         name = file.relative_to(folder).as_posix()
         if is_file(file) and name not in _LEFT_OUT:
             yield name

@@ -70,6 +70,7 @@ class Context:
 
         The last text is remembered: encoder and word alignment ask for the same one.
         """
+        # Read once, because another thread may replace it between the comparison and the return.
         key, last = tuple(pieces), self._last
         if last is not None and last[0] == key:
             return last[1:]

@@ -83,6 +83,7 @@ def export_cross_encoder(model: str, output: Path, precision: Precision = "float
             (folder / CONFIG).write_text(json.dumps(config, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
             copy_card(loaded.folder, folder)
             difference = _compare(original, OnnxCrossEncoder(folder))
+            # Written this way round, so that NaN is refused too.
             if not difference <= _MOST_DIFFERENCE[precision]:
                 raise IntentMatchError(
                     f"{model} cannot be exported: in {precision} its scores differ from those of "

@@ -65,6 +65,7 @@ def encode_all(
     cache = cache or VectorCache(None)
     vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
     unknown = list(range(len(texts))) if known is None else known.fill(texts, vectors)
+    # All in one call: a shared cache answers from a database, in one round trip.
     cached = cache.get(encoder, [texts[position] for position in unknown], kind)
     missing: dict[str, list[int]] = {}
     for number, position in enumerate(unknown):
@@ -81,6 +82,7 @@ def encode_all(
         steps.report("encoding", start, len(new))
         batch = new[start : start + batch_size]
         encoded = _checked(encoder, encoder.encode(batch, kind=kind), len(batch))
+        # After each batch, so that a build that is interrupted goes on where it stopped.
         cache.put(encoder, batch, encoded, kind)
         for text, vector in zip(batch, encoded, strict=True):
             vectors[missing[text]] = vector

@@ -27,6 +27,7 @@ _CONNECTIONS = 16
 _CONNECT_SECONDS = 5.0
 # Retries for an overloaded server, and for a read timeout or a dropped connection.
 _RETRIES, _RETRIES_OF_READING = 3, 1
+# Statuses by which a server says that it may answer later; others will be the same again.
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _BACKOFF_SECONDS = 0.5
 _SHOWN = 200
@@ -61,6 +62,7 @@ class Endpoint:
                 backoff_max=seconds,
                 backoff_jitter=_BACKOFF_SECONDS,
                 retry_after_max=seconds,
+                # The body of the last answer says why, and an exception would hide it.
                 raise_on_status=False,
             ),
         }
@@ -132,6 +134,7 @@ def error_text(body: bytes, key: str | None) -> str:
         found = json.loads(body)
     except (ValueError, RecursionError):
         return ""
+    # OpenAI nests a message in `error`, FastAPI writes `detail`, as a text or a list with `msg`.
     for name in ("error", "detail", "message", "msg"):
         if isinstance(found, list) and found:
             found = found[0]
@@ -166,6 +169,7 @@ def connection_pool(http: Any, url: SplitResult, options: dict[str, Any]) -> Any
     """Return a connection pool, through the proxy that the environment names for the URL, if any."""
     from urllib.request import getproxies, proxy_bypass  # urllib3 imports it anyway
 
+    # urllib3 reads neither HTTPS_PROXY nor NO_PROXY itself.
     proxy = None if proxy_bypass(url.hostname or "") else getproxies().get(url.scheme)
     if not proxy:
         return http.PoolManager(**options)

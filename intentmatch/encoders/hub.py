@@ -24,13 +24,14 @@ _INSTEAD = {
 }
 _MOST_BYTES_OF_A_CARD = 1 << 24
 _FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "README.md"]
+# Many repositories hold the same weights in several formats: without this, a download has several times the size.
 _NOT_FILES = ["onnx/*", "openvino/*", "*.bin", "*.h5"]
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*(\n|$)", re.DOTALL)
-# Only one entry is parsed, because some cards contain thousands of lines of benchmark results.
 # A list such as that of the embedded card, which names more than a hundred languages; YAML takes 30 ms to read it.
 _WORD = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _PLAIN_LIST = re.compile(rf"[\w-]+:\s*\[\s*({_WORD.pattern}(?:\s*,\s*{_WORD.pattern})*)\s*\]\s*")
+# Only one entry is parsed, because some cards contain thousands of lines of benchmark results.
 _ENTRY = r"^{}:([ \t].*)?\n([ \t#-].*\n|\n)*"
 
 
@@ -47,6 +48,7 @@ def model_folder(name: str, *, instead: str = _INSTEAD["SentenceTransformer"]) -
     if name and is_folder(folder):
         check_files(folder)
         return folder
+    # Such a name can only be a folder: the hub would be asked in vain, and told a path of this machine.
     if not name or name.startswith((".", "~")) or folder.is_absolute() or name.count("/") > 1:
         raise ModelUnavailableError(
             f"there is no folder {name!r}. Name an existing folder, or a model of the Hugging Face Hub."

@@ -31,6 +31,7 @@ def key_for(url: str, variable: str, *, by_operator: bool) -> str | None:
             return key if wanted in servers(listed) else None
         except ValueError as error:
             raise SettingsError(f"{variable}{HOSTS} cannot be {listed!r}: {error}") from None
+    # An author of YAML could otherwise have the key sent to a server of their own.
     if not by_operator:
         raise SettingsError(
             f"the key in {variable} is not sent to {wanted}, which a file names: set {variable}{HOSTS}={wanted} "

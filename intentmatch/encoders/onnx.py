@@ -152,6 +152,7 @@ class OnnxEncoder:
         """Return the pieces of a query and how many the model reads if it cuts the query, otherwise None."""
         cut = self._tokenizer.truncation
         whole = self._prompts["query"] + text
+        # A piece has a byte at least, so that most messages need no second look.
         if cut is None or len(whole.encode()) + _FRAME <= cut["max_length"]:
             return None
         encoding = self._tokenizer.encode(whole)

@@ -96,6 +96,7 @@ def _write_graph(encoder: SentenceTransformerEncoder, file: Path, name: str) -> 
     pooling = next((module for module in model if hasattr(module, "pooling_mode")), None)
     if pooling is None:
         raise InputError(f"{name} has no pooling layer, so it does not give one vector per text")
+    # The pieces of a prompt would have to be counted for each text, and the graph sees only pieces.
     if not pooling.include_prompt and any(encoder.prompts.values()):
         raise InputError(f"{name} leaves its prompts out of the pooling, which the encoder onnx cannot do")
 
@@ -108,6 +109,7 @@ def _write_graph(encoder: SentenceTransformerEncoder, file: Path, name: str) -> 
 
         def forward(self, *inputs: Any) -> Any:
             features = dict(zip(pieces, inputs, strict=True))
+            # Some models are used with their first dimensions only; `truncate_dim` is None for the others.
             vectors = self.model(features)["sentence_embedding"][:, : model.truncate_dim]
             return torch.nn.functional.normalize(vectors, dim=-1)
 
@@ -137,6 +139,7 @@ def _compare(original: SentenceTransformerEncoder, exported: OnnxEncoder) -> tup
     differences, cosines = [], []
     for kind in original.prompts:
         expected, found = original.encode(PROBES, kind=kind), exported.encode(PROBES, kind=kind)
+        # A probe of a script that the tokenizer cannot read is zeros here, and something arbitrary there.
         known = found.any(axis=1)
         differences.append(np.abs(expected - found)[known].max(initial=0.0 if known.any() else np.inf))
         cosines.append((expected * found).sum(axis=1)[known].min(initial=1.0))

@@ -53,6 +53,7 @@ def tokenizer_of(model: Any, name: str) -> Any:
         )
     tokenizer = library.Tokenizer.from_str(backend.to_str())
     limit = model.max_seq_length
+    # The file may hold another limit than sentence-transformers uses.
     tokenizer.no_truncation()
     if limit is not None and limit < _NO_LENGTH_LIMIT:
         tokenizer.enable_truncation(limit)
@@ -96,6 +97,7 @@ def quantise(file: Path) -> None:
     with quietly():
         quantizer = library.MatMulNBitsQuantizer(onnx.load(file), algo_config=config)
         quantizer.process()
+        # The float32 weights beside the graph would stay, and be most of the folder.
         for old in file.parent.glob(f"{file.name}*"):
             old.unlink()
         quantizer.model.save_model_to_file(str(file), use_external_data_format=True)
@@ -105,6 +107,7 @@ def tidy(file: Path) -> None:
     """Remove source locations from the graph, and give the weights file the mode of the graph file."""
     onnx = plugins.require("onnx", what=WHAT, extra=EXTRA)
     model = onnx.load(file, load_external_data=False)
+    # Paths of the exporting machine stand in these, and the same model would give other bytes elsewhere.
     for part in (model.graph, *model.graph.node, *model.graph.value_info, *model.graph.input, *model.graph.output):
         del part.metadata_props[:]
         part.doc_string = ""

@@ -92,6 +92,7 @@ class RemoteEncoder:
     def encode(self, texts: Sequence[str], *, kind: Kind = "utterance") -> Vectors:
         """Return unit vectors, float32 of shape `(len(texts), dim)`. Blank texts, which servers refuse, give zeros."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
+        # OpenAI answers an error for an empty input, and with it for the whole batch.
         not_blank = [row for row, text in enumerate(texts) if text.strip()]
         for start in range(0, len(not_blank), REMOTE_TEXTS):
             rows = not_blank[start : start + REMOTE_TEXTS]

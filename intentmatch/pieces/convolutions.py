@@ -120,6 +120,7 @@ class Convolutions:
     def _look_up(self, pieces: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return what the first layer makes of each piece, and the piece's vector; a copy."""
         known, places = self._known, self._place_of_piece.take(pieces)
+        # Most texts have only pieces that were read before, and these need no lock.
         if places.min() < 0:
             with self._lock:
                 self._add(np.unique(pieces[places < 0]))
@@ -132,6 +133,7 @@ class Convolutions:
             return  # another thread has added them
         rows = pieces if self._row_of_piece is None else self._row_of_piece[pieces]
         vectors = self._rows[rows].astype(np.float32)
+        # Marks without a meaning have a vector of zeros.
         lengths = np.sqrt(np.add.reduce(vectors * vectors, axis=1)).clip(1e-6)
         weights = np.ones(len(pieces), np.float32) if self._weights is None else self._weights[pieces]
         sizes = np.log((lengths * weights).clip(LEAST_SIZE)) * SIZE_SCALE
@@ -140,6 +142,7 @@ class Convolutions:
         first[:, width : 2 * width] += self._first_bias
         end = self._count + len(pieces)
         if end > len(self._known):
+            # A new array instead of a resized one: other threads still read the old one. Doubling keeps the copies few.
             larger = np.empty((2 * end, self._known.shape[1]), dtype=np.float32)
             larger[: self._count] = self._known[: self._count]
             self._known = larger

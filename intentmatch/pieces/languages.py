@@ -141,6 +141,7 @@ def read_piece_languages(folder: Path) -> PieceLanguages:
         languages, levels, prior = (stored.tensors[name] for name in ("languages", "levels", "prior"))
         found = PieceLanguages(codes, languages, levels, prior)
         whole = languages.shape == (len(levels), EACH) and prior.shape == (len(codes),)
+        # A file that was made for another list of languages would name the wrong ones.
         if not whole or int(languages.max(initial=0)) >= len(codes):
             raise ValueError("its tables do not fit together")
     except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:

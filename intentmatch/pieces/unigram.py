@@ -101,6 +101,7 @@ class UnigramTokenizer:
             self._ids: dict[str, int] = {}
             self._scores = [0.0] * self.size
             self._longest = 1
+            # Pieces with JSON escapes have no key by their letters, and are few: they are read at once.
             self._look_up({SPACE}, {ESCAPED})
         else:
             self._read(vocabulary)
@@ -206,6 +207,7 @@ class UnigramTokenizer:
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """Return the most probable pieces of a word."""
+        # One look-up instead of a search: most words of a message are one piece.
         if self._whole:
             if self._unread is not None:
                 self._look_up({prefix(word)})
@@ -306,6 +308,7 @@ def _is_supported(content: Mapping[str, Any]) -> bool:
 def normalized(text: str) -> str:
     """Return a text after all `NORMALIZERS`."""
     if text.isascii():
+        # All that the steps below change in ASCII.
         return " ".join(text.replace("`", "'").lower().split())
     for step in _STEPS:
         text = step(text)

@@ -98,6 +98,7 @@ def _keys(letters: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.u
 
 def _places(letters: NDArray[np.uint8], first: int) -> NDArray[np.int64] | None:
     """Return the byte offset of each entry of the list, and of a further one; None if they cannot be found."""
+    # A file with spaces or line breaks has its entries elsewhere, and is parsed as a whole.
     if letters[first:].min() <= _BLANK:
         return None
     opened = np.flatnonzero(letters[first:-4] == _OPEN) + first

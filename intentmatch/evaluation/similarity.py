@@ -6,8 +6,6 @@ Muennighoff et al., "MTEB", 2023): the rank correlation of the cosines with the 
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import os
 from collections.abc import Sequence
@@ -52,10 +50,11 @@ def read_pairs(path: str | os.PathLike[str]) -> tuple[ScoredPair, ...]:
     file = Path(path)
     pairs: list[ScoredPair] = []
     problems: list[Problem] = []
-    # Quotes in sentences are text.
-    rows = csv.reader(io.StringIO(read_text(file)), delimiter="\t", quoting=csv.QUOTE_NONE)
+    lines = read_text(file).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     header_allowed = True
-    for number, row in enumerate(rows, 1):
+    for number, line in enumerate(lines, 1):
+        # Not with `csv`: quotes in sentences are text, and a line may have any length.
+        row = line.split("\t")
         if not any(map(str.strip, row)) or row[0].startswith("#"):
             continue
         score = _score(row[2]) if len(row) == 3 else None

@@ -50,6 +50,13 @@ def test_header_comments_and_empty_lines_are_skipped(tmp_path):
     assert read_pairs(file) == (ScoredPair("a", "b", 1), ScoredPair("c", "d", 2.5), ScoredPair("e", '"f', -10))
 
 
+def test_lines_end_in_any_way_and_have_any_length(tmp_path):
+    file = tmp_path / "pairs.tsv"
+    file.write_bytes(b"a\tb\t1\rc\td\t2\r" + b"e" * 140_000 + b"\tf\t3")
+
+    assert [len(pair.one) for pair in read_pairs(file)] == [1, 1, 140_000]
+
+
 @pytest.mark.parametrize(
     ("content", "line", "message"),
     [

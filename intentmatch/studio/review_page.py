@@ -175,6 +175,7 @@ class _ReviewPage:
             self._visit.tell(public_text(error), "negative")
             return False
         finally:
+            # After an error as well: the question was put away, and no key would work.
             await self._draw()
         return True
 

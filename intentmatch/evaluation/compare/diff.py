@@ -210,6 +210,7 @@ def _facts(old: Matcher, new: Matcher, renamed: Mapping[str, str]) -> Iterator[F
         yield Fact("encoder", *encoders)
     was, now = old.settings.to_dict(), new.settings.to_dict()
     for name in now:
+        # The encoder is told above, with its fingerprint.
         if name != "encoder" and was[name] != now[name]:
             yield Fact(f"setting {name}", *(_setting(m, name) for m in (old, new)))
     expected = _expected(old), _expected(new)

@@ -68,6 +68,7 @@ def learning_plot(points: Sequence[Point]) -> str:
         says = f"{point.share:.0%} of the utterances ({point.utterances}): {point.accuracy:.1%} right"
         marks += _dot(point.share, point.accuracy, says, radius=4)
         x, y = _at(point.share, point.accuracy)
+        # The last value would leave the plot on the right.
         marks += _text(x, y - 9, f"{point.accuracy:.1%}", "value", "end" if point.share == 1.0 else "middle")
     desc = "Accuracy on held-out utterances as the registry grows; if it still rises, more utterances would help."
     return _plot("Learning curve", desc, "share of each intent's utterances", "share right", marks)

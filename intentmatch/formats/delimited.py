@@ -116,7 +116,11 @@ def _is_one_column(lines: Sequence[str], delimiter: str) -> bool:
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter), [])
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    # A cell of more than 131,072 characters, which the reader of the rows reports with its place.
+    except csv.Error:
+        return []
 
 
 def _first_line(lines: Sequence[str]) -> str:

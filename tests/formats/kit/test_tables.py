@@ -16,7 +16,7 @@ import pytest
 from contracts.format import LAWS, Subject
 
 from intentmatch import formats
-from intentmatch.core.errors import InputError, IntentMatchError
+from intentmatch.core.errors import InputError, IntentMatchError, RegistryError
 from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.formats import delimited, records, spreadsheet
 from intentmatch.formats.kit.archive import zip_files
@@ -107,6 +107,12 @@ def test_quotes_that_people_type_in_tsv_are_text(tmp_path: Path, text: str) -> N
 
     found = read(tmp_path, f"text\tintent\n{text}", "a.tsv")
     assert [(line, name) for name, line, _, _ in in_short(found)] == rows
+
+
+@pytest.mark.parametrize("text", ["{}\tintent\nhello\ta\n", "text\tintent\nhello\ta\n{}\tb\n"])
+def test_cell_without_end_is_an_error_with_its_place(tmp_path: Path, text: str) -> None:
+    with pytest.raises(RegistryError, match="cannot be read as a table"):
+        read(tmp_path, text.format("x" * 140_000), format="csv")
 
 
 def test_tsv_of_pandas_comes_back(tmp_path: Path) -> None:

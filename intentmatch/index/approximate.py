@@ -55,6 +55,7 @@ class ApproximateIndex(ExactIndex):
         """Return the `count` nearest of the rows that the graph finds, best first, and their cosines."""
         with self._search_lock:
             found = self._graph.search(query, max(count, _ROWS), threads=1).keys
+        # In row order before the stable sort, so that of equal rows the first comes first, as in `ExactIndex`.
         rows = np.sort(np.asarray(found, dtype=np.int64))
         cosines = self._one_query(self.vectors[rows], query)
         order = np.argsort(-cosines, kind="stable")[:count]

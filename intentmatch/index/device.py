@@ -37,6 +37,7 @@ class DeviceIndex(ExactIndex):
         if self._aggregation == "mean2":
             is_best = cosines == best.gather(1, places)
             second = nothing.scatter_reduce(1, places, cosines.masked_fill(is_best, -torch.inf), "amax")
+            # As in `exact._second`: with no other row, or one that ties, the best is the second too.
             alone = second.isneginf() | (torch.zeros_like(best).scatter_add(1, places, is_best.to(best.dtype)) > 1)
             best = (best + torch.where(alone, best, second)) / 2
         scores: Vectors = best.cpu().numpy()

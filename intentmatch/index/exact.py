@@ -159,5 +159,6 @@ def _second(cosines: Vectors, best: Vectors, starts: NDArray[np.int64], sizes: N
     """Return the second largest cosine of each owner; the largest if no other row counts."""
     is_best = cosines == np.repeat(best, sizes, axis=1)
     second = np.maximum.reduceat(np.where(is_best, np.float32(-np.inf), cosines), starts, axis=1)
+    # The mask takes every row with the largest cosine: where there are several, the largest is also the second largest.
     tied = np.add.reduceat(is_best, starts, axis=1, dtype=np.int64) > 1
     return np.where(tied | np.isneginf(second), best, second)

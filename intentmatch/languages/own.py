@@ -19,6 +19,7 @@ from intentmatch.languages.sections import OWN_SECTIONS, SECTIONS, WORD_LISTS
 REPLACES = "replaces"
 """Key beside the sections of a language: the names of those that stand in place of the shipped ones."""
 _DIGEST = re.compile("@[^-]*")
+# Shapes ask a node for its place, which a value that was read before no longer has.
 _NOWHERE = yaml.Mark("", 0, 0, 0, None, 0)
 # The few forms of a process: one for each language that a bot changes. An edit adds some kilobytes.
 _FORMS: dict[str, OwnForm] = {}
@@ -90,10 +91,13 @@ def node_of(value: Any) -> yaml.Node:
 
 
 def _code(language: str, sections: Mapping[str, Any]) -> str:
+    # Sorted, so that another order of the same keys makes no other form.
     text = json.dumps(sections, sort_keys=True)
     code = f"{language}@{hashlib.sha256(text.encode()).hexdigest()[:12]}"
     if code not in _FORMS:
         own = {name: value for name, value in sections.items() if name != REPLACES}
+        # Checked before the form is kept: a registry need not come from YAML, where its sections are checked in their
+        # places.
         for name, value in own.items():
             OWN_SECTIONS[name](node_of(value))
         _FORMS[code] = OwnForm(own, frozenset(sections.get(REPLACES, ())))
@@ -103,6 +107,7 @@ def _code(language: str, sections: Mapping[str, Any]) -> str:
 def _joined(section: str, shipped: Any, own: Any) -> Any:
     """Return two values of one section as one: maps key by key, lists one behind the other, texts of `own`."""
     if isinstance(own, Mapping) and isinstance(shipped, Mapping):
+        # Without a name, because only whole sections of words grow; a text within a map is replaced.
         both = {key: _joined("", shipped[key], value) if key in shipped else value for key, value in own.items()}
         return {**shipped, **both}
     if isinstance(own, list) and isinstance(shipped, list):

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from intentmatch.languages import files
 
 GROUP = "intentmatch.languages"
+# Such as ISO 639 has. A code also becomes the name of a file: `../x` would be one of another folder.
 _CODE = re.compile("[a-z]{2,3}")
 _OURS = Path(__file__).parent
 _LOG = logging.getLogger(__name__)
@@ -37,6 +38,7 @@ def packaged_languages() -> PackagedLanguages:
 
     found: dict[str, Path] = {}
     left_out: dict[str, str] = {}
+    # An invalid entry must not fail the bots that do not speak its language.
     for entry in entry_points(group=GROUP):
         try:
             found[entry.name] = _checked(entry.name, entry.value)
@@ -50,6 +52,7 @@ def _checked(code: str, package: str) -> Path:
     """Return the file of a language. Raises `ValueError` or `OSError` if it cannot be read or is not wanted."""
     if not _CODE.fullmatch(code):
         raise ValueError(f"{code!r} is no code of a language, such as 'tl', which is the name of the entry point")
+    # Otherwise installing a package would change what every bot of this language reads.
     if (_OURS / f"{code}.yaml").exists():
         raise ValueError("intentmatch has this language; a bot changes its words with `languages:` in YAML")
     file = _file(code, package)
@@ -64,6 +67,7 @@ def _file(code: str, package: str) -> Path | None:
 
     try:
         spec = find_spec(package)
+    # `find_spec` imports the parents of a dotted name, and refuses a module that has no spec.
     except (ImportError, ValueError):
         return None
     places = (Path(place) / f"{code}.yaml" for place in (spec and spec.submodule_search_locations) or ())

@@ -115,6 +115,7 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
         "words": _WORDS_BY_NUMBER,
         "endings": phrases,
         "suffix": pattern,
+        # Not `text`: empty letters mean that the word without its suffix is the cardinal ("hundertste" is "hundert").
         "instead": list_of(lambda node: str(node.value)),
         "figures": pattern,
         "counted": pattern,

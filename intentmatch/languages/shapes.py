@@ -88,6 +88,7 @@ def number(node: yaml.Node) -> int | float:
             value = float(above) / float(below or 1)
     except (ValueError, ZeroDivisionError):
         value = math.nan
+    # Written this way round, so that NaN is refused too.
     if not abs(value) <= MOST:
         raise ShapeError(f"expected a number, found {found!r}", node)
     return value

@@ -112,6 +112,7 @@ class Corrector:
                 continue
             score, meant = max(message.rated(number, candidate) for candidate in found[number])
             surface = self._surface(meant) if score > 0.0 else ""
+            # Otherwise "aren't" would be read as "rent", and "an't" as "want".
             if message.is_contraction(number) and _APOSTROPHE.search(surface) is None:
                 continue
             if surface and (surface[0].isupper() or not message.stands_out(number)):

@@ -55,6 +55,7 @@ def _parts_of(text: ReadText, read: ReadActs | None) -> list[MessagePart]:
     begins = _begins(plain, len(pieces), likely)
     if not 0 < len(begins) < _MOST_PARTS:
         return [MessagePart(text.text, acts)]
+    # The cuts are places in the normalised text; where they fit the message itself, it keeps its capitals.
     source = text.text if len(plain) == len(text.text) else plain
     cuts = [0, *begins.values(), len(source)]
     places = [0, *begins, len(pieces)]

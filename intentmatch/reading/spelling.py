@@ -113,6 +113,7 @@ class LexicalIndex:
 class _Rows:
     """Rows by key, 12 bytes each. Keys are compared by hash, so that rows of another key may be returned too."""
 
+    # The hashes of texts differ from process to process, so that these rows cannot be stored.
     def __init__(self, hashes: array[int]) -> None:
         order = np.argsort(hashes, kind="stable")
         self._hashes = array("q", np.asarray(hashes)[order].tobytes())

@@ -85,7 +85,6 @@ def _show(code: str) -> None:
     examples = read_section(code, "examples") or {}
     rows = []
     for name in SECTIONS:
-        finds = examples[name]["finds"].items() if name in examples else ()
-        shown = "; ".join(f"{text}: {value}" for text, value in finds)
-        rows.append([name, "yes" if name in sections_of(code) else "-", shown])
+        first = next(iter(examples[name]["finds"].items()), ()) if name in examples else ()
+        rows.append([name, "yes" if name in sections_of(code) else "-", ": ".join(first)])
     output.table(["section", "has", "example"], rows)

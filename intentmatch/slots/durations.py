@@ -33,7 +33,7 @@ _SMALLER = {
 class _Phrases(NamedTuple):
     """Words of a language; bars separate alternatives."""
 
-    units: Mapping[str, str]
+    units: Mapping[str, str] = {}
     """Words for each of `UNITS`."""
     articles: str = ""
     """Words for one before a unit."""

@@ -15,7 +15,7 @@ from intentmatch.text.normalize import bare
 class _Cardinals(NamedTuple):
     """Words of a language for numbers."""
 
-    words: Mapping[int, str]
+    words: Mapping[int, str] = {}
     joint: str = ""
     """Words that join two parts ("and")."""
     articles: str = ""

@@ -134,6 +134,14 @@ def test_another_process_reads_the_words_too(monkeypatch):
     assert value(pickle.loads(sent), "pay 20 groat") == pounds(20)
 
 
+@pytest.mark.parametrize(
+    ("kind", "own"),
+    [("number", {"cardinals": {"and": "nax"}}), ("duration", {"durations": {"joints": ["nax"]}})],
+)
+def test_no_field_of_a_section_needs_another_one(kind, own):
+    assert value(bot({"tlh": own}, kind, "tlh"), "nax", "tlh") is None
+
+
 def test_sections_are_part_of_the_fingerprint():
     assert bot({}).fingerprint != bot({"en": {"currencies": {"bob": "GBP"}}}).fingerprint
 

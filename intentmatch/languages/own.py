@@ -9,8 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import threading
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakValueDictionary
 
 import yaml
 
@@ -18,14 +21,15 @@ from intentmatch.languages.sections import OWN_SECTIONS, SECTIONS, WORD_LISTS
 
 REPLACES = "replaces"
 """Key beside the sections of a language: the names of those that stand in place of the shipped ones."""
+MOST_CHARACTERS = 20_000
+"""Characters of a bot's sections of one language. A shipped language has 8,000 at most."""
 _DIGEST = re.compile("@[^-]*")
 # Shapes ask a node for its place, which a value that was read before no longer has.
 _NOWHERE = yaml.Mark("", 0, 0, 0, None, 0)
-# The few forms of a process: one for each language that a bot changes. An edit adds some kilobytes.
-_FORMS: dict[str, OwnForm] = {}
 
 
-class OwnForm(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class OwnForm:
     """Sections of one language, as texts, lists and maps of texts."""
 
     sections: Mapping[str, Any]
@@ -39,8 +43,16 @@ class OwnForm(NamedTuple):
         return None if own is None else SECTIONS[section](node_of(own))
 
 
+# The forms of the bots that a process has: each preview of an edit makes new ones, which go with its registry.
+_FORMS: WeakValueDictionary[str, OwnForm] = WeakValueDictionary()
+_LOCK = threading.Lock()
+
+
 class OwnLanguages:
-    """The forms of languages that one bot reads; without any, every language is as shipped."""
+    """The forms of languages that one bot reads; without any, every language is as shipped.
+
+    The forms, and all that tables make of them, last as long as this object.
+    """
 
     def __init__(self, sections: Mapping[str, Mapping[str, Any]], base_of: Callable[[str], str]) -> None:
         """`sections` has the bot's sections by language code, `base_of` gives the language of a code with a region.
@@ -49,6 +61,7 @@ class OwnLanguages:
         """
         self._sections, self._base_of = sections, base_of
         self._codes = {language: _code(language, own) for language, own in sections.items()}
+        self._forms = [_form(self._codes[language], own) for language, own in sections.items()]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Read the sections again in another process, which does not know the forms."""
@@ -93,15 +106,20 @@ def node_of(value: Any) -> yaml.Node:
 def _code(language: str, sections: Mapping[str, Any]) -> str:
     # Sorted, so that another order of the same keys makes no other form.
     text = json.dumps(sections, sort_keys=True)
-    code = f"{language}@{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-    if code not in _FORMS:
+    return f"{language}@{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def _form(code: str, sections: Mapping[str, Any]) -> OwnForm:
+    with _LOCK:
+        if (known := _FORMS.get(code)) is not None:
+            return known
         own = {name: value for name, value in sections.items() if name != REPLACES}
         # Checked before the form is kept: a registry need not come from YAML, where its sections are checked in their
         # places.
         for name, value in own.items():
             OWN_SECTIONS[name](node_of(value))
-        _FORMS[code] = OwnForm(own, frozenset(sections.get(REPLACES, ())))
-    return code
+        form = _FORMS[code] = OwnForm(own, frozenset(sections.get(REPLACES, ())))
+        return form
 
 
 def _joined(section: str, shipped: Any, own: Any) -> Any:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from intentmatch.languages import files
-from intentmatch.languages.own import own_form, shipped_code
+from intentmatch.languages.own import OwnForm, own_form, shipped_code
 from intentmatch.languages.packages import packaged_languages
 
 FOLDER = Path(__file__).parent
@@ -27,14 +28,23 @@ class Table(Mapping[str, Value]):
         self._section = section
         self._make = make
         self._values: dict[str, Value] = {}
+        self._of_forms: WeakKeyDictionary[OwnForm, Value] = WeakKeyDictionary()
 
     def __getitem__(self, code: str) -> Value:
+        form = own_form(code)
+        if form is not None:
+            if form not in self._of_forms:
+                self._of_forms[form] = self._read(code)
+            return self._of_forms[form]
         if code not in self._values:
-            if code not in self:
-                raise KeyError(code)
-            found = read_section(code, self._section)
-            self._values[code] = self._make(found) if self._make else cast("Value", found)
+            self._values[code] = self._read(code)
         return self._values[code]
+
+    def _read(self, code: str) -> Value:
+        if code not in self:
+            raise KeyError(code)
+        found = read_section(code, self._section)
+        return self._make(found) if self._make else cast("Value", found)
 
     def __iter__(self) -> Iterator[str]:
         return (code for code in sorted(_own()) if code in self)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
 from datetime import datetime
 from typing import Any
 
@@ -95,7 +97,7 @@ def test_english_words_go_too_if_english_is_replaced():
 
 
 def test_words_lists_and_maps_of_maps_are_added_to():
-    code = OwnLanguages(
+    own = OwnLanguages(
         {
             "de": {
                 "stop_words": "halt",
@@ -104,7 +106,8 @@ def test_words_lists_and_maps_of_maps_are_added_to():
             }
         },
         base_language,
-    ).code("de-AT")
+    )
+    code = own.code("de-AT")
     assert code is not None
 
     assert {"halt", "und"} <= stop_words([code])
@@ -116,7 +119,8 @@ def test_words_lists_and_maps_of_maps_are_added_to():
 
 
 def test_only_the_base_language_has_the_sections_and_regions_fall_back_to_it():
-    code = OwnLanguages({"zh": {"degrees": "摄"}}, base_language).code("zh-Hant-TW")
+    own = OwnLanguages({"zh": {"degrees": "摄"}}, base_language)
+    code = own.code("zh-Hant-TW")
     assert code is not None
 
     assert shipped_code(code) == "zh-Hant-TW"
@@ -140,6 +144,18 @@ def test_another_process_reads_the_words_too(monkeypatch):
 )
 def test_no_field_of_a_section_needs_another_one(kind, own):
     assert value(bot({"tlh": own}, kind, "tlh"), "nax", "tlh") is None
+
+
+def test_own_words_leave_the_memory_with_their_bot():
+    """Each preview of an edit reads a bot with other words."""
+    registry = bot({"en": {"currencies": {"florin": "GBP"}}})
+    assert value(registry, "pay 20 florin") == pounds(20)
+    (form,) = registry.own_languages._forms
+    gone = weakref.ref(form)
+    del registry, form
+    gc.collect()
+
+    assert gone() is None
 
 
 def test_sections_are_part_of_the_fingerprint():

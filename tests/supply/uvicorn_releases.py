@@ -27,6 +27,7 @@ TESTS = (
     "tests/server/process/test_request_heads.py",
     "tests/server/process/test_websockets.py",
     "tests/server/process/test_certificates.py",
+    "tests/server/process/test_handshakes.py",
     "tests/server/middleware/test_limits.py",
     "tests/hardening/test_slow_readers.py",
     "tests/cli/test_serve_workers.py",

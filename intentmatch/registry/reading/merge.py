@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from intentmatch.core.errors import Location, Problem
 from intentmatch.core.types import Intent, Registry
-from intentmatch.languages.own import REPLACES
+from intentmatch.languages.own import MOST_CHARACTERS, REPLACES
 from intentmatch.registry.reading.file_content import FileContent
 from intentmatch.registry.reading.names import Names
 
@@ -50,16 +52,23 @@ def merge_files(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem
 
 
 def _own_sections(contents: Sequence[FileContent]) -> tuple[dict[str, dict[str, Any]], list[Problem]]:
-    """Return the bot's sections by language, and a problem for each that two files have."""
+    """Return the bot's sections by language, and a problem for each that two files have or that is too long."""
     problems: list[Problem] = []
     found: dict[str, dict[str, Any]] = {}
     first: dict[tuple[str, str], Location] = {}
+    characters: Counter[str] = Counter()
     for section in (section for content in contents for section in content.own_sections):
         known = first.setdefault(section[:2], section.location)
         if known != section.location:
             message = f"the section {section.name!r} of {section.language!r} is given twice"
             problems.append(Problem(section.location, "error", "language-section", message, _keep_one(known)))
             continue
+        before = characters[section.language]
+        characters[section.language] += len(json.dumps(section.value, ensure_ascii=False))
+        if before <= MOST_CHARACTERS < characters[section.language]:
+            message = f"the sections of {section.language!r} have more than {MOST_CHARACTERS:,} characters"
+            hint = "values of a list belong below `slots:`, and formats into a `pattern` of a slot"
+            problems.append(Problem(section.location, "error", "language-section", message, hint))
         language = found.setdefault(section.language, {})
         language[section.name] = section.value
         if section.replaces:

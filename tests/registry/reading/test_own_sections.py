@@ -54,6 +54,22 @@ def test_two_files_may_have_sections_of_one_language_but_no_section_twice(tmp_pa
     ]
 
 
+def test_sections_of_a_language_have_a_limit_whatever_files_they_are_in(tmp_path):
+    """Their patterns are compiled by the server of many bots, which keeps some of them."""
+    words, more = (
+        f"languages:\n  en: {{{section}: {' '.join(f'{section}{number}' for number in range(900))}}}\n"
+        for section in ("stop_words", "or_words")
+    )
+    registry_in(tmp_path, intents=INTENTS, words=words)
+
+    with pytest.raises(RegistryError) as raised:
+        registry_in(tmp_path, zmore=more)
+    assert str(raised.value).splitlines() == [
+        f"{tmp_path}/zmore.yaml:2:8: error [language-section] the sections of 'en' have more than 20,000 characters",
+        "  hint: values of a list belong below `slots:`, and formats into a `pattern` of a slot",
+    ]
+
+
 def test_written_codes_of_norwegian_are_one_language(tmp_path):
     registry = registry_in(tmp_path, intents=INTENTS, words="languages:\n  nb: {degrees: gradus}\n")
 

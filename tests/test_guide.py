@@ -152,7 +152,12 @@ def test_every_key_is_documented() -> None:
     """In yaml-reference.md, each in the table of its part of a file."""
     text = (GUIDE / "yaml-reference.md").read_text(encoding="utf-8")
     tables = {part.partition("\n")[0]: part for part in text.split("\n## ")}
-    for heading, keys in (("A file", grammar.FILE_KEYS), ("An intent", grammar.INTENT_KEYS), ("A slot", SLOT_KEYS)):
+    for heading, keys in (
+        ("A file", grammar.FILE_KEYS),
+        ("An intent", grammar.INTENT_KEYS),
+        ("A slot", SLOT_KEYS),
+        ("A question", grammar.QUESTION_KEYS),
+    ):
         assert set(re.findall(r"^\| `(\w+)` \|", tables[heading], re.MULTILINE)) == set(keys)
     for kind in KINDS:
         assert f"`{kind}`" in tables["A slot"], kind

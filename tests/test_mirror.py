@@ -120,6 +120,7 @@ TESTED_IN: dict[str, str] = {
     # A calibration is a curve and thresholds.
     "learning/confidence_curve.py": "learning/test_calibration.py",
     "learning/threshold_choice.py": "learning/test_calibration.py",
+    "learning/trait_heads.py": "learning/test_learning_traits.py",
     # The optimiser is tested by the heads that it finds.
     "learning/lbfgs.py": "learning/test_head.py",
     # Held-out cases leave near-duplicates out.

@@ -16,6 +16,7 @@ from intentmatch.core.types import Encoder, KeptVectors, Registry, Vectors
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.head import TrainedHead
 from intentmatch.learning.labelled_share import share_in_use
+from intentmatch.learning.trait_heads import TraitHeads
 from intentmatch.text.normalize import TEXT_VERSION
 
 
@@ -44,6 +45,11 @@ class Artefact:
     in 0.3.0."""
     graph: NDArray[np.uint8] | None = None
     """Serialised graph of an approximate index; None for exact search."""
+    question_vectors: Vectors | None = None
+    """Vectors of the lines of all questions in registry order, shape `(lines, dim)`; None without questions. Added in
+    0.3.0."""
+    trait_heads: TraitHeads | None = None
+    """Heads of the questions; None without any. Added in 0.3.0."""
 
     @property
     def fingerprint(self) -> str:
@@ -65,6 +71,12 @@ class Artefact:
     def out_of_scope_share(self) -> float:
         """The setting `out_of_scope_share` as a number. Added in 0.3.0."""
         return share_in_use(self.settings, self.calibration.labelled)
+
+    @property
+    def all_vectors(self) -> Vectors:
+        """All vectors as float32, those of the texts in `build.texts_of`. Added in 0.3.0."""
+        of_questions = () if self.question_vectors is None else (self.question_vectors,)
+        return np.vstack([self.wide_vectors, self.negative_vectors, self.label_vectors, *of_questions])
 
     @property
     def wide_vectors(self) -> Vectors:

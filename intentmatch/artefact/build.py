@@ -18,9 +18,11 @@ from intentmatch.learning.labelled_cases import Labelled, usable_cases
 from intentmatch.learning.labelled_share import FEWEST, labelled_share
 from intentmatch.learning.training import PreviousTraining, TrainingData
 from intentmatch.learning.training_cache import load_or_train
+from intentmatch.learning.trait_heads import TraitHeads
 from intentmatch.registry import check
+from intentmatch.registry.starters import starter_lines
 from intentmatch.storage.vector_cache import VectorCache
-from intentmatch.text.normalize import clean
+from intentmatch.text.normalize import base_language, clean
 
 
 def build(
@@ -51,7 +53,7 @@ def build(
     # All texts in one call, so that batches are full and progress is one number.
     vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress, known=known)
     of_utterances, others = np.split(vectors, [len(registry.utterances)])
-    of_negatives, of_labels = np.split(others, [len(registry.negatives)])
+    of_negatives, of_labels, of_questions = np.split(others, np.cumsum([len(registry.negatives), len(registry)]))
     kept = of_utterances.astype(settings.vectors, copy=False)
     # Training uses the vectors as stored, so that it can be repeated from the artefact.
     of_utterances = kept.astype(np.float32, copy=False)
@@ -67,14 +69,33 @@ def build(
         negative_vectors=of_negatives,
         label_vectors=of_labels,
         graph=make_graph(of_utterances) if searched == "usearch" else None,
+        question_vectors=of_questions if registry.questions else None,
+        trait_heads=_trait_heads(registry, of_utterances, of_questions, encoder, cache),
         **trained._asdict(),
     )
 
 
+def _trait_heads(
+    registry: Registry, utterances: Vectors, lines: Vectors, encoder: Encoder, cache: VectorCache | None
+) -> TraitHeads | None:
+    if not registry.questions:
+        return None
+    from intentmatch.learning.traits import train_traits  # not needed by a registry without questions
+
+    return train_traits(registry, utterances, lines, everyday_vectors(registry, encoder, cache))
+
+
+def everyday_vectors(registry: Registry, encoder: Encoder, cache: VectorCache | None = None) -> Vectors:
+    """Return the vectors of what people write to other bots, in the registry's languages if there are any."""
+    texts = [clean(text) for text in starter_lines(tuple(map(base_language, registry.languages)))]
+    return encode_all(encoder, texts, "utterance", cache)
+
+
 def texts_of(registry: Registry) -> list[str]:
-    """Return all cleaned texts that are encoded: utterances, negatives, and the intents' titles or names."""
+    """Return all cleaned texts that are encoded: utterances, negatives, titles or names, and lines of questions."""
     lines = [utterance.text for utterance in (*registry.utterances, *registry.negatives)]
-    return [clean(text) for text in (*lines, *(intent.label for intent in registry))]
+    of_questions = (line.text for line in registry.question_lines)
+    return [clean(text) for text in (*lines, *(intent.label for intent in registry), *of_questions)]
 
 
 def training_data(
@@ -121,14 +142,15 @@ def labelled_messages(
 def known_vectors(artefact: Artefact) -> Known:
     """Return all vectors that an artefact holds, so that a build with the same encoder need not encode them again."""
     texts, count = texts_of(artefact.registry), len(artefact.vectors)
-    others = zip(texts[count:], (*artefact.negative_vectors, *artefact.label_vectors), strict=True)
+    of_questions = () if artefact.question_vectors is None else artefact.question_vectors
+    others = zip(texts[count:], (*artefact.negative_vectors, *artefact.label_vectors, *of_questions), strict=True)
     return Known(dict(zip(texts[:count], range(count), strict=True)), artefact.vectors, dict(others))
 
 
 def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:
     """Return a warning for each language that the encoder was not trained on, at its first line."""
     coverage = Coverage(encoder)
-    lines = (*registry.utterances, *registry.negatives)
+    lines = (*registry.utterances, *registry.negatives, *registry.question_lines)
     missing = {code for code in {line.language for line in lines} if code and not coverage.covers(code)}
     places: dict[str, Location] = {}
     for line in lines if missing else ():

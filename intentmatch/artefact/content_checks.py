@@ -63,6 +63,7 @@ def check_content(artefact: Artefact) -> None:
                 raise ValueError("it has a head, and no curve for the confidences of the head")
     if artefact.trained_head is not None:
         _check_head(artefact.trained_head, registry, dim)
+    _check_traits(artefact, dim)
     graph = artefact.graph
     if graph is not None and (graph.dtype != np.uint8 or graph.ndim != 1):
         raise ValueError("its graph is not a list of bytes")
@@ -74,7 +75,7 @@ def _check_registry(registry: Registry) -> None:
     check_argument("intents", [intent.name for intent in intents], tuple[str, ...])
     without_lines = tuple(replace(intent, utterances=(), negatives=(), described=(), excluded=()) for intent in intents)
     check_argument("registry", replace(registry, intents=without_lines), Registry)
-    for line in (*registry.utterances, *registry.negatives):
+    for line in (*registry.utterances, *registry.negatives, *registry.question_lines):
         _check_line(line)
     if not intents or not all(intent.name and intent.all_utterances for intent in intents):
         raise ValueError("an intent has no name or no utterances")
@@ -118,6 +119,22 @@ def _check_calibration(calibration: Calibration) -> None:
 def _check_head(head: TrainedHead, registry: Registry, dim: int) -> None:
     _finite("head", head.head.weights, (dim + DIM + 1, len(registry)))
     _finite("rarity", head.vectorizer.rarity, (RARITIES,))
+
+
+def _check_traits(artefact: Artefact, dim: int) -> None:
+    questions, heads = artefact.registry.questions, artefact.trait_heads
+    if heads is None or artefact.question_vectors is None:
+        if questions or artefact.question_vectors is not None:
+            raise ValueError("its questions have no vectors or no heads, or it has these without questions")
+        return
+    _check_array("questions", artefact.question_vectors, (len(artefact.registry.question_lines), dim))
+    columns = sum(len(question.answers) + 1 for question in questions)
+    _finite("traits", heads.vector_weights, (dim, columns))
+    _finite("traits", heads.bias, (columns,))
+    _finite("trait_numbers", heads.numbers, (len(questions), 3))
+    _finite("trait_certain", heads.certain, (columns,))
+    if heads.numbers.min() < 0.0 or heads.numbers[:, 2].max() > 1.0 or heads.certain.min() <= 0.0:
+        raise ValueError("the curves of its questions are not those of a training")
 
 
 def _finite(name: str, values: NDArray[Any], shape: tuple[int, ...]) -> None:

@@ -34,6 +34,7 @@ from intentmatch.index.graph_check import graph_works
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.head import TrainedHead
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
+from intentmatch.learning.trait_heads import TraitHeads
 from intentmatch.registry.reading.json_form import from_plain, to_plain
 from intentmatch.storage.atomic import real_path, remove_strays, write_file
 from intentmatch.storage.sealed import DamagedError, Sign, read_metadata, read_sealed, seal
@@ -45,7 +46,7 @@ _log = logging.getLogger(__name__)
 FORMAT = 6
 """Format of the files written, and the only one read."""
 SUFFIX = ".intentmatch"
-_KEY, _VECTORS, _GRAPH = "intentmatch", "utterances", "graph"
+_KEY, _VECTORS, _GRAPH, _QUESTIONS = "intentmatch", "utterances", "graph", "questions"
 
 
 def save_artefact(
@@ -85,6 +86,7 @@ def artefact_bytes(artefact: Artefact, sign: Sign | None = None) -> bytes:
         "registry": np.frombuffer(registry.encode("utf-8", "surrogatepass"), dtype=np.uint8),
         **({} if artefact.trained_head is None else artefact.trained_head.to_tensors()),
         **({} if artefact.graph is None else {_GRAPH: artefact.graph}),
+        **_question_tensors(artefact),
     }
     manifest = {
         "format": FORMAT,
@@ -100,6 +102,12 @@ def artefact_bytes(artefact: Artefact, sign: Sign | None = None) -> bytes:
         "foreign": None if artefact.foreign is None else artefact.foreign.to_dict(),
     }
     return seal(tensors, {_KEY: json.dumps(manifest, sort_keys=True)}, sign)
+
+
+def _question_tensors(artefact: Artefact) -> dict[str, NDArray[Any]]:
+    if artefact.question_vectors is None or artefact.trait_heads is None:
+        return {}
+    return {_QUESTIONS: np.ascontiguousarray(artefact.question_vectors), **artefact.trait_heads.to_tensors()}
 
 
 def load_artefact(path: str | os.PathLike[str], *, public_key: str | os.PathLike[str] | None = None) -> Artefact:
@@ -177,6 +185,8 @@ def _artefact(manifest: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) 
         foreign=None if manifest["foreign"] is None else Calibration.from_dict(manifest["foreign"]),
         trained_head=TrainedHead.from_tensors(tensors),
         graph=tensors.get(_GRAPH),
+        question_vectors=tensors.get(_QUESTIONS),
+        trait_heads=TraitHeads.from_tensors(tensors) if registry.questions else None,
     )
     check_content(found)
     return found

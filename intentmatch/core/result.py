@@ -162,6 +162,28 @@ class Part:
     missing: tuple[Missing, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Trait:
+    """What a message says to one of the registry's questions, whatever its intent. Added in 0.3.0."""
+
+    answer: str | None
+    """The likeliest answer if it is likelier than all else; None if the message does not say."""
+    confidence: float
+    """Calibrated probability of the likeliest answer; 0.0 if the message says nothing."""
+    confidences: Mapping[str, float]
+    """Calibrated probability of each answer. What they leave of 1 is that the message does not say."""
+
+    @classmethod
+    def of(cls, confidences: Mapping[str, float]) -> Trait:
+        """Return the trait with these confidences."""
+        best = max(confidences, key=confidences.__getitem__)
+        confidence = confidences[best]
+        return cls(best if confidence > MORE_LIKELY_THAN_NOT else None, confidence, confidences)
+
+
+MORE_LIKELY_THAN_NOT = 0.5
+
+
 LEAST_SALIENCE = 0.5
 """A word with less is ignored: it counts half as much as the mean word of its message."""
 
@@ -188,6 +210,7 @@ class WordMatch:
         return self.salience < LEAST_SALIENCE
 
 
+@made_when_read("traits")
 @dataclass(frozen=True, slots=True)
 class MatchResult:
     """The answer to a message. All fields exist for every verdict."""
@@ -226,6 +249,8 @@ class MatchResult:
     in_scope: float | None = None
     """Calibrated probability that the user wants one of the intents: the sum of the confidences of all candidates. None
     if the registry is too small to calibrate. Added in 0.3.0."""
+    traits: Mapping[str, Trait] = field(default_factory=dict)
+    """What the message says to each question of the registry, by the question's name. Added in 0.3.0."""
 
     @property
     def is_follow_up(self) -> bool:
@@ -252,6 +277,8 @@ class MatchResult:
             lines.append(f"Found: {', '.join(f'{e.slot}={e.shown}' for e in self.entities)}.")
         if self.missing:
             lines.append(f"Missing: {', '.join(missing.slot for missing in self.missing)}.")
+        if self.traits:
+            lines.append(f"Questions: {traits_in_words(self.traits)}.")
         others = [f"{c.intent} {c.measured}" for c in self.candidates[1:4]]
         if others:
             lines.append(f"Next: {', '.join(others)}.")
@@ -278,6 +305,7 @@ class MatchResult:
             "missing": [asdict(missing) for missing in self.missing],
             "parts": [asdict(part) for part in self.parts],
             "confirm": self.confirm,
+            "traits": {name: asdict(trait) for name, trait in self.traits.items()},
             "trace": {
                 "decided_by": self.trace.decided_by,
                 "threshold": self.trace.threshold,
@@ -310,6 +338,18 @@ def _words(matches: Sequence[WordMatch]) -> list[str]:
     alone = [f"{one.word} {one.similarity:.2f}" for one in shown if one.similarity < _MET]
     sentences = (("Words that match", met), ("Words without a match", alone), ("Ignored", ignored))
     return [f"{what}: {', '.join(listed)}." for what, listed in sentences if listed]
+
+
+def traits_in_words(traits: Mapping[str, Trait]) -> str:
+    """Return the answer to each question: "urgent yes 93%, mood not said (happy 12%)"."""
+    return ", ".join(
+        f"{name} {trait.answer} {trait.confidence:.0%}" if trait.answer else f"{name} not said ({_likeliest(trait)})"
+        for name, trait in traits.items()
+    )
+
+
+def _likeliest(trait: Trait) -> str:
+    return f"{max(trait.confidences, key=trait.confidences.__getitem__)} {trait.confidence:.0%}"
 
 
 def _html(result: MatchResult) -> str:

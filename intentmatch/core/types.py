@@ -219,6 +219,37 @@ class Intent:
 
 
 @dataclass(frozen=True, slots=True)
+class TraitQuestion:
+    """A question that every message is asked beside its intent. What a message says to it is a `Trait`.
+
+    Added in 0.3.0.
+    """
+
+    name: str
+    answers: Mapping[str, tuple[Utterance, ...]]
+    """Example lines by answer."""
+    text: str | None = None
+    """The question in words, shown to people: "Is it urgent?"."""
+    location: Location | None = None
+
+    @property
+    def lines(self) -> tuple[Utterance, ...]:
+        """The lines of all answers, answer by answer."""
+        return tuple(line for lines in self.answers.values() for line in lines)
+
+    @property
+    def owners(self) -> tuple[int, ...]:
+        """The position of each line's answer, in the order of `lines`."""
+        return tuple(number for number, lines in enumerate(self.answers.values()) for _ in lines)
+
+    @property
+    def yes(self) -> str | None:
+        """The answer that says yes, if the question has the two answers yes and no, or true and false."""
+        names = {fold(name): name for name in self.answers}
+        return next((names[yes] for yes, no in (("yes", "no"), ("true", "false")) if {*names} == {yes, no}), None)
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A test message with its expected answer, for evaluation."""
 
@@ -246,6 +277,8 @@ class Registry:
     own_sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Language code to the sections of its words that the bot adds or replaces: the `languages:` blocks of its YAML.
     Added in 0.3.0."""
+    questions: tuple[TraitQuestion, ...] = ()
+    """What every message is asked beside its intent. Added in 0.3.0."""
 
     def __len__(self) -> int:
         return len(self.intents)
@@ -315,7 +348,7 @@ class Registry:
     @cached_property
     def lines(self) -> tuple[int, ...]:
         """The position of the first utterance from the same template line, for each of `utterances`."""
-        return _lines(self.utterances, self.owners)
+        return first_of_line(self.utterances, self.owners)
 
     @cached_property
     def negatives(self) -> tuple[Utterance, ...]:
@@ -335,7 +368,12 @@ class Registry:
     @cached_property
     def negative_lines(self) -> tuple[int, ...]:
         """The position of the first negative from the same template line, for each of `negatives`."""
-        return _lines(self.negatives, self.negative_owners)
+        return first_of_line(self.negatives, self.negative_owners)
+
+    @cached_property
+    def question_lines(self) -> tuple[Utterance, ...]:
+        """The lines of all `questions`, question by question. Added in 0.3.0."""
+        return tuple(line for question in self.questions for line in question.lines)
 
     @cached_property
     def first_language(self) -> str | None:
@@ -401,7 +439,8 @@ class Registry:
         rules = [[rule.name, dict(rule.templates)] for rule in self.rules]
         tests = [self.tests_content] if self.settings.get("out_of_scope_share") == "tests" else []
         own = [{"languages": dict(self.own_sections)}] if self.own_sections else []
-        text = json.dumps([content, dict(self.settings), rules, *tests, *own], sort_keys=True, default=str)
+        asked = [{"questions": [_question_content(each) for each in self.questions]}] if self.questions else []
+        text = json.dumps([content, dict(self.settings), rules, *tests, *own, *asked], sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -464,7 +503,8 @@ def _are_added(by_intent: Iterable[tuple[Sequence[Utterance], Sequence[Utterance
     return tuple(flag for own, added in by_intent for flag in (*[False] * len(own), *[True] * len(added)))
 
 
-def _lines(utterances: Sequence[Utterance], owners: Sequence[int]) -> tuple[int, ...]:
+def first_of_line(utterances: Sequence[Utterance], owners: Sequence[int]) -> tuple[int, ...]:
+    """Return for each utterance the position of the first one that its owner has from the same template line."""
     firsts: dict[tuple[int, str, Location | None], int] = {}
     return tuple(
         # Two lines of an author may be the same template, so the place belongs to the key.
@@ -484,6 +524,11 @@ def _slot_content(slot: Slot) -> list[Any]:
     """Return the fields of a slot that can change an answer. Its examples are part of the utterances."""
     values = [[value.value, [_utterance_content(synonym) for synonym in value.synonyms]] for value in slot.values]
     return [slot.name, slot.kind, values, slot.patterns, slot.required, dict(slot.questions)]
+
+
+def _question_content(question: TraitQuestion) -> list[Any]:
+    answers = [[name, [_utterance_content(line) for line in lines]] for name, lines in question.answers.items()]
+    return [question.name, question.text, answers]
 
 
 def _in_language(texts: Mapping[str, _Text], language: str | None) -> _Text | None:

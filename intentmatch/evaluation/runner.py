@@ -91,7 +91,8 @@ class Runner:
         lines, each case is said in the context of the intent that is `meant`, by default the expected one.
         """
         with self._inside_step(), self._pace.building(len(registry.utterances)):
-            artefact = build(registry, self._encoder, self._settings, provisional=provisional)
+            # The intents are evaluated here; `evaluation.traits` evaluates the questions.
+            artefact = build(replace(registry, questions=()), self._encoder, self._settings, provisional=provisional)
             engine = Engine(artefact, self._encoder, self._matcher.reranker)
         encoder = self._matcher.encoder
 
@@ -226,5 +227,4 @@ class CachingEncoder:
 def vectors_of(matcher: BaseMatcher) -> dict[str, NDArray[np.float32]]:
     """Return the vectors of all texts of a matcher's registry, keyed by cleaned text."""
     artefact = matcher.artefact
-    vectors = (*artefact.wide_vectors, *artefact.negative_vectors, *artefact.label_vectors)
-    return dict(zip(texts_of(artefact.registry), vectors, strict=True))
+    return dict(zip(texts_of(artefact.registry), artefact.all_vectors, strict=True))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
 from intentmatch.core.errors import NOWHERE, Location, Problem
-from intentmatch.core.types import Case, Intent, Registry, Slot, Utterance
+from intentmatch.core.types import Case, Intent, Registry, Slot, TraitQuestion, Utterance
 from intentmatch.formats.kit import yaml_writer
 from intentmatch.formats.kit.draft import NOT_EXPRESSED
 from intentmatch.formats.kit.format import Feature, Files, Format, Sure
@@ -90,6 +90,10 @@ class _Writer:
                 for i in registry
             ]
             texts.append("intents:\n" + "\n".join(intents))
+        if registry.questions:
+            texts.append(
+                yaml_writer.native_yaml({"questions": {q.name: self._question(q) for q in registry.questions}})
+            )
         if registry.tests:
             texts.append(yaml_writer.native_yaml({"tests": [self._test(case) for case in registry.tests]}))
         return "\n".join(texts)
@@ -115,6 +119,20 @@ class _Writer:
         }
         # Not by truth: 0 is a threshold.
         return {key: value for key, value in entry.items() if value not in (None, [], {})}
+
+    def _question(self, question: TraitQuestion) -> dict[str, Any]:
+        text = {"question": question.text} if question.text else {}
+        return {**text, "answers": {name: self._answer(lines, question) for name, lines in question.answers.items()}}
+
+    def _answer(self, lines: Sequence[Utterance], question: TraitQuestion) -> Any:
+        """Return the lines of an answer. Those without a language join the first one that has lines."""
+        code = next((line.language for line in lines if line.language), None)
+        if code and any(line.language is None for line in lines):
+            self._report_loss(
+                question.location, f"lines of {question.name!r} without a language beside others with one"
+            )
+            lines = [line if line.language else replace(line, language=code) for line in lines]
+        return self._lines(lines)
 
     def _changes_to_shared(self, slot: Slot, intent: Intent) -> Any:
         """Return the changes of an intent to a shared slot; None if there are none."""
@@ -250,6 +268,7 @@ def _languages(registry: Registry) -> set[str | None]:
     for intent in registry:
         found |= {line.language for line in (*intent.utterances, *intent.negatives)}
         found |= {code or None for code in (*intent.responses, *intent.titles)}
+    found |= {line.language for line in registry.question_lines}
     for slot in (*registry.slots, *(slot for intent in registry for slot in intent.slots)):
         found |= {code or None for code in slot.questions}
     return found

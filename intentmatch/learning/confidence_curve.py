@@ -34,7 +34,9 @@ class ConfidenceCurve(NamedTuple):
     @classmethod
     def fit(cls, held_out: HeldOut, shares: NDArray[np.float64]) -> ConfidenceCurve:
         """Fit the curve to held-out cases of these weights, shape `(cases,)`."""
-        return cls(*_fit_logistic(held_out.evidence, held_out.known, shares), _fit_sharpness(held_out))
+        some = held_out.place < RANKED
+        sharpness = fit_sharpness(held_out.ranked[some], held_out.place[some])
+        return cls(*fit_logistic(held_out.evidence, held_out.known, shares), sharpness)
 
     def in_scope(self, evidence: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability that each message is in scope, shape `(messages,)`."""
@@ -45,26 +47,11 @@ class ConfidenceCurve(NamedTuple):
         return _softmax(evidence, self.sharpness) * self.in_scope(evidence)[:, None]
 
 
-def _fit_logistic(
+def fit_logistic(
     evidence: NDArray[np.float64], known: NDArray[np.bool_], shares: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Fit a ridge-regularised logistic regression of `known` on the evidence by Newton's method.
-
-    Source: Platt 1999, "Probabilistic Outputs for Support Vector Machines".
-    """
-    inputs = np.stack([np.ones_like(evidence), evidence], axis=1)
-    wanted = known.astype(np.float64)
-    weights = np.zeros(2)
-    ridge = np.diag([0.0, _RIDGE * shares.sum()])
-    for _ in range(_NEWTON_STEPS):
-        chance = _sigmoid(inputs @ weights)
-        gradient = inputs.T @ (shares * (chance - wanted)) + ridge @ weights
-        curvature = (inputs * (shares * chance * (1.0 - chance))[:, None]).T @ inputs + ridge + 1e-9 * np.eye(2)
-        change = np.linalg.solve(curvature, gradient)
-        weights -= change
-        if float(np.abs(change).max()) < 1e-10:
-            break
-    bias, slope = weights.tolist()
+    """Return intercept and slope of a logistic regression of `known` on the evidence, shape `(cases,)`."""
+    bias, slope = logistic_weights(evidence[:, None], known, shares).tolist()
     if slope > 0.0:
         return bias, slope
     # Misleading evidence is ignored: every case gets the overall share.
@@ -72,13 +59,38 @@ def _fit_logistic(
     return math.log(share / (1.0 - share)), 0.0
 
 
-def _fit_sharpness(held_out: HeldOut) -> float:
-    """Fit the inverse temperature of the softmax to the in-scope cases by Newton's method; 0.0 without any.
+def logistic_weights(
+    evidence: NDArray[np.float64], known: NDArray[np.bool_], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Fit a ridge-regularised logistic regression of `known` on kinds of evidence by Newton's method.
+
+    The evidence has shape `(cases, kinds)`; the intercept is the first weight.
+
+    Source: Platt 1999, "Probabilistic Outputs for Support Vector Machines".
+    """
+    inputs = np.hstack([np.ones((len(evidence), 1)), evidence])
+    wanted = known.astype(np.float64)
+    weights = np.zeros(inputs.shape[1])
+    ridge = np.diag([0.0, *[_RIDGE * shares.sum()] * evidence.shape[1]])
+    for _ in range(_NEWTON_STEPS):
+        chance = _sigmoid(inputs @ weights)
+        gradient = inputs.T @ (shares * (chance - wanted)) + ridge @ weights
+        curvature = (inputs * (shares * chance * (1.0 - chance))[:, None]).T @ inputs + ridge
+        curvature += 1e-9 * np.eye(len(weights))
+        change = np.linalg.solve(curvature, gradient)
+        weights -= change
+        if float(np.abs(change).max()) < 1e-10:
+            break
+    return weights
+
+
+def fit_sharpness(evidence: NDArray[np.float64], place: NDArray[np.int64]) -> float:
+    """Fit the inverse temperature of the softmax over evidence by Newton's method; 0.0 without cases.
+
+    The evidence falls in each row, shape `(cases, options)`; `place` is that of the right option, shape `(cases,)`.
 
     Source: Guo et al. 2017, "On Calibration of Modern Neural Networks".
     """
-    some = held_out.place < RANKED
-    evidence, place = held_out.ranked[some], held_out.place[some]
     gaps = np.where(np.isfinite(evidence), evidence - evidence[:, :1], 0.0)
     own = np.take_along_axis(gaps, place[:, None], axis=1)[:, 0]
     ridge = _RIDGE * len(gaps)

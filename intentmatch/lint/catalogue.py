@@ -77,6 +77,11 @@ BY_FORM = (
     Rule("unused-rule", "warning", "no template uses a rule"),
     Rule("unbalanced-template", "warning", "an unbalanced bracket of a template is read as text"),
     Rule("sampled-template", "info", "a template stands for more sentences than are used"),
+    Rule("bad-question", "error", "a question has fewer than two answers, an answer without lines, or too many"),
+    Rule("question-redefined", "error", "two files have the same question"),
+    Rule("slot-in-question", "error", "a line of a question names a slot"),
+    Rule("conflicting-answer", "error", "two answers of a question have the same line"),
+    Rule("few-lines", "warning", "an answer of a question has fewer than five lines"),
     Rule("incomplete-test", "error", "a test case has no message or no expected answer"),
     Rule("unknown-intent", "error", "a test case names an intent that does not exist"),
 )

@@ -86,7 +86,7 @@ def _joined(whole: MatchResult, parts: Iterable[tuple[Span, MatchResult]]) -> Ma
     reason = f"it is {len(found)} requests: {', '.join(part.intent for part in found)}."
     stages = (*whole.trace.stages, Stage("parts", summary))
     trace = replace(lead.trace, stages=stages, reason=reason)
-    return replace(lead, message=whole.message, entities=first.entities, parts=found, trace=trace)
+    return replace(lead, message=whole.message, entities=first.entities, parts=found, trace=trace, traits=whole.traits)
 
 
 def _part(span: Span, result: MatchResult) -> Part:

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from intentmatch.core.errors import InputError
-from intentmatch.core.result import Candidate, MatchResult, Verdict
+from intentmatch.core.result import Candidate, MatchResult, Trait, Verdict
 from intentmatch.matching.policy import decide
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def match_hypotheses(engine: Engine, given: object, options: ResolvedOptions) ->
     decision = decide(candidates, engine.policy, said.language)
     if refusing:
         decision = replace(decision, verdict=said.verdict, rivals=said.rivals, reason=said.trace.reason)
+    said = replace(said, traits=_mean_traits(heard))
     return engine.concluded(said, decision, options, _says(hypotheses, said.message, decision.verdict))
 
 
@@ -125,3 +126,16 @@ def _mixed(heard: Sequence[tuple[MatchResult, float]]) -> list[Candidate]:
         confidence = sum(known) if len(known) == len(each) else None
         mixed.append(replace(best, score=score, confidence=confidence, evidence=confidence))
     return mixed
+
+
+def _mean_traits(heard: Sequence[tuple[MatchResult, float]]) -> dict[str, Trait]:
+    """Return the traits of a message that was heard in several ways: the mean confidences by their weights."""
+    return {
+        name: Trait.of(
+            {
+                answer: sum(weight * result.traits[name].confidences[answer] for result, weight in heard)
+                for answer in trait.confidences
+            }
+        )
+        for name, trait in heard[0][0].traits.items()
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.errors import IntentMatchError
-from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, WordMatch
-from intentmatch.core.types import Encoder, Reranker
+from intentmatch.core.result import (
+    Candidate,
+    DecidedBy,
+    Entity,
+    MatchResult,
+    Trait,
+    WordMatch,
+)
+from intentmatch.core.types import Encoder, KeptVectors, Reranker
 from intentmatch.core.when_read import when_read
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.learning.subsampling import beyond_a_head
@@ -42,6 +49,7 @@ from intentmatch.text.normalize import clean
 if TYPE_CHECKING:
     from intentmatch.matching.opinions.judging import Judging
     from intentmatch.matching.other_values import OtherValues
+    from intentmatch.matching.traits import TraitReader
     from intentmatch.matching.without_values import WithoutValues
 
 _SHOWN = 3
@@ -107,6 +115,11 @@ class Engine:
             self._without_values = WithoutValues(
                 registry, self._results.entities, self._messages.vector, self._scoring.nearest_rows
             )
+        self._traits: TraitReader | None = None
+        if artefact.trait_heads is not None:
+            from intentmatch.matching.traits import TraitReader  # not needed by a registry without questions
+
+            self._traits = TraitReader(registry.questions, artefact.trait_heads)
         self._precedence = self._resolver.precedence
         self._acts_of_lines: dict[str, Acts] = {}
 
@@ -148,7 +161,10 @@ class Engine:
         if reading.refused:
             return self._nothing(reading, reading.refused, decided_by="noise" if reading.is_noise else "empty")
         if reading.exact:
-            return self._results.result(message, options, self._exact(reading), stages, decided_by="exact")
+            row = next(iter(reading.exact.values())).row
+            traits = self._traits_of(reading, self.artefact.vectors[row])
+            decision = self._exact(reading)
+            return self._results.result(message, options, decision, stages, decided_by="exact", traits=traits)
 
         meant, hits, allowed = reading.meant, reading.hits, options.allowed
         fuzzy = only(hits, options)
@@ -183,7 +199,8 @@ class Engine:
             everything = scoring.candidates(vector, meant.known_pieces, hits)
             otherwise = self._precedence.asked(decide(everything, policy, options.language))
             self._add_otherwise(otherwise, allowed, stages)
-        return self._results.result(message, options, decision, stages, decided_by=decided_by)
+        traits = self._traits_of(reading, vector)
+        return self._results.result(message, options, decision, stages, decided_by=decided_by, traits=traits)
 
     def match_many(self, messages: Sequence[str], options: ResolvedOptions) -> list[MatchResult]:
         """Match each message; those without an exact hit are encoded and searched together."""
@@ -232,7 +249,10 @@ class Engine:
         stages = TraceRecorder.of(stage for stage in result.trace.stages if stage.name != "slots")
         stages.add("n_best", says)
         options = options._replace(language=result.language)
-        return self._results.result(result.message, options, decision, stages, decided_by=result.trace.decided_by)
+        decided_by = result.trace.decided_by
+        return self._results.result(
+            result.message, options, decision, stages, decided_by=decided_by, traits=result.traits
+        )
 
     def self_test(self) -> None:
         """Raise `IntentMatchError` unless intents answer their first utterance and the encoder repeats its vectors."""
@@ -444,7 +464,20 @@ class Engine:
     def _nothing(self, reading: Reading, reason: str, *, decided_by: DecidedBy) -> MatchResult:
         """Return the result of a message that is compared with nothing."""
         decision = replace(decide((), self.policy), reason=reason)
-        return self._results.result(reading.message, reading.options, decision, reading.stages, decided_by=decided_by)
+        message, options, stages = reading.message, reading.options, reading.stages
+        vector = None
+        if self._traits is not None and decided_by == "empty":
+            # A message that no intent may answer says something nevertheless.
+            found = self._messages.vector(reading.meant)
+            vector = found if found.any() else None
+        traits = self._traits_of(reading, vector)
+        return self._results.result(message, options, decision, stages, decided_by=decided_by, traits=traits)
+
+    def _traits_of(self, reading: Reading, vector: KeptVectors | None) -> Mapping[str, Trait]:
+        """Return what a message says to the questions of the registry."""
+        if self._traits is None:
+            return {}
+        return self._traits.read(reading.typed.key, vector)
 
 
 def _scores(candidates: Iterable[Candidate]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from intentmatch.core.errors import UnknownNameError
-from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace
+from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace, Trait
 from intentmatch.core.types import Registry
 from intentmatch.core.when_read import when_read
 from intentmatch.matching.policy import Decision, in_scope
@@ -40,6 +40,7 @@ class ResultBuilder:
         stages: TraceRecorder,
         *,
         decided_by: DecidedBy,
+        traits: Mapping[str, Trait],
     ) -> MatchResult:
         """Return the result of a message. Its language stands in `options`."""
         ranked, cut = decision.ranked, decision.cut
@@ -74,6 +75,7 @@ class ResultBuilder:
             missing=reading.missing if reading else (),
             confirm=matched is not None and matched.confirm,
             in_scope=in_scope(ranked),
+            traits=traits,
         )
 
     def entities(self, text: str, intent: str, options: ResolvedOptions) -> tuple[Entity, ...]:

@@ -9,10 +9,14 @@ from intentmatch.core import plugins
 from intentmatch.core.errors import NOWHERE, Location, Problem, suggest
 from intentmatch.core.shared_lines import may_share
 from intentmatch.core.threshold import parse_threshold
-from intentmatch.core.types import Case, Intent, Registry, Utterance
+from intentmatch.core.types import Case, Intent, Registry, TraitQuestion, Utterance, first_of_line
 from intentmatch.text.normalize import fold
 
 Rule = Callable[[Registry], Iterator[Problem]]
+
+FEWEST_LINES = 5
+"""Lines of an answer below which there is a warning. With three, few answers are confident."""
+MOST_QUESTIONS, MOST_ANSWERS, MOST_LINES = 100, 255, 5000
 
 
 def check(registry: Registry) -> list[Problem]:
@@ -167,6 +171,69 @@ def unknown_encoder(registry: Registry) -> Iterator[Problem]:
         yield Problem(place, "error", "setting", f"unknown encoder {name!r}: known are {', '.join(known)}", hint)
 
 
+def bad_question(registry: Registry) -> Iterator[Problem]:
+    """Report questions that cannot be learned."""
+    seen: set[str] = set()
+    for question in registry.questions:
+        place = question.location or NOWHERE
+        empty = [name for name, lines in question.answers.items() if not any(fold(line.text) for line in lines)]
+        message = hint = ""
+        if question.name in seen:
+            message, hint = f"there are two questions {question.name!r}", "rename one of them"
+        elif not question.name or "" in question.answers:
+            message, hint = (
+                f"the question {question.name!r} or an answer of it has no name",
+                "write one before the colon",
+            )
+        elif len(question.answers) < 2:
+            message = f"the question {question.name!r} needs two or more answers"
+            hint = "list example messages of each answer below `answers:`, such as `yes:` and `no:`"
+        elif len(question.answers) > MOST_ANSWERS or len(question.lines) > MOST_LINES:
+            message = (
+                f"the question {question.name!r} has {len(question.answers)} answers and {len(question.lines)} lines"
+            )
+            hint = f"a question may have {MOST_ANSWERS} answers and {MOST_LINES:,} lines"
+        elif empty:
+            message = f"the answer {empty[0]!r} of the question {question.name!r} has no lines"
+            hint = f"list at least {FEWEST_LINES} example messages below it"
+        if message:
+            yield Problem(place, "error", "bad-question", message, hint)
+        seen.add(question.name)
+    if len(registry.questions) > MOST_QUESTIONS:
+        message = f"there are {len(registry.questions)} questions; a registry may have {MOST_QUESTIONS}"
+        yield Problem(NOWHERE, "error", "bad-question", message, "leave out those that no program reads")
+
+
+def few_lines(registry: Registry) -> Iterator[Problem]:
+    """Report answers with too few lines to tell how sure the answer is."""
+    for question in registry.questions:
+        for name, lines in question.answers.items():
+            count = len(set(first_of_line(lines, [0] * len(lines))))
+            if 0 < count < FEWEST_LINES:
+                message = f"the answer {name!r} of the question {question.name!r} has {count} line{'s'[: count != 1]}"
+                hint = f"add {FEWEST_LINES - count} or more, in other words: from so few the bot is seldom sure"
+                yield Problem(_place_of_line(lines[0], question), "warning", "few-lines", message, hint)
+
+
+def conflicting_answer(registry: Registry) -> Iterator[Problem]:
+    """Report a line that two answers of a question have."""
+    for question in registry.questions:
+        owners: dict[str, tuple[str, Utterance]] = {}
+        for name, lines in question.answers.items():
+            pairs = _ReportedPairs()
+            for folded, line in _worded(lines):
+                owner, first = owners.setdefault(folded, (name, line))
+                if owner != name and pairs.add(first, line, owner):
+                    where = _place_of_line(first, question).short
+                    message = f"“{line.text}” is already a line of the answer {owner!r} ({where})"
+                    place = _place_of_line(line, question)
+                    yield Problem(place, "error", "conflicting-answer", message, _hint(line))
+
+
+def _place_of_line(line: Utterance, question: TraitQuestion) -> Location:
+    return line.location or question.location or NOWHERE
+
+
 RULES: tuple[Rule, ...] = (
     no_intents,
     intent_redefined,
@@ -178,6 +245,9 @@ RULES: tuple[Rule, ...] = (
     conflicting_utterance,
     contradicting_negative,
     unknown_intent,
+    bad_question,
+    few_lines,
+    conflicting_answer,
 )
 
 

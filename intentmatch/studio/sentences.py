@@ -58,6 +58,12 @@ _SHARED: Mapping[str, Callable[[Registry], Sequence[str]]] = {
     "rules of templates": lambda registry: [
         f"<{rule.name}>: {text}" for rule in registry.rules for text in rule.templates.values()
     ],
+    "questions": lambda registry: [
+        f"{question.name} {answer}: {line.text}"
+        for question in registry.questions
+        for answer, lines in question.answers.items()
+        for line in lines
+    ],
     "words of languages": lambda registry: [
         f"{code} {name}: {value}" for code, own in registry.own_sections.items() for name, value in own.items()
     ],

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from intentmatch.cli.render import output
+from intentmatch.core.result import traits_in_words
 
 if TYPE_CHECKING:
     from intentmatch.core.result import Candidate, Entity, MatchResult, Measure
@@ -30,6 +31,8 @@ def result(found: MatchResult) -> None:
     if found.language:
         facts.append(f"language {found.language}")
     output.say("  " + "   ".join(facts))
+    if found.traits:
+        output.say(f"  questions: {traits_in_words(found.traits)}")
     runners_up = found.candidates[1:] if found.intent else found.candidates
     if found.intent:
         output.say(f"  nearest: {_nearest(found.candidates[0])}")

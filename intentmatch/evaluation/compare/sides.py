@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from intentmatch.core.errors import IntentMatchError, Location, RegistryError
-from intentmatch.core.types import Case, Intent, Registry, Rule, Slot, Utterance
+from intentmatch.core.types import Case, Intent, Registry, Rule, Slot, TraitQuestion, Utterance
 from intentmatch.encoders.encode import Progress
 from intentmatch.evaluation.compare.gitref import GitRef, export
 from intentmatch.matching.matcher import Matcher
@@ -60,6 +60,10 @@ def relocated(registry: Registry, prefix: str, shown: str) -> Registry:
             location=place(intent.location),
         )
 
+    def relocated_question(question: TraitQuestion) -> TraitQuestion:
+        answers = {name: placed(lines) for name, lines in question.answers.items()}
+        return replace(question, answers=answers, location=place(question.location))
+
     return Registry(
         tuple(map(relocated_intent, registry)),
         registry.settings,
@@ -68,6 +72,7 @@ def relocated(registry: Registry, prefix: str, shown: str) -> Registry:
         placed(registry.slots),
         placed(registry.rules),
         registry.own_sections,
+        tuple(map(relocated_question, registry.questions)),
     )
 
 

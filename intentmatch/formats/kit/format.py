@@ -45,6 +45,7 @@ Feature = Literal[
     "tests",
     "settings",
     "own_sections",
+    "traits",
     "lists",
     "synonyms",
     "patterns",
@@ -57,7 +58,8 @@ Feature = Literal[
 
 `marks` are slot values in sentences, `blanks` are open slots in templates. A format without `templates` gets their
 sentences instead; a format without `rules` gets their text. `lists` are slots with values, which may have `synonyms`.
-`variants` are several responses in one language. `kinds` are slots of the kinds number, date, time and any.
+`variants` are several responses in one language. `traits` are questions beside the intent.
+`kinds` are slots of the kinds number, date, time and any.
 """
 
 Files = Mapping[str, str | bytes]

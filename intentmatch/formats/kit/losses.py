@@ -54,13 +54,23 @@ def without_unsupported(registry: Registry, says: Collection[Feature]) -> tuple[
         place = next(iter(registry.setting_locations.values()), None)
         reducer.report(place, f"settings ({', '.join(registry.settings)})")
         registry = replace(registry, settings={}, setting_locations={})
-    if registry.own_sections and "own_sections" not in says:
-        for code, sections in registry.own_sections.items():
-            reducer.report(None, f"words of the language {code!r} ({', '.join(sections)})")
-        registry = replace(registry, own_sections={})
+    registry = _without_sections(registry, says, reducer)
     intents = tuple(map(reducer.intent, registry))
     kept = replace(registry, intents=intents, slots=reducer.slots(registry.slots))
     return kept, sorted({*problems, *reducer.problems})
+
+
+def _without_sections(registry: Registry, says: Collection[Feature], reducer: _Reducer) -> Registry:
+    """Leave out words of languages and questions."""
+    if "own_sections" not in says:
+        for code, sections in registry.own_sections.items():
+            reducer.report(None, f"words of the language {code!r} ({', '.join(sections)})")
+        registry = replace(registry, own_sections={})
+    if "traits" not in says:
+        for question in registry.questions:
+            reducer.report(question.location, f"the question {question.name!r} and its answers")
+        registry = replace(registry, questions=())
+    return registry
 
 
 def loss(place: Location | None, what: str) -> Problem:

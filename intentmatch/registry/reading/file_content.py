@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from intentmatch.core.errors import Location
-from intentmatch.core.types import Case, Intent, Rule
+from intentmatch.core.types import Case, Intent, Rule, TraitQuestion
 from intentmatch.registry.reading.slot_grammar import SlotEntry
 
 
@@ -29,8 +29,13 @@ class Reference(NamedTuple):
     name: str
     location: Location
     owner: str
-    """The intent or the rule that the text belongs to."""
+    """The intent or the rule that the text belongs to; `owner_of_lines` for a question."""
     language: str | None
+
+
+def owner_of_lines(question: str) -> str:
+    """Return the owner of references in the lines of a question. No intent has this name."""
+    return f"\0{question}"
 
 
 @dataclass
@@ -41,6 +46,7 @@ class FileContent:
     intents: list[Intent] = field(default_factory=list)
     settings: dict[str, tuple[Any, Location]] = field(default_factory=dict)
     own_sections: list[OwnSection] = field(default_factory=list)
+    questions: list[TraitQuestion] = field(default_factory=list)
     tests: list[Case] = field(default_factory=list)
     slots: list[SlotEntry] = field(default_factory=list)
     """Slots of the file's own `slots:` block."""

@@ -1,6 +1,6 @@
 """Turn the nodes of one file into values of `core.types`, and report every violation of the grammar.
 
-`FILE_KEYS`, `INTENT_KEYS` and `TEST_KEYS` list the keys of a file, an intent and a test. Utterances, negatives and
+`FILE_KEYS`, `INTENT_KEYS`, `QUESTION_KEYS` and `TEST_KEYS` list the keys of each part. Utterances, negatives and
 rules are templates. This module neither expands them nor resolves the names in them.
 """
 
@@ -16,8 +16,8 @@ from intentmatch.core import settings
 from intentmatch.core.errors import InputError, Location, Problem
 from intentmatch.core.placeholders import placeholders
 from intentmatch.core.threshold import Threshold, parse_threshold
-from intentmatch.core.types import Case, Intent, Rule, Utterance
-from intentmatch.registry.reading.file_content import FileContent, Reference
+from intentmatch.core.types import Case, Intent, Rule, TraitQuestion, Utterance
+from intentmatch.registry.reading.file_content import FileContent, Reference, owner_of_lines
 from intentmatch.registry.reading.line_parts import columns, quoted, shown
 from intentmatch.registry.reading.misplaced import is_intent, keys_above, keys_below, keys_below_last, languages_below
 from intentmatch.registry.reading.nodes import MAX_DEPTH, Mapping, Node, NodeError, Scalar
@@ -28,10 +28,22 @@ from intentmatch.registry.reading.slot_grammar import SlotGrammar
 from intentmatch.registry.templates.syntax import MARKS, Blank, Template, Use, is_name, parse
 
 GRAMMAR_VERSION = "1"
-FILE_KEYS = ("version", "language", "include", "settings", "languages", "rules", "slots", "intents", "tests")
+FILE_KEYS = (
+    "version",
+    "language",
+    "include",
+    "settings",
+    "languages",
+    "rules",
+    "slots",
+    "intents",
+    "questions",
+    "tests",
+)
 INTENT_KEYS = (
     "title", "description", "utterances", "not", "threshold", "response", "metadata", "slots", "when", "confirm",
 )  # fmt: skip
+QUESTION_KEYS = ("question", "answers")
 TEST_KEYS = ("text", "intent", "language")
 _OF_RASA = ("nlu", "stories")
 _BY_LANGUAGE = ("title", "utterances", "not", "response")
@@ -82,6 +94,8 @@ class FileGrammar:
         if "intents" in entries:
             content.intents = self._intents(entries["intents"])
         content.intents += [self._intent(*entry) for entry in stray]
+        if "questions" in entries:
+            content.questions = list(self._questions(entries["questions"]))
         if "tests" in entries:
             content.tests = list(self._tests(entries["tests"]))
         page.warn_of_lost_text()
@@ -227,6 +241,26 @@ class FileGrammar:
             confirm=bool("confirm" in entries and page.boolean(entries["confirm"], "`confirm`", "wrong-type")),
             more_responses={language: texts[1:] for language, texts in responses.items() if len(texts) > 1},
         )
+
+    def _questions(self, node: Node) -> Iterator[TraitQuestion]:
+        for key, value in self._page.entries(node, "`questions`"):
+            name, before = key.text.strip(), len(self._page.problems)
+            entries = {
+                inner.text: below for inner, below in self._page.entries(value, f"question {name!r}", QUESTION_KEYS)
+            }
+            text = self._page.text(entries["question"], "`question`") if "question" in entries else None
+            answers = self._answers(entries["answers"], name) if "answers" in entries else {}
+            # What is wrong with it is reported once.
+            if any(problem.severity == "error" for problem in self._page.problems[before:]):
+                continue
+            yield TraitQuestion(name, answers, text, key.location)
+
+    def _answers(self, node: Node, question: str) -> dict[str, tuple[Utterance, ...]]:
+        what = f"`answers` of {question!r}"
+        return {
+            key.text.strip(): tuple(self._utterances(lines, key.text, owner_of_lines(question)))
+            for key, lines in self._page.entries(node, what)
+        }
 
     def _threshold(self, node: Node) -> Threshold | None:
         text = self._page.text(node, "`threshold`")

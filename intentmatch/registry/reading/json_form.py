@@ -11,7 +11,7 @@ from sys import intern
 from typing import Any
 
 from intentmatch.core.errors import Location
-from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, Utterance
+from intentmatch.core.types import Case, Intent, Mark, Registry, Rule, Slot, SlotValue, TraitQuestion, Utterance
 
 
 def to_plain(registry: Registry, *, tests: bool = False) -> dict[str, Any]:
@@ -45,6 +45,7 @@ def to_plain(registry: Registry, *, tests: bool = False) -> dict[str, Any]:
         "rules": [[rule.name, dict(rule.templates), _place(rule.location)] for rule in registry.rules],
         "all_slots": slots.values,
         **({"own_sections": dict(registry.own_sections)} if registry.own_sections else {}),
+        **({"questions": [_question(each) for each in registry.questions]} if registry.questions else {}),
         **({"tests": [_case(case) for case in registry.tests]} if tests else {}),
     }
 
@@ -75,6 +76,7 @@ def from_plain(values: Mapping[str, Any]) -> Registry:
         slots=tuple(slots[number] for number in values["slots"]),
         rules=tuple(Rule(name, templates, _read_place(place)) for name, templates, place in values["rules"]),
         own_sections=values.get("own_sections", {}),
+        questions=tuple(_read_question(*each) for each in values.get("questions", ())),
     )
     registry.own_languages  # noqa: B018 - raises now for sections that are invalid
     return registry
@@ -136,6 +138,15 @@ def _read_slot(values: list[Any]) -> Slot:
     slot_values = tuple(SlotValue(value, _read_lines(synonyms)) for value, synonyms in pairs)
     location = _read_place(place)
     return Slot(name, kind, slot_values, tuple(patterns), _read_lines(examples), required, questions, location)
+
+
+def _question(question: TraitQuestion) -> list[Any]:
+    answers = {name: _lines(lines) for name, lines in question.answers.items()}
+    return [question.name, answers, question.text, _place(question.location)]
+
+
+def _read_question(name: str, answers: Mapping[str, Any], text: str | None, place: list[Any] | None) -> TraitQuestion:
+    return TraitQuestion(name, {key: _read_lines(lines) for key, lines in answers.items()}, text, _read_place(place))
 
 
 def _case(case: Case) -> list[Any]:

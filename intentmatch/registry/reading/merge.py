@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from intentmatch.core.errors import Location, Problem
-from intentmatch.core.types import Intent, Registry
+from intentmatch.core.types import Intent, Registry, TraitQuestion
 from intentmatch.languages.own import MOST_CHARACTERS, REPLACES
 from intentmatch.registry.reading.file_content import FileContent
 from intentmatch.registry.reading.names import Names
@@ -35,7 +35,11 @@ def merge_files(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem
             settings.setdefault(name, (value, location))
     own_sections, repeated = _own_sections(contents)
     problems += repeated
+    questions, repeated = _questions(contents)
+    problems += repeated
     names = Names(contents)
+    for question in questions:
+        names.check_lines_of(question.name)
     registry = Registry(
         tuple(
             replace(intent, slots=slots) if (slots := names.intent_slots(name)) else intent
@@ -47,6 +51,7 @@ def merge_files(contents: Sequence[FileContent]) -> tuple[Registry, list[Problem
         names.slots,
         names.rules,
         own_sections,
+        questions=questions,
     )
     return registry, problems + names.problems()
 
@@ -74,6 +79,19 @@ def _own_sections(contents: Sequence[FileContent]) -> tuple[dict[str, dict[str, 
         if section.replaces:
             language.setdefault(REPLACES, []).append(section.name)
     return found, problems
+
+
+def _questions(contents: Sequence[FileContent]) -> tuple[tuple[TraitQuestion, ...], list[Problem]]:
+    """Return all questions, and a problem for each that two files have."""
+    problems: list[Problem] = []
+    found: dict[str, TraitQuestion] = {}
+    for question in (question for content in contents for question in content.questions):
+        known = found.setdefault(question.name, question)
+        if known is not question and known.location and question.location:
+            message = f"there are two questions {question.name!r}"
+            hint = f"{_keep_one(known.location)}, with the lines of both"
+            problems.append(Problem(question.location, "error", "question-redefined", message, hint))
+    return tuple(found.values()), problems
 
 
 def _keep_one(first: Location) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from intentmatch.core.errors import Location, Problem, Severity, suggest
 from intentmatch.core.types import Rule, Slot
-from intentmatch.registry.reading.file_content import FileContent, Reference
+from intentmatch.registry.reading.file_content import FileContent, Reference, owner_of_lines
 from intentmatch.registry.reading.scope import Scope, path_of
 from intentmatch.registry.reading.slot_grammar import KINDS, SlotEntry
 from intentmatch.registry.templates.rules import key_of
@@ -68,6 +68,15 @@ class Names:
         slots = tuple(slot for slot in (*declared.values(), *shared.values()) if slot)
         self._check_placeholders(intent, {*own, *(slot.name for slot in slots)})
         return slots
+
+    def check_lines_of(self, question: str) -> None:
+        """Report the slots that a question's lines name: nothing fills them."""
+        for reference in self._named_in_lines(owner_of_lines(question)):
+            message = f"a line of the question {question!r} has the slot {reference.name!r}"
+            hint = (
+                f"write a value in place of {{{reference.name}}}, or a backslash before the bracket to read it as text"
+            )
+            self._note(reference.location, "error", "slot-in-question", message, hint)
 
     def problems(self) -> list[Problem]:
         """Return all problems: those found so far, those in rules that no line uses, and unused slots and rules."""

@@ -13,7 +13,14 @@ from intentmatch.core.setting_values import DEFAULT_LANGUAGE
 from intentmatch.core.settings import PARSERS
 from intentmatch.languages.own import REPLACES
 from intentmatch.languages.sections import OWN_SECTIONS
-from intentmatch.registry.reading.grammar import FILE_KEYS, GRAMMAR_VERSION, INTENT_KEYS, OUT_OF_SCOPE, TEST_KEYS
+from intentmatch.registry.reading.grammar import (
+    FILE_KEYS,
+    GRAMMAR_VERSION,
+    INTENT_KEYS,
+    OUT_OF_SCOPE,
+    QUESTION_KEYS,
+    TEST_KEYS,
+)
 from intentmatch.registry.reading.slot_grammar import KINDS, SLOT_KEYS
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -36,6 +43,7 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "rules": f"Template fragments by name, used as `<name>` in the whole folder. {_MARKS}",
         "slots": "Values that intents need from a message, by name, used as `{name}` in the whole folder.",
         "intents": "What users may want, by name. An intent may be spread over several files.",
+        "questions": "What every message is asked beside its intent, by name: “Is it urgent?”.",
         "tests": "Messages with the expected intent, for `intentmatch eval`.",
     },
     "intent": {
@@ -49,6 +57,10 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
         "slots": "Slots of this intent only, and refinements of slots of the file or folder.",
         "when": "Tags of which at least one must be active for the intent to match.",
         "confirm": "Whether a dialogue asks the user to confirm the intent before the bot acts.",
+    },
+    "question": {
+        "question": "The question in words, as people read it and programs may ask it.",
+        "answers": f"Messages of each answer, such as `yes` and `no`: a list, or one for each language. {_MARKS}",
     },
     "slot": {
         "type": f"{', '.join(KINDS[:-1])} or {KINDS[-1]}. `values` imply list, and `pattern` implies pattern.",
@@ -119,6 +131,7 @@ def _file_properties() -> dict[str, Any]:
         "rules": _named(_LOCALIZED, names=_NAME),
         "slots": _SLOTS,
         "intents": _named(_mapping("intent", INTENT_KEYS, _intent_properties(), nullable=True)),
+        "questions": _named(_mapping("question", QUESTION_KEYS, _question_properties())),
         "tests": {"type": ["array", "null"], "items": {**test, "required": ["text", "intent"]}},
     }
 
@@ -145,6 +158,10 @@ def _intent_properties() -> dict[str, Any]:
         "when": _TEXTS,
         "confirm": {"type": "boolean"},
     }
+
+
+def _question_properties() -> dict[str, Any]:
+    return {"question": _TEXT, "answers": {**_named(_UTTERANCES), "minProperties": 2}}
 
 
 def _slot_properties() -> dict[str, Any]:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+
+import yaml
 
 from intentmatch.core.errors import UnknownNameError
 
@@ -42,6 +45,16 @@ def starter(name: str, languages: Collection[str] = LANGUAGES) -> str:
     kept = {*languages} & {*LANGUAGES} or {"en"}
     text = (Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8")
     return "".join(f"{line}\n" for line in _in_languages(text.splitlines(), kept))
+
+
+@cache
+def starter_lines(languages: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the utterances of all starting sets in some languages, or in English if they have none of these."""
+    found: list[str] = []
+    for name in STARTERS:
+        for intent in yaml.safe_load(starter(name, languages))["intents"].values():
+            found += (line for lines in intent.get("utterances", {}).values() for line in lines)
+    return tuple(dict.fromkeys(found))
 
 
 def _in_languages(lines: Sequence[str], kept: Collection[str]) -> list[str]:

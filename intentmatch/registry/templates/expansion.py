@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from intentmatch.core.errors import Location, Problem, Severity
-from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.core.types import Intent, Registry, TraitQuestion, Utterance
 from intentmatch.registry.templates.rules import RuleBook
 from intentmatch.registry.templates.sentences import LONGEST, TooLongError, Wordings
 from intentmatch.registry.templates.slot_fillers import Fillers
@@ -33,7 +33,8 @@ def expand(registry: Registry) -> tuple[Registry, list[Problem]]:
     """
     expansion = _Expansion(registry)
     intents = tuple(map(expansion.intent, registry.intents))
-    return replace(registry, intents=intents), [*expansion.problems, *expansion.book.problems()]
+    questions = tuple(map(expansion.question, registry.questions))
+    return replace(registry, intents=intents, questions=questions), [*expansion.problems, *expansion.book.problems()]
 
 
 class _Expansion:
@@ -49,6 +50,16 @@ class _Expansion:
         utterances = tuple(sentence for line in intent.utterances for sentence in self._sentences(line, fillers))
         negatives = tuple(sentence for line in intent.negatives for sentence in self._sentences(line, fillers))
         return replace(intent, utterances=utterances, negatives=negatives)
+
+    def question(self, question: TraitQuestion) -> TraitQuestion:
+        if not any(line.template for line in question.lines):
+            return question
+        fillers = Fillers(())
+        answers = {
+            name: tuple(sentence for line in lines for sentence in self._sentences(line, fillers))
+            for name, lines in question.answers.items()
+        }
+        return replace(question, answers=answers)
 
     def _sentences(self, line: Utterance, fillers: Fillers) -> Iterator[Utterance]:
         """Yield the distinct sentences of a line, at most `MOST_SENTENCES`."""

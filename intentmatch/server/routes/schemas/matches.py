@@ -92,6 +92,16 @@ class Part(ResponseModel):
     missing: list[Missing]
 
 
+class Trait(ResponseModel):
+    """What the message says to a question of the registry."""
+
+    answer: Text | None = Field(description="The likeliest answer if it is likelier than all else; otherwise null.")
+    confidence: float = Field(description="Probability of the likeliest answer.")
+    confidences: dict[Text, float] = Field(
+        description="Probability of each answer. What they leave of 1 is that the message does not say."
+    )
+
+
 class MatchResponse(ResponseModel):
     """The result of one message. Every key is present, whatever the verdict."""
 
@@ -113,6 +123,7 @@ class MatchResponse(ResponseModel):
     missing: list[Missing] = Field(description="Required slots of the matched intent that the message does not hold.")
     parts: list[Part] = Field(description="Each of several requests; the other keys then describe the first.")
     confirm: bool = Field(description="Whether the author wants the matched intent confirmed before the bot acts.")
+    traits: dict[Text, Trait] = Field(description="What the message says to each of the registry's `questions:`.")
     trace: Trace
 
     @classmethod

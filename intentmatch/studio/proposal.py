@@ -118,12 +118,15 @@ class _Proposal:
             with tag("div", classes="st-stack st-scrolled"):
                 self._difference = tag("div", classes="st-stack")
                 self._problems = tag("div", classes="st-stack")
-                self._effect = tag("div", classes="st-stack", aria_live="polite")
+                self._effect = tag("div", classes="st-stack")
                 self._note = ui.input("Note for the history", value=operation.note)
                 self._note.props("outlined dense maxlength=200").classes("st-wide")
             with tag("div", classes="st-row st-end"):
-                ui.button("Cancel", on_click=lambda: self._dialog.submit(None)).props("flat")
-                self._save = ui.button("Save", on_click=self._write).props("unelevated autofocus")
+                # Beside the buttons, however long the difference is: it must be seen before anything is saved.
+                self._summary = tag("div", classes="st-stack st-grow", aria_live="polite")
+                with tag("div", classes="st-row st-push"):
+                    ui.button("Cancel", on_click=lambda: self._dialog.submit(None)).props("flat")
+                    self._save = ui.button("Save", on_click=self._write).props("unelevated autofocus")
 
     async def decided(self) -> Done | None:
         """Show the dialog until the visitor decides. It is not shown if it soon turns out that the edit cannot be."""
@@ -192,9 +195,10 @@ class _Proposal:
 
     async def _show_effect(self) -> None:
         self._effect.clear()
+        self._summary.clear()
         if self._changes.errors:
             return
-        with self._effect:
+        with self._summary:
             self._working(_EFFECT)
         bot, changes = self._visit.bot, self._changes
         try:
@@ -227,9 +231,12 @@ class _Proposal:
             return False
         unfinished = found.sampled and not compared.finished
         self._effect.clear()
+        self._summary.clear()
         with self._effect:
+            _changes_view(self._visit, found)
+        with self._summary:
             if last or not unfinished or found.diff is not None:
-                effect_view(self._visit, found)
+                self._summary_view(found)
             if unfinished and last:
                 more = ui.button("Compare more", on_click=lambda: self._compare_more(compared)).props("flat dense")
                 more.tooltip(f"Goes on for up to {MORE_SECONDS:.0f} seconds")
@@ -237,8 +244,28 @@ class _Proposal:
                 self._working(_EFFECT)
         return unfinished
 
+    def _summary_view(self, effect: Effect) -> None:
+        """Draw how many answers an edit changes."""
+        if effect.diff is None:
+            tag("p", "The effect could not be worked out in time.", "st-muted")
+            return
+        diff = effect.diff
+        done, total = (sum(part) for part in zip(*effect.compared.values(), strict=True))
+        if not done:
+            tag("p", f"None of {total:,} messages could be compared in time.", "st-muted")
+            return
+        with tag("div", classes="st-row"):
+            badge(f"{diff.count('better')} fixed", "good" if diff.count("better") else "plain")
+            badge(f"{diff.count('worse')} broken", "bad" if diff.count("worse") else "plain")
+            badge(f"{diff.count('other')} answered differently")
+            if effect.sampled:
+                tag("span", f"{done:,} of {total:,} messages compared", "st-muted st-small")
+            if diff.changes:
+                show = f"() => getHtmlElement({self._effect.id}).scrollIntoView({{block: 'nearest'}})"
+                ui.button("Show them").props("flat dense no-caps").on("click", js_handler=show)
+
     async def _compare_more(self, compared: Comparison) -> None:
-        with self._effect:
+        with self._summary:
             self._working(_EFFECT)
         await self._compare(compared, MORE_SECONDS)
 
@@ -256,8 +283,8 @@ class _Proposal:
         self._step = step
 
     def _show_effect_error(self, error: Exception) -> None:
-        self._effect.clear()
-        with self._effect:
+        self._summary.clear()
+        with self._summary:
             tag("p", explained(error), "st-problem")
 
     async def _write(self) -> None:
@@ -311,23 +338,10 @@ def problem_line(problem: Problem) -> None:
             tag("span", plainly(problem.hint), "st-muted st-small")
 
 
-def effect_view(visit: Visit, effect: Effect) -> None:
+def _changes_view(visit: Visit, effect: Effect) -> None:
     """Draw which answers an edit changes, and why."""
-    if effect.diff is None:
-        tag("p", "The effect could not be worked out in time.", "st-muted")
-        return
-    diff = effect.diff
-    done, total = (sum(part) for part in zip(*effect.compared.values(), strict=True))
-    if not done:
-        tag("p", f"None of {total:,} messages could be compared in time.", "st-muted")
-        return
-    with tag("div", classes="st-row"):
-        badge(f"{diff.count('better')} fixed", "good" if diff.count("better") else "plain")
-        badge(f"{diff.count('worse')} broken", "bad" if diff.count("worse") else "plain")
-        badge(f"{diff.count('other')} answered differently")
-        if effect.sampled:
-            tag("span", f"{done:,} of {total:,} messages compared", "st-muted st-small")
-    shown = sorted(diff.changes, key=lambda change: ("worse", "better", "other").index(change.effect))
+    changes = [] if effect.diff is None else effect.diff.changes
+    shown = sorted(changes, key=lambda change: ("worse", "better", "other").index(change.effect))
     with tag("div", classes="st-effects"):
         for change in shown[:_MOST_SHOWN]:
             _change(visit, change)

@@ -38,6 +38,12 @@ def when_told(self, workspace):
 
 Operation.planned = when_told
 """
+IN_VIEW = """(element) => {
+  const {left, top, right, bottom} = element.getBoundingClientRect();
+  const seen = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+  return top >= 0 && bottom <= innerHeight && (element.contains(seen) || seen.contains(element));
+}"""
+"""Whether the whole height of an element is in view, and nothing covers its middle."""
 NO_TIME = "from intentmatch.studio import proposal\nproposal.EFFECT_SECONDS = 0.0\n"
 
 
@@ -59,7 +65,7 @@ def changed(folder: Path, code: str) -> Iterator[Served]:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 700)])
-def test_save_stays_in_view_however_long_the_difference_is(browser, served, width, height):
+def test_save_and_effect_stay_in_view_however_long_the_difference_is(browser, served, width, height):
     with watched(browser, width, height) as page:
         open_screen(page, served, "edit?intent=cancel_order")
         lines = "\n".join(f"undo the purchase number {number} please" for number in range(40))
@@ -74,6 +80,12 @@ def test_save_stays_in_view_however_long_the_difference_is(browser, served, widt
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= height
         assert save.is_enabled()
+        effect = page.locator(".st-proposal [aria-live]").get_by_text("broken")
+        effect.wait_for()
+        assert effect.evaluate(IN_VIEW)
+        assert save.evaluate(IN_VIEW)
+        page.get_by_role("button", name="Show them").click()
+        page.wait_for_function(f"({IN_VIEW})(document.querySelector('.st-effects'))")
 
 
 def test_effect_goes_on_when_the_visitor_takes_more_time(browser, hurried):
@@ -104,7 +116,7 @@ def test_edit_is_saved_before_its_effect_is_there(browser, tmp_path):
 
 
 def test_dialog_is_there_before_what_it_shows(browser, tmp_path):
-    with contextmanager(changed)(tmp_path, SLOW_PLAN) as slow, watched(browser) as page:
+    with contextmanager(changed)(tmp_path, SLOW_PLAN) as slow, watched(browser, 390, 844) as page:
         open_screen(page, slow, "edit?intent=cancel_order")
         page.get_by_label("Add lines, one per row").first.fill("undo the purchase")
         add = page.get_by_role("button", name="Add", exact=True).first
@@ -112,7 +124,10 @@ def test_dialog_is_there_before_what_it_shows(browser, tmp_path):
         dialog = page.locator(".st-proposal")
         dialog.get_by_text("Working out what changes.").wait_for()
         dialog.get_by_text("3 of 7").wait_for()
-        assert dialog.get_by_role("button", name="Save").is_disabled()
+        save, cancel = (dialog.get_by_role("button", name=name) for name in ("Save", "Cancel"))
+        assert save.is_disabled()
+        page.wait_for_timeout(400)  # the dialog grows
+        assert abs(save.bounding_box()["y"] - cancel.bounding_box()["y"]) < 4
         dialog.get_by_role("button", name="Cancel").click()
         dialog.wait_for(state="detached")
 

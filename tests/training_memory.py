@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,7 +47,7 @@ def _once(folder: Path, step: str, data: TrainingData, compute: Callable[[], Any
         return pickle.loads(file.read_bytes())
     except FileNotFoundError:
         found = compute()
-    unfinished = file.with_suffix(f".{step}-{os.getpid()}")
+    unfinished = file.with_suffix(f".{step}-{os.getpid()}-{threading.get_ident()}")
     unfinished.write_bytes(pickle.dumps(found, pickle.HIGHEST_PROTOCOL))
     unfinished.replace(file)
     return found

@@ -1,7 +1,8 @@
 """Typed decisions as OpenAI's decisions API has them: `POST /v1/decisions`, for its SDKs and those who call it.
 
 The registry is the model: see `typed_decisions`. A question about nothing that the registry knows is refused, as the
-API allows for each question by itself: a predicate that names no intent, a score without a level that is an intent.
+API allows for each question by itself: a predicate that names neither an intent nor one of the registry's questions, a
+score without a level that is an intent or an answer.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from fastapi import APIRouter, Request
 from pydantic import Field, StrictBool, StrictStr, field_validator
 from starlette.responses import JSONResponse, Response
 
+from intentmatch.core.types import TraitQuestion
 from intentmatch.server.auth.authorisation import authorised, bearer
 from intentmatch.server.protocols.host import Protocol, ProtocolHost, read, refused
 from intentmatch.server.protocols.model_list import model_name
@@ -25,6 +27,7 @@ from intentmatch.server.protocols.typed_decisions import (
     Deciders,
     Option,
     StrictModel,
+    answer_options,
     choice_confidence,
     count_words,
     intent_options,
@@ -138,13 +141,17 @@ def _answer(
     found: Decider, question: _PredicateQuestion | _ChoiceQuestion | _ScoreQuestion, offered: list[Option]
 ) -> dict[str, Any]:
     if isinstance(question, _PredicateQuestion):
-        if not found.is_known(question.statement):
-            return {"type": "refusal"}
-        return {"type": "predicate", "probability": found.likelihood([question.statement], None)}
+        if found.is_known(question.statement):
+            return {"type": "predicate", "probability": found.likelihood([question.statement], None)}
+        yes = found.yes(found.question([question.statement, question.name]))
+        return {"type": "refusal"} if yes is None else {"type": "predicate", "probability": yes}
+    asked = found.question([message_of(question.instructions), question.name], question.options)
     if isinstance(question, _ScoreQuestion):
-        return _score(found, question)
+        return _score(found, question, asked)
+    offered = offered if asked is None else answer_options(asked)
     choices = question.choices or [_Choice(value=option.name) for option in offered]
-    probabilities = found.probabilities([choice.option for choice in choices])
+    options = [choice.option for choice in choices]
+    probabilities = found.probabilities(options) if asked is None else found.trait_probabilities(asked, options)
     return {
         "type": "choice",
         "choice": choices[int(probabilities.argmax())].value,
@@ -155,10 +162,13 @@ def _answer(
     }
 
 
-def _score(found: Decider, question: _ScoreQuestion) -> dict[str, Any]:
-    if not any(found.intents(question.options)):
+def _score(found: Decider, question: _ScoreQuestion, asked: TraitQuestion | None) -> dict[str, Any]:
+    if asked is not None:
+        probabilities = found.trait_probabilities(asked, question.options)
+    elif any(found.intents(question.options)):
+        probabilities = found.probabilities(question.options)
+    else:
         return {"type": "refusal"}
-    probabilities = found.probabilities(question.options)
     return {
         "type": "score",
         "score": mean_level(probabilities),

@@ -1,7 +1,7 @@
 """Typed decisions as TypeSafe's System One API has them: `POST /v1/systemone`, for its SDKs and those who call it.
 
 The registry is the model: see `typed_decisions`. Every valid question is answered, because the API has no refusal;
-`x_decided_by` says whether intents or only texts decided. Words count as tokens.
+`x_decided_by` says whether intents, questions of the registry or only texts decided. Words count as tokens.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from intentmatch.server.protocols.typed_decisions import (
     Deciders,
     Option,
     StrictModel,
+    answer_options,
     choice_confidence,
     count_words,
     intent_options,
@@ -141,7 +142,7 @@ def protocol(host: ProtocolHost) -> Protocol:
 
         def respond() -> Response:
             offered = intent_options(bot.matcher.registry)
-            answers = {name: _answer(found, question, offered) for name, question in body.questions.items()}
+            answers = {name: _answer(found, name, question, offered) for name, question in body.questions.items()}
             usage = {"input_tokens": count_words(message, options, texts), "output_tokens": len(answers)}
             said = {"model": model_name(bot), "answers": answers, "usage": usage}
             return JSONResponse({**said, "x_verdict": found.result.verdict, "x_intent": found.result.intent})
@@ -161,13 +162,23 @@ def _authorise(request: Request) -> None:
         raise refused(401, "The request needs a valid key: Authorization: Bearer KEY.")
 
 
-def _answer(found: Decider, question: _Noul | _Choice | _Score, offered: Sequence[Option]) -> dict[str, Any]:
+def _answer(found: Decider, name: str, question: _Noul | _Choice | _Score, offered: Sequence[Option]) -> dict[str, Any]:
     if isinstance(question, _Noul):
-        by = "intents" if any(map(found.is_known, question.texts)) else "texts"
-        return {"type": "noul", "noul": found.likelihood(question.texts, question.against), "x_decided_by": by}
-    options = question.options or offered
-    probabilities = found.probabilities(options)
-    decided = {"x_decided_by": "intents" if any(found.intents(options)) else "texts"}
+        if any(map(found.is_known, question.texts)):
+            by, likely = "intents", found.likelihood(question.texts, question.against)
+        elif (yes := found.yes(found.question([*question.texts, name]))) is not None:
+            by, likely = "questions", yes
+        else:
+            by, likely = "texts", found.likelihood(question.texts, question.against)
+        return {"type": "noul", "noul": likely, "x_decided_by": by}
+    options: Sequence[Option] = question.options
+    if (asked := found.question([text_of(question.instructions), name], options)) is not None:
+        options = options or answer_options(asked)
+        probabilities, by = found.trait_probabilities(asked, options), "questions"
+    else:
+        options = options or offered
+        probabilities, by = found.probabilities(options), "intents" if any(found.intents(options)) else "texts"
+    decided = {"x_decided_by": by}
     if isinstance(question, _Choice):
         named = dict(zip((option.name for option in options), probabilities.tolist(), strict=True))
         best = max(named, key=named.__getitem__)

@@ -3,6 +3,9 @@
 An option with the name of an intent has the calibrated confidence of that intent. What the confidences leave of 1 is
 the probability of no intent: it goes to an option such as `none`, or to the options that are no intents, by the
 similarity of their text, or in equal parts to all options.
+
+A question with the name or the words of one of the registry's `questions:` is decided by it: an option with the name of
+an answer has the calibrated confidence of that answer, and what these leave of 1 goes the same way.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from intentmatch.core.result import MatchResult
-from intentmatch.core.types import Registry, Vectors
+from intentmatch.core.types import Registry, TraitQuestion, Vectors
 from intentmatch.encoders.encode import encode_all
 from intentmatch.matching.options import MatchOptions
 from intentmatch.server.bots.bot import Bot
@@ -65,14 +68,34 @@ class Option:
 class Decider:
     """What is known about one message: the result of the registry, and how close it is to texts."""
 
-    def __init__(self, named: Mapping[str, str], result: MatchResult, vectors: Mapping[str, Vectors]) -> None:
+    def __init__(
+        self,
+        named: Mapping[str, str],
+        result: MatchResult,
+        vectors: Mapping[str, Vectors],
+        questions: Sequence[TraitQuestion] = (),
+    ) -> None:
         self.result = result
+        self._questions = {fold(text): each for each in reversed(questions) for text in _words_of(each)}
         self._named = named
         self._vectors = vectors
         self._confidences = _confidences(result)
         # Many questions may have the same options: all intents, if they have none of their own.
         self._intents: dict[tuple[Option, ...], list[str | None]] = {}
         self._probabilities: dict[tuple[Option, ...], Probabilities] = {}
+
+    def question(self, texts: Iterable[str | None], options: Sequence[Option] = ()) -> TraitQuestion | None:
+        """Return the registry's question that one of `texts` names; None if no option is an answer of it."""
+        found = next((self._questions[fold(text)] for text in texts if text and fold(text) in self._questions), None)
+        return found if found is None or not options or any(_answers_of(found, options)) else None
+
+    def trait_probabilities(self, asked: TraitQuestion, options: Sequence[Option]) -> Probabilities:
+        """Return the probability of each option of a question of the registry, in [0, 1] and adding up to 1."""
+        return self._shared_out(options, _answers_of(asked, options), self.result.traits[asked.name].confidences)
+
+    def yes(self, asked: TraitQuestion | None) -> float | None:
+        """Return how likely a message says yes to a question of the registry; None if it has other answers."""
+        return None if asked is None or asked.yes is None else self.result.traits[asked.name].confidences[asked.yes]
 
     def intents(self, options: Sequence[Option]) -> list[str | None]:
         """Return the intent of each option; None if it is no intent, or if an option before it has this intent."""
@@ -85,16 +108,18 @@ class Decider:
         """Return the probability of each option, in [0, 1] and adding up to 1."""
         key = tuple(options)
         if key not in self._probabilities:
-            self._probabilities[key] = self._shared_out(options)
+            self._probabilities[key] = self._shared_out(options, self.intents(options), self._confidences)
         return self._probabilities[key]
 
-    def _shared_out(self, options: Sequence[Option]) -> Probabilities:
-        intents = self.intents(options)
-        known = np.array([0.0 if name is None else self._confidences.get(name, 0.0) for name in intents])
+    def _shared_out(
+        self, options: Sequence[Option], names: Sequence[str | None], confidences: Mapping[str, float]
+    ) -> Probabilities:
+        """Share 1 out among options; `names` are those of intents or answers with their confidences."""
+        known = np.array([0.0 if name is None else confidences.get(name, 0.0) for name in names])
         # Confidences add up to 1 at most; scores of a registry without calibration may add up to more.
         known /= max(1.0, float(known.sum()))
         rest = 1.0 - float(known.sum())
-        others = [number for number, name in enumerate(intents) if name is None]
+        others = [number for number, name in enumerate(names) if name is None]
         empty = [number for number in others if fold(in_words(options[number].name)) in _NO_INTENT]
         if len(others) < len(options) and (empty or not others):
             known[empty or slice(None)] += rest / (len(empty) or len(options))
@@ -149,7 +174,7 @@ class Deciders:
         named = _names(registry)
         # A hundred thousand options take seconds, in which the event loop has other callers.
         unknown = await asyncio.to_thread(self._unknown, named, options, texts)
-        return Decider(named, result, await self._vectors(bot, message, unknown))
+        return Decider(named, result, await self._vectors(bot, message, unknown), registry.questions)
 
     def _unknown(
         self, named: Mapping[str, str], options: Iterable[Sequence[Option]], texts: Iterable[str]
@@ -191,6 +216,23 @@ class Deciders:
 def intent_options(registry: Registry) -> list[Option]:
     """Return the options of a question that has none of its own: every intent, and none of them."""
     return [*(Option(intent.name, intent.description or "") for intent in registry), Option(NONE)]
+
+
+def answer_options(asked: TraitQuestion) -> list[Option]:
+    """Return the options of a question of the registry, if the caller sends none: every answer, and none of them."""
+    return [*map(Option, asked.answers), Option(NONE)]
+
+
+def _words_of(question: TraitQuestion) -> list[str]:
+    """The texts that name a question: its name, and the question in words."""
+    return [text for text in (question.text, in_words(question.name), question.name) if text and fold(text)]
+
+
+def _answers_of(asked: TraitQuestion, options: Sequence[Option]) -> list[str | None]:
+    """Return the answer that each option names, each answer once."""
+    return intents_of(
+        {text: name for name in asked.answers for text in (fold(name), fold(in_words(name)), name)}, options
+    )
 
 
 def intents_of(named: Mapping[str, str], options: Sequence[Option]) -> list[str | None]:

@@ -11,7 +11,7 @@ from speaking import REGISTRY, client
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
-from intentmatch.core.types import Intent, Registry, Utterance
+from intentmatch.core.types import Intent, Registry, TraitQuestion, Utterance
 from intentmatch.server import BotFolder, create_app
 from intentmatch.server.protocols import typed_decisions
 
@@ -205,6 +205,70 @@ def test_models_are_the_encoder_and_the_bot(bot: Matcher) -> None:
     assert [model["name"] for model in answers["systemone",]["models"]] == ["intentmatch", "jev-latest"]
     both = answers["openai", "systemone"]
     assert both == answers["systemone", "openai"] == {**answers["openai",], **answers["systemone",]}
+
+
+@pytest.fixture(scope="module")
+def asking() -> TestClient:
+    """A bot with questions of its own."""
+    lines = {
+        "yes": ["I need it today", "this is an emergency", "please hurry", "it cannot wait", "as soon as possible"],
+        "no": ["no hurry", "whenever you have time", "it can wait", "take your time", "there is no rush"],
+    }
+    mood = {
+        "very calm": ["all is well", "I am relaxed", "no problem"],
+        "furious": ["I am furious", "outrageous", "awful"],
+    }
+    urgent, feeling = (
+        {name: tuple(map(Utterance, texts)) for name, texts in answers.items()} for answers in (lines, mood)
+    )
+    questions = TraitQuestion("urgent", urgent, "Is it urgent?"), TraitQuestion("how_angry", feeling)
+    bot = Matcher.load(Registry(REGISTRY.intents, questions=questions))
+    return client(bot)
+
+
+@pytest.mark.parametrize("instructions", ["Is it urgent?", "urgent", "is it urgent"])
+def test_yes_or_no_about_a_question_of_the_registry_is_its_confidence(asking: TestClient, instructions: str) -> None:
+    question = {"type": "noul", "instructions": instructions}
+    assert one(asking, question, "please hurry") == {"type": "noul", "noul": 1.0, "x_decided_by": "questions"}
+    assert one(asking, question, "no hurry")["noul"] == 0.0
+    assert one(asking, question, "goodbye")["noul"] < 0.5
+    assert decided(asking, {"type": "predicate", "instructions": instructions}, "please hurry")["probability"] == 1.0
+
+
+def test_question_of_the_registry_may_be_named_by_the_name_of_the_question(asking: TestClient) -> None:
+    question = {"type": "predicate", "instructions": "The matter cannot wait.", "name": "urgent"}
+    assert decided(asking, question, "please hurry")["probability"] == 1.0
+    body = {"model": "jev-latest", "state": "please hurry", "questions": {"urgent": {"type": "choice"}}}
+    answer = asking.post("/v1/systemone", json=body).json()["answers"]["urgent"]
+    assert answer["probabilities"] == {"yes": 1.0, "no": 0.0, "none": 0.0}
+
+
+def test_choices_and_levels_may_be_answers(asking: TestClient) -> None:
+    options = [{"label": "very_calm"}, {"label": "furious"}]
+    score = {"type": "score", "instructions": "how angry", "levels": options}
+    assert decided(asking, score, "I am furious")["score"] == 1.0
+    choice = {"type": "choice", "instructions": "how angry", "choices": [{"value": each["label"]} for each in options]}
+    assert decided(asking, choice, "all is well")["choice"] == "very_calm"
+
+
+def test_what_a_message_does_not_say_is_the_option_none(asking: TestClient) -> None:
+    question = {"type": "choice", "instructions": "urgent", "criteria": {"yes": None, "no": None, "none": None}}
+    answer = one(asking, question, "goodbye")
+    assert answer["choice"] == "none"
+    assert sum(answer["probabilities"].values()) == pytest.approx(1.0)
+
+
+def test_options_that_are_no_answers_are_decided_by_intents(asking: TestClient) -> None:
+    question = {"type": "choice", "instructions": "urgent", "criteria": {"greet": None, "bye": None}}
+    answer = one(asking, question, "goodbye")
+    assert (answer["choice"], answer["x_decided_by"]) == ("bye", "intents")
+
+
+def test_an_intent_goes_before_a_question(asking: TestClient) -> None:
+    body = {"model": "jev-latest", "state": "goodbye", "questions": {"urgent": {"type": "noul", "instructions": "bye"}}}
+    answer = asking.post("/v1/systemone", json=body).json()["answers"]["urgent"]
+    assert answer["x_decided_by"] == "intents"
+    assert answer["noul"] == pytest.approx(1.0)
 
 
 def test_model_names_the_bot_of_several(tmp_path: Path) -> None:

@@ -40,9 +40,14 @@ class Handshake(asyncio.Protocol):
             return
         # A socket of its own, from which nothing is read before the handshake begins.
         plain = transport.get_extra_info("socket")
-        own = socket.fromfd(plain.fileno(), plain.family, plain.type)
+        try:
+            own = socket.fromfd(plain.fileno(), plain.family, plain.type)
+        except OSError:  # the process has no file descriptor left
+            self._limits.leave(address)
+            return
+        finally:
+            cast("asyncio.Transport", transport).abort()
         own.setblocking(False)
-        cast("asyncio.Transport", transport).abort()
         self._making = asyncio.get_running_loop().create_task(self._make(own, address))
 
     async def _make(self, own: socket.socket, address: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import socket
 import ssl
@@ -103,4 +104,19 @@ def test_what_is_no_handshake_ends_its_connection(port: int) -> None:
             client.sendall(sent)
             client.shutdown(socket.SHUT_WR)
             end(client)
+    assert answer(port).endswith(b"https")
+
+
+def test_connections_without_a_file_descriptor_do_not_count_for_ever(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> socket.socket:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("intentmatch.server.process.handshakes.socket.fromfd", refuse)
+        for _ in range(2 * MOST):
+            with connected(port) as client:
+                assert end(client) == b""
+
     assert answer(port).endswith(b"https")

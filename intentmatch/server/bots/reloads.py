@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from multiprocessing import get_context
 from typing import Any
 
+from intentmatch.core.errors import InputError
 from intentmatch.matching.matcher import Matcher
 
 
@@ -47,8 +48,15 @@ class ReloadCounter:
     """
 
     def __init__(self, *, shared: bool = False) -> None:
-        # A shared value takes a system semaphore, which a process killed by a signal leaves behind.
-        self._count: Any = get_context("spawn").Value("Q", 0) if shared else _LocalCount()
+        """Raises `InputError` if the operating system has no memory that processes share."""
+        try:
+            # A shared value takes a system semaphore, which a process killed by a signal leaves behind.
+            self._count: Any = get_context("spawn").Value("Q", 0) if shared else _LocalCount()
+        except OSError as error:
+            raise InputError(
+                f"several workers need shared memory, which the system refuses ({error.strerror or error}): "
+                "mount /dev/shm as a writable tmpfs, or leave out --workers"
+            ) from error
 
     def request(self) -> int:
         """Request a reload from every follower. Returns the number of requests so far."""

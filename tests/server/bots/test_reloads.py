@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import threading
@@ -14,6 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from intentmatch import Matcher
+from intentmatch.core.errors import InputError
 from intentmatch.server import create_app
 from intentmatch.server.bots.batching import BatchQueue
 from intentmatch.server.bots.bot import Bot
@@ -27,6 +29,16 @@ PATIENCE = 60.0
 def ask_often(reloads: ReloadCounter) -> None:
     for _ in range(200):
         reloads.request()
+
+
+def test_missing_shared_memory_says_what_to_mount(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("multiprocessing.synchronize.SemLock.__init__", refuse)
+
+    with pytest.raises(InputError, match=r"Read-only file system.*mount /dev/shm .* or leave out --workers"):
+        ReloadCounter(shared=True)
 
 
 def test_concurrent_requests_of_processes_all_count() -> None:

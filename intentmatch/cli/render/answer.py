@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from intentmatch.cli.render import output
-from intentmatch.core.result import traits_in_words
 
 if TYPE_CHECKING:
     from intentmatch.core.result import Candidate, Entity, MatchResult, Measure
@@ -18,6 +17,8 @@ _COLOURS = {"matched": "green", "ambiguous": "yellow", "out_of_scope": "red"}
 
 def result(found: MatchResult) -> None:
     """Print one answer: the verdict, the numbers behind the verdict, and the runners-up."""
+    from intentmatch.core.result import traits_in_words
+
     headline = found.intent or found.verdict.replace("_", " ")
     title = found.candidates[0].title if found.intent else None
     output.say(output.style(headline, fg=_COLOURS[found.verdict], bold=True) + (f"  {title}" if title else ""))

@@ -17,6 +17,7 @@ from intentmatch.evaluation.outcomes import Negative, Outcome
 from intentmatch.evaluation.reports.report import HELD_OUT, TESTS, Report, ReportPart
 from intentmatch.evaluation.robustness import Tried, Variant, collect, unanswerable, variants
 from intentmatch.evaluation.runner import Runner, StepProgress
+from intentmatch.evaluation.traits import evaluate_traits
 from intentmatch.learning.fold_plan import representative
 from intentmatch.matching.snapshot import BaseMatcher
 from intentmatch.runtime import steps
@@ -46,6 +47,7 @@ def evaluate(
     """
     parts: list[ReportPart] = []
     tried: list[Tried] = []
+    questions = evaluate_traits(matcher) if tests is None else ()
     if tests is None:
         part, tried = _cross_validated(matcher, folds, seed, progress, robustness=robustness)
         parts.append(part)
@@ -61,7 +63,7 @@ def evaluate(
         originals = parts[-1].outcomes if varied else ()
         tried += _tried(matcher, [*varied, *unanswerable(matcher.registry, seed)], originals, progress)
     points = learning_curve(matcher, folds=folds, seed=seed, progress=progress) if curve else ()
-    return Report(tuple(parts), points, _facts(matcher, folds, seed), collect(tried) if robustness else ())
+    return Report(tuple(parts), points, _facts(matcher, folds, seed), collect(tried) if robustness else (), questions)
 
 
 def held_out(

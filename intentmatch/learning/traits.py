@@ -14,6 +14,7 @@ Source: Elkan & Noto 2008, "Learning Classifiers from Only Positive and Unlabele
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from heapq import nsmallest
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -74,13 +75,15 @@ class Unlabelled(NamedTuple):
     """Shape `(messages, dim)`."""
     shares: NDArray[np.float64]
     """How much each counts; together 1."""
+    utterances: int = 0
+    """Number of those that are utterances of the intents; they come first."""
 
     @classmethod
     def of(cls, utterances: Vectors, everyday: Vectors) -> Unlabelled:
         """Join utterances of the intents and messages to other bots; both kinds count alike."""
         shares = [np.full(len(each), 1.0 / len(each)) for each in (utterances, everyday) if len(each)]
         joined = np.concatenate([*shares, np.empty(0)])
-        return cls(np.vstack([utterances, everyday]), joined / max(1, len(shares)))
+        return cls(np.vstack([utterances, everyday]), joined / max(1, len(shares)), len(utterances))
 
     def with_pairs(self) -> Unlabelled:
         """Add as many messages of two parts."""
@@ -106,6 +109,11 @@ def train_traits(registry: Registry, utterances: Vectors, lines: Vectors, everyd
         train_trait(each, Unlabelled.of(utterances[unlabelled_rows(registry, each.question)], everyday))
         for each in TraitLines.of(registry, lines)
     ]
+    return heads_of(trained)
+
+
+def heads_of(trained: Sequence[tuple[NDArray[np.float32], TraitCurve]]) -> TraitHeads:
+    """Put what `train_trait` returned for each question side by side."""
     numbers = np.array([curve[:3] for _, curve in trained], dtype=np.float32)
     certain = np.array([number for _, curve in trained for number in (*curve.certain, 1.0)], dtype=np.float32)
     weights = np.hstack([weights for weights, _ in trained])

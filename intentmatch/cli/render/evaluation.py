@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from intentmatch.evaluation.reports.report import Report, ReportPart
     from intentmatch.evaluation.robustness import RobustnessPart, TriedVariation
     from intentmatch.evaluation.second_opinion import SecondOpinion
+    from intentmatch.evaluation.traits import TraitRow
 
 _MOST_INTENTS = 10
 _MOST_CONFUSIONS = 6
@@ -30,6 +31,8 @@ def report(found: Report) -> None:
         if number:
             output.echo()
         _part(part)
+    if found.questions:
+        _questions(found.questions)
     if found.robustness:
         _robustness(found.robustness)
     _out_of_scope(found)
@@ -37,6 +40,25 @@ def report(found: Report) -> None:
         output.say(f"\n{promise[:1].upper()}{promise[1:]}.")
     if found.curve:
         _curve(found)
+
+
+def _questions(rows: Sequence[TraitRow]) -> None:
+    """Print how the held-out lines of each question are answered."""
+    output.say("\n" + output.style("Questions: held-out lines", bold=True))
+    output.table(
+        ["question", "lines", "right", "wrong", "calibration error", "utterances with an answer"],
+        [
+            [
+                row.question,
+                str(row.lines),
+                f"{row.right:.0%}",
+                f"{row.wrong:.0%}",
+                "" if row.ece is None else f"{row.ece:.2f}",
+                "" if row.answered is None else f"{row.answered:.0%}",
+            ]
+            for row in rows
+        ],
+    )
 
 
 def second_opinion(found: SecondOpinion) -> None:

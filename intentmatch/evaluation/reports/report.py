@@ -16,6 +16,7 @@ from intentmatch.evaluation.curve import Hint, Point, hints
 from intentmatch.evaluation.outcomes import Negative, Outcome
 from intentmatch.evaluation.robustness import RobustnessPart
 from intentmatch.evaluation.runner import Latency
+from intentmatch.evaluation.traits import TraitRow
 
 SCHEMA = 1
 
@@ -104,6 +105,8 @@ class Report:
     facts: Mapping[str, Any] = field(default_factory=dict)
     robustness: tuple[RobustnessPart, ...] = ()
     """Parts of the robustness, in the order of `robustness.TITLES`; empty if it was not measured."""
+    questions: tuple[TraitRow, ...] = ()
+    """Metrics of the registry's questions; empty if there are none, or if only test cases were evaluated."""
 
     @property
     def headline(self) -> ReportPart:
@@ -131,6 +134,7 @@ class Report:
                 "share": robustness.overall(self.robustness),
                 "parts": [part.to_dict() for part in self.robustness],
             },
+            "questions": [row._asdict() for row in self.questions],
         }
 
     @classmethod
@@ -144,6 +148,7 @@ class Report:
             values["facts"],
             # Reports of earlier releases with this schema lack it.
             tuple(map(RobustnessPart.from_dict, values.get("robustness", {}).get("parts", ()))),
+            tuple(TraitRow(**row) for row in values.get("questions", ())),
         )
 
 

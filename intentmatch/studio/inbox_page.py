@@ -34,7 +34,7 @@ _PURPOSES: Mapping[Action, str] = {
 async def show(visit: Visit) -> None:
     """Draw the screen."""
     preload(visit.root, ui.select)
-    heading("Inbox", "Messages that were not understood, in groups of the same meaning. Press ? for the keys.")
+    heading("Inbox", "Messages that were not understood, in groups of the same meaning.", keys=True)
     page = _InboxPage(visit)
     later(page.load, "Grouping the messages …")
 

@@ -40,12 +40,14 @@ def tag(name: str, text: str = "", classes: str = "", **attributes: str) -> Text
     return element
 
 
-def heading(title: str, says: str = "") -> None:
-    """Draw the heading of a screen, with a sentence that says what it is for."""
+def heading(title: str, says: str = "", *, keys: bool = False) -> None:
+    """Draw the heading of a screen, with a sentence that says what it is for, and how to find its `keys`, if any."""
     with tag("div", classes="st-heading"):
         tag("h1", title, "st-h1")
         if says:
             tag("p", says, "st-muted")
+        if keys:
+            tag("p", "Press ? for the keys.", "st-muted st-wide-only")  # phones have none
 
 
 def card(title: str = "", classes: str = "") -> TextElement:

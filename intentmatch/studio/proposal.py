@@ -32,7 +32,7 @@ from intentmatch.studio.parts import badge, tag, words
 from intentmatch.studio.places import with_short_names
 from intentmatch.studio.sentences import sentences
 from intentmatch.studio.visit import Visit
-from intentmatch.studio.wording import answer_in_words, plainly, reason_in_words
+from intentmatch.studio.wording import outcome_in_words, plainly, reason_in_words
 
 EFFECT_SECONDS = 20.0
 """Time that the effect of an edit may take; what is not compared by then is said to be sampled."""
@@ -43,6 +43,7 @@ MORE_SECONDS = 60.0
 UNSEEN_SECONDS = 0.3
 """Time after which the dialog is shown, whether its difference is there or not: a dialog must not flash up and go."""
 _EFFECT = "Working out which answers change. You can save before."
+_MORE = "Comparing more."
 _MOST_SHOWN = 30
 _MOST_PROBLEMS = 20
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -241,7 +242,7 @@ class _Proposal:
                 more = ui.button("Compare more", on_click=lambda: self._compare_more(compared)).props("flat dense")
                 more.tooltip(f"Goes on for up to {MORE_SECONDS:.0f} seconds")
             elif unfinished:
-                self._working(_EFFECT)
+                self._working(_MORE if found.diff is not None else _EFFECT)
         return unfinished
 
     def _summary_view(self, effect: Effect) -> None:
@@ -355,7 +356,7 @@ def _change(visit: Visit, change: AnswerChange) -> None:
         with tag("div", classes="st-row"):
             badge(EFFECTS[change.effect], kind)  # type: ignore[arg-type]
             words(change.new.case.text)
-            tag("span", f"{answer_in_words(change.old.intent)} → {answer_in_words(change.new.intent)}", "st-mono")
+            tag("span", f"{outcome_in_words(change.old)} → {outcome_in_words(change.new)}", "st-mono")
         if change.reasons:
             tag("span", reason_in_words(with_short_names(visit, "; ".join(change.reasons))), "st-muted st-small")
 

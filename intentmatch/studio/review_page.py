@@ -29,7 +29,7 @@ _DONE = "Every message of the sample is judged. New ones come with new messages.
 
 async def show(visit: Visit) -> None:
     """Draw the screen."""
-    heading("Review", "Were these answers right? A random sample of all answers. Press ? for the keys.")
+    heading("Review", "Were these answers right? A random sample of all answers.", keys=True)
     page = _ReviewPage(visit)
     later(page.load, "Reading the sample …")
 

@@ -9,6 +9,7 @@ from typing import Literal
 from intentmatch.core.errors import public_text
 from intentmatch.core.relative_paths import relative
 from intentmatch.core.result import MatchResult
+from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.matching.policy import NOTHING_LIKE
 
 BadgeKind = Literal["plain", "primary", "good", "warn", "bad"]
@@ -64,6 +65,13 @@ def _reworded(text: str, plain: Mapping[str, str]) -> str:
 def answer_in_words(answer: str | None) -> str:
     """Return the name of an intent, or what else the bot answers; nothing and `out_of_scope` are no intent."""
     return ANSWERS.get(answer, answer) if answer else NO_INTENT
+
+
+def outcome_in_words(outcome: Outcome) -> str:
+    """Return what the bot answers: an intent, no intent, or that it asks, with the intents that it asks about."""
+    if outcome.verdict == "ambiguous" and outcome.rivals:
+        return f"asks about {' or '.join(outcome.rivals)}"
+    return answer_in_words(outcome.intent or outcome.verdict)
 
 
 def verdict_in_words(result: MatchResult) -> tuple[str, BadgeKind]:

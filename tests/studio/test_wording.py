@@ -12,8 +12,10 @@ from driven_studio import JARGON
 
 import intentmatch
 from intentmatch.cli.guide import read_page
+from intentmatch.core.types import Case
+from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.studio import wording
-from intentmatch.studio.wording import answer_in_words, plainly, reason_in_words
+from intentmatch.studio.wording import answer_in_words, outcome_in_words, plainly, reason_in_words
 
 PACKAGE = Path(intentmatch.__file__).parent
 # Faces of their own, whose words no screen of the studio shows. All others may meet an author, such as the reasons of
@@ -65,6 +67,22 @@ def test_reasons_have_no_words_of_statistics_and_keep_the_key():
 )
 def test_answers_without_an_intent_have_words(answer, says):
     assert answer_in_words(answer) == says
+
+
+@pytest.mark.parametrize(
+    ("verdict", "intent", "rivals", "says"),
+    [
+        ("matched", "refund", (), "refund"),
+        ("out_of_scope", None, (), "no intent"),
+        ("ambiguous", None, ("refund", "cancel_order"), "asks about refund or cancel_order"),
+        ("ambiguous", None, (), "asks back"),
+    ],
+)
+def test_effect_tells_a_question_from_no_intent(verdict, intent, rivals, says):
+    """A message that the bot asked about before, and now answers, is no message that it did not understand."""
+    outcome = Outcome(Case("my money", None, "en"), verdict, intent, "refund", rivals, 0.5, 0.5, None)
+
+    assert outcome_in_words(outcome) == says
 
 
 def test_help_has_the_words_of_the_screens():

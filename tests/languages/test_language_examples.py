@@ -111,7 +111,8 @@ def test_each_field_is_needed_by_an_example(code, monkeypatch):
         for field in names:
             without = f"{code}@{section}.{field}"
             left = {name: value for name, value in fields.items() if name != field}
-            monkeypatch.setitem(own._FORMS, without, own.OwnForm({section: left}, frozenset({section})))
+            form = own.OwnForm({section: left}, frozenset({section}))
+            monkeypatch.setattr(own, "_FORMS", {without: form})
             finder = FINDERS[section]()
             found = {text: value_of(finder, text, without) for text in examples["finds"]}
             spared = any(value_of(finder, text, without) for text in examples["leaves"])

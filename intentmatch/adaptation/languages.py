@@ -71,6 +71,7 @@ def parallel_lines() -> tuple[TranslationPair, ...]:
         for intent in yaml.safe_load(starter(name))["intents"].values():
             lines = {language: list(map(clean, texts)) for language, texts in intent["utterances"].items()}
             for language in sorted(lines.keys() - {_PIVOT}):
+                # A starter has the same lines in the same order in each of its languages.
                 pairs = zip(lines[_PIVOT], lines[language], strict=True)
                 found |= {TranslationPair(english, language, translation): None for english, translation in pairs}
     english = shipped()[_PIVOT]

@@ -248,6 +248,7 @@ def _overall(
 ) -> BeforeAfter:
     """Compare the shares of right verdicts, with as many out-of-scope messages as the thresholds are learned for."""
     inside = np.array(known)
+    # Where all messages are of one sort, it has all the weight.
     share = share if inside.any() and not inside.all() else float(not inside.any())
     weights = np.where(inside, (1.0 - share) / max(1, inside.sum()), share / max(1, (~inside).sum()))
     old, new = (

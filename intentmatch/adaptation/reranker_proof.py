@@ -75,4 +75,5 @@ def proof_of(folds: Sequence[ProofFold], found: Sequence[Doubtful]) -> Proof:
 def _compared(name: str, pairs: Sequence[tuple[bool, bool]]) -> BeforeAfter:
     before, after = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
     changed = sum(one != other for one, other in pairs)
+    # Standard error under the hypothesis of no difference, as in `proof`.
     return BeforeAfter(name, before, after, math.sqrt(changed) / len(pairs))

@@ -80,6 +80,7 @@ def named(group: Group, name: str, *, hint: str = "") -> Any:
 
     Raises `UnknownNameError`, which lists the known names. Errors from importing the object are not caught.
     """
+    # Before the entry points: no installed package takes the place of a built-in.
     if name in BUILT_IN[group]:
         module, _, attribute = BUILT_IN[group][name].partition(":")
         return getattr(importlib.import_module(module), attribute)

@@ -229,6 +229,7 @@ def time_of_day(value: Any) -> str:
     """Parse `off` or a time such as `06:30`."""
     if value is False or value == "off":
         return "off"
+    # YAML 1.1 reads 16:30 without quotes as a number to the base of 60: 990.
     found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", str(value))
     if found is None:
         raise ValueError("it must be a time of day in quotes, such as '06:30', or off")

@@ -163,6 +163,8 @@ class _RangeReader:
         start, end = first.day, second.day
         if first.clock or second.clock or start is None or end is None:
             return None
+        # A number without its month is read as the next such day, which may be of another month: "3 December to the
+        # 7th".
         if self._is_bare(second):
             end = _same_month(start, end.day) or end
         elif self._is_bare(first):

@@ -266,5 +266,7 @@ def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
         "day": re.compile(any_of(unit_words(language, CALENDAR_UNITS))),
         "hour": re.compile(any_of(unit_words(language, CLOCK_UNITS))),
         "month": re.compile(f"{any_of(map(plain, months))}|(?<![0-9])[0-9]{{1,2}} ?[月월]"),
+        # In no class of `_CLASSES`: it only marks values that begin or end with a figure, whose neighbours may belong
+        # to them.
         "clock": re.compile("(?<![0-9])[0-9]{1,4} ?[日号號일点點時时시]"),
     }

@@ -1,4 +1,4 @@
-"""Slots of kind "time": times of day in digits, or in the words of nineteen languages.
+"""Slots of kind "time": times of day in digits, or in the words of twenty languages.
 
 "18:30" is a time in every language. An hour alone is a time only with a word before it ("um 8"), after it ("18 Uhr",
 "18h") or with a part of the day ("6pm", "6 вечера", "下午6点"). Without a part of the day, it is on the 24-hour clock.

@@ -29,9 +29,19 @@ if TYPE_CHECKING:
         RegistryError,
         UnknownNameError,
     )
-    from intentmatch.core.result import Candidate, Entity, MatchResult, Missing, WordMatch
+    from intentmatch.core.result import Candidate, Entity, MatchResult, Missing, Trait, WordMatch
     from intentmatch.core.settings import Settings
-    from intentmatch.core.types import Encoder, Intent, Registry, Reranker, Rule, Slot, SlotValue, Utterance
+    from intentmatch.core.types import (
+        Encoder,
+        Intent,
+        Registry,
+        Reranker,
+        Rule,
+        Slot,
+        SlotValue,
+        TraitQuestion,
+        Utterance,
+    )
     from intentmatch.dialogue import Choice, Dialogue, MemoryStore, Phrases, Store, Turn
     from intentmatch.matching.matcher import Matcher
     from intentmatch.registry import read_registry
@@ -64,6 +74,8 @@ _HOMES = {
     "Slot": "core.types",
     "SlotValue": "core.types",
     "Store": "dialogue",
+    "Trait": "core.result",
+    "TraitQuestion": "core.types",
     "Turn": "dialogue",
     "UnknownNameError": "core.errors",
     "Utterance": "core.types",
@@ -100,6 +112,8 @@ __all__ = [
     "Slot",
     "SlotValue",
     "Store",
+    "Trait",
+    "TraitQuestion",
     "Turn",
     "UnknownNameError",
     "Utterance",

@@ -167,10 +167,10 @@ def test_names_in_yaml_that_no_file_can_have_raise_errors_of_the_library(
 def test_public_functions_are_all_tested() -> None:
     """Types that only the library makes need no test, nor do the dataclasses inside `Intent` and `Registry`."""
     made_by_the_library = {
-        "Artefact", "Candidate", "Choice", "Entity", "Location", "MatchResult", "Missing", "Problem", "Turn",
-        "WordMatch",
+        "Artefact", "Candidate", "Choice", "Entity", "Location", "MatchResult", "Missing", "Problem", "Trait",
+        "Turn", "WordMatch",
     }  # fmt: skip
-    checked_inside = {"Phrases", "Rule", "Settings", "Slot", "SlotValue", "Utterance", "Matcher"}
+    checked_inside = {"Phrases", "Rule", "Settings", "Slot", "SlotValue", "TraitQuestion", "Utterance", "Matcher"}
     protocols = {"Encoder", "Reranker", "Store"}
     errors = {name for name in intentmatch.__all__ if name.endswith("Error")}
 

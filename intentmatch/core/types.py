@@ -167,12 +167,12 @@ class Intent:
     @property
     def all_utterances(self) -> tuple[Utterance, ...]:
         """The utterances, followed by what is `described`. Added in 0.3.0."""
-        return self.utterances + self.described
+        return (*self.utterances, *self.described)
 
     @property
     def all_negatives(self) -> tuple[Utterance, ...]:
         """The negatives, followed by what is `excluded`. Added in 0.3.0."""
-        return self.negatives + self.excluded
+        return (*self.negatives, *self.excluded)
 
     @property
     def label(self) -> str:

@@ -23,7 +23,7 @@ INVALID = sorted((DATA / "invalid").glob("*.yaml"))
 
 
 # Rules that one text file cannot break; each has a test of its own in this folder.
-MULTI_FILE_RULES = {"setting-redefined", "slot-redefined", "ambiguous-slot", "ambiguous-rule"}
+MULTI_FILE_RULES = {"question-redefined", "setting-redefined", "slot-redefined", "ambiguous-slot", "ambiguous-rule"}
 TESTED_BY_NAME = {"unreadable", "empty-file", "no-files", "encoding", *MULTI_FILE_RULES}
 
 
@@ -139,7 +139,7 @@ def test_every_rule_id_has_a_test_case():
         (
             "xyz: x",
             "1:1: error [unknown-key] unknown key 'xyz' in a file",
-            "known keys: version, language, include, settings, languages, rules, slots, intents, tests",
+            "known keys: version, language, include, settings, languages, rules, slots, intents, questions, tests",
         ),
         (
             "settings: {zzz: 1}",

@@ -24,6 +24,7 @@ CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 SECONDS_BETWEEN_LOOKS = 5.0
 # As uvicorn's own command exits.
 _EXIT_OF_A_FAILED_START = 3
+_NOT_NOW = (9, 10)  # OpenSSL's X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED
 _log = logging.getLogger(__name__)
 
 
@@ -45,6 +46,7 @@ class CertificateConfig(Config):
         if self.ssl is not None and self.ssl_certfile is not None:
             self.ssl.minimum_version = ssl.TLSVersion.TLSv1_2
             cert = Path(self.ssl_certfile)
+            _warn_if_invalid_now(self.ssl, cert)
             files = _CertificateFiles(self.ssl, cert, Path(self.ssl_keyfile or cert))
             threading.Thread(target=files.follow, name="certificates", daemon=True).start()
             if self._limits is not None:
@@ -104,6 +106,7 @@ class _CertificateFiles:
             _log.warning("the new certificate in %s is not served: %s", self._cert, error)
             return False
         _log.info("the certificate in %s was read again", self._cert)
+        _warn_if_invalid_now(self._context, self._cert)
         return True
 
     def _state(self) -> tuple[tuple[int, int, int], ...] | None:
@@ -113,3 +116,22 @@ class _CertificateFiles:
             return None
         # The inode too: tools for renewal replace a file or move a link, and may keep its times.
         return tuple((stat.st_mtime_ns, stat.st_size, stat.st_ino) for stat in stats)
+
+
+def _warn_if_invalid_now(context: ssl.SSLContext, cert: Path) -> None:
+    """Log a certificate that has expired or is not valid yet: a client tells by a handshake in memory."""
+    client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client.check_hostname = False
+    client.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        client.load_verify_locations(cert)
+        sides = (client.wrap_bio(to_client, to_server), context.wrap_bio(to_server, to_client, server_side=True))
+        for side in sides * 2:
+            with suppress(ssl.SSLWantReadError):
+                side.do_handshake()
+    except ssl.SSLCertVerificationError as error:
+        if error.verify_code in _NOT_NOW:
+            _log.warning("clients will refuse the certificate in %s: %s", cert, error.verify_message)
+    except OSError:
+        return  # the context has its own opinion of the files

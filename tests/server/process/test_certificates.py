@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,33 @@ def test_openssl_with_its_guards_off_gets_no_weak_cipher(port: int) -> None:
     assert ended(port, "-tls1_2", "-cipher", "ALL:COMPLEMENTOFALL:@SECLEVEL=0")[0], "nothing can be told from refusals"
     completed = [cipher for cipher in WEAK if ended(port, "-tls1_2", "-cipher", f"{cipher}:@SECLEVEL=0")[0]]
     assert completed == []
+
+
+def certificate_of_an_authority(since: datetime, until: datetime) -> bytes:
+    """Return key and certificate of a server, which another key has signed."""
+    x509 = pytest.importorskip("cryptography.x509")
+    ec = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ec")
+    forms = pytest.importorskip("cryptography.hazmat.primitives.serialization")
+    hashes = pytest.importorskip("cryptography.hazmat.primitives.hashes")
+    own, authority = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+    names = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]) for name in ("bot", "authority")]
+    builder = x509.CertificateBuilder(*reversed(names), own.public_key(), 1, since, until)
+    certificate = builder.sign(authority, hashes.SHA256()).public_bytes(forms.Encoding.PEM)
+    key = own.private_bytes(forms.Encoding.PEM, forms.PrivateFormat.PKCS8, forms.NoEncryption())
+    return bytes(key + certificate)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "told"),
+    [(2000, 2020, "certificate has expired"), (2090, 2099, "certificate is not yet valid"), (2000, 2099, None)],
+)
+def test_certificate_that_clients_refuse_for_its_dates_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, since: int, until: int, told: str | None
+) -> None:
+    file = tmp_path / "cert.pem"
+    file.write_bytes(certificate_of_an_authority(datetime(since, 1, 1), datetime(until, 1, 1)))
+
+    CertificateConfig(app, log_config=None, ssl_certfile=str(file)).load()
+
+    warnings = [f"clients will refuse the certificate in {file}: {told}"] if told else []
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == warnings

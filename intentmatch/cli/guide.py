@@ -21,6 +21,7 @@ GROUPS = {
         "writing-intents",
         "templates",
         "slots",
+        "questions",
         "languages",
         "context-and-conversation",
         "lint-and-diff",

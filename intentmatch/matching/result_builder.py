@@ -40,7 +40,7 @@ class ResultBuilder:
         stages: TraceRecorder,
         *,
         decided_by: DecidedBy,
-        traits: Mapping[str, Trait],
+        traits: Mapping[str, Trait] | None = None,
     ) -> MatchResult:
         """Return the result of a message. Its language stands in `options`."""
         ranked, cut = decision.ranked, decision.cut
@@ -75,7 +75,7 @@ class ResultBuilder:
             missing=reading.missing if reading else (),
             confirm=matched is not None and matched.confirm,
             in_scope=in_scope(ranked),
-            traits=traits,
+            traits={} if traits is None else traits,
         )
 
     def entities(self, text: str, intent: str, options: ResolvedOptions) -> tuple[Entity, ...]:

@@ -743,7 +743,7 @@ def test_heads_table(run, lights):
     assert header[:3] == ["set", "utterances", "nearest"]
     assert [row[1] for row in rows[:3]] == ["2", "4", "uneven"]
     assert all(0 <= float(cell) <= 100 for row in rows[:3] for cell in row[2:])
-    assert "curve (in use)" in done.stdout
+    assert "in-scope probability (in use)" in done.stdout
 
 
 def test_defaults_are_measured_for_each_share_and_target(run, lights, tmp_path):

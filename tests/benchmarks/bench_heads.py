@@ -28,7 +28,7 @@ from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
 from intentmatch.encoders.encode import encode_all
 from intentmatch.index import ExactIndex
-from intentmatch.learning.calibration import Calibration, calibrate, shares_of
+from intentmatch.learning.calibration import calibrate, shares_of
 from intentmatch.learning.cross_validation import RANKED, Scorer, cross_validate
 from intentmatch.learning.fold_plan import Utterances
 from intentmatch.learning.fusion import fused_score
@@ -69,6 +69,9 @@ class Signals(NamedTuple):
     nearest: Matrix
     score: Matrix
     logits: Matrix
+
+
+_IN_SCOPE = "in-scope probability (in use)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -205,26 +208,25 @@ def calibrators(given: Problem) -> dict[str, tuple[float, float]]:
     calibration = calibrate(held, Settings().target)
     platt = LogisticRegression(C=1e6).fit(held.evidence[:, None], held.right)
     isotonic = IsotonicRegression(out_of_bounds="clip").fit(held.evidence, held.right, sample_weight=shares_of(held))
+    confidences = calibration.confidences_many(-np.sort(-total, axis=1)[:, :RANKED])
     found = {
         "probability of the head": probability,
         "score, uncalibrated": known.score.max(axis=1).clip(0, 1),
         "curve, left-out intents counted fully": platt.predict_proba(best[:, None])[:, 1],
         "isotonic": isotonic.predict(best),
-        "curve (in use)": _first_confidence(total, calibration),
+        "confidence of the first (in use)": None if confidences is None else confidences[:, 0],
+        _IN_SCOPE: None if confidences is None else confidences.sum(axis=1),
     }
-    right = total.argmax(axis=1) == given.truth
+    right = (total.argmax(axis=1) == given.truth).tolist()
     inside = (given.truth >= 0).tolist()
     return {
-        name: (auroc(inside, of.tolist()) or float("nan"), ece(of.tolist(), right.tolist()) or float("nan"))
+        name: (
+            auroc(inside, of.tolist()) or float("nan"),
+            ece(of.tolist(), inside if name == _IN_SCOPE else right) or float("nan"),
+        )
         for name, of in found.items()
         if of is not None
     }
-
-
-def _first_confidence(total: NDArray[np.float64], calibration: Calibration) -> NDArray[np.float64] | None:
-    """Confidence of the first intent of each message, from the evidence of all intents."""
-    confidences = calibration.confidences_many(-np.sort(-total, axis=1)[:, :RANKED])
-    return None if confidences is None else confidences[:, 0]
 
 
 def _logits(given: Problem, asked_words: Matrix, *, labels: bool = False) -> Matrix:

@@ -106,7 +106,9 @@ def test_several_requests_have_the_traits_of_the_whole_message(matcher):
     message = "track my parcel, I am furious, and take this back, I want to return it"
     several = Matcher.load(matcher.registry, several_intents=True).match(message)
 
-    assert several.traits == matcher.match(message).traits
+    # One of both is read alone and the other in a batch, whose last digits differ with some BLAS.
+    for name, trait in matcher.match(message).traits.items():
+        assert several.traits[name].confidences == pytest.approx(trait.confidences, abs=1e-4)
 
 
 def test_explanation_and_json_have_the_answers(matcher):

@@ -188,10 +188,15 @@ def bins(outcomes: Sequence[Outcome], count: int = BINS) -> list[Bin]:
 
     Empty if there are no cases or if a confidence is missing.
     """
-    if not outcomes or any(o.confidence is None for o in outcomes):
+    confidences = [o.confidence for o in outcomes if o.confidence is not None]
+    return bins_of(confidences, [o.leads_right for o in outcomes], count) if len(confidences) == len(outcomes) else []
+
+
+def bins_of(confidences: Sequence[float], flags: Sequence[bool], count: int) -> list[Bin]:
+    """Split cases as `bins` does, given their confidences and whether they are right."""
+    if not confidences:
         return []
-    values = np.array([o.confidence for o in outcomes], dtype=np.float64)
-    right = np.array([o.leads_right for o in outcomes], dtype=np.float64)
+    values, right = np.array(confidences, dtype=np.float64), np.array(flags, dtype=np.float64)
     # Bins of equal width would leave most of them empty: confidences crowd at both ends.
     edges = np.unique(np.quantile(values, np.arange(1, count) / count))
     numbers = np.searchsorted(edges, values, side="right")

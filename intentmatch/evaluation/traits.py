@@ -9,7 +9,7 @@ import numpy as np
 
 from intentmatch.artefact.build import everyday_vectors
 from intentmatch.core.result import Trait
-from intentmatch.evaluation.metrics import Bin, ece
+from intentmatch.evaluation.metrics import bins_of, ece
 from intentmatch.learning.trait_heads import TraitHeads
 from intentmatch.learning.traits import FOLDS, TraitLines, Unlabelled, heads_of, train_trait, unlabelled_rows
 from intentmatch.matching.snapshot import BaseMatcher
@@ -58,7 +58,7 @@ def _evaluated(lines: TraitLines, unlabelled: Unlabelled) -> TraitRow:
         len(found),
         float(np.mean(right)) if found else 0.0,
         float(np.mean(wrong)) if found else 0.0,
-        ece(_bins([trait.confidence for trait, _ in found], best)),
+        ece(bins_of([trait.confidence for trait, _ in found], best, _BINS)),
         float(np.mean(answered)) if answered else None,
     )
 
@@ -78,10 +78,3 @@ def _traits(heads: TraitHeads, lines: TraitLines, vectors: np.ndarray) -> list[T
     ((curve, _),) = heads.curves([lines.question])
     names = [*lines.question.answers]
     return [Trait.of(dict(zip(names, curve.confidences(row), strict=True))) for row in heads.logits(vectors).tolist()]
-
-
-def _bins(confidences: list[float], right: list[bool]) -> list[Bin]:
-    order = np.argsort(confidences, kind="stable")
-    values, flags = np.array(confidences)[order], np.array(right, dtype=np.float64)[order]
-    parts = [part for part in np.array_split(np.arange(len(order)), _BINS) if len(part)]
-    return [Bin(float(values[part].mean()), float(flags[part].mean()), len(part)) for part in parts]

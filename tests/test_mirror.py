@@ -218,6 +218,13 @@ TESTED_IN: dict[str, str] = {
     # The tables by language are tested with the functions that read them.
     "text/refusal_marks.py": "text/test_refusals.py",
     "text/refusal_rules.py": "text/test_refusals.py",
+    # Finders whose messages and values stand in data files.
+    "slots/moment_ranges.py": "slots/test_slot_values.py",
+    "slots/money.py": "slots/test_slot_values.py",
+    "slots/ordinals.py": "slots/test_slot_values.py",
+    "slots/phones.py": "slots/test_slot_values.py",
+    "slots/relative_days.py": "slots/test_slot_values.py",
+    "slots/temperatures.py": "slots/test_slot_values.py",
     # Words of a message and numbers in words are tested through what is read from them.
     "slots/message.py": "slots/test_slot_reader.py",
     "slots/neighbours.py": "slots/test_slot_reader.py",

@@ -4,39 +4,13 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-import pytest
-from slot_helpers import NOW, found
+from slot_helpers import NOW
 
 from intentmatch.slots.days import DateFinder
 from intentmatch.slots.message import Message
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 
 DATES = DateFinder()
-
-
-@pytest.mark.parametrize(
-    ("language", "text", "expected"),
-    [
-        ("en", "on Friday, December 4th", {"Friday, December 4th": "2026-12-04"}),
-        ("en", "Sunday the 29th", {"Sunday the 29th": "2026-11-29"}),
-        ("de", "Montag, den 7. Dezember", {"Montag, den 7. Dezember": "2026-12-07"}),
-        ("de", "am Samstag, 28.11.", {"Samstag, 28.11.": "2026-11-28"}),
-        ("es", "el domingo 29 a las 2", {"domingo 29": "2026-11-29"}),
-        ("fr", "jeudi 26 novembre", {"jeudi 26 novembre": "2026-11-26"}),
-        ("fr", "lundi 23", {"lundi 23": "2026-11-23"}),
-        ("it", "domenica 29 alle 13", {"domenica 29": "2026-11-29"}),
-        ("en", "Monday, 5 December", {}),
-        ("en", "Sat 6 December", {"Sat 6 December": "2026-12-06"}),
-        ("en", "Monday or 5 December", {"Monday": "2026-11-23", "5 December": "2026-12-05"}),
-        ("en", "Friday 13", {"Friday": "2026-11-27"}),
-        ("es", "lunes 4 personas", {"lunes": "2026-11-23"}),
-        ("es", "lunes 12", {"lunes": "2026-11-23"}),
-        ("es", "viernes 5 pm", {"viernes": "2026-11-27"}),
-        ("tr", "cumadan pazara", {"cumadan": "2026-11-27", "pazar": "2026-11-22"}),
-    ],
-)
-def test_weekday_and_its_date_are_one_date(language, text, expected):
-    assert found(DATES, text, language) == expected
 
 
 def test_day_without_a_month_is_the_first_on_that_weekday():

@@ -47,7 +47,7 @@ def kinds_of(results: Sequence[MatchResult], cut: float) -> list[Said]:
     known = [number for number, text in enumerate(texts) if text.known_pieces]
     read = dict(zip(known, dialogue_acts().read_many([texts[n].known_pieces for n in known]), strict=True))
     return [
-        _kind_of(result, parts_of(text, read=read.get(number)), cut)
+        _kind_of(result, parts_of(text, read=read.get(number)).parts, cut)
         for number, (result, text) in enumerate(zip(results, texts, strict=True))
     ]
 

@@ -26,7 +26,7 @@ from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.batch import MessageEncoder, Precomputed, precompute
 from intentmatch.matching.follow_up import Followed, follow_up
 from intentmatch.matching.fragments import Fragments
-from intentmatch.matching.message_parts import decide_on_parts
+from intentmatch.matching.message_parts import Message, decide_on_parts
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.options_resolver import OptionsResolver
@@ -401,13 +401,13 @@ class Engine:
         decision, negation = self._checked_negation(decision, meant, reading.typed, options)
         if negation:
             stages.add("negation", negation)
-        decision, acts = decide_on_parts(
+        message = Message(
             decision,
-            parts_of(meant, reading.typed, read),
+            *parts_of(meant, reading.typed, read),
             lambda part: self._decision_on_part(part, options),
             self._acts_of,
-            returns_several=self.settings.several_intents,
         )
+        decision, acts = decide_on_parts(message, returns_several=self.settings.several_intents)
         if acts:
             stages.add("acts", acts)
         return decision

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -29,32 +30,45 @@ class MessagePart(NamedTuple):
     acts: Acts
 
 
-def parts_of(text: ReadText, typed: ReadText | None = None, read: ReadActs | None = None) -> list[MessagePart]:
-    """Return the parts of a message in order; the message alone if it has only one, or too many.
+class Parts(NamedTuple):
+    """What a cleaned message does as one text, and its parts in order."""
+
+    acts: Acts
+    parts: Sequence[MessagePart]
+    """The message alone if it has only one part, or too many."""
+
+    @classmethod
+    def one(cls, text: str, acts: Acts) -> Parts:
+        """Return a message as its only part."""
+        return cls(acts, [MessagePart(text, acts)])
+
+
+def parts_of(text: ReadText, typed: ReadText | None = None, read: ReadActs | None = None) -> Parts:
+    """Return a message and its parts.
 
     `typed` is the message before its spelling was corrected: "annule pas" may become "annuler pas", which refuses
     nothing. If either refuses, the message does. `read` is what the network makes of `text`, if that was read together
     with others.
     """
     found = _parts_of(text, read)
-    if typed is None or typed is text or len(found) > 1:
+    if typed is None or typed is text or len(found.parts) > 1:
         return found
     acts = acts_of(typed.text)
-    return found if acts.refuses <= found[0].acts.refuses else [MessagePart(text.text, acts)]
+    return found if acts.refuses <= found.acts.refuses else Parts.one(text.text, acts)
 
 
-def _parts_of(text: ReadText, read: ReadActs | None) -> list[MessagePart]:
+def _parts_of(text: ReadText, read: ReadActs | None) -> Parts:
     pieces = text.known_pieces
     if not pieces:
-        return [MessagePart(text.text, NO_ACTS)]
+        return Parts.one(text.text, NO_ACTS)
     network = dialogue_acts()
     hidden, likely, acts = read or network.read(pieces)
     if likely[1:].max(initial=0.0) < _BEGINS and _MARKS.isdisjoint(text.text):
-        return [MessagePart(text.text, acts)]
+        return Parts.one(text.text, acts)
     plain = normalized(text.text)
     begins = _begins(plain, len(pieces), likely)
     if not 0 < len(begins) < _MOST_PARTS:
-        return [MessagePart(text.text, acts)]
+        return Parts.one(text.text, acts)
     # The cuts are places in the normalised text; where they fit the message itself, it keeps its capitals.
     source = text.text if len(plain) == len(text.text) else plain
     cuts = [0, *begins.values(), len(source)]
@@ -63,7 +77,7 @@ def _parts_of(text: ReadText, read: ReadActs | None) -> list[MessagePart]:
         MessagePart(source[cut:next_cut].strip(), network.acts(hidden[place:next_place]))
         for (cut, next_cut), (place, next_place) in zip(pairwise(cuts), pairwise(places), strict=True)
     ]
-    return [part for part in found if part.text]
+    return Parts(acts, [part for part in found if part.text])
 
 
 def _begins(plain: str, count: int, likely: NDArray[np.float32]) -> dict[int, int]:

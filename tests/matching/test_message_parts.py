@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from intentmatch.core.result import Candidate
 from intentmatch.core.types import Utterance
-from intentmatch.matching.message_parts import decide_on_parts
+from intentmatch.matching.message_parts import Message, decide_on_parts
 from intentmatch.matching.policy import Decision
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts
 from intentmatch.reading.parts import MessagePart
@@ -30,16 +31,22 @@ def decide(
     *parts: tuple[str, Acts],
     read: Mapping[str, Decision] | None = None,
     lines: Mapping[str, Acts] | None = None,
+    acts: Acts | None = None,
     several: bool = False,
 ) -> tuple[str, str | None, list[str]]:
-    """Verdict, intent if matched, and rivals. `lines` holds what the nearest utterance of an intent does."""
-    checked = decide_on_parts(
+    """Verdict, intent if matched, and rivals.
+
+    `lines` holds what the nearest utterance of an intent does, `acts` what the message does as one text; without it,
+    it does all that its parts do.
+    """
+    message = Message(
         whole,
-        [MessagePart(text, acts) for text, acts in parts],
+        Acts(*map(max, zip(*(of_part for _, of_part in parts), strict=True))) if acts is None else acts,
+        [MessagePart(text, of_part) for text, of_part in parts],
         lambda text: (read or {})[text],
         lambda candidate: (lines or {}).get(candidate.intent, NO_ACTS),
-        returns_several=several,
     )
+    checked = decide_on_parts(message, returns_several=several)
     found = checked.decision
     intent = found.ranked[0].intent if found.verdict == "matched" else None
     return found.verdict, intent, [rival.intent for rival in found.rivals]
@@ -134,7 +141,49 @@ def test_message_as_one_text_decides_if_it_is_surer():
     parts = ("hello", COURTESY), ("my card is gone", NO_ACTS)
 
     assert decide(decision("stolen", 0.9), *parts, read=read) == ("matched", "stolen", [])
-    assert decide(decision("help", 0.6), *parts, read=read) == ("matched", "lost", [])
+    assert decide(decision("lost", 0.6), *parts, read=read) == ("matched", "lost", [])
+
+
+@pytest.mark.parametrize(
+    ("chance", "expected"), [(0.05, ("ambiguous", None, ["help", "lost"])), (0.2, ("matched", "lost", []))]
+)
+def test_part_and_whole_that_contradict_each_other_are_asked_about(chance, expected):
+    read = {"my card is gone": decision("lost", 0.7)}
+    whole = decision("help", 0.6)
+    lost = replace(whole.ranked[0], intent="lost", confidence=chance)
+    whole = replace(whole, ranked=(*whole.ranked, lost))
+
+    assert decide(whole, ("hello", COURTESY), ("my card is gone", NO_ACTS), read=read) == expected
+
+
+@pytest.mark.parametrize(
+    ("intent", "expected"), [("lost", ("matched", "lost", [])), ("other", ("ambiguous", None, ["help", "lost"]))]
+)
+def test_part_decides_between_the_intents_that_the_whole_may_mean(intent, expected):
+    ranked = [Candidate(name, 0.8, Utterance("line", "en"), confidence=0.4) for name in ("help", "lost")]
+    whole = Decision("ambiguous", tuple(ranked), tuple(ranked), None, True, "")
+    read = {"my card is gone": decision(intent, 0.7)}
+
+    assert decide(whole, ("hello", COURTESY), ("my card is gone", NO_ACTS), read=read) == expected
+
+
+def test_request_without_confidences_decides_beside_courtesy():
+    def small(intent: str, score: float) -> Decision:
+        return Decision("matched", (Candidate(intent, score, Utterance("line", "en")),), (), None, False, "")
+
+    parts = ("hello", COURTESY), ("where is my parcel", NO_ACTS)
+    read = {"where is my parcel": small("status", 0.66)}
+
+    assert decide(small("status", 0.5), *parts, read=read) == ("matched", "status", [])
+
+
+def test_settled_clause_of_a_message_that_asks_is_not_asked_about():
+    """ "The card worked until today, please check it": as one text, it does not say that all is well."""
+    parts = ("it worked until today", SETTLED), ("please check it", NO_ACTS)
+    read = {"it worked until today": decision("broken"), "please check it": NOTHING}
+
+    assert decide(decision("broken"), *parts, read=read) == ("ambiguous", None, ["broken"])
+    assert decide(decision("broken"), *parts, read=read, acts=NO_ACTS) == ("matched", "broken", [])
 
 
 def test_clauses_of_one_sentence_do_not_decide_if_the_whole_is_matched():
@@ -150,9 +199,11 @@ def test_requests_of_two_intents_are_asked_about():
     parts = ("cancel my order", NO_ACTS), ("refund me", NO_ACTS)
 
     assert decide(decision("cancel", 0.7), *parts, read=read) == ("ambiguous", None, ["cancel", "refund"])
-    assert decide(decision("cancel", 0.95), *parts, read=read) == ("ambiguous", None, ["cancel", "refund"])
-    read["refund me"] = decision("refund", 0.65)
-    assert decide(decision("cancel", 0.95), *parts, read=read) == ("matched", "cancel", [])
+    assert decide(decision("cancel", 0.85), *parts, read=read) == ("matched", "cancel", [])
+    read |= {"cancel my order": decision("cancel", 0.94), "refund me": decision("refund", 0.94)}
+    assert decide(decision("cancel", 0.99), *parts, read=read) == ("ambiguous", None, ["cancel", "refund"])
+    read["refund me"] = decision("refund", 0.75)
+    assert decide(decision("cancel", 0.7), *parts, read=read) == ("matched", "cancel", [])
     assert decide(decision("cancel", 0.7), *parts, read=read, several=True) == ("matched", "cancel", [])
 
 

@@ -13,7 +13,7 @@ from intentmatch.text.normalize import clean
 
 
 def texts(message: str) -> list[str]:
-    return [part.text for part in parts_of(ReadText(clean(message)))]
+    return [part.text for part in parts_of(ReadText(clean(message))).parts]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, min_size=1, max_size=8).map(" ".join))
 def test_parts_hold_the_whole_message_in_order(message):
     text = ReadText(clean(message))
-    joined = "".join("".join(part.text for part in parts_of(text)).split())
+    joined = "".join("".join(part.text for part in parts_of(text).parts).split())
 
     assert joined in ("".join(text.text.split()), "".join(normalized(text.text).split()))
 
@@ -69,10 +69,10 @@ def test_message_of_many_parts_is_one():
 def test_refusal_that_the_spelling_correction_took_away_still_counts():
     meant, typed = ReadText("annuler pas ma commande"), ReadText("annule pas ma commande")
 
-    (part,) = parts_of(meant, typed)
+    (part,) = parts_of(meant, typed).parts
 
     assert part.text == meant.text
-    assert part.acts.refuses >= parts_of(meant)[0].acts.refuses
+    assert part.acts.refuses >= parts_of(meant).acts.refuses
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ def test_refusal_that_the_spelling_correction_took_away_still_counts():
     ],
 )
 def test_sentence_ends_a_part(message, expected):
-    assert len(parts_of(ReadText(message))) == expected
+    assert len(parts_of(ReadText(message)).parts) == expected

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.evaluation.noise import ALPHABETS, noise_messages
@@ -10,6 +13,7 @@ from intentmatch.reading.noise import NoiseDetector, randomness
 from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import clean
 
+MESSAGES = yaml.safe_load(Path(__file__).with_name("noise.yaml").read_text(encoding="utf-8"))
 WORDS = frozenset({"where", "is", "my", "order", "please", "cancel", "the", "subscription", "bestellung", "👍"})
 DETECTOR = NoiseDetector(WORDS, ("en", "de"))
 
@@ -19,80 +23,13 @@ def reason(message: str, detector: NoiseDetector = DETECTOR) -> str:
 
 
 @pytest.mark.parametrize(
-    ("message", "why"),
-    [
-        ("the", "stop words"),
-        ("Und", "stop words"),
-        ("of the", "stop words"),
-        ("🦄", "symbols"),
-        ("🦄🦄!", "symbols"),
-        ("+ = $$$", "symbols"),
-        ("asdfghjkl", "row of keys"),
-        ("qweqwe asd", "row of keys"),
-        ("poiuytrewq", "row of keys"),
-        ("йцукен", "row of keys"),
-        ("aaaaaaaa", "same letters"),
-        ("xyxyxyxyxy", "same letters"),
-        ("c29tZSByYW5kb20gYnl0ZXMgaGVyZQ==", "encoded"),
-        ("<div class='x'></div>", "markup"),
-        ("<td>foo</td>", "markup"),
-        ("for (int i = 0; i < 3; i++) { x += i; }", "markup"),
-        ("SELECT * FROM users WHERE id = 7;", "markup"),
-        ("{{ user.name }}", "markup"),
-        ("qkfvhskt pnvx", "no language"),
-        ("mbvnb dsjhaf wqrtz", "no language"),
-        ("щжфкцх ъвпрлт", "no language"),
-        ("ظغثذض خجضصث", "no language"),
-    ],
+    ("message", "why"), [(message, why) for why, messages in MESSAGES["noise"].items() for message in messages]
 )
 def test_noise_is_recognised_with_its_reason(message, why):
     assert why in reason(message)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "where is my order",
-        "wo ist meine Bestellung",
-        "ok",
-        "ja",
-        "да",
-        "네",
-        "no",
-        "y",
-        "2",
-        "12345",
-        "AB-12345",
-        "XKQZRT",
-        "1Z999AA10123456784",
-        "DE89370400440532013000",
-        "2024-12-01",
-        "+49 170 1234567",
-        "mwqzx@bvcxk.com",
-        "https://xkcd.com/927",
-        "Fereydoun Farrokhzad",
-        "Krzysztof Szczepański",
-        "Nguyễn Thị Hương",
-        "Thiruvananthapuram",
-        "田中太郎",
-        "iPhone 15 Pro",
-        "nooooo",
-        "yesss",
-        "hahahaha",
-        "jajajaja",
-        "хахахаха",
-        "哈哈哈哈",
-        "👍👍",
-        "wtf",
-        "asap",
-        "hur mår du idag",
-        "Užmigdyk žadintuvą",
-        "thanks <3",
-        "my order => 12345",
-        "<b>where is my order</b>",
-        "item(s): two",
-    ],
-)
+@pytest.mark.parametrize("message", MESSAGES["messages"])
 def test_real_messages_are_no_noise(message):
     assert reason(message) == ""
 

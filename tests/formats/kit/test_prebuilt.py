@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from intentmatch.core.errors import Location
 from intentmatch.formats.kit.draft import Draft
@@ -10,43 +13,12 @@ from intentmatch.formats.kit.prebuilt import bare, is_built_in, slot_of, take_bu
 from intentmatch.formats.kit.roles import Roles
 from intentmatch.formats.kit.slot_draft import SlotDraft
 
+CASES = yaml.safe_load(Path(__file__).with_name("prebuilt.yaml").read_text(encoding="utf-8"))
 PLACE = Location("file")
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "noted"),
-    [
-        ("@sys.number", "number", []),
-        ("AMAZON.FOUR_DIGIT_NUMBER", "number", []),
-        ("Quantity.Number", "number", []),
-        ("sys-date", "date", []),
-        ("AMAZON.Time", "time", []),
-        ("@sys.any", "any", []),
-        ("datetimeV2", "datetime", []),
-        ("@sys.date-time", "datetime", []),
-        ("snips/datePeriod", "datetime", []),
-        ("wit$temperature", "temperature", []),
-        ("wit$amount_of_money", "money", []),
-        ("@sys.unit-currency", "money", []),
-        ("sys-currency", "money", []),
-        ("Quantity.Currency", "money", []),
-        ("AMAZON.DURATION", "duration", []),
-        ("builtin.ordinalV2", "ordinal", []),
-        ("AMAZON.EmailAddress", "email", []),
-        ("@sys.phone-number", "phone", []),
-        ("URL", "url", []),
-        ("@sys.percentage", "number", ["built-in"]),
-        ("AMAZON.PhoneNumber", "phone", []),
-        ("@sys.given-name", "any", ["built-in"]),
-        ("@sys.person", "any", ["built-in"]),
-        ("@sys.geo-city", "any", ["built-in"]),
-        ("@sys.location", "any", ["built-in"]),
-        ("AMAZON.US_STATE", "any", ["built-in"]),
-        ("geographyV2", "any", ["built-in"]),
-        ("@sys.music-artist", "any", ["built-in"]),
-        ("@sys.color", None, ["not-expressed"]),
-        ("", None, ["not-expressed"]),
-    ],
+    ("name", "kind", "noted"), [(name, case["kind"], case["noted"]) for case in CASES for name in case["names"]]
 )
 def test_built_in_type_becomes_nearest_kind(name, kind, noted):
     """Differences are reported; without a kind, labelled values decide."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from intentmatch import Dialogue, Matcher
@@ -13,6 +14,7 @@ from intentmatch.core.errors import UnknownNameError
 from intentmatch.registry import read_registry
 from intentmatch.registry.starters import LANGUAGES, STARTERS, starter
 
+CONVERSATIONS = yaml.safe_load(Path(__file__).with_name("conversations.yaml").read_text(encoding="utf-8"))
 CHOICES = [(name, languages) for name in STARTERS for languages in (*((code,) for code in LANGUAGES), LANGUAGES)]
 
 
@@ -45,57 +47,14 @@ def test_answers_its_own_tests(tmp_path: Path, name: str):
     assert not wrong
 
 
-@pytest.mark.parametrize(
-    ("name", "language", "messages", "intent", "slots"),
-    [
-        (
-            "bank",
-            "en",
-            ("I want to send money", "300 euros", "Anna"),
-            "transfer_money",
-            {"amount": {"amount": 300, "currency": "EUR"}, "recipient": "Anna"},
-        ),
-        (
-            "bank",
-            "en",
-            ("transfer 20 euros to my brother Tom",),
-            "transfer_money",
-            {"amount": {"amount": 20, "currency": "EUR"}, "recipient": "my brother Tom"},
-        ),
-        (
-            "bank",
-            "fr",
-            ("je veux envoyer de l'argent", "300 euros à Anna"),
-            "transfer_money",
-            {"amount": {"amount": 300, "currency": "EUR"}, "recipient": "Anna"},
-        ),
-        ("bank", "de", ("meine Karte wurde abgelehnt", "am Automaten"), "card_not_working", {"place": "cash machine"}),
-        ("helpdesk", "es", ("no tengo internet", "la VPN"), "network_problem", {"connection": "VPN"}),
-        (
-            "helpdesk",
-            "en",
-            ("my laptop does not start", "the screen stays black"),
-            "device_broken",
-            {"device": "laptop", "symptom": "the screen stays black"},
-        ),
-        (
-            "helpdesk",
-            "de",
-            ("bitte bestellt mir ein Mikrofon", "Frau Kaya"),
-            "equipment_request",
-            {"item": "Mikrofon", "approver": "Frau Kaya"},
-        ),
-        ("helpdesk", "en", ("what about my ticket", "INC-48213"), "ticket_status", {"ticket": "INC-48213"}),
-        ("shop", "en", ("where is my order", "A-47110"), "order_status", {"order": "A-47110"}),
-        ("shop", "de", ("Bestellung rückgängig machen", "die Nummer ist 47110"), "order_cancel", {"order": "47110"}),
-    ],
-)
-def test_understands_the_answers_to_its_questions(tmp_path, name, language, messages, intent, slots):
-    dialogue = Dialogue(Matcher.load(written(tmp_path, name, LANGUAGES)))
-    *before, last = (dialogue.take(message, "anna", language=language) for message in messages)
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one["messages"][0])
+def test_understands_the_answers_to_its_questions(tmp_path, conversation):
+    dialogue = Dialogue(Matcher.load(written(tmp_path, conversation["starter"], LANGUAGES)))
+    language = conversation["language"]
+    *before, last = (dialogue.take(message, "anna", language=language) for message in conversation["messages"])
 
     assert all(turn.asks_for for turn in before)
-    assert (last.intent, last.slots) == (intent, slots)
+    assert (last.intent, last.slots) == (conversation["intent"], conversation["slots"])
 
 
 @pytest.mark.parametrize("name", [name for name in STARTERS if name != "empty"])

@@ -6,6 +6,7 @@ import contextlib
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from intentmatch.core.errors import InputError, IntentMatchError, Location, Prob
 from intentmatch.core.types import Case
 from intentmatch.evaluation.cases import READERS, read_cases
 
+PROBLEMS = yaml.safe_load(Path(__file__).with_name("case_problems.yaml").read_text(encoding="utf-8"))
 KNOWN = ["greet", "book_flight"]
 
 YAML = """\
@@ -103,43 +105,9 @@ def test_rasa_nlu_data_is_read(tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("t.jsonl", '{"text": "x", "intent": "gret"}', "t.jsonl:1:1: error [unknown-intent]"),
-        ("t.jsonl", '\n{"text": }', "t.jsonl:2:10: error [test-case] invalid JSON"),
-        ("t.jsonl", "[]", "t.jsonl:1:1: error [test-case] not a JSON object"),
-        ("t.jsonl", '{"intent": "greet"}', "t.jsonl:1:1: error [test-case] `text` is missing or empty"),
-        ("t.jsonl", '{"text": "x"}', "`intent` is missing or invalid"),
-        ("t.jsonl", '{"text": "x", "intent": 3}', "`intent` is missing or invalid"),
-        ("t.jsonl", '{"text": "x", "intent": ["greet"]}', "`intent` is missing or invalid"),
-        ("t.jsonl", '{"text": "x", "intent": ["greet", "greet"]}', "`intent` is missing or invalid"),
-        ("t.jsonl", '{"text": "x", "intent": ["greet", "out_of_scope"]}', "`intent` is missing or invalid"),
-        ("t.jsonl", '{"text": "x", "intent": "greet", "lang": "english"}', "error [language-code] 'english'"),
-        ("t.jsonl", '{"text": "x", "intent": "greet", "lang": 7}', "error [language-code] 7"),
+        *((name, *case) for name, cases in PROBLEMS.items() for case in cases),
         ("t.jsonl", "[" * 100_000, "t.jsonl:1:1: error [test-case]"),
         ("t.jsonl", b'{"text": "\xff"}', "t.jsonl:1:11: error [encoding] byte 0xFF is not UTF-8"),
-        ("t.jsonl", "\n", "error [no-tests]"),
-        ("t.csv", "", "t.csv:1:1: error [test-case] the header has no column `text`"),
-        ("t.csv", "text\nx", "the header has no column `intent`"),
-        ("t.csv", "text,intent\nx,greet,en", "t.csv:2:1: error [test-case] not as many cells as the header"),
-        ("t.csv", "text,intent\nx", "not as many cells as the header"),
-        ("t.csv", 'text,intent\nx,"gre"et', "t.csv:2:1: error [test-case] invalid table"),
-        ("t.csv", "text,intent\nx,", "t.csv:2:1: error [test-case] `intent` is missing or invalid"),
-        ("t.yaml", "tests: [{text: x}]", "t.yaml:1:9: error [incomplete-test]"),
-        ("t.yaml", "tests: [{text: x, intent: gret}]", "hint: did you mean `greet`?"),
-        ("t.yaml", "tests: [", "error [yaml-syntax]"),
-        ("t.yaml", "intents: {greet: {utterances: [x]}}", "error [no-tests]"),
-        ("t.yaml", "nlu: x", "t.yaml:1:6: error [test-case] `nlu` should be a list"),
-        ("t.yaml", "nlu: [{intent: [], examples: x}]", "t.yaml:1:16: error [test-case] `intent` must be a name"),
-        ("t.yaml", "nlu: [{intent: greet}]", "t.yaml:1:7: error [test-case] 'greet' has no `examples`"),
-        (
-            "t.yaml",
-            "nlu: [{intent: greet, examples: {}}]",
-            "t.yaml:1:33: error [test-case] `examples` should be a list",
-        ),
-        (
-            "t.yaml",
-            "nlu: [{intent: greet, examples: [[x]]}]",
-            "t.yaml:1:34: error [test-case] an item of `examples` should be text",
-        ),
     ],
 )
 def test_problem_has_path_line_and_column(tmp_path: Path, name, text, message):

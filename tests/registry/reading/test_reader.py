@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 from registry_files import in_file, places
@@ -20,6 +21,7 @@ from intentmatch.registry.templates.syntax import escape
 DATA = Path(__file__).parents[1] / "data"
 VALID = sorted((DATA / "valid").glob("*.yaml"))
 INVALID = sorted((DATA / "invalid").glob("*.yaml"))
+PROBLEMS = yaml.safe_load(Path(__file__).with_name("problems.yaml").read_text(encoding="utf-8"))
 
 
 # Rules that one text file cannot break; each has a test of its own in this folder.
@@ -133,96 +135,7 @@ def test_every_rule_id_has_a_test_case():
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "hint"),
-    [
-        ("langauge: en", "1:1: error [unknown-key] unknown key 'langauge' in a file", "did you mean `language`?"),
-        (
-            "xyz: x",
-            "1:1: error [unknown-key] unknown key 'xyz' in a file",
-            "known keys: version, language, include, settings, languages, rules, slots, intents, questions, tests",
-        ),
-        (
-            "settings: {zzz: 1}",
-            "1:12: error [setting] unknown setting 'zzz': known are aggregation, allow, band,",
-            None,
-        ),
-        (
-            "settings: {treshold: 1}",
-            "1:12: error [setting] unknown setting 'treshold': did you mean 'threshold'?",
-            None,
-        ),
-        (
-            "settings: {threshold: 120%}",
-            "1:12: error [setting] setting 'threshold' cannot be '120%': it must be a number from 0 to 1 (on the "
-            "score) or a percentage from 0% to 100% (on the confidence)",
-            None,
-        ),
-        (
-            "settings:\n  threshold:\n    de: x%",
-            "2:3: error [setting] setting 'threshold' cannot be",
-            None,
-        ),
-        (
-            "intents:\n  a:\n    utterances: [hi]\n    threshold: 120%",
-            "4:16: error [threshold] invalid threshold '120%': it must be a number from 0 to 1 (on the score) or a "
-            "percentage from 0% to 100% (on the confidence)",
-            None,
-        ),
-        (
-            "intents:\n  a:\n    utterances: [hi]\n    threshold: x%",
-            "4:16: error [threshold] invalid threshold 'x%'",
-            None,
-        ),
-        ("settings: {margin: 2}", "1:12: error [setting] setting 'margin' cannot be '2': it must be a number", None),
-        (
-            "settings:\n  spelling: {en: {g r: great}}",
-            "2:3: error [setting] setting 'spelling' cannot be {'en': {'g r': 'great'}}: 'g r' is not one word",
-            None,
-        ),
-        (
-            "settings:\n  spelling: {en: {gr8: [great]}}",
-            "2:3: error [setting] setting 'spelling' cannot be {'en': {'gr8': ''}}: 'gr8' must stand for words, not ''",
-            None,
-        ),
-        ("settings: {fallback: [[x]]}", "1:12: error [setting] setting 'fallback' cannot be ['']: it must be", None),
-        ("settings: {top_k: [3]}", "1:19: error [wrong-type] `top_k` must be text", "write the text after the colon"),
-        (
-            "version: 9",
-            "1:10: error [version] unsupported grammar version '9'",
-            "write `version: 1`, or upgrade intentmatch",
-        ),
-        ("language: pt_br", "1:11: error [language-code] 'pt_br' is not a language code", "write pt-BR"),
-        (
-            "language: x",
-            "1:11: error [language-code] 'x' is not a language code",
-            "use a BCP-47 code such as en, pt-BR or zh-Hant",
-        ),
-        (
-            "intents: {}\nintents: {}",
-            "2:1: error [duplicate-key] duplicate key 'intents' in a file",
-            "the first one is on line 1; merge the two or rename one",
-        ),
-        (
-            "intents: {a: {utterances: [hi], not: x}}",
-            "1:38: error [wrong-type] `not` must be a list",
-            "start each line with `- `",
-        ),
-        (
-            "intents: {a: {utterances: [hi, [x]]}}",
-            "1:32: error [wrong-type] an utterance must be text",
-            'put the whole line in double quotes: ": ", and [ or { at its start, have a meaning in YAML',
-        ),
-        (
-            "intents: {a: {utterances: [hi, Hi!]}}",
-            "1:32: warning [duplicate-utterance] “Hi!” is already at bot.yaml:1",
-            "remove one of the two",
-        ),
-        (
-            "intents: {a: {}}",
-            "1:11: error [no-utterances] intent 'a' has no utterances",
-            "list example messages below `utterances:`",
-        ),
-    ],
+    ("text", "line", "hint"), [(case["text"], case["problem"], case.get("hint")) for case in PROBLEMS]
 )
 def test_problem_shows_place_rule_message_and_hint(tmp_path: Path, monkeypatch, text, line, hint):
     monkeypatch.chdir(in_file(tmp_path, text).parent)

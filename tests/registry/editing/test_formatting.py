@@ -17,6 +17,7 @@ from intentmatch.registry.editing.formatting import Format, formatted
 from intentmatch.registry.editing.plan import plan
 from intentmatch.registry.reading.comments import comments
 
+CASES = yaml.safe_load(Path(__file__).with_name("formatting.yaml").read_text(encoding="utf-8"))
 DATA = Path(__file__).parents[1] / "data"
 SHIPPED = Path(__file__).parents[3] / "intents"
 FILES = sorted([*DATA.glob("valid/*.yaml"), *SHIPPED.glob("*.yaml")])
@@ -26,43 +27,7 @@ def neat(text: str) -> str:
     return formatted(Document("f.yaml", text)).text
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        pytest.param("a:\n    b:\n    - x\n    -   y\n", "a:\n  b:\n    - x\n    - y\n", id="indentation"),
-        pytest.param("a:   x   \nb :y: z\n", "a: x\nb :y: z\n", id="spaces"),
-        pytest.param("\n\na: x\n\n\n\nb: y\n\n", "a: x\n\nb: y\n", id="blank lines"),
-        pytest.param("a: x", "a: x\n", id="the end"),
-        pytest.param("a: 'x'\n\"b\": \"it's\"\n", "a: x\nb: it's\n", id="needless quotes"),
-        pytest.param("a: 'x: y'\nb: \"yes\"\nc: '1'\n", "a: 'x: y'\nb: \"yes\"\nc: '1'\n", id="needed quotes"),
-        pytest.param('a: "\\u00e9"\nb: "\\"c"\n', 'a: "\\u00e9"\nb: "\\"c"\n', id="escapes"),
-        pytest.param("a: [ x,y z ,  'z' , ]\n", "a: [x, y z, z]\n", id="brackets"),
-        pytest.param("a: {b: [x], 'c': }\n", "a: {b: [x], c: }\n", id="brackets in brackets"),
-        pytest.param("a: [\n  x,\n  y,\n]  # c\n", "a: [x, y]  # c\n", id="brackets on several lines"),
-        pytest.param(
-            f"a: {{b: [{'x' * 60}, {'y' * 60}]}}  # c\n", f"a:  # c\n  b:\n    - {'x' * 60}\n    - {'y' * 60}\n",
-            id="brackets that are too long",
-        ),
-        pytest.param("a:\n   b: [x, # 1\n     y]  # 2\n", "a:\n  b: [x, # 1\n    y]  # 2\n", id="comments in brackets"),
-        pytest.param("a: # 1\n- x   # 2\n# 3\n", "a: # 1\n  - x   # 2\n# 3\n", id="comments beside"),
-        pytest.param("a:\n# 1\n  # 2\n  - x\n  # 3\n# 4\nb: y\n", "a:\n  # 1\n  # 2\n  - x\n  # 3\n# 4\nb: y\n"),
-        pytest.param("a:   # 1\n", "a:   # 1\n", id="a comment and nothing"),
-        pytest.param("a: # 1\n  x\n", "# 1\na: x\n", id="a comment before a value"),
-        pytest.param("a:\n- # 1\n  x: 1\n  y: 2\n", "a:\n  # 1\n  - x: 1\n    y: 2\n", id="a comment before an item"),
-        pytest.param("a:\n-\n  - x\n", "a:\n  - - x\n", id="a list in a list"),
-        pytest.param("a: x\n   y\n", "a: x y\n", id="a text over two lines"),
-        pytest.param(f"a: {'x ' * 50}\n   {'y ' * 40}\n", f"a: {('x ' * 50).strip()}\n  {('y ' * 40).strip()}\n"),
-        pytest.param("a: |\n     x\n      y\n\nb: >2-\n   x\n", "a: |\n  x\n   y\n\nb: >2-\n   x\n", id="blocks"),
-        pytest.param("a:\n- |+\n  x\n\n\n- y\n", "a:\n  - |+\n    x\n\n\n  - y\n", id="blocks that keep what follows"),
-        pytest.param("a: &x   !!str 'y'\nb:   *x\n", "a: &x !!str 'y'\nb: *x\n", id="anchors and tags"),
-        pytest.param("a: &x\n- y\n", "a: &x\n  - y\n", id="an anchor of a list"),
-        pytest.param("\ufeffa:   x\r\nb: y\r\n", "\ufeffa: x\r\nb: y\r\n", id="byte order mark and line endings"),
-        pytest.param("%YAML 1.1\n--- # 1\na:  x\n...\n# 2\n\n", "%YAML 1.1\n---\n# 1\na: x\n...\n# 2\n", id="markers"),
-        pytest.param("{a: [x]}", "{a: [x]}\n", id="all in brackets"),
-        pytest.param("", "", id="nothing"),
-        pytest.param("\n\n# c\n\n", "# c\n", id="only a comment"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("before", "after"), [tuple(case.values()) for case in CASES.values()], ids=CASES)
 def test_layout_rules_and_idempotence(before: str, after: str) -> None:
     assert neat(before) == after
     assert neat(after) == after

@@ -11,75 +11,13 @@ from intentmatch.core.errors import InputError, RegistryError
 from intentmatch.registry.editing.plan import plan
 from intentmatch.registry.editing.settings_edit import ChangeSettings, Setting, with_settings
 
+CASES = yaml.safe_load(Path(__file__).with_name("settings_edit.yaml").read_text(encoding="utf-8"))
 VALUES = {"encoder": Setting("static", "worth it"), "scorer": Setting("cosine")}
 INTENTS = "intents:\n  a:\n    utterances: [one, 'two']   # as it is\n"
 BLOCK = "settings:\n  encoder: static  # t: worth it\n  scorer: cosine\n"
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        pytest.param(
-            "version: 1  # of the grammar\n\n# About us\n" + INTENTS,
-            "version: 1  # of the grammar\n" + BLOCK + "\n# About us\n" + INTENTS,
-            id="below the version",
-        ),
-        pytest.param(
-            "# The shop\n\n# About us\n" + INTENTS,
-            "# The shop\n\n" + BLOCK + "# About us\n" + INTENTS,
-            id="above the first key and its comments",
-        ),
-        pytest.param(INTENTS, BLOCK + INTENTS, id="at the top"),
-        pytest.param(
-            INTENTS + "version: 1",
-            INTENTS + "version: 1\n" + BLOCK.removesuffix("\n"),
-            id="without a line break at the end",
-        ),
-        pytest.param(
-            "settings:\n    scorer: \"head\"  # mine\n    # and this\n    encoder:   'x'\n    margin: 0.1\n",
-            'settings:\n    scorer: "cosine"  # mine\n    # and this\n'
-            "    encoder:   'static'  # t: worth it\n    margin: 0.1\n",
-            id="quotes, order, comments and indentation stay",
-        ),
-        pytest.param(
-            "settings:\n  scorer: head  # t: old comment\n  encoder: static # t: old comment\n",
-            "settings:\n  scorer: cosine\n  encoder: static  # t: worth it\n",
-            id="own comments are replaced",
-        ),
-        pytest.param(
-            "settings:\n  threshold:\n    de: 0.4  # strict\n\n# next\n" + INTENTS,
-            "settings:\n  threshold:\n    de: 0.4  # strict\n"
-            + BLOCK.removeprefix("settings:\n")
-            + "\n# next\n"
-            + INTENTS,
-            id="below what is there",
-        ),
-        pytest.param(
-            "settings: {scorer: head, margin: 0.1}  # short\n",
-            "settings: {scorer: cosine, margin: 0.1, encoder: static}  # short\n",
-            id="in one line",
-        ),
-        pytest.param("settings: {margin: 0.1, }\n", "settings: {margin: 0.1, encoder: static, scorer: cosine, }\n"),
-        pytest.param(
-            "settings: {}  # none\n", "settings: {encoder: static, scorer: cosine}  # none\n", id="none in one line"
-        ),
-        pytest.param("settings:  # none\nversion: 1\n", BLOCK.replace(":", ":  # none", 1) + "version: 1\n", id="none"),
-        pytest.param(
-            "{intents: {}}\n", "{intents: {}, settings: {encoder: static, scorer: cosine}}\n", id="all in brackets"
-        ),
-        pytest.param(
-            "settings:\n  encoder:\n  scorer: head",
-            "settings:\n  encoder: static  # t: worth it\n  scorer: cosine",
-            id="an empty value",
-        ),
-        pytest.param(
-            "\ufeffversion: 1\r\nintents: {}\r\n",
-            "\ufeffversion: 1\r\nsettings:\r\n  encoder: static  # t: worth it\r\n  scorer: cosine\r\nintents: {}\r\n",
-            id="byte order mark and line ends",
-        ),
-        pytest.param("", BLOCK, id="of nothing"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after"), [tuple(case.values()) for case in CASES.values()], ids=CASES)
 def test_settings_edit_changes_nothing_else_and_is_idempotent(before: str, after: str) -> None:
     assert with_settings(before, VALUES, "t: ") == after
     assert with_settings(after, VALUES, "t: ") == after

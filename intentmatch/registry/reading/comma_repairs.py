@@ -1,4 +1,4 @@
-"""Guess at commas that are missing in brackets and braces, as in JSON."""
+"""Guess at commas that are missing in brackets and braces, as in JSON, and at those that are too many."""
 
 from __future__ import annotations
 
@@ -39,4 +39,14 @@ def _within_line(lines: Sequence[str], number: int) -> Iterator[Repair]:
         yield Repair(number, [repaired], gaps[0], _MESSAGE, f"write a `,` there{shown(repaired)}")
 
 
-COMMA_FINDERS: tuple[Finder, ...] = (_at_end_of_line, _within_line)
+def _twice(lines: Sequence[str], number: int) -> Iterator[Repair]:
+    """A comma in brackets or braces with nothing before it."""
+    line = lines[number]
+    if found := re.search(r"(?<=[\[{,])\s*(?P<comma>,)", line):
+        at = found.start("comma")
+        repaired = f"{line[: found.start()]}{line[at + 1 :]}"
+        message = "nothing stands before this comma"
+        yield Repair(number, [repaired], at, message, f"remove the comma{shown(repaired)}")
+
+
+COMMA_FINDERS: tuple[Finder, ...] = (_at_end_of_line, _within_line, _twice)

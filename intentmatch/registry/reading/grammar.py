@@ -26,6 +26,7 @@ from intentmatch.registry.reading.own_sections import read_own_sections
 from intentmatch.registry.reading.page import ALIAS_HINT, NAME_HINT, Page, is_empty
 from intentmatch.registry.reading.slot_grammar import SlotGrammar
 from intentmatch.registry.templates.syntax import MARKS, Blank, Template, Use, is_name, parse
+from intentmatch.text.normalize import language_code
 
 GRAMMAR_VERSION = "1"
 FILE_KEYS = (
@@ -274,6 +275,7 @@ class FileGrammar:
 
     def _utterances(self, node: Node, key: str, intent: str) -> Iterator[Utterance]:
         for language, lines in self._page.by_language(node, f"`{key}`"):
+            of_languages = isinstance(lines, ListNode) and all(map(_is_of_language, lines.items))
             for item in self._page.items(lines, f"`{key}`"):
                 if isinstance(item, Scalar):
                     if is_empty(item) and self._is_lost(item):
@@ -287,6 +289,8 @@ class FileGrammar:
                         if marked
                         else Utterance(item.text, language, item.location)
                     )
+                elif of_languages:
+                    self._language_with_dash(item)
                 else:
                     self._no_utterance(item)
 
@@ -312,6 +316,12 @@ class FileGrammar:
             else:
                 hint = f"begin it with a dash and a space{shown(f'- {line}')}; or put the whole text in double quotes"
             self._page.warn(place, "joined-lines", "YAML joins this line to the utterance above it", hint)
+
+    def _language_with_dash(self, item: Node) -> None:
+        """Report an item of a list in which each one begins with a language and a colon."""
+        code = item.entries[0][0].text if isinstance(item, Mapping) and isinstance(item.entries[0][0], Scalar) else ""
+        message = f"an utterance must be text: `{code}:` names a language, and languages have no dash"
+        self._page.error(item.location, "wrong-type", message, f"write `{code}:` without the dash, and a list below it")
 
     def _no_utterance(self, item: Node) -> None:
         """Report a list or a mapping in place of an utterance, with the likely reason."""
@@ -430,3 +440,9 @@ class FileGrammar:
 def _first_title(titles: dict[str, str], language: str | None) -> str:
     """Return the default title: in the file's language, else English, else the first one."""
     return next(titles[code] for code in (language, "en", *titles) if code in titles)
+
+
+def _is_of_language(item: Node) -> bool:
+    """Return whether an item of a list is a mapping whose first key looks like the code of a language."""
+    key = item.entries[0][0] if isinstance(item, Mapping) and item.entries else None
+    return isinstance(key, Scalar) and len(key.text.partition("-")[0]) == 2 and language_code(key.text) is not None

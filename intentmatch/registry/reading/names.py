@@ -165,6 +165,9 @@ class Names:
             self._used.add(id(found))
         elif definitions := self._rules.definitions(reference.name):
             self._note(reference.location, "error", "ambiguous-rule", *_ambiguous(reference, definitions))
+        elif reference.name in self._slots.names:
+            hint = f"there is a slot of that name: write `{{{reference.name}}}`"
+            self._note(reference.location, "error", "unknown-rule", f"there is no rule {reference.name!r}", hint)
         else:
             self._note(reference.location, "error", "unknown-rule", *_unknown(reference, self._rules.names))
         return found

@@ -40,11 +40,18 @@ _OTHER_WORDS = {
     "regex": "pattern",
     "question": "ask",
     "prompt": "ask",
+    "expect": "intent",
+    "expected": "intent",
+    "label": "intent",
+    "message": "text",
+    "utterance": "text",
 }
 # Keys whose value is a list or a mapping.
 _COLLECTIONS = frozenset({"utterances", "not", "slots", "intents", "rules", "tests", "settings", "metadata", "values"})
 # Keys of a file that authors write into an intent.
 _OF_FILES = frozenset({"tests", "settings", "rules", "include", "version", "intents"})
+_LISTS_OF_FILES = frozenset({"tests", "include"})
+_COMMA_HINT = "a comma in braces begins a new key: put a text that has one in double quotes"
 ALIAS_HINT = "write the lines out instead of using aliases"
 
 
@@ -89,6 +96,8 @@ class Page:
             # `-text` is a text for YAML.
             if isinstance(node, Scalar) and re.match(r"-\S", node.text):
                 hint = "write a space after each dash"
+            elif isinstance(node, Scalar) and not node.plain and (sign := self.source(node)[1][:1]) in ("|", ">"):
+                hint = f"remove the `{sign}`, which makes one text of all lines, and start each line with `- `"
             self.error(node.location, "wrong-type", f"{what} must be a list", hint)
             return
         for item in node.items:
@@ -142,6 +151,10 @@ class Page:
             hint = "write `utterances:` above the list"
         elif isinstance(node, ListNode) and what == "`intents`":
             hint = "write the name of each intent and a colon, and its keys below, without dashes"
+        elif isinstance(node, ListNode) and what.startswith("`answers`"):
+            hint = "write the name of each answer and a colon, and a list of messages that give it below"
+        elif "answers" in known:
+            hint = "write `answers:` below it, and below that each answer with a list of messages that give it"
         elif isinstance(node, Scalar) and node.plain:
             key = re.match(r"\w+", node.text)
             if key is not None and key[0] in known:
@@ -161,8 +174,17 @@ class Page:
             nearest = _OTHER_WORDS[word]
         elif "utterances" in known and (language_code(key.text) is not None or word in _OF_FILES):
             nearest = None
-        if nearest is not None:
+        is_list_in_file = what == "a file" and isinstance(value, ListNode) and nearest not in _LISTS_OF_FILES
+        if is_list_in_file:
+            nearest = None
+        if is_empty(value) and self._follows_comma(key):
+            nearest, hint = None, f"{_COMMA_HINT}, and a list in square brackets"
+        elif nearest is not None:
             hint = f"did you mean `{nearest}`?"
+        elif "answers" in known:
+            hint = f"if {key.text!r} is an answer, write it below `answers:`; known keys: {', '.join(known)}"
+        elif is_list_in_file:
+            hint = f"if {key.text!r} is an intent, write it below `intents:`, and `utterances:` above its list"
         elif "utterances" in known and word in _OF_FILES:
             hint = f"`{word}` belongs at the top level of a file, without indentation"
         elif "utterances" in known and language_code(key.text) is not None:
@@ -171,6 +193,11 @@ class Page:
             hint = f"known keys: {', '.join(known)}"
         self.error(key.location, "unknown-key", f"unknown key {key.text!r} in {what}", hint)
         return nearest if nearest is not None and isinstance(value, Scalar) != (nearest in _COLLECTIONS) else None
+
+    def _follows_comma(self, key: Scalar) -> bool:
+        """Return whether an unquoted key stands behind a comma in braces, as the end of a text with a comma does."""
+        before = self.source(key)[0]
+        return key.plain and "{" in before and before.rstrip().endswith(",")
 
     def by_language(self, node: Node, what: str) -> Iterator[tuple[str | None, Node]]:
         """Yield language and node: one pair per key of a mapping, or the node itself in the file's language."""
@@ -189,6 +216,8 @@ class Page:
         variants: dict[str, tuple[str, ...]] = {}
         for code, value in self.entries(node, what) if isinstance(node, Mapping) else [(None, node)]:
             language = (self.language or "") if code is None else self.canonical(code)
+            if language is None and is_empty(value):
+                continue
             texts = tuple(dict.fromkeys(text.text for text in self.texts(value, what if code is None else f"a {one}")))
             if isinstance(value, ListNode) and not value.items:
                 self.error(value.location, "wrong-type", f"a list of {one}s must not be empty", "write a text in it")
@@ -207,6 +236,8 @@ class Page:
             return texts
         for code, value in self.entries(node, what):
             language = self.canonical(code)
+            if language is None and is_empty(value):
+                continue
             text = self.text(value, f"a {one}")
             if language in texts:
                 message = f"there are two {one}s for {language}"
@@ -228,6 +259,8 @@ class Page:
             hint = f"write {code}" if code else "use a BCP-47 code such as en, pt-BR or zh-Hant"
             if (named := language_named(node.text)) is not None:
                 hint = f"did you mean `{named}`?"
+            elif " " in node.text and self._follows_comma(node):
+                hint = _COMMA_HINT
             self.error(node.location, "language-code", f"{node.text!r} is not a language code", hint)
             return None
         if (language := LANGUAGE_OF.get(code)) is not None:

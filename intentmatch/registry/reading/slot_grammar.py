@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -97,6 +98,10 @@ class SlotGrammar:
             page.error(node.location, "wrong-type", message, hint)
             # Read as what was meant, so that one missing `values:` is one problem.
             return SlotEntry(name, key.location, "list", values=tuple(self._values(node)))
+        if isinstance(node, Scalar) and re.fullmatch(r"[^\W_]+", node.text) and node.text not in SLOT_KEYS:
+            meant = f"type: {node.text}" if node.text in KINDS else f"values: [{node.text}]"
+            page.error(node.location, "wrong-type", f"slot {name!r} must be a mapping", f"write `{name}: {{{meant}}}`")
+            return SlotEntry(name, key.location, "any")
         entries = {inner.text: (inner, value) for inner, value in page.entries(node, f"slot {name!r}", SLOT_KEYS)}
         fields = {text: value for text, (_, value) in entries.items()}
         kind = self._kind(fields)

@@ -135,6 +135,22 @@ def test_unknown_key_of_another_shape_is_not_read_as_the_similar_one(tmp_path: P
     assert [(p.rule, p.hint) for p in found] == [("unknown-key", "did you mean `not`?")]
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("test: [{text: hi, intent: a}]", "did you mean `tests`?"), ("includes: [x]", "did you mean `include`?")],
+)
+def test_list_under_a_misspelt_key_of_a_file_is_not_taken_for_an_intent(tmp_path: Path, text, hint):
+    found = problems_of(tmp_path, f"intents: {{a: {{utterances: [hi]}}}}\n{text}\n")
+
+    assert [p.hint for p in found if p.rule == "unknown-key"] == [hint]
+
+
+def test_misspelt_answers_of_a_question_are_answers(tmp_path: Path):
+    text = "intents: {a: {utterances: [hi]}}\nquestions: {urgent: {answer: {yes: [now], no: [later]}}}"
+
+    assert [p.hint for p in problems_of(tmp_path, text) if p.rule == "unknown-key"] == ["did you mean `answers`?"]
+
+
 def test_intents_at_the_top_level_are_read_all_the_same(tmp_path: Path):
     registry, found = examine(
         in_file(tmp_path, "a: {utterances: [hi]}\nb: {utterances: [hi]}\ntests: [{text: hi, intent: b}]")

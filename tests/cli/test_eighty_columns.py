@@ -14,7 +14,6 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from scripts_registry import SCRIPTS
 
 from intentmatch.cli.commands import cli
 from intentmatch.cli.render import output
@@ -47,7 +46,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(path)
         patch.setenv("INTENTMATCH_CACHE", str(path / "cache"))
         patch.setenv("COLUMNS", "80")
-        for name, text in {"scripts": SCRIPTS, "edited": SCRIPTS.replace("包裹什么时候能送到, ", "")}.items():
+        scripts = Path(__file__).with_name("scripts.yaml").read_text(encoding="utf-8")
+        for name, text in {"scripts": scripts, "edited": scripts.replace("包裹什么时候能送到, ", "")}.items():
             (path / name).mkdir()
             (path / name / "bot.yaml").write_text(text, encoding="utf-8")
         shutil.copytree(SHIPPED, path / "shipped")

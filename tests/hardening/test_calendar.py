@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import every_slot
 import pytest
 
 from intentmatch import Matcher
@@ -46,10 +46,8 @@ PHRASES = {
 
 
 @pytest.fixture(scope="module")
-def matcher(tmp_path_factory: pytest.TempPathFactory) -> Matcher:
-    file = tmp_path_factory.mktemp("slots") / "slots.yaml"
-    file.write_text(every_slot.YAML, encoding="utf-8")
-    return Matcher.load(file, cache="off")
+def matcher() -> Matcher:
+    return Matcher.load(Path(__file__).with_name("every_slot.yaml"), cache="off")
 
 
 def moments() -> list[datetime]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import every_slot
 import numpy as np
 import pytest
 from fakes import WordHashEncoder
@@ -18,6 +17,7 @@ from intentmatch import Dialogue, IntentMatchError, Matcher, load_artefact, save
 from intentmatch.core.errors import ArtefactError
 from intentmatch.storage.sealed import read_sealed, seal
 
+EVERY_SLOT = Path(__file__).with_name("every_slot.yaml")
 SEED = 21
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2, 1e308, float("nan"), float("inf"), -0.5, 0.5, "", "x", "en", "\ud800", "\0",
@@ -100,9 +100,8 @@ def use(matcher: Matcher) -> None:
 
 @pytest.mark.rounds(150, 10_000)
 def test_crafted_artefact_is_refused_or_works(tmp_path: Path, rounds: int) -> None:
-    (tmp_path / "bot.yaml").write_text(every_slot.YAML, encoding="utf-8")
     file, encoder, chosen = tmp_path / "bot.intentmatch", WordHashEncoder(), random.Random(SEED)
-    save_artefact(Matcher.load(tmp_path / "bot.yaml", encoder=encoder, cache="off").artefact, file)
+    save_artefact(Matcher.load(EVERY_SLOT, encoder=encoder, cache="off").artefact, file)
     whole = read_sealed(file)
     manifest = json.loads(whole.metadata["intentmatch"])
     registry = json.loads(whole.tensors["registry"].tobytes())

@@ -6,8 +6,8 @@ import math
 import random
 from datetime import datetime
 from itertools import pairwise
+from pathlib import Path
 
-import every_slot
 import pytest
 from hostile_texts import mixed
 
@@ -21,10 +21,8 @@ NOW = datetime(2028, 2, 29, 23, 59)
 
 
 @pytest.fixture(scope="module")
-def matcher(tmp_path_factory: pytest.TempPathFactory) -> Matcher:
-    file = tmp_path_factory.mktemp("slots") / "slots.yaml"
-    file.write_text(every_slot.YAML, encoding="utf-8")
-    return Matcher.load(file, cache="off")
+def matcher() -> Matcher:
+    return Matcher.load(Path(__file__).with_name("every_slot.yaml"), cache="off")
 
 
 def check(result: MatchResult, message: str) -> None:

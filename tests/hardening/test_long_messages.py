@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
-import every_slot
 import pytest
 from hostile_texts import FRAGMENTS, mixed, repeated
 from machine_speed import standard_seconds
@@ -35,10 +35,8 @@ NOISE = 0.1
 
 
 @pytest.fixture(scope="module")
-def matcher(tmp_path_factory: pytest.TempPathFactory) -> Matcher:
-    file = tmp_path_factory.mktemp("slots") / "slots.yaml"
-    file.write_text(every_slot.YAML, encoding="utf-8")
-    return Matcher.load(file, cache="off")
+def matcher() -> Matcher:
+    return Matcher.load(Path(__file__).with_name("every_slot.yaml"), cache="off")
 
 
 def slow_fragments(run: Callable[[str, str | None], object], rounds: int, most: float) -> list[str]:

@@ -113,6 +113,31 @@ def test_yaml_bot_is_read(tmp_path: Path) -> None:
     assert set(rules(found)) == {"learned-slot", "not-expressed"}
 
 
+def test_values_that_examples_mark_are_added_to_a_lookup_table(tmp_path: Path) -> None:
+    """Otherwise the line itself would be matched without its entity."""
+    nlu = """\
+version: "3.1"
+nlu:
+- intent: rent
+  examples: |
+    - I want a [mountain bike](bike)
+    - book a [City Bike](bike) or a [mtb](bike)
+    - an [ebike]{"entity": "bike", "value": "e-bike"} please
+- lookup: bike
+  examples: |
+    - city bike
+- synonym: mountain bike
+  examples: |
+    - mtb
+"""
+    found = read(tmp_path, {"nlu.yml": nlu})
+
+    assert values(found) == {"bike": {"city bike": [], "mountain bike": ["mtb"], "e-bike": ["ebike"]}}
+    assert [(p.rule, p.message) for p in found.problems] == [
+        ("learned-slot", "the lookup table of the slot 'bike' lacks values that examples mark: mountain bike, e-bike")
+    ]
+
+
 def test_json_of_version_0_is_read(tmp_path: Path) -> None:
     text = """{"rasa_nlu_data": {
       "common_examples": [

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from intentmatch.core.errors import Location, RegistryError
 from intentmatch.formats.kit.draft import Draft, Label, few
-from intentmatch.formats.kit.slot_draft import SlotDraft
+from intentmatch.formats.kit.slot_draft import SlotDraft, merge_spellings
 from intentmatch.formats.kit.source import File
 from intentmatch.formats.kit.tree import Value
 from intentmatch.formats.rasa.cases import Tests
 from intentmatch.formats.rasa.marks import Annotation, parse
+from intentmatch.text.normalize import fold
 
 UTTER = "utter_"
 _ASK = "utter_ask_"
@@ -98,6 +99,7 @@ class RasaBot:
                 self.draft.not_expressed(place, f"regex features of the intent {name!r} are not imported")
             else:
                 self.draft.type(name, place).patterns += patterns
+        self._complete_lookups()
         for value, synonyms, place in self._synonyms:
             # Each entity with this value gets the synonyms; `any` would stop at the first.
             if not sum(entity.merge(value, synonyms) for entity in self.draft.types.values()):
@@ -110,6 +112,24 @@ class RasaBot:
             self.draft.not_expressed(
                 place, f"responses that belong to no intent or slot are not imported: {few(orphans)}"
             )
+
+    def _complete_lookups(self) -> None:
+        """Add marked values that a lookup table lacks: Rasa learns entities from marks, and the table only helps."""
+        meant = {fold(synonym): value for value, synonyms, _ in self._synonyms for synonym in synonyms}
+        for name, entity in self.draft.types.items():
+            # Without a table, the values are those that are marked.
+            marked = merge_spellings(entity.labelled) if entity.values else {}
+            known = {fold(value): value for value in entity.values}
+            added = []
+            for text, spellings in marked.items():
+                value = meant.get(fold(text), text)
+                if fold(value) not in known:
+                    known[fold(value)] = value
+                    added.append(value)
+                entity.add(known[fold(value)], [spelling.text for spelling in spellings])
+            if added:
+                message = f"the lookup table of the slot {name!r} lacks values that examples mark: {few(added)}"
+                self.draft.note(entity.location, "learned-slot", message, "they are added; add any others")
 
     def _label(self, annotation: Annotation, place: Location) -> Label:
         entity, role = annotation.entity, annotation.role

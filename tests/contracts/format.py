@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
+import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -79,6 +80,17 @@ class Subject:
 def law(check: Callable[[Subject, Path], None]) -> Callable[[Subject, Path], None]:
     LAWS.append(check)
     return check
+
+
+def contract(*subjects: Subject, ids: Sequence[str] | None = None) -> Callable[..., None]:
+    """Return a test, to be named `test_obeys_contract`: a format obeys every law with each of its examples."""
+
+    @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+    @pytest.mark.parametrize("subject", subjects, ids=ids or str)
+    def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
+        law(subject, tmp_path)
+
+    return test_obeys_contract
 
 
 def registry(*lines: str | Utterance, **more: Any) -> Registry:

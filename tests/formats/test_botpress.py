@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import LAWS, Subject, bare
+from contracts.format import Subject, bare, contract
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
@@ -53,12 +52,7 @@ BOT = {
     "bot/qna/ab12_bye.json": QUESTION,
 }
 SUBJECTS = [Subject(FORMAT, {path: json.dumps(content) for path, content in BOT.items()})]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS)
 
 
 def read(tmp_path: Path, *contents: dict[str, Any]) -> formats.Imported:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import LAWS, Subject, bare
+from contracts.format import Subject, bare, contract
 
 from intentmatch import formats
 from intentmatch.core.types import Case, Intent, Mark, Registry, Slot, Utterance
@@ -63,10 +62,8 @@ PREVIEW: dict[str, Any] = {
 """The same project with the keys of the previews of 2021."""
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("project", [PROJECT, PREVIEW], ids=["2023", "2021"])
-def test_obeys_contract(law: Callable[[Subject, Path], None], project: dict[str, Any], tmp_path: Path) -> None:
-    law(Subject(FORMAT, {"project.json": json.dumps(project)}, language="en"), tmp_path)
+SUBJECTS = [Subject(FORMAT, {"project.json": json.dumps(one)}, language="en") for one in (PROJECT, PREVIEW)]
+test_obeys_contract = contract(*SUBJECTS, ids=["2023", "2021"])
 
 
 def read(tmp_path: Path, project: dict[str, Any]) -> formats.Imported:

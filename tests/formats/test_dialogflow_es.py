@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-from contracts.format import LAWS, Subject, bare
+from contracts.format import Subject, bare, contract
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
@@ -94,9 +92,7 @@ def written(files: dict[str, Any]) -> dict[str, str]:
     return {path: json.dumps(content) for path, content in files.items()}
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_obeys_contract(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
-    law(Subject(FORMAT, written(SMALL), language="en"), tmp_path)
+test_obeys_contract = contract(Subject(FORMAT, written(SMALL), language="en"))
 
 
 def read(folder: Path, files: dict[str, Any] | None = None) -> formats.Imported:

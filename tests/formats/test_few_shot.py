@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import LAWS, Subject
+from contracts.format import Subject, contract
 
 from intentmatch import formats
 from intentmatch.formats.few_shot import FORMAT
@@ -70,12 +69,7 @@ SUBJECTS = [
     Subject(FORMAT, {"docstore.json": json.dumps(STORE)}),
     Subject(FORMAT, {"examples.json": json.dumps([{"input": "hi", "output": "greet"}] * 2)}),
 ]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=["prompt", "store", "list"])
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS, ids=["prompt", "store", "list"])
 
 
 def read(folder: Path, content: Any, name: str = "prompt.yaml", **more: Any) -> formats.Imported:

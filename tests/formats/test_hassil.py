@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from contracts.format import LAWS, Subject, bare
+from contracts.format import Subject, bare, contract
 from formats.real_files import FOLDER, needs_files
 from tiers import rows_of
 
@@ -74,12 +73,7 @@ tests:
 """
 FILES = {"sentences/en/_common.yaml": COMMON, "sentences/en/light.yaml": LIGHT, "tests/en/light.yaml": TESTS}
 SUBJECTS = [Subject(FORMAT, FILES)]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS)
 
 
 def read(tmp_path: Path, files: dict[str, str] = FILES) -> formats.Imported:

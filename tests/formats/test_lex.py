@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import LAWS, Subject
+from contracts.format import Subject, contract
 
 from intentmatch import formats
 from intentmatch.formats.lex import FORMAT
@@ -86,12 +85,7 @@ SUBJECTS = [
     Subject(FORMAT, {"bot.json": json.dumps(V1)}),
     Subject(FORMAT, {path: json.dumps(content) for path, content in V2.items()}),
 ]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=["V1", "V2"])
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS, ids=["V1", "V2"])
 
 
 def read(folder: Path, files: dict[str, Any]) -> formats.Imported:

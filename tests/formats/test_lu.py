@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from contracts.format import LAWS, Subject, bare
+from contracts.format import Subject, bare, contract
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
@@ -56,10 +55,7 @@ NEW = """\
 """
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("text", [OLD, NEW], ids=["old", "new"])
-def test_obeys_contract(law: Callable[[Subject, Path], None], text: str, tmp_path: Path) -> None:
-    law(Subject(FORMAT, {"bot.lu": text}), tmp_path)
+test_obeys_contract = contract(*(Subject(FORMAT, {"bot.lu": text}) for text in (OLD, NEW)), ids=["old", "new"])
 
 
 def read(folder: Path, text: str | dict[str, str], entry: str | None = "bot.lu") -> formats.Imported:

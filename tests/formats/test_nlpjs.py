@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import LAWS, Subject, bare
+from contracts.format import Subject, bare, contract
 from formats.real_files import FOLDER, needs_files
 
 from intentmatch import formats
@@ -45,12 +44,7 @@ CORPUS: dict[str, Any] = {
     },
 }
 SUBJECTS = [Subject(FORMAT, {"corpus-en.json": json.dumps(CORPUS)})]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS)
 
 
 def read(tmp_path: Path, corpus: dict[str, Any] | None = None, **others: Any) -> formats.Imported:

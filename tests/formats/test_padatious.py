@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from contracts.format import LAWS, Subject, bare
+from contracts.format import Subject, bare, contract
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Registry, SlotValue, Utterance
@@ -18,12 +17,7 @@ FILES = {
     "skill/locale/de-de/weather.intent": "wie ist das Wetter in {{city}}\n",
 }
 SUBJECTS = [Subject(FORMAT, FILES)]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS)
 
 
 def read(tmp_path: Path, files: dict[str, str]) -> formats.Imported:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from contracts.format import LAWS, Subject, bare
+from contracts.format import Subject, bare, contract
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
@@ -47,11 +46,7 @@ responses:
   - text: Where to?
 """
 SUBJECT = Subject(FORMAT, {"data/nlu.yml": NLU, "domain.yml": DOMAIN})
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_obeys_contract(law: Callable[[Subject, Path], None], tmp_path: Path) -> None:
-    law(SUBJECT, tmp_path)
+test_obeys_contract = contract(SUBJECT)
 
 
 @pytest.mark.parametrize(

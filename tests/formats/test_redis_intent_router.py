@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import LAWS, Subject
+from contracts.format import Subject, contract
 
 from intentmatch import formats
 from intentmatch.formats.redis_intent_router import FORMAT
@@ -53,12 +52,7 @@ SUBJECTS = [
         },
     ),
 ]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=["definitions", "lists"])
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS, ids=["definitions", "lists"])
 
 
 def read(folder: Path, **files: Any) -> formats.Imported:

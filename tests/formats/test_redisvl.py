@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import LAWS, Subject
+from contracts.format import Subject, contract
 
 from intentmatch import formats
 from intentmatch.formats.redisvl import FORMAT
@@ -44,12 +43,7 @@ DICT: dict[str, Any] = {
     "routing_config": {"max_k": 1, "aggregation_method": "avg"},
 }
 SUBJECTS = [Subject(FORMAT, {"router.yaml": YAML}), Subject(FORMAT, {"router.json": json.dumps(DICT)})]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=["yaml", "json"])
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS, ids=["yaml", "json"])
 
 
 def read(tmp_path: Path, router: dict[str, Any] | str) -> formats.Imported:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import LAWS, Subject
+from contracts.format import Subject, contract
 
 from intentmatch import Intent, Registry, Utterance, formats
 from intentmatch.formats.semantic_router import FORMAT
@@ -39,12 +38,7 @@ SUBJECTS = [
     Subject(FORMAT, {"layer.yaml": OLD}),
     Subject(FORMAT, {"router.json": json.dumps(INDEXED)}, "router.json"),
 ]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=["0.x", "1.x"])
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS, ids=["0.x", "1.x"])
 
 
 def read(tmp_path: Path, router: dict[str, Any] | str) -> formats.Imported:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from contracts.format import LAWS, Subject, bare
+from contracts.format import Subject, bare, contract
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
@@ -62,12 +61,7 @@ SUBJECTS = [
     Subject(FORMAT, {"dataset.json": json.dumps(DATASET)}),
     Subject(FORMAT, {"jovo.json": json.dumps(JOVO)}),
 ]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=["yaml", "json", "jovo"])
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS, ids=["yaml", "json", "jovo"])
 
 
 def read(tmp_path: Path, text: str, name: str = "train.yaml") -> formats.Imported:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import LAWS, Subject
+from contracts.format import Subject, contract
 
 from intentmatch import formats
 from intentmatch.formats.wit import FORMAT
@@ -52,12 +51,7 @@ SUBJECTS = [
     Subject(FORMAT, {path: json.dumps(content) for path, content in APP.items()}),
     Subject(FORMAT, {"expressions.json": json.dumps(OLD)}),
 ]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=["app", "old"])
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS, ids=["app", "old"])
 
 
 def read(tmp_path: Path, content: Any) -> formats.Imported:

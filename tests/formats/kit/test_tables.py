@@ -6,14 +6,13 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
-from contracts.format import LAWS, Subject
+from contracts.format import Subject, contract
 
 from intentmatch import formats
 from intentmatch.core.errors import InputError, IntentMatchError, RegistryError
@@ -36,12 +35,7 @@ SUBJECTS = [
         {"intents.json": '{"intents": [{"tag": "greet", "patterns": ["hello"], "responses": ["Hi!"], "set": [""]}]}'},
     ),
 ]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
-def test_obeys_contract(law: Callable[[Subject, Path], None], subject: Subject, tmp_path: Path) -> None:
-    law(subject, tmp_path)
+test_obeys_contract = contract(*SUBJECTS)
 
 
 def read(folder: Path, text: str, name: str = "a.csv", **more: Any) -> formats.Imported:

@@ -19,6 +19,8 @@ def names_in(file: Path) -> set[str]:
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             names.add(node.name)
+        elif isinstance(node, ast.Assign):  # a test that a contract makes
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         elif isinstance(node, ast.ClassDef):
             names.add(node.name)
             names |= {f"{node.name}::{inner.name}" for inner in node.body if isinstance(inner, ast.FunctionDef)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from intentmatch.matching.policy import Cut
 
 _UNKNOWN = "-"
+# Shares below which a threshold is warned of.
+_HARDLY_ANY, _FEW_ANSWERED = 0.01, 0.2
 
 
 @cli.command("explain-thresholds")
@@ -92,7 +94,7 @@ def explain_thresholds(
     if messages:
         output.say(f"  {_about_messages(guessed, share)}")
     output.say(_asks(matcher))
-    output.say("refuses: nothing like your lines, below the threshold")
+    output.say("refuses: not enough like your lines, below the threshold")
     # Neither learned nor chosen by the author.
     if matcher.policy.default.on == "score" and not matcher.settings.threshold:
         output.say(_untrusted(matcher))
@@ -101,6 +103,8 @@ def explain_thresholds(
         ["for", "threshold", "on", "from", "precision", "coverage", "refused", "cases"],
         [[row["for"], _threshold(row), row["on"].replace("_", " "), row["from"], *_effect(row)] for row in rows],
     )
+    for warning in _warnings(rows[0], share):
+        output.say(warning)
     for note, scopes in _notes(rows).items():
         more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
         output.say(output.style(f"  {scopes[0]}{more}: {note}", dim=True))
@@ -210,6 +214,20 @@ def _untrusted(matcher: Matcher) -> str:
         f"warning: refusals cannot be trusted yet, because {count} are too few to learn a threshold from\n"
         "  hint: most bots learn one from five intents with eight utterances each; `tests:` show what it refuses"
     )
+
+
+def _warnings(common: dict[str, Any], share: float) -> Iterator[str]:
+    """Warn of a threshold for most messages that refuses hardly anything, or nearly everything."""
+    if share > 0.0 and common["refused"] is not None and common["refused"] < _HARDLY_ANY:
+        yield (
+            f"warning: the threshold refuses {common['refused']:.1%} of the utterances whose intent was left out\n"
+            "  hint: add lines to the intents, or set `out_of_scope_share` to the share that your users write"
+        )
+    if common["coverage"] is not None and common["coverage"] < _FEW_ANSWERED:
+        yield (
+            f"warning: the bot answers only {common['coverage']:.1%} of the messages in scope\n"
+            "  hint: choose a softer `target`, or add lines to the intents"
+        )
 
 
 def _asks(matcher: Matcher) -> str:

@@ -244,3 +244,37 @@ def test_a_bot_too_small_to_learn_is_warned_that_refusals_cannot_be_trusted(tmp_
     assert "warning: refusals cannot be trusted yet, because 2 utterances are too few" in shown
     assert "eight utterances each" in shown
     assert "cannot be trusted" not in run(str(INTENTS / "orders.yaml")).stdout
+
+
+ALIKE = """\
+version: 1
+language: pl
+intents:
+  dates: {utterances: [kiedy odbieracie śmieci, harmonogram wywozu, w jaki dzień jest plastik, wywozicie jutro szkło,
+    następny termin odbioru bio, czy w święta zabieracie odpady, kiedy przyjedzie śmieciarka, kiedy bio]}
+  missed: {utterances: [nie zabraliście moich śmieci, śmieciarka nie przyjechała, ominęliście nasz dom, reklamacja,
+    worki leżą pod bramą, u sąsiadów opróżnili a u nas nie, pojemnik nadal pełny, brak odbioru papieru]}
+  bulky: {utterances: [chcę oddać starą kanapę, odbiór gabarytów, co zrobić z szafą, wywóz mebli,
+    mam do wyrzucenia lodówkę, przyjedźcie po stary materac, kontener na duże rzeczy, kiedy mogę wystawić meble]}
+  bins: {utterances: [potrzebuję nowego kubła, pojemnik jest pęknięty, ukradli mi kosz, skończyły mi się worki,
+    chciałbym większy pojemnik, dodatkowy kosz na bio, pojemnik do nowego domu, kółko odpadło od kubła]}
+"""
+
+
+def test_threshold_that_answers_hardly_anything_is_warned_of(tmp_path: Path):
+    (tmp_path / "bot.yaml").write_text(ALIKE, encoding="utf-8")
+
+    shown = run(str(tmp_path), "--set", "target=precision=0.95").stdout
+
+    assert "warning: the bot answers only " in shown
+    assert "hint: choose a softer `target`" in shown
+    assert "warning" not in run(str(INTENTS / "orders.yaml")).stdout
+
+
+def test_threshold_that_refuses_hardly_anything_is_warned_of(tmp_path: Path):
+    (tmp_path / "bot.yaml").write_text(ALIKE, encoding="utf-8")
+
+    shown = run(str(tmp_path), "--set", "target=precision=0.2").stdout
+
+    assert "warning: the threshold refuses 0.0% of the utterances whose intent was left out" in shown
+    assert "hint: add lines to the intents, or set `out_of_scope_share`" in shown

@@ -40,6 +40,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 """Column to its common names in lower case, the most likely first."""
 _HINT = (
     "name them with --columns text=NAME,intent=NAME (or by numbers from 1 if there is no header), "
+    "with response=NAME in place of intent=NAME if a column has the bot's answers, "
     "or with --columns text=* if each column is an intent"
 )
 _GUESSED = "guessed-columns"

@@ -246,35 +246,29 @@ def test_a_bot_too_small_to_learn_is_warned_that_refusals_cannot_be_trusted(tmp_
     assert "cannot be trusted" not in run(str(INTENTS / "orders.yaml")).stdout
 
 
-ALIKE = """\
-version: 1
-language: pl
-intents:
-  dates: {utterances: [kiedy odbieracie śmieci, harmonogram wywozu, w jaki dzień jest plastik, wywozicie jutro szkło,
-    następny termin odbioru bio, czy w święta zabieracie odpady, kiedy przyjedzie śmieciarka, kiedy bio]}
-  missed: {utterances: [nie zabraliście moich śmieci, śmieciarka nie przyjechała, ominęliście nasz dom, reklamacja,
-    worki leżą pod bramą, u sąsiadów opróżnili a u nas nie, pojemnik nadal pełny, brak odbioru papieru]}
-  bulky: {utterances: [chcę oddać starą kanapę, odbiór gabarytów, co zrobić z szafą, wywóz mebli,
-    mam do wyrzucenia lodówkę, przyjedźcie po stary materac, kontener na duże rzeczy, kiedy mogę wystawić meble]}
-  bins: {utterances: [potrzebuję nowego kubła, pojemnik jest pęknięty, ukradli mi kosz, skończyły mi się worki,
-    chciałbym większy pojemnik, dodatkowy kosz na bio, pojemnik do nowego domu, kółko odpadło od kubła]}
-"""
+@pytest.mark.parametrize(
+    ("target", "warning", "hint"),
+    [
+        ("false_accept=0.001", "the bot answers only ", "choose a softer `target`"),
+        (
+            "precision=0.2",
+            "the threshold refuses 0.0% of the utterances whose intent was left out",
+            "a stricter `target`",
+        ),
+        ("precision=0.9", None, None),
+    ],
+)
+def test_threshold_that_answers_or_refuses_hardly_anything_is_warned_of(
+    target: str, warning: str | None, hint: str | None
+) -> None:
+    shown = run(str(INTENTS / "orders.yaml"), "--set", f"target={target}").stdout
+
+    assert ("warning: " in shown) == (warning is not None)
+    assert f"warning: {warning or ''}" in shown or warning is None
+    assert (hint or "") in shown
 
 
-def test_threshold_that_answers_hardly_anything_is_warned_of(tmp_path: Path):
-    (tmp_path / "bot.yaml").write_text(ALIKE, encoding="utf-8")
+def test_bot_whose_messages_are_all_in_scope_needs_no_refusals() -> None:
+    words = ("--set", "target=precision=0.2", "--set", "out_of_scope_share=0")
 
-    shown = run(str(tmp_path), "--set", "target=precision=0.95").stdout
-
-    assert "warning: the bot answers only " in shown
-    assert "hint: choose a softer `target`" in shown
-    assert "warning" not in run(str(INTENTS / "orders.yaml")).stdout
-
-
-def test_threshold_that_refuses_hardly_anything_is_warned_of(tmp_path: Path):
-    (tmp_path / "bot.yaml").write_text(ALIKE, encoding="utf-8")
-
-    shown = run(str(tmp_path), "--set", "target=precision=0.2").stdout
-
-    assert "warning: the threshold refuses 0.0% of the utterances whose intent was left out" in shown
-    assert "hint: add lines to the intents, or set `out_of_scope_share`" in shown
+    assert "warning: the threshold refuses" not in run(str(INTENTS / "orders.yaml"), *words).stdout

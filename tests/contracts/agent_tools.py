@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import pytest
-from fakes import WordHashEncoder
+from contracts.order_bot import GatedEncoder
 
 from intentmatch import Intent, IntentMatchError, Matcher, MissingExtraError, Registry, UnknownNameError, Utterance
 
@@ -41,7 +41,7 @@ def order_matcher() -> Matcher:
         Intent("unmute", (Utterance("sound on now"),)),
         Intent("vip", (Utterance("my manager"),), when=("vip",)),
     )
-    return Matcher.load(Registry(intents), encoder=WordHashEncoder(), cache="off", margin=0.4)
+    return Matcher.load(Registry(intents), encoder=GatedEncoder(), cache="off", margin=0.4)
 
 
 class AgentToolsContract:

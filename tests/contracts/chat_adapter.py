@@ -38,7 +38,7 @@ class AsyncChat(ChatUnderTest, Protocol):
     """A chat whose adapter is async."""
 
     def send_while_encoder_waits(self, text: str) -> Sequence[Reply]:
-        """The replies to a message whose encoding needs a running event loop, by `close_until_loop_runs`."""
+        """The replies to a message whose encoding needs a running event loop, by `closed_until_loop_runs`."""
 
 
 class ChatWithLanguage(ChatUnderTest, Protocol):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import threading
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from fakes import WordHashEncoder
 
 from intentmatch import Dialogue, Intent, Matcher, Registry, Slot, Utterance
 from intentmatch.core.types import Kind, Vectors
 
+T = TypeVar("T")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -73,10 +75,11 @@ class GatedEncoder(WordHashEncoder):
             raise TimeoutError("the gate stayed closed")
         return super().encode(texts, kind=kind)
 
-    def close_until_loop_runs(self) -> None:
-        """Close the gate; the running event loop opens it 50 ms later, unless something blocks the loop."""
+    async def closed_until_loop_runs(self, work: Awaitable[T]) -> T:
+        """Await work behind a closed gate; the event loop opens it after 50 ms, unless something blocks the loop."""
         self.gate.clear()
         asyncio.get_running_loop().call_later(0.05, self.gate.set)
+        return await work
 
 
 def order_dialogue(encoder: WordHashEncoder | None = None) -> Dialogue:

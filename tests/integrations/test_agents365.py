@@ -76,11 +76,7 @@ class Chat:
         return self.send(button["text"], value=button["value"], **fields)
 
     def send_while_encoder_waits(self, text: str) -> list[Reply]:
-        async def talk(client: TestClient[Any, Any]) -> list[Reply]:
-            self.encoder.close_until_loop_runs()
-            return await post(client, text)
-
-        return self.with_client(talk)
+        return self.with_client(lambda client: self.encoder.closed_until_loop_runs(post(client, text)))
 
     def with_client(self, talk: Talk) -> Any:
         async def messages(request: web.Request) -> web.StreamResponse | None:

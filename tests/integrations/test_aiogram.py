@@ -68,11 +68,7 @@ class Chat:
         return asyncio.run(self.process(press_update(data, markup, question.chat_id, **details)))
 
     def send_while_encoder_waits(self, text: str) -> list[SendMessage]:
-        async def process() -> list[SendMessage]:
-            self.encoder.close_until_loop_runs()
-            return await self.process(message_update(text))
-
-        return asyncio.run(process())
+        return asyncio.run(self.encoder.closed_until_loop_runs(self.process(message_update(text))))
 
     async def process(self, update: dict[str, Any]) -> list[SendMessage]:
         """The messages that the dispatcher sends when it gets an update."""

@@ -62,11 +62,7 @@ class Chat(ActivityHandler):
         return self.send(button["text"], value=button["value"], **fields)
 
     def send_while_encoder_waits(self, text: str) -> list[Activity]:
-        async def main() -> list[Activity]:
-            self.encoder.close_until_loop_runs()
-            return await self.asend(text)
-
-        return asyncio.run(main())
+        return asyncio.run(self.encoder.closed_until_loop_runs(self.asend(text)))
 
     def text(self, reply: Activity) -> str:
         return reply.text

@@ -114,11 +114,8 @@ class Chat:
         return self.run(self.replies_to("message_create", message(text, user, channel, **fields)))
 
     def send_while_encoder_waits(self, text: str) -> list[Json]:
-        async def main() -> list[Json]:
-            self.encoder.close_until_loop_runs()
-            return await self.replies_to("message_create", message(text, ANNA, PRIVATE))
-
-        return self.run(main())
+        received = self.replies_to("message_create", message(text, ANNA, PRIVATE))
+        return self.run(self.encoder.closed_until_loop_runs(received))
 
     def press(self, question: Json, number: int, *, user: Json = ANNA, locale: str = "en-US") -> list[Json]:
         channel, button = question["channel_id"], buttons(question)[number - 1]

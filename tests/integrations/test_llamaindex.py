@@ -7,18 +7,16 @@ import os
 import runpy
 import subprocess
 import sys
-import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fakes import WordHashEncoder
 
 from intentmatch import Intent, Matcher, Registry, Utterance, formats
 
 pytest.importorskip("llama_index.core", reason="needs the package `llama-index-core`")
 
 from contracts.format import bare
+from contracts.order_bot import GatedEncoder
 from llama_index.core import Document, MockEmbedding, VectorStoreIndex
 from llama_index.core.base.base_selector import BaseSelector
 from llama_index.core.schema import TextNode
@@ -36,7 +34,7 @@ def matcher() -> Matcher:
         Intent("unmute", (Utterance("sound on now"),)),
         Intent("elsewhere", (Utterance("something different altogether"),)),
     )
-    return Matcher.load(Registry(intents), encoder=WordHashEncoder(), cache="off", margin=0.4)
+    return Matcher.load(Registry(intents), encoder=GatedEncoder(), cache="off", margin=0.4)
 
 
 @pytest.fixture
@@ -65,21 +63,7 @@ def test_reason_is_the_explanation_of_the_matcher(selector):
 
 
 def test_event_loop_runs_while_question_is_encoded(matcher, selector):
-    loop_ran, encode = threading.Event(), matcher.encoder.encode
-
-    def slow(*args: Any, **options: Any) -> Any:
-        assert loop_ran.wait(10), "the event loop was blocked"
-        return encode(*args, **options)
-
-    matcher.encoder.encode = slow
-
-    async def select() -> None:
-        task = asyncio.create_task(selector.aselect(CHOICES, "some question"))
-        await asyncio.sleep(0.05)
-        loop_ran.set()
-        await task
-
-    asyncio.run(select())
+    asyncio.run(matcher.encoder.closed_until_loop_runs(selector.aselect(CHOICES, "some question")))
 
 
 def test_example_holds_its_conversation(tmp_path):

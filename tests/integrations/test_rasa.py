@@ -183,11 +183,9 @@ def test_messages_are_processed_one_by_one(component):
 def test_event_loop_runs_while_message_is_encoded():
     component = IntentMatchClassifier(order_dialogue(encoder := GatedEncoder()).matcher, "language")
 
-    async def main() -> list[Message]:
-        encoder.close_until_loop_runs()
-        return await component.process([Message({"text": "where might my order be"})])
+    work = component.process([Message({"text": "where might my order be"})])
 
-    (message,) = asyncio.run(main())
+    (message,) = asyncio.run(encoder.closed_until_loop_runs(work))
     assert message.get("intent")["name"] == "order_status"
 
 

@@ -167,12 +167,7 @@ class AsyncChat(Chat):
 
     def send_while_encoder_waits(self, text: str) -> list[Message]:
         dispatch = self.app.async_dispatch
-
-        async def dispatch_with_closed_gate(request: AsyncBoltRequest) -> Any:
-            self.encoder.close_until_loop_runs()
-            return await dispatch(request)
-
-        self.app.async_dispatch = dispatch_with_closed_gate
+        self.app.async_dispatch = lambda request: self.encoder.closed_until_loop_runs(dispatch(request))
         return self.send(text)
 
     def add_function(self, intent: str, answer: Callable[[Any], str]) -> None:

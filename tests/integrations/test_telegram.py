@@ -78,11 +78,7 @@ class Chat:
         return asyncio.run(self.process(press_update(data, question["reply_markup"], question["chat_id"], **details)))
 
     def send_while_encoder_waits(self, text: str) -> list[Message]:
-        async def process() -> list[Message]:
-            self.encoder.close_until_loop_runs()
-            return await self.process(message_update(text))
-
-        return asyncio.run(process())
+        return asyncio.run(self.encoder.closed_until_loop_runs(self.process(message_update(text))))
 
     async def process(self, update: Message) -> list[Message]:
         """The messages that the application sends when it gets an update."""

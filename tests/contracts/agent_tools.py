@@ -6,18 +6,14 @@ A test file has a class `TestTools(AgentToolsContract)` with `new_agent`, and th
 from __future__ import annotations
 
 import importlib
-import os
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import pytest
-from contracts.order_bot import GatedEncoder
+from contracts.order_bot import GatedEncoder, talk_to_example
 
 from intentmatch import Intent, IntentMatchError, Matcher, MissingExtraError, Registry, UnknownNameError, Utterance
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 ALL_TOOLS = ["status", "cancel", "search"]
 """Tools of an agent under test. `status` and `cancel` are also names of intents; the model calls `status`."""
 
@@ -151,17 +147,8 @@ class AgentToolsContract:
 
     def test_example_holds_its_conversation(self, tmp_path):
         """Without a model, it says which tools a model would be shown."""
-        done = subprocess.run(
-            [sys.executable, str(EXAMPLES / self.adapter / "bot.py")],
-            env={**os.environ, "MODEL": "", "PYTHONUTF8": "1"},
-            cwd=tmp_path,
-            input="".join(f"{message}\n" for message, _ in self.example_conversation),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        messages = [message for message, _ in self.example_conversation]
+        printed = talk_to_example(f"{self.adapter}/bot.py", *messages, folder=tmp_path)
 
-        assert done.returncode == 0, done.stderr
-        answers = [line.removeprefix("> ") for line in done.stdout.splitlines()[:-1]]
+        answers = [line.removeprefix("> ") for line in printed.splitlines()[:-1]]
         assert answers == [answer for _, answer in self.example_conversation]

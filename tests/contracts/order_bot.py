@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Sequence
 from pathlib import Path
@@ -98,3 +101,19 @@ def load_example(path: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def talk_to_example(path: str, *messages: str, folder: Path) -> str:
+    """Run an example in a terminal, without a model, and return what it prints; `folder` is its working folder."""
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / path],
+        env={**os.environ, "MODEL": "", "PYTHONUTF8": "1"},
+        cwd=folder,
+        input="".join(f"{message}\n" for message in messages),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

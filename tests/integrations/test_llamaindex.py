@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import runpy
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,13 +11,12 @@ from intentmatch import Intent, Matcher, Registry, Utterance, formats
 pytest.importorskip("llama_index.core", reason="needs the package `llama-index-core`")
 
 from contracts.format import bare
-from contracts.order_bot import GatedEncoder
+from contracts.order_bot import GatedEncoder, load_example, talk_to_example
 from llama_index.core import Document, MockEmbedding, VectorStoreIndex
 from llama_index.core.base.base_selector import BaseSelector
 from llama_index.core.schema import TextNode
 from llama_index.core.tools import ToolMetadata
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "llamaindex" / "bot.py"
 CHOICES = [ToolMetadata("", name=name) for name in ("status", "unmute", "mute", "other")]
 
 
@@ -39,7 +33,7 @@ def matcher() -> Matcher:
 
 @pytest.fixture
 def selector(matcher) -> BaseSelector:
-    return runpy.run_path(str(EXAMPLE))["IntentSelector"](matcher, fallback="other")
+    return load_example("llamaindex/bot.py").IntentSelector(matcher, fallback="other")
 
 
 @pytest.mark.parametrize(
@@ -68,14 +62,10 @@ def test_event_loop_runs_while_question_is_encoded(matcher, selector):
 
 def test_example_holds_its_conversation(tmp_path):
     """In two languages; both engines answer an ambiguous question."""
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLE)], env={**os.environ, "PYTHONUTF8": "1"}, cwd=tmp_path,
-        input="where is my order\nmeine Bestellung stornieren\nwhat do penguins eat\nmy order\n",
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    messages = "where is my order", "meine Bestellung stornieren", "what do penguins eat", "my order"
+    printed = talk_to_example("llamaindex/bot.py", *messages, folder=tmp_path)
 
-    assert done.returncode == 0, done.stderr
-    first, second, third, fourth = done.stdout.split("> ")[1:-1]
+    first, second, third, fourth = printed.split("> ")[1:-1]
     assert (first, second) == ("It is on its way.\n", "It is cancelled.\n")
     assert third == "I shall look into the handbook.\n"
     assert "It is on its way." in fourth

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
+from contracts.order_bot import EXAMPLES, talk_to_example
 
-BOT = Path(__file__).parents[2] / "examples" / "plain" / "bot.py"
+BOT = EXAMPLES / "plain" / "bot.py"
 
 
 def last_reply(*lines: str) -> list[str]:
     """The lines that the bot answers to the last of these messages."""
-    done = subprocess.run(
-        [sys.executable, BOT], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True, timeout=60
-    )
-    return done.stdout.split("you> ")[-2].splitlines()
+    return talk_to_example("plain/bot.py", *lines, folder=BOT.parent).split("you> ")[-2].splitlines()
 
 
 def test_slot_is_asked_for_and_looked_up():

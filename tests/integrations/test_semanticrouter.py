@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import runpy
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,12 +16,11 @@ from intentmatch import Intent, Matcher, Registry, Utterance, formats
 pytest.importorskip("semantic_router", reason="needs the package `semantic-router`")
 
 from contracts.format import bare
+from contracts.order_bot import load_example, talk_to_example
 from semantic_router import Chain, DecisionRouter, IndexedRouter, Merge, Route
 from semantic_router.decision_models import TypeSafeDecisionModel
 from semantic_router.encoders import DenseEncoder
 from semantic_router.routers.base import BaseRouter
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "semantic_router" / "bot.py"
 
 
 @pytest.fixture
@@ -34,7 +31,7 @@ def router() -> Any:
         Intent("unmute", (Utterance("sound on now"),)),
     )
     matcher = Matcher.load(Registry(intents), encoder=WordHashEncoder(), cache="off", margin=0.4)
-    return runpy.run_path(str(EXAMPLE))["IntentRouter"](matcher)
+    return load_example("semantic_router/bot.py").IntentRouter(matcher)
 
 
 def test_routes_are_the_intents(router):
@@ -84,14 +81,10 @@ def test_chain_asks_next_router_only_if_no_route_is_accepted(router):
 
 def test_example_holds_its_conversation(tmp_path):
     """In two languages."""
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLE)], env={**os.environ, "PYTHONUTF8": "1"}, cwd=tmp_path,
-        input="wo ist meine Bestellung\ncancel my order\nmy order\nwhat do penguins eat\n",
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    messages = "wo ist meine Bestellung", "cancel my order", "my order", "what do penguins eat"
+    printed = talk_to_example("semantic_router/bot.py", *messages, folder=tmp_path)
 
-    assert done.returncode == 0, done.stderr
-    first, second, third, fourth = (line.removeprefix("> ") for line in done.stdout.splitlines()[:-1])
+    first, second, third, fourth = (line.removeprefix("> ") for line in printed.splitlines()[:-1])
     assert (first, second, fourth) == ("order_status", "order_cancel", "none of them")
     assert set(third.split(" or ")) == {"order_status", "order_cancel"}
 

@@ -55,12 +55,11 @@ class MessageEncoder:
         """Return the vectors of texts, and the saliences of their known pieces if the embedded encoder finds both."""
         if self._vector_of is None:
             return encode_all(self._encoder, [text.text for text in texts], "query"), None
-        vectors = np.empty((len(texts), self._encoder.dim), dtype=np.float32)
-        saliences = []
-        for row, text in enumerate(texts):
-            vectors[row] = self._vector_of(text.pieces)
-            known = text.known_pieces
-            saliences.append(embedded_context().read(known)[1] if known else np.empty(0, dtype=np.float32))
+        known = [text.known_pieces for text in texts]
+        vectors = np.zeros((len(texts), self._encoder.dim), dtype=np.float32)
+        rows = [row for row, pieces in enumerate(known) if pieces]
+        vectors[rows], salience = embedded_context().read_many([known[row] for row in rows])
+        saliences = np.split(salience, np.cumsum([*map(len, known)])[:-1])
         return vectors, saliences
 
 

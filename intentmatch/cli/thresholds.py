@@ -221,7 +221,7 @@ def _warnings(common: dict[str, Any], share: float) -> Iterator[str]:
     if share > 0.0 and common["refused"] is not None and common["refused"] < _HARDLY_ANY:
         yield (
             f"warning: the threshold refuses {common['refused']:.1%} of the utterances whose intent was left out\n"
-            "  hint: add lines, choose a stricter `target`, or set `out_of_scope_share` to that of your users"
+            "  hint: add lines, choose a stricter `target`, or set `out_of_scope_share`"
         )
     if common["coverage"] is not None and common["coverage"] < _FEW_ANSWERED:
         yield (

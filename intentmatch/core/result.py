@@ -342,14 +342,17 @@ def _words(matches: Sequence[WordMatch]) -> list[str]:
 
 def traits_in_words(traits: Mapping[str, Trait]) -> str:
     """Return the answer to each question: "urgent yes 93%, mood not said (happy 12%)"."""
-    return ", ".join(
-        f"{name} {trait.answer} {trait.confidence:.0%}" if trait.answer else f"{name} not said ({_likeliest(trait)})"
-        for name, trait in traits.items()
-    )
+    return ", ".join(f"{name} {_trait_in_words(trait)}" for name, trait in traits.items())
 
 
-def _likeliest(trait: Trait) -> str:
-    return f"{max(trait.confidences, key=trait.confidences.__getitem__)} {trait.confidence:.0%}"
+def _trait_in_words(trait: Trait) -> str:
+    if trait.answer is not None:
+        return f"{trait.answer} {trait.confidence:.0%}"
+    likeliest = sorted(trait.confidences.items(), key=lambda pair: -pair[1])
+    if sum(trait.confidences.values()) > MORE_LIKELY_THAN_NOT:
+        # The message says something, but not clearly what.
+        return f"undecided ({', '.join(f'{answer} {share:.0%}' for answer, share in likeliest[:2])})"
+    return f"not said ({likeliest[0][0]} {likeliest[0][1]:.0%})"
 
 
 def _html(result: MatchResult) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from intentmatch import Matcher, load_artefact, save_artefact
 from intentmatch.core.errors import ArtefactError
-from intentmatch.core.result import Trait
+from intentmatch.core.result import Trait, traits_in_words
 
 SHOP = """language: en
 intents:
@@ -118,6 +118,19 @@ def test_explanation_and_json_have_the_answers(matcher):
     assert "urgent not said" in result.explain()
     assert result.to_dict()["traits"]["mood"]["answer"] == "angry"
     assert pickle.loads(pickle.dumps(result)).traits == result.traits
+
+
+@pytest.mark.parametrize(
+    ("confidences", "words"),
+    [
+        ({"yes": 0.8, "no": 0.1}, "urgent yes 80%"),
+        ({"yes": 0.5, "no": 0.48}, "urgent undecided (yes 50%, no 48%)"),
+        ({"low": 0.2, "high": 0.3, "top": 0.1}, "urgent undecided (high 30%, low 20%)"),
+        ({"yes": 0.02, "no": 0.1}, "urgent not said (no 10%)"),
+    ],
+)
+def test_trait_in_words_tells_silence_from_doubt(confidences, words):
+    assert traits_in_words({"urgent": Trait.of(confidences)}) == words
 
 
 def test_an_artefact_keeps_questions(matcher, tmp_path):

@@ -117,24 +117,6 @@ def test_missing_examples_and_pages_are_reported(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("intent", "message"),
-    [
-        ({"name": "a", "minScore": 7}, "the threshold 7.0 is not between 0 and 1; it is not imported"),
-        ({"name": "a", "minScore": "high"}, "`minScore` should be a number but is text; it is ignored"),
-        ({"name": "a", "examples": "x"}, "`examples` should be a list but is text; it is ignored"),
-        ({"name": "a", "state": "OFF"}, "`state` of an intent is not imported"),
-        ({"examples": ["x"]}, "an intent without a `name` is skipped"),
-    ],
-)
-def test_mistake_is_reported_with_its_location(tmp_path: Path, intent: dict[str, Any], message: str) -> None:
-    found = read(tmp_path, intents={"intents": [DEFINITIONS["intents"][1], intent]})
-
-    assert [problem.message for problem in found.problems] == [message]
-    assert found.problems[0].location.line > 7
-    assert [line.text for line in found.registry["refund"].utterances] == ["i want a refund"]
-
-
 def test_examples_of_python_client_are_read(tmp_path: Path) -> None:
     """With the names of its fields instead of those of the API."""
     examples = [{"example_id": "ex_1", "intent_name": "refund", "text": "i want a refund"}]

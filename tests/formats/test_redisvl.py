@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from contracts.format import Subject, contract
 
 from intentmatch import formats
@@ -76,24 +75,3 @@ def test_router_without_references_is_told_by_its_settings(tmp_path: Path) -> No
 
     assert found.format == "redisvl"
     assert [len(intent.utterances) for intent in found.registry] == [0]
-
-
-@pytest.mark.parametrize(
-    ("route", "message"),
-    [
-        ({"name": "a", "distance_threshold": 1.5}, "the threshold -0.5 is not between 0 and 1; it is not imported"),
-        (
-            {"name": "a", "distance_threshold": "far"},
-            "`distance_threshold` should be a number but is text; it is ignored",
-        ),
-        ({"name": "a", "references": [["x"]]}, "an item of `references` should be text but is a list; it is ignored"),
-        ({"name": "a", "handler": 1}, "`handler` of a route is not imported"),
-        ({"references": ["x"]}, "a route without a `name` is skipped"),
-    ],
-)
-def test_mistake_is_reported_with_its_location(tmp_path: Path, route: dict[str, Any], message: str) -> None:
-    found = read(tmp_path, {**DICT, "routes": [*DICT["routes"], route]})
-
-    assert [problem.message for problem in found.problems] == [message]
-    assert found.problems[0].location.column > 1
-    assert [line.text for line in found.registry["sports"].utterances] == ["who won?"]

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from contracts.format import Subject, contract
 
 from intentmatch import Intent, Registry, Utterance, formats
@@ -71,25 +70,6 @@ def test_routers_of_a_chain_are_merged(tmp_path):
 
     assert [(intent.name, len(intent.utterances)) for intent in found] == [("politics", 1), ("weather", 1), ("art", 0)]
     assert found["politics"].description == "Power."
-
-
-@pytest.mark.parametrize(
-    ("route", "message"),
-    [
-        ({"name": "a", "score_threshold": 1.5}, "the threshold 1.5 is not between 0 and 1; it is not imported"),
-        ({"name": "a", "score_threshold": "high"}, "`score_threshold` should be a number but is text; it is ignored"),
-        ({"name": "a", "utterances": [["x"]]}, "an item of `utterances` should be text but is a list; it is ignored"),
-        ({"name": "a", "guardrail": 1}, "`guardrail` of a route is not imported"),
-        ({"utterances": ["x"]}, "a route without a `name` is skipped"),
-    ],
-)
-def test_unsupported_content_is_reported_with_location(tmp_path, route, message):
-    found = read(tmp_path, {"encoder_type": "local", "routes": [{"name": "b", "utterances": ["y"]}, route]})
-
-    assert [problem.message for problem in found.problems] == [message]
-    assert found.problems[0].location.path.endswith("router.yaml")
-    assert found.problems[0].location.column > 1
-    assert [u.text for u in found.registry["b"].utterances] == ["y"]
 
 
 def test_threshold_on_the_confidence_is_a_loss(tmp_path):

@@ -54,6 +54,7 @@ BY_FORM = (
     Rule("threshold", "error", "a threshold is neither a number from 0 to 1 nor a percentage"),
     Rule("setting-redefined", "error", "two files define the same setting"),
     Rule("intent-redefined", "error", "an intent defines the same property twice"),
+    Rule("reserved-name", "warning", "an intent is named `out_of_scope`, which tests use for no intent"),
     Rule("no-intents", "error", "the registry has no intent"),
     Rule("no-utterances", "error", "an intent has neither utterances nor a description"),
     Rule("description-only", "warning", "an intent has a description, but no utterances"),

@@ -41,6 +41,15 @@ def intent_redefined(registry: Registry) -> Iterator[Problem]:
         seen.add(intent.name)
 
 
+def reserved_name(registry: Registry) -> Iterator[Problem]:
+    """Report an intent with the name that means no intent in tests."""
+    for intent in registry:
+        if intent.name == "out_of_scope":
+            message = "an intent is named 'out_of_scope', which means in `tests:` that no intent should answer"
+            hint = "rename it, or write its lines as `tests:` with `intent: out_of_scope` in place of an intent"
+            yield Problem(_place(intent), "warning", "reserved-name", message, hint)
+
+
 def threshold(registry: Registry) -> Iterator[Problem]:
     """Report thresholds outside 0 to 1 or 0% to 100%. For YAML, the grammar has already checked them."""
     for intent in registry:
@@ -237,6 +246,7 @@ def _place_of_line(line: Utterance, question: TraitQuestion) -> Location:
 RULES: tuple[Rule, ...] = (
     no_intents,
     intent_redefined,
+    reserved_name,
     threshold,
     no_utterances,
     description_only,

@@ -177,7 +177,10 @@ class WithoutValues:
 
 
 def _reason(intent: str, score: float, without: float) -> str:
-    return f"{intent} comes nearest with a score of {score:.2f}; without the values of its slots it is {without:.2f}."
+    return (
+        f"only values speak for {intent}: its score is {score:.2f}, but {without:.2f} without the values of its slots, "
+        f"below {LEAST_WITHOUT:.2f}."
+    )
 
 
 def _known_reason(known: str, decision: Decision) -> str:

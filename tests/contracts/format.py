@@ -64,10 +64,10 @@ LAWS: list[Callable[[Subject, Path], None]] = []
 
 @dataclass(frozen=True)
 class Subject:
-    """A format under test, with a small example of its files by relative path."""
+    """A format under test, with a small example of its files for `put_files`."""
 
     format: Format
-    files: Mapping[str, str | bytes] = field(default_factory=dict)
+    files: Mapping[str, Any] = field(default_factory=dict)
     entry: str | None = None
     """The file to read; None to read the folder."""
     language: str | None = None
@@ -75,6 +75,26 @@ class Subject:
 
     def __str__(self) -> str:
         return self.format.name
+
+
+def put_files(folder: Path, files: Mapping[str, Any]) -> Path:
+    """Write files by their relative paths into a folder, and return it; what is not text or bytes becomes JSON."""
+    for name, content in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = content if isinstance(content, str | bytes) else json.dumps(content)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return folder
+
+
+def read_files(folder: Path, files: Mapping[str, Any]) -> formats.Imported:
+    """Import files that are written into a folder."""
+    return formats.read(put_files(folder, files))
+
+
+def messages(found: formats.Imported) -> str:
+    """The messages of all problems, a line each."""
+    return "\n".join(problem.message for problem in found.problems)
 
 
 def law(check: Callable[[Subject, Path], None]) -> Callable[[Subject, Path], None]:
@@ -364,12 +384,12 @@ def refuses_random_bytes(subject: Subject, folder: Path) -> None:
 
 def _examples(subject: Subject, folder: Path) -> Iterator[Path]:
     """The given example and what the format writes itself, each as files and zipped."""
-    given = _put(subject.files, folder / "example")
+    given = put_files(folder / "example", subject.files)
     if subject.files:
         yield given / subject.entry if subject.entry else given
         yield _zipped(given, folder / "example.zip")
     if subject.format.write is not None:
-        written = _put(subject.format.write(registry("hello", "hi"), []), folder / "written")
+        written = put_files(folder / "written", subject.format.write(registry("hello", "hi"), []))
         yield written
         yield _zipped(written, folder / "written.zip")
 
@@ -379,14 +399,6 @@ def _example_files(subject: Subject, folder: Path) -> list[Path]:
     paths = list(_examples(subject, folder))
     files = {file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])}
     return sorted(file for file in files if file.is_file() and file.suffix != ".zip")
-
-
-def _put(files: Mapping[str, str | bytes], folder: Path) -> Path:
-    for name, content in files.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content.encode() if isinstance(content, str) else content)
-    return folder
 
 
 def _zipped(folder: Path, target: Path) -> Path:

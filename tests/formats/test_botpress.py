@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import Subject, bare, contract
+from contracts.format import Subject, bare, contract, read_files
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
@@ -51,14 +51,12 @@ BOT = {
     "bot/entities/robot.json": ROBOT,
     "bot/qna/ab12_bye.json": QUESTION,
 }
-SUBJECTS = [Subject(FORMAT, {path: json.dumps(content) for path, content in BOT.items()})]
+SUBJECTS = [Subject(FORMAT, BOT)]
 test_obeys_contract = contract(*SUBJECTS)
 
 
 def read(tmp_path: Path, *contents: dict[str, Any]) -> formats.Imported:
-    for number, content in enumerate(contents):
-        (tmp_path / f"{number}.json").write_text(json.dumps(content), encoding="utf-8")
-    return formats.read(tmp_path)
+    return read_files(tmp_path, {f"{number}.json": content for number, content in enumerate(contents)})
 
 
 def test_marks_become_slot_values_in_each_language(tmp_path):

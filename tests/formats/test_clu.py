@@ -62,7 +62,7 @@ PREVIEW: dict[str, Any] = {
 """The same project with the keys of the previews of 2021."""
 
 
-SUBJECTS = [Subject(FORMAT, {"project.json": json.dumps(one)}, language="en") for one in (PROJECT, PREVIEW)]
+SUBJECTS = [Subject(FORMAT, {"project.json": one}, language="en") for one in (PROJECT, PREVIEW)]
 test_obeys_contract = contract(*SUBJECTS, ids=["2023", "2021"])
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from contracts.format import read_files
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Registry, Utterance
@@ -39,10 +40,7 @@ def imported(folder: Path, flows: dict[str, Any], **agent: Any) -> formats.Impor
         files[f"intents/{name}/{name}.json"] = {"displayName": name}
         phrases = [{"parts": [{"text": line}]} for line in texts]
         files[f"intents/{name}/trainingPhrases/en.json"] = {"trainingPhrases": phrases}
-    for path, content in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(json.dumps(content), encoding="utf-8")
-    return formats.read(folder)
+    return read_files(folder, files)
 
 
 def tags(found: formats.Imported) -> dict[str, tuple[str, ...]]:

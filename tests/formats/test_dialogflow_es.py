@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from contracts.format import Subject, bare, contract
+from contracts.format import Subject, bare, contract, messages, read_files
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
@@ -88,23 +88,12 @@ SMALL: dict[str, Any] = {
 """Enough for every way in which a file can be broken."""
 
 
-def written(files: dict[str, Any]) -> dict[str, str]:
-    return {path: json.dumps(content) for path, content in files.items()}
-
-
-test_obeys_contract = contract(Subject(FORMAT, written(SMALL), language="en"))
+test_obeys_contract = contract(Subject(FORMAT, SMALL, language="en"))
 
 
 def read(folder: Path, files: dict[str, Any] | None = None) -> formats.Imported:
     """Import the agent with some files replaced."""
-    for path, content in written({**AGENT, **(files or {})}).items():
-        (folder / path).parent.mkdir(exist_ok=True)
-        (folder / path).write_text(content, encoding="utf-8")
-    return formats.read(folder)
-
-
-def messages(found: formats.Imported) -> str:
-    return "\n".join(problem.message for problem in found.problems)
+    return read_files(folder, {**AGENT, **(files or {})})
 
 
 def test_phrases_are_read_in_every_language_with_slots(tmp_path):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from contracts.format import Subject, bare, contract
+from contracts.format import Subject, bare, contract, read_files
 from formats.real_files import FOLDER, needs_files
 from tiers import rows_of
 
@@ -77,10 +77,7 @@ test_obeys_contract = contract(*SUBJECTS)
 
 
 def read(tmp_path: Path, files: dict[str, str] = FILES) -> formats.Imported:
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    return formats.read(tmp_path)
+    return read_files(tmp_path, files)
 
 
 def block(tmp_path: Path, *sentences: str, **more: Any) -> formats.Imported:

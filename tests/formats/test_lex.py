@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import Subject, contract
+from contracts.format import Subject, contract, messages, read_files
 
-from intentmatch import formats
 from intentmatch.formats.lex import FORMAT
 
 V1: dict[str, Any] = {
@@ -82,26 +79,15 @@ V2 = {
 }
 GERMAN = locale("de_DE", "Ihr Name?", "für {Name}", "Anna")
 SUBJECTS = [
-    Subject(FORMAT, {"bot.json": json.dumps(V1)}),
-    Subject(FORMAT, {path: json.dumps(content) for path, content in V2.items()}),
+    Subject(FORMAT, {"bot.json": V1}),
+    Subject(FORMAT, V2),
 ]
 test_obeys_contract = contract(*SUBJECTS, ids=["V1", "V2"])
 
 
-def read(folder: Path, files: dict[str, Any]) -> formats.Imported:
-    for path, content in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(json.dumps(content), encoding="utf-8")
-    return formats.read(folder)
-
-
-def messages(found: formats.Imported) -> str:
-    return "\n".join(problem.message for problem in found.problems)
-
-
 def test_v1_bot_is_read(tmp_path):
     """Braces without a declared slot are text."""
-    found = read(tmp_path, {"bot.json": V1})
+    found = read_files(tmp_path, {"bot.json": V1})
     plan, weeks = found.registry["Apply"].slots
 
     assert [line.template or line.text for line in found.registry["Apply"].utterances] == [
@@ -115,7 +101,7 @@ def test_v1_bot_is_read(tmp_path):
 
 
 def test_unsupported_content_is_reported(tmp_path):
-    text = messages(read(tmp_path, {"bot.json": V1}))
+    text = messages(read_files(tmp_path, {"bot.json": V1}))
 
     assert "confirmations" in text
     assert "utterances that answer the prompt" in text
@@ -127,13 +113,13 @@ def test_unsupported_content_is_reported(tmp_path):
 @pytest.mark.parametrize("name", ["intents", "slotTypes"])
 def test_v1_intent_or_type_can_be_exported_alone(name, tmp_path):
     alone = {"metadata": V1["metadata"], "resource": V1["resource"][name][0]}
-    found = read(tmp_path, {"alone.json": alone})
+    found = read_files(tmp_path, {"alone.json": alone})
 
     assert len(found.registry) + len(found.registry.slots) > 0
 
 
 def test_v2_locales_become_languages(tmp_path):
-    found = read(tmp_path, {**V2, **GERMAN})
+    found = read_files(tmp_path, {**V2, **GERMAN})
     (intent,) = found.registry.intents
     (name,) = intent.slots
 
@@ -151,7 +137,7 @@ def test_v2_locales_become_languages(tmp_path):
 
 
 def test_synonyms_of_a_single_locale_have_no_language(tmp_path):
-    (name,) = read(tmp_path, V2).registry.slots
+    (name,) = read_files(tmp_path, V2).registry.slots
 
     assert [synonym.language for value in name.values for synonym in value.synonyms] == [None]
 
@@ -166,14 +152,14 @@ def test_synonyms_of_a_single_locale_have_no_language(tmp_path):
 )
 def test_types_without_values_become_patterns_or_built_in_kinds(changes, kind, tmp_path):
     path = "Bot/BotLocales/en_US/SlotTypes/Names/SlotType.json"
-    found = read(tmp_path, {**V2, path: {**V2[path], **changes}})
+    found = read_files(tmp_path, {**V2, path: {**V2[path], **changes}})
 
     assert [slot.kind for slot in found.registry.slots] == [kind]
 
 
 def test_unknown_type_is_reported_and_accepts_any_text(tmp_path):
     path = "Bot/BotLocales/en_US/SlotTypes/Names/SlotType.json"
-    found = read(tmp_path, {key: value for key, value in V2.items() if key != path})
+    found = read_files(tmp_path, {key: value for key, value in V2.items() if key != path})
 
     assert "the type 'Names' of the slot 'Name' is not defined" in messages(found)
     assert [slot.kind for slot in found.registry.slots] == ["any"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from contracts.format import Subject, bare, contract
+from contracts.format import Subject, bare, contract, messages, put_files
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
@@ -59,18 +59,12 @@ test_obeys_contract = contract(*(Subject(FORMAT, {"bot.lu": text}) for text in (
 
 
 def read(folder: Path, text: str | dict[str, str], entry: str | None = "bot.lu") -> formats.Imported:
-    for path, content in ({"bot.lu": text} if isinstance(text, str) else text).items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(content, encoding="utf-8")
+    put_files(folder, {"bot.lu": text} if isinstance(text, str) else text)
     return formats.read(folder / entry if entry else folder, "lu")
 
 
 def templates(found: formats.Imported, intent: str) -> list[str]:
     return [line.template or line.text for line in found.registry[intent].utterances]
-
-
-def messages(found: formats.Imported) -> str:
-    return "\n".join(problem.message for problem in found.problems)
 
 
 def kinds(found: formats.Imported) -> dict[str, str]:

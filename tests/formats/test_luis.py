@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from contracts.format import Subject, contract
+from contracts.format import Subject, contract, messages
 
 from intentmatch import formats
 from intentmatch.formats.luis import FORMAT
@@ -49,17 +49,13 @@ APP: dict[str, Any] = {
 
 
 SMALL = {**APP, "prebuiltEntities": [], "patternAnyEntities": [], "utterances": APP["utterances"][1:]}
-test_obeys_contract = contract(Subject(FORMAT, {"app.json": json.dumps(SMALL)}))
+test_obeys_contract = contract(Subject(FORMAT, {"app.json": SMALL}))
 
 
 def read(tmp_path: Path, **more: Any) -> formats.Imported:
     file = tmp_path / "app.json"
     file.write_text(json.dumps({**APP, **more}), encoding="utf-8")
     return formats.read(file)
-
-
-def messages(found: formats.Imported) -> str:
-    return "\n".join(problem.message for problem in found.problems)
 
 
 def templates(found: formats.Imported) -> list[str]:

@@ -43,7 +43,7 @@ CORPUS: dict[str, Any] = {
         "city": {"trim": [{"position": "afterLast", "words": ["in"]}]},
     },
 }
-SUBJECTS = [Subject(FORMAT, {"corpus-en.json": json.dumps(CORPUS)})]
+SUBJECTS = [Subject(FORMAT, {"corpus-en.json": CORPUS})]
 test_obeys_contract = contract(*SUBJECTS)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from contracts.format import Subject, bare, contract
+from contracts.format import Subject, bare, contract, read_files
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Registry, SlotValue, Utterance
@@ -20,16 +18,9 @@ SUBJECTS = [Subject(FORMAT, FILES)]
 test_obeys_contract = contract(*SUBJECTS)
 
 
-def read(tmp_path: Path, files: dict[str, str]) -> formats.Imported:
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    return formats.read(tmp_path)
-
-
 def test_line_becomes_template_in_language_of_its_folder(tmp_path):
     """Comments and empty lines are ignored."""
-    found = read(tmp_path, FILES).registry
+    found = read_files(tmp_path, FILES).registry
 
     assert [(line.text, line.language) for line in found["weather"].utterances] == [
         ("wie ist das Wetter in {city}", "de-DE"),
@@ -41,7 +32,7 @@ def test_line_becomes_template_in_language_of_its_folder(tmp_path):
 
 def test_folder_below_locale_names_the_language(tmp_path, monkeypatch):
     """From deeper folders, and in whichever folder the import begins; not a folder that is named like a language."""
-    found = read(tmp_path, {"locale/en-us/skills/it/hi.intent": "hi, you\n"}).registry
+    found = read_files(tmp_path, {"locale/en-us/skills/it/hi.intent": "hi, you\n"}).registry
     monkeypatch.chdir(tmp_path / "locale" / "en-us" / "skills")
 
     assert [(line.text, line.language) for line in found["hi"].utterances] == [("hi, you", "en-US")]
@@ -56,7 +47,7 @@ def test_export_keeps_punctuation_as_it_is(tmp_path):
 
 
 def test_entity_file_becomes_list_and_missing_file_any_text(tmp_path):
-    found = read(tmp_path, {**FILES, "skill/locale/en-us/say.intent": "say {words}\n"}).registry
+    found = read_files(tmp_path, {**FILES, "skill/locale/en-us/say.intent": "say {words}\n"}).registry
 
     assert {slot.name: (slot.kind, slot.values) for slot in found.slots} == {
         "city": ("list", (SlotValue("Berlin"), SlotValue("New York"), SlotValue("Big Apple"))),
@@ -66,13 +57,13 @@ def test_entity_file_becomes_list_and_missing_file_any_text(tmp_path):
 
 @pytest.mark.parametrize("folder", ["", "locale/", "my-skill/", "bot/"])
 def test_other_folder_names_give_no_language(tmp_path, folder):
-    found = read(tmp_path, {f"{folder}hi.intent": "hi\n"}).registry
+    found = read_files(tmp_path, {f"{folder}hi.intent": "hi\n"}).registry
 
     assert [line.language for line in found["hi"].utterances] == [None]
 
 
 def test_line_with_unmatched_bracket_is_skipped(tmp_path):
-    found = read(tmp_path, {"en/hi.intent": "hi (there\nhello\n"})
+    found = read_files(tmp_path, {"en/hi.intent": "hi (there\nhello\n"})
 
     assert [line.text for line in found.registry["hi"].utterances] == ["hello"]
     assert [(p.rule, p.location.line) for p in found.problems] == [("bad-template", 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from contracts.format import Subject, bare, contract
+from contracts.format import Subject, bare, contract, read_files
 
 from intentmatch import formats
 from intentmatch.core.types import Intent, Mark, Registry, Slot, SlotValue, Utterance
@@ -62,14 +62,6 @@ def test_plain_removes_only_entity_marks(marked, text):
     assert plain(marked) == text
 
 
-def read(folder: Path, files: dict[str, str]) -> formats.Imported:
-    """Import a bot with these files."""
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return formats.read(folder)
-
-
 def rules(found: formats.Imported) -> list[str]:
     return [problem.rule for problem in found.problems]
 
@@ -80,7 +72,7 @@ def values(found: formats.Imported) -> dict[str, dict[str, list[str]]]:
 
 def test_yaml_bot_is_read(tmp_path: Path) -> None:
     """Intents, entities with roles, synonyms, patterns, lookups, responses and questions."""
-    found = read(tmp_path, {"data/nlu.yml": NLU, "domain.yml": DOMAIN})
+    found = read_files(tmp_path, {"data/nlu.yml": NLU, "domain.yml": DOMAIN})
     registry = found.registry
 
     assert [(i.name, len(i.utterances), dict(i.metadata)) for i in registry] == [
@@ -125,7 +117,7 @@ nlu:
   examples: |
     - mtb
 """
-    found = read(tmp_path, {"nlu.yml": nlu})
+    found = read_files(tmp_path, {"nlu.yml": nlu})
 
     assert values(found) == {"bike": {"city bike": [], "mountain bike": ["mtb"], "e-bike": ["ebike"]}}
     assert [(p.rule, p.message) for p in found.problems] == [
@@ -145,7 +137,7 @@ def test_json_of_version_0_is_read(tmp_path: Path) -> None:
       "lookup_tables": [{"name": "plate", "elements": "data/plates.txt"}, {"name": "dish", "elements": ["soup"]},
                         {"name": "x", "elements": "gone.txt"}]
     }}"""
-    found = read(tmp_path, {"nlu.json": text, "data/plates.txt": "tacos\n\nbeef mu shu\n"})
+    found = read_files(tmp_path, {"nlu.json": text, "data/plates.txt": "tacos\n\nbeef mu shu\n"})
 
     assert found.registry["go"].utterances[0].template == "👋 to {city=Roma}"
     assert values(found) == {
@@ -174,7 +166,7 @@ plates.txt
 ## story
 * go
 """
-    found = read(tmp_path, {"nlu.md": text, "plates.txt": "tacos\n"})
+    found = read_files(tmp_path, {"nlu.md": text, "plates.txt": "tacos\n"})
 
     assert [(i.name, [(u.text, u.location.line, u.location.column) for u in i.utterances]) for i in found.registry] == [
         ("go", [("to Roma", 4, 3), ("go", 5, 3)]),
@@ -201,7 +193,7 @@ plates.txt
     ],
 )
 def test_invalid_items_are_skipped_and_reported_with_location(tmp_path: Path, item: str, rule: str) -> None:
-    found = read(tmp_path, {"nlu.yml": f"nlu:\n- intent: ok\n  examples: |\n    - fine\n{item}\n"})
+    found = read_files(tmp_path, {"nlu.yml": f"nlu:\n- intent: ok\n  examples: |\n    - fine\n{item}\n"})
 
     assert found.registry["ok"].utterances[0].text == "fine"
     (problem,) = [problem for problem in found.problems if problem.rule != "learned-slot"]
@@ -211,14 +203,14 @@ def test_invalid_items_are_skipped_and_reported_with_location(tmp_path: Path, it
 
 def test_quoted_and_folded_text_has_the_location_of_its_start(tmp_path: Path) -> None:
     text = 'nlu:\n- intent: a\n  examples: "- x\\n- y"\n- intent: b\n  examples: >\n    - z\n\n    - w\n'
-    found = read(tmp_path, {"nlu.yml": text})
+    found = read_files(tmp_path, {"nlu.yml": text})
 
     assert [(u.text, u.location.line) for u in found.registry.utterances] == [("x", 3), ("y", 3), ("z", 6), ("w", 5)]
 
 
 def test_pipeline_language_is_reported_but_not_used(tmp_path: Path) -> None:
     """Many bots keep the language of the project template they were made from."""
-    found = read(tmp_path, {"nlu.yml": NLU, "config.yml": "language: en\npipeline:\n- name: x\n"})
+    found = read_files(tmp_path, {"nlu.yml": NLU, "config.yml": "language: en\npipeline:\n- name: x\n"})
 
     assert found.registry.languages == ()
     assert "import with --language en" in str(found.problems[0])
@@ -227,7 +219,7 @@ def test_pipeline_language_is_reported_but_not_used(tmp_path: Path) -> None:
 def test_form_responses_become_slot_questions(tmp_path: Path) -> None:
     domain = "responses:\n  utter_ask_form_city:\n  - text: A?\n  utter_ask_city:\n  - text: B?\n  utter_x: [y]\n"
     nlu = "nlu:\n- intent: go\n  examples: |\n    - to [Rome](city)\n"
-    found = read(tmp_path, {"nlu.yml": nlu, "domain.yml": domain})
+    found = read_files(tmp_path, {"nlu.yml": nlu, "domain.yml": domain})
 
     assert found.registry["go"].slots[0].questions == {"": "A?"}
     assert [p.message for p in found.problems if p.rule == "not-expressed"] == [
@@ -239,7 +231,7 @@ def test_form_responses_become_slot_questions(tmp_path: Path) -> None:
 def test_question_belongs_to_slot_with_longest_name(tmp_path: Path) -> None:
     domain = "responses:\n  utter_ask_departure_city: [{text: From?}]\n  utter_ask_city: [{text: To?}]\n"
     nlu = "nlu:\n- intent: go\n  examples: |\n    - to [Rome](city) from [Bonn](departure_city)\n"
-    slots = read(tmp_path, {"nlu.yml": nlu, "domain.yml": domain}).registry.slots
+    slots = read_files(tmp_path, {"nlu.yml": nlu, "domain.yml": domain}).registry.slots
 
     assert {slot.name: slot.questions[""] for slot in slots} == {"city": "To?", "departure_city": "From?"}
 
@@ -314,7 +306,7 @@ stories:
   - slot_was_set:
     - name: Anna
 """
-    found = read(tmp_path, {**TESTED, "tests/test_stories.yml": stories})
+    found = read_files(tmp_path, {**TESTED, "tests/test_stories.yml": stories})
 
     assert cases_in(found) == [("hi Anna", "greet"), ("when do you open", "faq/hours"), ("what do penguins eat", None)]
     assert [case.location.line for case in found.registry.tests] == [4, 10, 16]
@@ -336,7 +328,7 @@ stories:
     ],
 )
 def test_nlu_data_of_test_files_becomes_tests(tmp_path: Path, name: str, text: str) -> None:
-    found = read(tmp_path, {**TESTED, name: text})
+    found = read_files(tmp_path, {**TESTED, name: text})
 
     assert cases_in(found) == [("hiya Bob", "greet")]
     assert [len(i.utterances) for i in found.registry] == [2, 1, 1]
@@ -345,7 +337,7 @@ def test_nlu_data_of_test_files_becomes_tests(tmp_path: Path, name: str, text: s
 
 @pytest.mark.parametrize("name", ["data/latest.yml", "train_test_split/training_data.yml", "test/train/nlu.yml"])
 def test_other_files_are_training_data(tmp_path: Path, name: str) -> None:
-    found = read(tmp_path, {**TESTED, name: "nlu:\n- intent: greet\n  examples: |\n    - hiya\n"})
+    found = read_files(tmp_path, {**TESTED, name: "nlu:\n- intent: greet\n  examples: |\n    - hiya\n"})
 
     assert len(found.registry["greet"].utterances) == 3
     assert cases_in(found) == []
@@ -353,7 +345,7 @@ def test_other_files_are_training_data(tmp_path: Path, name: str) -> None:
 
 def test_test_data_alone_is_training_data(tmp_path: Path) -> None:
     """Somebody may keep a bot in a folder `tests`."""
-    found = read(tmp_path, {"tests/test_nlu.yml": TESTED["data/nlu.yml"]})
+    found = read_files(tmp_path, {"tests/test_nlu.yml": TESTED["data/nlu.yml"]})
 
     assert len(found.registry.utterances) == 4
     assert cases_in(found) == []
@@ -361,7 +353,7 @@ def test_test_data_alone_is_training_data(tmp_path: Path) -> None:
 
 def test_synonyms_of_test_files_are_skipped_and_responses_are_read(tmp_path: Path) -> None:
     text = "nlu:\n- synonym: x\n  examples: |\n    - y\nresponses:\n  utter_bye:\n  - text: Bye!\n"
-    found = read(tmp_path, {**TESTED, "tests/test_nlu.yml": text})
+    found = read_files(tmp_path, {**TESTED, "tests/test_nlu.yml": text})
 
     assert found.registry["bye"].responses == {"": "Bye!"}
     assert rules(found) == ["test-data"]
@@ -373,7 +365,7 @@ def test_tests_without_a_single_intent_are_reported(tmp_path: Path) -> None:
     steps = [("your hours please", "faq"), ("buy me beer", "out_of_scope"), ("hi and bye", "greet+bye"), ("x", "gone")]
     steps += [("hi and gone", "greet+gone")]
     stories = "stories:\n- story: one\n  steps:\n" + "".join(f"  - user: {t}\n    intent: {i}\n" for t, i in steps)
-    found = read(tmp_path, {"data/nlu.yml": nlu, "tests/test_stories.yml": stories})
+    found = read_files(tmp_path, {"data/nlu.yml": nlu, "tests/test_stories.yml": stories})
 
     assert cases_in(found) == [("hi and bye", ("greet", "bye")), ("x", "gone"), ("hi and gone", "greet+gone")]
     assert [problem.hint for problem in found.problems] == [
@@ -385,7 +377,7 @@ def test_tests_without_a_single_intent_are_reported(tmp_path: Path) -> None:
 
 def test_tests_that_equal_an_utterance_are_noted(tmp_path: Path) -> None:
     stories = "stories:\n- story: one\n  steps:\n  - user: Hello!\n    intent: greet\n"
-    found = read(tmp_path, {**TESTED, "tests/test_stories.yml": stories})
+    found = read_files(tmp_path, {**TESTED, "tests/test_stories.yml": stories})
 
     assert cases_in(found) == [("Hello!", "greet")]
     assert rules(found) == ["known-test"]
@@ -404,7 +396,7 @@ def test_readme_with_lists_is_no_file_of_test_stories(tmp_path: Path) -> None:
 def test_stories_without_messages_are_left_unread(tmp_path: Path) -> None:
     stories = "stories:\n- story: one\n  steps:\n  - intent: greet\n  - action: utter_greet\n"
     markdown = "# Notes\n* Note: text\n\n## story\n* greet\n    - utter_greet\n"
-    found = read(tmp_path, {**TESTED, "data/stories.yml": stories, "data/stories.md": markdown})
+    found = read_files(tmp_path, {**TESTED, "data/stories.yml": stories, "data/stories.md": markdown})
 
     assert cases_in(found) == []
     assert [problem.message for problem in found.problems] == [
@@ -414,7 +406,7 @@ def test_stories_without_messages_are_left_unread(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stories", ["x", "[x]", "[{steps: x}]", "[{steps: [x, {user: [], intent: {}}]}]"])
 def test_broken_stories_do_not_stop_the_import(tmp_path: Path, stories: str) -> None:
-    found = read(tmp_path, {**TESTED, "tests/test_stories.yml": f"nlu: []\nstories: {stories}\n"})
+    found = read_files(tmp_path, {**TESTED, "tests/test_stories.yml": f"nlu: []\nstories: {stories}\n"})
 
     assert (cases_in(found), len(found.registry)) == ([], 3)
 
@@ -423,6 +415,6 @@ def test_labelled_text_that_is_a_synonym_is_no_value(tmp_path: Path) -> None:
     """`[NYC](city)` beside `[NYC](city:New York)` would be two values with the same word."""
     lines = ["[NYC](city)", "[nyc](city:New York)", "[NYC](city:Newark)", "[a](city:b)", "[b](city:a)", "[Rome](city)"]
     nlu = "nlu:\n- intent: go\n  examples: |\n" + "".join(f"    - to {line}\n" for line in lines)
-    found = read(tmp_path, {"nlu.yml": nlu})
+    found = read_files(tmp_path, {"nlu.yml": nlu})
 
     assert values(found) == {"city": {"New York": ["NYC"], "Newark": [], "b": ["a"], "Rome": []}}

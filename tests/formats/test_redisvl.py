@@ -41,7 +41,7 @@ DICT: dict[str, Any] = {
     "vectorizer": {"type": "hf", "model": "sentence-transformers/all-mpnet-base-v2"},
     "routing_config": {"max_k": 1, "aggregation_method": "avg"},
 }
-SUBJECTS = [Subject(FORMAT, {"router.yaml": YAML}), Subject(FORMAT, {"router.json": json.dumps(DICT)})]
+SUBJECTS = [Subject(FORMAT, {"router.yaml": YAML}), Subject(FORMAT, {"router.json": DICT})]
 test_obeys_contract = contract(*SUBJECTS, ids=["yaml", "json"])
 
 

@@ -35,7 +35,7 @@ INDEXED: dict[str, Any] = {
 }
 SUBJECTS = [
     Subject(FORMAT, {"layer.yaml": OLD}),
-    Subject(FORMAT, {"router.json": json.dumps(INDEXED)}, "router.json"),
+    Subject(FORMAT, {"router.json": INDEXED}, "router.json"),
 ]
 test_obeys_contract = contract(*SUBJECTS, ids=["0.x", "1.x"])
 

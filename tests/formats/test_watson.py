@@ -50,7 +50,7 @@ WORKSPACE: dict[str, Any] = {
 
 _FEW = {key: WORKSPACE[key][:1] for key in ("intents", "entities", "counterexamples")}
 SMALL = {**WORKSPACE, **_FEW, "dialog_nodes": WORKSPACE["dialog_nodes"][:4]}
-test_obeys_contract = contract(Subject(FORMAT, {"workspace.json": json.dumps(SMALL)}))
+test_obeys_contract = contract(Subject(FORMAT, {"workspace.json": SMALL}))
 
 
 def read(tmp_path: Path, **more: Any) -> formats.Imported:

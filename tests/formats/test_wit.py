@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contracts.format import Subject, contract
+from contracts.format import Subject, contract, read_files
 
 from intentmatch import formats
 from intentmatch.formats.wit import FORMAT
@@ -48,8 +48,8 @@ OLD = {
     ]
 }
 SUBJECTS = [
-    Subject(FORMAT, {path: json.dumps(content) for path, content in APP.items()}),
-    Subject(FORMAT, {"expressions.json": json.dumps(OLD)}),
+    Subject(FORMAT, APP),
+    Subject(FORMAT, {"expressions.json": OLD}),
 ]
 test_obeys_contract = contract(*SUBJECTS, ids=["app", "old"])
 
@@ -61,10 +61,7 @@ def read(tmp_path: Path, content: Any) -> formats.Imported:
 
 
 def app(tmp_path: Path) -> formats.Imported:
-    for path, content in APP.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(json.dumps(content), encoding="utf-8")
-    return formats.read(tmp_path)
+    return read_files(tmp_path, APP)
 
 
 def test_app_has_language_keywords_and_a_slot_per_role(tmp_path):

@@ -200,6 +200,7 @@ TESTED_IN: dict[str, str] = {
     "studio/many_messages.py": "studio/test_studio_screens.py",
     "studio/overlap_view.py": "studio/test_studio_insight.py",
     "studio/remedies.py": "studio/test_studio_insight.py",
+    "studio/questions.py": "studio/test_studio_screens.py",
     "studio/plain_pages.py": "studio/test_guard.py",
     "studio/places.py": "studio/test_studio_screens.py",
     "studio/see_page.py": "studio/test_studio_insight.py",

@@ -14,6 +14,7 @@ from intentmatch.studio.new_intent import new_intent
 from intentmatch.studio.parts import bring_into_view, card, empty, heading, in_thread, tag, words
 from intentmatch.studio.preloading import preload
 from intentmatch.studio.proposal import propose
+from intentmatch.studio.questions import questions_card
 from intentmatch.studio.visit import Visit
 from intentmatch.studio.yaml_editor import YamlEditor
 
@@ -149,6 +150,7 @@ class _EditPage:
                         tag("dd", f"{count:,} lines")
                 errors = sum(problem.severity == "error" for problem in self._held.problems)
                 words(f"{errors} errors, {len(self._held.problems) - errors} warnings", "st-muted", "p")
+            questions_card(self._visit, registry)
             new_intent(self._visit, self._held, self._done)
 
     async def _undo_last(self) -> None:

@@ -16,6 +16,7 @@ from intentmatch.studio.host import Bot
 from intentmatch.studio.parts import card, in_thread, isolated, tag
 from intentmatch.studio.places import intent_node, place_node, with_short_names
 from intentmatch.studio.proposal import explained, propose
+from intentmatch.studio.questions import traits_node
 from intentmatch.studio.visit import Visit
 from intentmatch.studio.wording import NO_INTENT, answer_in_words, reason_in_words, verdict_in_words
 
@@ -94,6 +95,7 @@ class OneMessage:
         self._left.show(self._candidates(result))
         self._right.show(
             *([_slots(result)] if result.entities or result.missing else []),
+            *([traits_node(self._visit, result.traits)] if result.traits else []),
             *([_word_table(found)] if found else []),
             _stages(result.trace.stages),
         )

@@ -27,7 +27,7 @@ HOLD = """() => {
   window.release = () => { holding = false; socket.emit = emit; held.forEach((said) => emit(...said)); };
 }"""
 """Holds back what the browser sends from the key of `hold(key)` on, until `release()`."""
-PAGES = ("try?message=أين طلبي", "edit?intent=refund", "edit?file=orders.yaml&line=5", "history")
+PAGES = ("try?message=أين طلبي", "edit?intent=refund", "edit?file=orders.yaml&line=5", "edit", "history")
 
 
 def yaml(served) -> str:
@@ -112,6 +112,19 @@ class TestTry:
         verdict(page, "refund 20 euros to my card")
 
         assert page.locator("mark.st-slot").inner_text() == "20 euros"
+
+    def test_answers_to_questions_are_shown_with_a_link_to_their_lines(self, page, served):
+        open_screen(page, served, "try")
+        verdict(page, "where is my parcel, I need it today, please hurry")
+        box = page.get_by_role("region", name="Questions beside the intent")
+        assert box.locator(".st-badge").inner_text() == "yes"
+        assert box.get_by_text("Is it urgent?").is_visible()
+        verdict(page, "where is my parcel")
+        assert box.get_by_text("does not say").is_visible()
+        assert box.get_by_role("meter").count() == 2
+
+        box.locator("a.st-place").click()
+        page.locator('.cm-content[aria-label="YAML of orders.yaml"]').wait_for()
 
     def test_belongs_here_adds_the_line_after_its_effect_was_shown(self, page, served):
         open_screen(page, served, "try")
@@ -199,6 +212,15 @@ class TestTry:
 
 @pytest.mark.end_to_end
 class TestEdit:
+    def test_lines_of_questions_are_shown_until_an_intent_is_opened(self, page, served):
+        open_screen(page, served, "edit")
+        box = page.get_by_role("region", name="Questions beside the intent")
+        box.get_by_text("yes: 7 lines").click()
+        box.get_by_text("this is an emergency").wait_for()
+        page.get_by_role("button", name="refund", exact=False).first.click()
+
+        box.wait_for(state="detached")
+
     def test_change_of_somebody_else_appears_and_leaves_what_is_typed(self, browser, served):
         with watched(browser) as first, watched(browser) as second:
             open_screen(first, served, "edit?intent=refund")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from contracts.format import FEATURES, bare
+from contracts.format import FEATURES, bare, put_files
 
 from intentmatch import formats
 from intentmatch.core.errors import InputError, MissingExtraError, UnknownNameError
@@ -23,21 +23,14 @@ PATTERNS = '{"intents": [{"tag": "leave", "patterns": ["bye"]}]}'
 REGISTRY = Registry((Intent("greet", (Utterance("hello"),)),))
 
 
-def put(folder: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(content, encoding="utf-8")
-    return folder
-
-
 def test_format_is_recognised_by_content(tmp_path: Path) -> None:
-    put(tmp_path, {"a.txt": CSV, "b.dat": PATTERNS, "c": '{"text": "hello", "intent": "greet"}\n'})
+    put_files(tmp_path, {"a.txt": CSV, "b.dat": PATTERNS, "c": '{"text": "hello", "intent": "greet"}\n'})
 
     assert [formats.read(file).format for file in sorted(tmp_path.iterdir())] == ["csv", "patterns", "jsonl"]
 
 
 def test_ambiguous_format_raises_and_names_candidates(tmp_path: Path) -> None:
-    put(tmp_path, {"a.csv": CSV, "b.json": PATTERNS})
+    put_files(tmp_path, {"a.csv": CSV, "b.json": PATTERNS})
 
     with pytest.raises(InputError, match=r"could be csv or patterns\. Name one with --format"):
         formats.read(tmp_path)
@@ -58,11 +51,11 @@ def test_ambiguous_format_raises_and_names_candidates(tmp_path: Path) -> None:
 )
 def test_unknown_format_error_describes_the_files(tmp_path: Path, files: dict[str, str], expected: str) -> None:
     with pytest.raises(InputError, match=expected):
-        formats.read(put(tmp_path, files))
+        formats.read(put_files(tmp_path, files))
 
 
 def test_named_format_reports_what_is_missing(tmp_path: Path) -> None:
-    put(tmp_path, {"a.csv": "one,two\nx,y\n"})
+    put_files(tmp_path, {"a.csv": "one,two\nx,y\n"})
 
     (problem,) = formats.read(tmp_path / "a.csv", "csv").problems
     assert problem.rule == "no-column"
@@ -71,7 +64,7 @@ def test_named_format_reports_what_is_missing(tmp_path: Path) -> None:
 
 def test_unknown_read_only_and_write_only_formats_raise(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"unknown format 'raza': known are .*Did you mean 'rasa'"):
-        formats.read(put(tmp_path, {"a.csv": CSV}), "raza")
+        formats.read(put_files(tmp_path, {"a.csv": CSV}), "raza")
     with pytest.raises(InputError, match="intentmatch cannot be read, only written"):
         formats.read(tmp_path, "intentmatch")
     with pytest.raises(
@@ -82,7 +75,7 @@ def test_unknown_read_only_and_write_only_formats_raise(tmp_path: Path) -> None:
 
 def test_unread_files_are_reported(tmp_path: Path) -> None:
     """Together in one note; broken files are reported separately."""
-    put(tmp_path, {"a.csv": CSV, "README.md": "# Bot", "LICENSE": "free", "b.json": "{"})
+    put_files(tmp_path, {"a.csv": CSV, "README.md": "# Bot", "LICENSE": "free", "b.json": "{"})
     problems = {problem.rule: problem for problem in formats.read(tmp_path).problems}
 
     assert set(problems) == {"unread-file", "json-syntax"}
@@ -92,8 +85,8 @@ def test_unread_files_are_reported(tmp_path: Path) -> None:
 
 
 def test_links_out_of_the_folder_are_reported_and_not_followed(tmp_path: Path) -> None:
-    folder = put(tmp_path / "bot", {"a.csv": CSV})
-    (folder / "b.csv").symlink_to(put(tmp_path, {"b.csv": "text,intent\nsecret,b\n"}) / "b.csv")
+    folder = put_files(tmp_path / "bot", {"a.csv": CSV})
+    (folder / "b.csv").symlink_to(put_files(tmp_path, {"b.csv": "text,intent\nsecret,b\n"}) / "b.csv")
     found = formats.read(folder)
 
     assert [intent.name for intent in found.registry] == ["greet"]
@@ -131,7 +124,7 @@ def test_several_files_are_written_as_folder_or_zip(tmp_path: Path) -> None:
 
 
 def test_existing_files_are_kept_without_force(tmp_path: Path) -> None:
-    put(tmp_path, {"a.csv": "mine", "bot/notes.txt": "mine"})
+    put_files(tmp_path, {"a.csv": "mine", "bot/notes.txt": "mine"})
 
     for format_, path in (("csv", tmp_path / "a.csv"), ("rasa", tmp_path / "bot")):
         with pytest.raises(InputError, match="already exists"):
@@ -158,7 +151,7 @@ def test_no_intent_name_escapes_the_output_folder(tmp_path: Path, form: str, nam
 
 
 def test_invalid_language_code_raises(tmp_path: Path) -> None:
-    put(tmp_path, {"a.csv": CSV})
+    put_files(tmp_path, {"a.csv": CSV})
 
     assert formats.read(tmp_path, language="PT_br").registry.languages == ("pt-BR",)
     with pytest.raises(InputError, match="'klingonese' is not a language code"):
@@ -166,7 +159,7 @@ def test_invalid_language_code_raises(tmp_path: Path) -> None:
 
 
 def test_unwritable_path_raises(tmp_path: Path) -> None:
-    put(tmp_path, {"file": ""})
+    put_files(tmp_path, {"file": ""})
 
     with pytest.raises(InputError, match=r"file/x/a\.csv cannot be written"):
         formats.write(REGISTRY, "csv", tmp_path / "file" / "x" / "a.csv")
@@ -261,7 +254,7 @@ def test_export_to_one_file_is_refused_if_the_format_needs_a_folder(
     tmp_path: Path, form: str, path: str, needed: str
 ) -> None:
     """Whether the file exists or not, and with `force` too. Padatious and Botpress name intents by their files."""
-    put(tmp_path, {"mine": "mine"})
+    put_files(tmp_path, {"mine": "mine"})
     lines = (Utterance("hello", "en"), Utterance("hallo", "de")) if form == "hassil" else REGISTRY.utterances
     registry = Registry((Intent("greet", lines),))
 

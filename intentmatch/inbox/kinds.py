@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 from intentmatch.core.result import MatchResult
 from intentmatch.reading.dialogue_acts import Acts, dialogue_acts
+from intentmatch.reading.noise import LIKE_NO_LANGUAGE
 from intentmatch.reading.parts import MessagePart, parts_of
 from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import clean
@@ -53,9 +54,9 @@ def kinds_of(results: Sequence[MatchResult], cut: float) -> list[Said]:
 
 
 def _kind_of(result: MatchResult, parts: Sequence[MessagePart], cut: float) -> Said:
-    stages = {stage.name for stage in result.trace.stages}
+    stages = {stage.name: stage.says for stage in result.trace.stages}
     if "noise" in stages:
-        return Said("noise", is_certain=True)
+        return Said("noise", is_certain=stages["noise"] != LIKE_NO_LANGUAGE)
     # "Hi, I want to ... Thanks" is what stands between the courtesies.
     saying = [part.acts for part in parts if part.acts.courtesy < _LIKELY]
     if not saying:

@@ -89,7 +89,10 @@ def _for_kind(said: Said) -> Proposal:
         why = f"it refuses {said.intent}: as an example of it, it would match what users refuse"
         return Proposal("not", said.intent, why, said.is_certain)
     action: Action = "test" if said.kind == "settled" else "ignore"
-    return Proposal(action, None, _BECAUSE[said.kind], said.is_certain)
+    because = _BECAUSE[said.kind]
+    if said.kind == "noise" and not said.is_certain:
+        because = "it reads like no language, unless it is a rare word"
+    return Proposal(action, None, because, said.is_certain)
 
 
 def _asked(cluster: Sequence[Missed], measure: str, means: Mapping[str, float], cut: float) -> Proposal:

@@ -23,6 +23,9 @@ from intentmatch.reading.text import ReadText
 from intentmatch.text.stop_words import stop_words
 from intentmatch.text.typos import ALONE
 
+LIKE_NO_LANGUAGE = "the message reads like no language."
+"""The reason that is likely but not certain: a rare compound, such as "kinderzahnarzt", may read so too."""
+
 # A shorter word of the registry may stand in random letters by accident.
 _SHORTEST_KNOWN_WORD = 3
 # Words of a message that are judged; a longer text is hardly noise, and a pasted document stays cheap.
@@ -172,7 +175,7 @@ class NoiseDetector:
             return ""
         if found := _form(typed.text, words):
             return "" if self._meant(words, words) else found
-        return "the message reads like no language." if self._is_random(words, meant) else ""
+        return LIKE_NO_LANGUAGE if self._is_random(words, meant) else ""
 
     def _is_random(self, words: Sequence[str], meant: ReadText) -> bool:
         """Whether a message without a known word reads like no language."""

@@ -52,6 +52,17 @@ def test_request_is_never_certain(shop: Matcher) -> None:
     assert not said.is_certain
 
 
+@pytest.mark.parametrize(
+    ("message", "certain"),
+    [("asdf zxcv", True), ("aaaaaa aaaa", True), ("kinderzahnarzt", False), ("weisheitszahn entzündet", False)],
+)
+def test_noise_is_certain_by_its_form_but_not_by_its_letters(shop: Matcher, message: str, certain: bool) -> None:
+    """A compound that no utterance has may read like no language."""
+    (said,) = kinds_of([shop.match(message)], cut=0.35)
+
+    assert (said.kind, said.is_certain) == ("noise", certain)
+
+
 def test_refusal_without_a_confidence_is_not_certain(shop: Matcher) -> None:
     """A registry that is too small for a confidence does not say for sure which intent is refused."""
     result = shop.match("I never asked you to cancel my order")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from intentmatch.core.errors import counted
@@ -15,6 +15,7 @@ from intentmatch.evaluation.reports.page import Section, page, paragraph, table
 from intentmatch.evaluation.reports.report import HELD_OUT, TITLES, Report, ReportPart, assumed
 from intentmatch.evaluation.robustness import LISTS, MEANINGS, RobustnessPart, accepted, overall
 from intentmatch.evaluation.robustness import TITLES as ROBUSTNESS_TITLES
+from intentmatch.evaluation.traits import TraitRow
 
 _CONFUSIONS = 25
 _EXAMPLES = 8
@@ -37,6 +38,7 @@ def to_html(report: Report, checks: Sequence[Check] = ()) -> str:
     intro = "<h1>Evaluation report</h1>" + paragraph(", ".join(shown), "dim")
     intro += "".join(paragraph(("Passed: " if c.passed else "Failed: ") + c.says, _verdict(c)) for c in checks)
     sections = [_part(part) for part in report.parts]
+    sections += [_questions(report.questions)] if report.questions else []
     sections += [section] if (section := _out_of_scope(report)) else []
     sections += [_robustness(report.robustness)] if report.robustness else []
     sections += [_learning(report)] if report.curve else []
@@ -107,14 +109,18 @@ def _languages(outcomes: Sequence[Outcome]) -> Iterator[Section]:
 def _intents(rows: Sequence[metrics.IntentRow]) -> Iterator[Section]:
     if not rows:
         return
-    key = "".join(f'<i class="{kind}"></i>{what}' for kind, what in plots.KINDS.items())
     cells = [
         [row.intent, str(row.cases), str(row.right), percent(row.precision), percent(row.recall), decimal(row.f1)]
         for row in rows
     ]
     drawn = table(["intent", "cases", "right", "precision", "recall", "F1"], cells)
-    bars = f'<p class="key dim">{key}</p><div class="wide">{plots.intent_bars(rows)}</div>'
+    bars = f'{_key(plots.KINDS)}<div class="wide">{plots.intent_bars(rows)}</div>'
     yield Section("Intents, worst first", f"{bars}<details><summary>All intents as a table</summary>{drawn}</details>")
+
+
+def _key(kinds: Mapping[str, str]) -> str:
+    """Render the legend of bars."""
+    return f"""<p class="key dim">{"".join(f'<i class="{kind}"></i>{what}' for kind, what in kinds.items())}</p>"""
 
 
 def _confusions(outcomes: Sequence[Outcome]) -> Iterator[Section]:
@@ -152,6 +158,20 @@ def _negatives(part: ReportPart) -> Section:
     rows = [[n.outcome.case.text, place(n.outcome.case.location), n.owner] for n in taken]
     drawn = table(["message", "where", "matched intent"], rows) if rows else ""
     return Section("Negative utterances", paragraph(f"{count} matched the intent that excludes them.") + drawn)
+
+
+def _questions(rows: Sequence[TraitRow]) -> Section:
+    cells = [
+        [row.question, str(row.lines), percent(row.right), percent(row.wrong), decimal(row.ece), percent(row.answered)]
+        for row in rows
+    ]
+    body = paragraph(
+        "Each line was answered by what the lines in other words teach. The last column is the share of the intents' "
+        "utterances that have an answer, right or wrong."
+    )
+    body += f'{_key(plots.ANSWER_KINDS)}<div class="wide">{plots.question_bars(rows)}</div>'
+    head = ["question", "lines", "right", "wrong", "calibration error", "utterances with an answer"]
+    return Section("Questions", body + table(head, cells))
 
 
 def _out_of_scope(report: Report) -> Section | None:

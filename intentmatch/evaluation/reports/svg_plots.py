@@ -12,6 +12,7 @@ from intentmatch.evaluation.curve import Point
 from intentmatch.evaluation.metrics import Bin, CoveragePoint, IntentRow
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.robustness import TITLES, RobustnessPart
+from intentmatch.evaluation.traits import TraitRow
 
 _WIDTH, _HEIGHT = 460, 320
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 24, 14, 44
@@ -21,11 +22,14 @@ _LARGEST_DOT = 11.0
 
 KINDS = {"right": "right", "asked": "asked about", "refused": "refused", "other": "other intents"}
 """Possible results of a message: CSS class of a bar to the label in the legend."""
+ANSWER_KINDS = {"right": "right", "refused": "no answer", "other": "another answer"}
+"""Possible results of a line of a question, in the same way."""
 
 _ROW = 18
 # Narrow enough to be read on a phone.
 _BARS_WIDTH = 560
 _NAMES_WIDTH = 190
+_LONGEST_BAR = _BARS_WIDTH - _NAMES_WIDTH - 50
 _CELL = 30
 _LONGEST_NAME = 26
 DEEPEST = 0.55
@@ -77,43 +81,65 @@ def learning_plot(points: Sequence[Point]) -> str:
 def intent_bars(rows: Sequence[IntentRow]) -> str:
     """Plot the results of each intent's messages as bars, worst intent first."""
     ranked = sorted((row for row in rows if row.cases), key=lambda row: (row.right / row.cases, row.intent))
-    length = _BARS_WIDTH - _NAMES_WIDTH - 50
     marks = ""
     for number, row in enumerate(ranked):
-        y = number * _ROW
-        marks += _text(_NAMES_WIDTH - 8, y + 13, _short(row.intent), "label", "end")
-        start = float(_NAMES_WIDTH)
         counts = (row.right, row.asked, row.lost, row.cases - row.right - row.asked - row.lost)
-        for (kind, what), count in zip(KINDS.items(), counts, strict=True):
-            width = length * count / row.cases
-            says = f"{row.intent}: {count} of {row.cases} {what}"
-            marks += _box(start, y + 2, size=(width, _ROW - 4), kind=kind, says=says)
-            start += width
-        marks += _text(start + 6, y + 13, f"{row.right / row.cases:.0%}", "value")
+        shares = [
+            (kind, count / row.cases, f"{count} of {row.cases} {what}")
+            for (kind, what), count in zip(KINDS.items(), counts, strict=True)
+        ]
+        marks += _bars(number, row.intent, shares)
     desc = "Share of each intent's messages that were right, asked about, refused or answered with other intents."
-    return _svg("Intents, worst first", desc, _BARS_WIDTH, max(1, len(ranked)) * _ROW + 4, marks)
+    return _bar_chart("Intents, worst first", desc, len(ranked), marks)
+
+
+def question_bars(rows: Sequence[TraitRow]) -> str:
+    """Plot how the held-out lines of each question were answered."""
+    marks = ""
+    for number, row in enumerate(rows):
+        shares = zip(ANSWER_KINDS.items(), (row.right, max(0.0, 1 - row.right - row.wrong), row.wrong), strict=True)
+        of = f"of {counted(row.lines, 'line')}"
+        marks += _bars(
+            number, row.question, [(kind, share, f"{share:.1%} {of} {what}") for (kind, what), share in shares]
+        )
+    desc = "Share of each question's held-out lines with the right answer, without an answer and with another answer."
+    return _bar_chart("Questions", desc, len(rows), marks)
 
 
 def robustness_bars(parts: Sequence[RobustnessPart]) -> str:
     """Plot the share of each part's messages that were answered rightly, with a mark at the share as written."""
-    length = _BARS_WIDTH - _NAMES_WIDTH - 50
     marks = ""
     for number, part in enumerate(parts):
-        y, title, right = number * _ROW, TITLES[part.name], part.share or 0.0
-        marks += _text(_NAMES_WIDTH - 8, y + 13, title, "label", "end")
-        says = f"{title}: {right:.1%} of {counted(len(part.trials), 'message')} answered rightly"
-        marks += _box(_NAMES_WIDTH, y + 2, size=(length * right, _ROW - 4), kind="right", says=says)
-        wrong = f"{title}: {1 - right:.1%} answered wrongly"
-        marks += _box(
-            _NAMES_WIDTH + length * right, y + 2, size=(length * (1 - right), _ROW - 4), kind="other", says=wrong
+        title, right = TITLES[part.name], part.share or 0.0
+        says = f"{right:.1%} of {counted(len(part.trials), 'message')} answered rightly"
+        marks += _bars(
+            number, title, [("right", right, says), ("other", 1 - right, f"{1 - right:.1%} answered wrongly")]
         )
         if part.share_before is not None:
-            x = _NAMES_WIDTH + length * part.share_before
+            x = _NAMES_WIDTH + _LONGEST_BAR * part.share_before
             before = f"{title}: {part.share_before:.1%} of the same messages were answered rightly as written"
-            marks += _box(x - 1.5, y, size=(3, _ROW), kind="written", says=before)
-        marks += _text(_NAMES_WIDTH + length + 6, y + 13, f"{right:.0%}", "value")
+            marks += _box(x - 1.5, number * _ROW, size=(3, _ROW), kind="written", says=before)
     desc = "Share of messages answered rightly; the dark mark is the share of the same messages as they were written."
-    return _svg("Robustness", desc, _BARS_WIDTH, max(1, len(parts)) * _ROW + 4, marks)
+    return _bar_chart("Robustness", desc, len(parts), marks)
+
+
+def _bars(number: int, name: str, shares: Sequence[tuple[str, float, str]]) -> str:
+    """Draw a row of bars beside each other, with the first share as text behind them.
+
+    `shares` are kind, length and title of each; together they are 1 long.
+    """
+    y = number * _ROW
+    marks = _text(_NAMES_WIDTH - 8, y + 13, _short(name), "label", "end")
+    start = float(_NAMES_WIDTH)
+    for kind, share, says in shares:
+        width = _LONGEST_BAR * share
+        marks += _box(start, y + 2, size=(width, _ROW - 4), kind=kind, says=f"{name}: {says}")
+        start += width
+    return marks + _text(_NAMES_WIDTH + _LONGEST_BAR + 6, y + 13, f"{shares[0][1]:.0%}", "value")
+
+
+def _bar_chart(title: str, desc: str, rows: int, marks: str) -> str:
+    return _svg(title, desc, _BARS_WIDTH, max(1, rows) * _ROW + 4, marks)
 
 
 def heat_map(outcomes: Sequence[Outcome], most: int = 14) -> str:

@@ -18,6 +18,7 @@ from intentmatch.evaluation.gate import Check
 from intentmatch.evaluation.reports.html import to_html
 from intentmatch.evaluation.reports.junit import to_junit
 from intentmatch.evaluation.robustness import RobustnessPart, TriedVariation
+from intentmatch.evaluation.traits import TraitRow
 
 NASTY = "</script><img src=x onerror=alert(1)>\"'&]]>\x00\x1b\ud800 नमस्ते"
 CHECKS = [Check("fail-under", True, "fine"), Check("max-drop", False, "a < b")]
@@ -212,6 +213,19 @@ def test_page_says_how_many_messages_it_leaves_out(count: int, said: bool):
 
     accepted = text.partition(f"Everyday talk: {count} of {count} accepted #")[2].partition("Robustness")[0]
     assert ("and 2 more" in accepted) is said
+
+
+def test_page_shows_how_each_question_is_answered():
+    rows = (TraitRow("urgent <b>", 16, 0.75, 0.125, 0.06, None), TraitRow("mood", 0, 0.0, 0.0, None, 0.5))
+
+    page = to_html(Report((), questions=rows))
+
+    reader = read(page)
+    assert [attributes["aria-label"] for tag, attributes in reader.tags if tag == "svg"] == ["Questions"]
+    assert "urgent <b>: 12.5% of 16 lines no answer" in reader.text
+    assert "urgent <b>1675.0 %12.5 %0.060–" in reader.text
+    assert "mood00.0 %0.0 %–50.0 %" in reader.text
+    assert "Questions" not in to_html(Report(()))
 
 
 def test_report_of_an_earlier_release_has_no_share():

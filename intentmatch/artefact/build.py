@@ -80,9 +80,12 @@ def _trait_heads(
 ) -> TraitHeads | None:
     if not registry.questions:
         return None
-    from intentmatch.learning.traits import train_traits  # not needed by a registry without questions
+    # Not needed by a registry without questions.
+    from intentmatch.learning.trait_cache import load_or_train_traits
+    from intentmatch.learning.traits import trait_data
 
-    return train_traits(registry, utterances, lines, everyday_vectors(registry, encoder, cache))
+    data = trait_data(registry, utterances, lines, everyday_vectors(registry, encoder, cache))
+    return load_or_train_traits(data, cache.folder if cache else None)
 
 
 def everyday_vectors(registry: Registry, encoder: Encoder, cache: VectorCache | None = None) -> Vectors:

@@ -11,7 +11,7 @@ from intentmatch.artefact.build import everyday_vectors
 from intentmatch.core.result import Trait
 from intentmatch.evaluation.metrics import bins_of, ece
 from intentmatch.learning.trait_heads import TraitHeads
-from intentmatch.learning.traits import FOLDS, TraitLines, Unlabelled, heads_of, train_trait, unlabelled_rows
+from intentmatch.learning.traits import FOLDS, TraitLines, Unlabelled, heads_of, train_trait, trait_data
 from intentmatch.matching.snapshot import BaseMatcher
 
 _BINS = 5
@@ -39,10 +39,8 @@ def evaluate_traits(matcher: BaseMatcher) -> tuple[TraitRow, ...]:
     if artefact.question_vectors is None:
         return ()
     everyday = everyday_vectors(registry, matcher.encoder)
-    return tuple(
-        _evaluated(lines, Unlabelled.of(artefact.wide_vectors[unlabelled_rows(registry, lines.question)], everyday))
-        for lines in TraitLines.of(registry, artefact.question_vectors)
-    )
+    data = trait_data(registry, artefact.wide_vectors, artefact.question_vectors, everyday)
+    return tuple(_evaluated(*each) for each in data)
 
 
 def _evaluated(lines: TraitLines, unlabelled: Unlabelled) -> TraitRow:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from intentmatch.core.shared_lines import SharedLines
@@ -25,9 +28,11 @@ from intentmatch.learning.training import (
     provisional_training,
 )
 from intentmatch.storage.atomic import remove_strays, write_file
-from intentmatch.storage.sealed import read_sealed, seal
+from intentmatch.storage.sealed import Sealed, read_sealed, seal
 from intentmatch.storage.unwritable import with_advice
 from intentmatch.text.normalize import TEXT_VERSION
+
+_Found = TypeVar("_Found")
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +51,7 @@ def load_or_train(data: TrainingData, folder: Path | None, *, provisional: Previ
     that cannot be read or written is logged as a warning and costs only time.
     """
     file = folder and _file(folder / "learned", data, there=provisional is not None)
-    found = _read(file) if file else None
+    found = read_cached(file, _trained) if file else None
     if found is None and provisional is not None:
         return provisional_training(data, provisional)
     if found is None:
@@ -103,17 +108,27 @@ def _file(folder: Path, data: TrainingData, *, there: bool) -> Path | None:
     return folder / f"{utterances_digest}-{vectors_digest.hexdigest()[:16]}.safetensors"
 
 
-def _read(file: Path) -> Trained | None:
+def _trained(stored: Sealed) -> Trained:
+    calibration = Calibration.from_dict(json.loads(stored.metadata["calibration"]))
+    foreign = Calibration.from_dict(json.loads(stored.metadata["foreign"])) if "foreign" in stored.metadata else None
+    return Trained(calibration, TrainedHead.from_tensors(stored.tensors), foreign)
+
+
+def _write(file: Path, found: Trained, held_out: HeldOut) -> None:
+    tensors = {} if found.trained_head is None else found.trained_head.to_tensors()
+    tensors |= {_CASES + name: np.ascontiguousarray(getattr(held_out, name)) for name in HeldOut.__slots__}
+    calibrations = {"calibration": found.calibration} | ({} if found.foreign is None else {"foreign": found.foreign})
+    write_cached(file, tensors, {name: json.dumps(one.to_dict()) for name, one in calibrations.items()})
+
+
+def read_cached(file: Path, parse: Callable[[Sealed], _Found]) -> _Found | None:
+    """Return what `parse` makes of a cache file; None if there is none, or with a warning if it cannot be used."""
     try:
         stored = read_sealed(file)
         # A file that was copied over another one has a right digest, and would decide silently.
         if stored.metadata["name"] != file.name:
             raise ValueError(f"it is a copy of {stored.metadata['name']}")
-        calibration = Calibration.from_dict(json.loads(stored.metadata["calibration"]))
-        foreign = (
-            Calibration.from_dict(json.loads(stored.metadata["foreign"])) if "foreign" in stored.metadata else None
-        )
-        return Trained(calibration, TrainedHead.from_tensors(stored.tensors), foreign)
+        return parse(stored)
     except FileNotFoundError:
         return None
     except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
@@ -121,13 +136,10 @@ def _read(file: Path) -> Trained | None:
         return None
 
 
-def _write(file: Path, found: Trained, held_out: HeldOut) -> None:
-    tensors = {} if found.trained_head is None else found.trained_head.to_tensors()
-    tensors |= {_CASES + name: np.ascontiguousarray(getattr(held_out, name)) for name in HeldOut.__slots__}
-    calibrations = {"calibration": found.calibration} | ({} if found.foreign is None else {"foreign": found.foreign})
+def write_cached(file: Path, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
+    """Write a cache file, and remove the oldest ones of its folder. If that fails, it is logged as a warning."""
     try:
-        metadata = {"name": file.name, **{name: json.dumps(one.to_dict()) for name, one in calibrations.items()}}
-        write_file(file, seal(tensors, metadata))
+        write_file(file, seal(tensors, {"name": file.name, **metadata}))
         _remove_oldest(file.parent)
         remove_strays(file.parent)
     except (SafetensorError, OSError) as error:

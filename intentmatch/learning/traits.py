@@ -92,24 +92,28 @@ class Unlabelled(NamedTuple):
         return Unlabelled(np.vstack([self.vectors, pairs]), np.tile(self.shares, 2) / 2)
 
 
-def train_traits(registry: Registry, utterances: Vectors, lines: Vectors, everyday: Vectors) -> TraitHeads | None:
-    """Train the heads of a registry's questions; None without any. Deterministic.
+def trait_data(
+    registry: Registry, utterances: Vectors, lines: Vectors, everyday: Vectors
+) -> list[tuple[TraitLines, Unlabelled]]:
+    """Return what `train_trait` takes for each question of a registry.
 
     `utterances` are the vectors of all utterances, shape `(utterances, dim)`, `lines` those of
     `Registry.question_lines`, and `everyday` those of everyday messages. Raises `IntentMatchError` if lines
     have vectors that are not finite numbers.
     """
-    if not registry.questions:
-        return None
     if not np.isfinite(lines).all():
         raise IntentMatchError(
             "the vectors of the encoder for the lines of `questions` are no finite numbers. Use another `encoder`."
         )
-    trained = [
-        train_trait(each, Unlabelled.of(utterances[unlabelled_rows(registry, each.question)], everyday))
+    return [
+        (each, Unlabelled.of(utterances[unlabelled_rows(registry, each.question)], everyday))
         for each in TraitLines.of(registry, lines)
     ]
-    return heads_of(trained)
+
+
+def train_traits(data: Sequence[tuple[TraitLines, Unlabelled]]) -> TraitHeads:
+    """Train the heads of one or more questions. Deterministic."""
+    return heads_of([train_trait(*each) for each in data])
 
 
 def heads_of(trained: Sequence[tuple[NDArray[np.float32], TraitCurve]]) -> TraitHeads:

@@ -7,7 +7,7 @@ import pytest
 
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.types import Intent, Registry, TraitQuestion, Utterance
-from intentmatch.learning.traits import train_traits, unlabelled_rows
+from intentmatch.learning.traits import train_traits, trait_data, unlabelled_rows
 
 DIM = 32
 
@@ -29,7 +29,7 @@ def registry_of(count: int) -> Registry:
 
 
 def confidences(registry: Registry, utterances: np.ndarray, of_lines: np.ndarray, messages: np.ndarray) -> list:
-    heads = train_traits(registry, utterances, of_lines, vectors(9, 40, seed=9))
+    heads = train_traits(trait_data(registry, utterances, of_lines, vectors(9, 40, seed=9)))
     ((curve, columns),) = heads.curves(registry.questions)
     return [curve.confidences(row[columns]) for row in heads.logits(messages).tolist()]
 
@@ -89,4 +89,4 @@ def test_lines_that_are_utterances_too_are_not_held_against_the_question():
 
 def test_damaged_vectors_are_an_error():
     with pytest.raises(IntentMatchError, match="lines of `questions`"):
-        train_traits(registry_of(5), vectors(2, 40, 3), np.full((10, DIM), np.nan, np.float32), vectors(9, 40, 9))
+        trait_data(registry_of(5), vectors(2, 40, 3), np.full((10, DIM), np.nan, np.float32), vectors(9, 40, 9))

@@ -27,7 +27,7 @@ from intentmatch import Matcher, Registry, Utterance
 from intentmatch.core.result import Trait
 from intentmatch.core.types import TraitQuestion
 
-SEED = 44
+SEED, NONE = 44, "none"
 UTTERANCES, TIMED = 10, 300
 
 
@@ -66,6 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--ask", action="append", default=[], metavar="NAME[:TRAIN[@LANGUAGE]]=REGEX", help="a set, and its question"
     )
     parser.add_argument("--lines", type=int, nargs="+", default=[10], help="lines of an answer; 10")
+    parser.add_argument("--none", action="store_true", help="add an answer `none` with messages that say nothing")
+    parser.add_argument("--above", type=float, default=0.5, help="confidence that an answer takes; 0.5")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[SEED], help="draws of lines, whose mean is shown")
     add_json_option(parser)
     options = parser.parse_args(arguments)
     return run_benchmark(lambda: list(_measure(options)), _show, options.json)
@@ -78,12 +81,14 @@ def _measure(options: argparse.Namespace) -> Iterator[Measured | Timed]:
         train = registry_of(read_rows(options.data / choice.name / f"{choice.train}.jsonl"), choice.language)[0]
         valid = [row for row in read_rows(options.data / choice.name / f"{choice.valid}.jsonl") if row and row.intent]
         for lines in options.lines:
-            matcher = Matcher.load(_asking(train, re.compile(pattern), lines))
+            drawn = [_asking(train, re.compile(pattern), lines, seed, none=options.none) for seed in options.seeds]
+            matchers = [Matcher.load(registry) for registry in drawn]
             for language in sorted({row.language or "" for row in valid}):
                 some = [row for row in valid if (row.language or "") == language]
-                traits = [result.traits["q"] for result in matcher.match_many([row.text for row in some])]
-                expected = [_answer(re.compile(pattern), str(row.intent)) for row in some]
-                yield _measured(ask, lines, language, traits, expected)
+                expected = [_answer(re.compile(pattern), str(row.intent)) for row in some] * len(matchers)
+                texts = [row.text for row in some]
+                traits = [result.traits["q"] for matcher in matchers for result in matcher.match_many(texts)]
+                yield _measured(ask, lines, language, traits, expected, options.above)
                 sys.stderr.write(f"{ask} {lines} {language}\n")
     (name, *_) = options.ask
     choice = choices_of(name.partition("=")[0])[0]
@@ -97,26 +102,33 @@ def _answer(pattern: re.Pattern[str], intent: str) -> str | None:
     return found and found[1]
 
 
-def _asking(train: Registry, pattern: re.Pattern[str], lines: int) -> Registry:
+def _asking(train: Registry, pattern: re.Pattern[str], lines: int, seed: int, *, none: bool) -> Registry:
     """Return a registry with a question; the lines of its answers are no utterances."""
-    chance = random.Random(SEED)
+    chance = random.Random(seed)
+    nothing: list[Utterance] = []
     answers: dict[str, list[Utterance]] = {}
     intents = []
     for intent in train:
         drawn = chance.sample(intent.utterances, len(intent.utterances))
         intents.append(replace(intent, utterances=tuple(drawn[:UTTERANCES])))
-        if (answer := _answer(pattern, intent.name)) is not None:
-            answers.setdefault(answer, []).extend(drawn[UTTERANCES:])
+        answer = _answer(pattern, intent.name)
+        (nothing if answer is None else answers.setdefault(answer, [])).extend(drawn[UTTERANCES:])
     some = {name: tuple(chance.sample(of, min(lines, len(of)))) for name, of in sorted(answers.items()) if of}
+    if none:
+        some[NONE] = tuple(chance.sample(nothing, lines))
     return Registry(tuple(intents), questions=(TraitQuestion("q", some),))
 
 
-def _measured(ask: str, lines: int, language: str, traits: Sequence[Trait], expected: Sequence[str | None]) -> Measured:
-    likeliest = [max(trait.confidences, key=trait.confidences.__getitem__) for trait in traits]
+def _measured(
+    ask: str, lines: int, language: str, traits: Sequence[Trait], expected: Sequence[str | None], above: float
+) -> Measured:
+    # The answer `none` is none.
+    said_of = [{name: value for name, value in trait.confidences.items() if name != NONE} for trait in traits]
+    likeliest = [max(confidences, key=confidences.__getitem__) for confidences in said_of]
     best = np.array([found == wanted for found, wanted in zip(likeliest, expected, strict=True)])
     said = np.array([wanted is not None for wanted in expected])
-    given = np.array([trait.answer is not None for trait in traits])
-    confidence = np.array([trait.confidence for trait in traits])
+    confidence = np.array([max(confidences.values()) for confidences in said_of])
+    given = confidence > above
     parts = np.array_split(np.argsort(confidence, kind="stable"), 10)
     return Measured(
         ask,

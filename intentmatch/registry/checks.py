@@ -45,7 +45,7 @@ def reserved_name(registry: Registry) -> Iterator[Problem]:
     """Report an intent with the name that means no intent in tests."""
     for intent in registry:
         if intent.name == "out_of_scope":
-            message = "an intent is named 'out_of_scope', which means in `tests:` that no intent should answer"
+            message = "an intent is named `out_of_scope`, which means in `tests:` that no intent should answer"
             hint = "rename it, or write its lines as `tests:` with `intent: out_of_scope` in place of an intent"
             yield Problem(_place(intent), "warning", "reserved-name", message, hint)
 

@@ -43,7 +43,7 @@ _CHANCE = 0.1
 _SURELY = 0.9
 """Confidence from which a part that reads a little like a tale or a settled matter is another request."""
 # A message that is one request is more certain as a whole than its clauses are. With 70% for each part whatever the
-# whole, four times as many long messages to eleven bots were asked about, and 347 instead of 301 of 796 pairs.
+# whole, three times as many single requests to eleven bots were asked about, and 347 instead of 301 of 796 pairs.
 _ALSO, _CERTAINLY = 0.8, 0.93
 """Confidence from which a part that is more certain than its message is another request, and from which any part is."""
 # "The card worked until today, please check it": a clause of a request may sound settled. Without this, 198 of 27,000

@@ -18,12 +18,13 @@ REFUSES, SETTLED = 0.9, 0.8
 """Probability from which a part refuses, and from which it says that nothing is to be done."""
 _EITHER = 0.95
 """Probability from which it does one of both."""
-_LINE_ODDS = 8.0
+_LINE_ODDS = 16.0
 """A part denies something if the odds of that are so many times those of the utterance that it is nearest to.
 
 Words that both share ("the parcel has arrived") may sound settled, and say nothing about what the author wants.
 """
-# From a lower probability on, "cancel my order" counts as a denial itself, and excuses every refusal near it.
+# From a lower probability on, "cancel my order" counts as a denial itself, and excuses every refusal near it. From 80%
+# on, "no, non voglio" is asked about beside the answers of the intent "no".
 _LINE_DENIES = 0.6
 """Probability from which an utterance of the registry does so itself."""
 _BESIDE = 0.5
@@ -296,7 +297,8 @@ def _several(whole: Decision, matched: Sequence[_Read]) -> CheckedDecision:
     for one in matched:
         by_intent.setdefault(one.best.intent, one)
     found = " and ".join(f"“{one.part.text}” for {intent}" for intent, one in by_intent.items())
-    rivals = [one.best for one in by_intent.values()]
+    # The message as one text ranks its own first candidate first: that is more often the right one.
+    rivals = sorted((one.best for one in by_intent.values()), key=lambda one: one.intent != whole.ranked[0].intent)
     return CheckedDecision(_question(whole, rivals, f"it asks for several things: {found}."), found)
 
 

@@ -94,7 +94,7 @@ def explain_thresholds(
     if messages:
         output.say(f"  {_about_messages(guessed, share)}")
     output.say(_asks(matcher))
-    output.say("refuses: not enough like your lines, below the threshold")
+    output.say("refuses: nothing like your lines, below the threshold")
     # Neither learned nor chosen by the author.
     if matcher.policy.default.on == "score" and not matcher.settings.threshold:
         output.say(_untrusted(matcher))

@@ -20,7 +20,7 @@ _BAND = 0.05
 _MOST_EXTRA = 3  # digits
 _COUNTS = {2: "two", 3: "three"}
 
-NOT_ENOUGH_LIKE = "not enough like your lines"
+NOTHING_LIKE = "nothing like your lines"
 """Begins the reason of a refusal below the threshold."""
 
 # Under a threshold on the confidence there is nothing to ask without a second intent as likely as this.
@@ -181,7 +181,7 @@ def _failing(ranked: Sequence[Candidate], cut: Cut, total: float | None) -> str:
     measure = "with" if cut.on != "in_scope" else "one of your intents is meant with"
     nearest = f"{best.intent} comes nearest{' ' if measure == 'with' else '; '}{measure}"
     compared = f"{_compared(best, cut, total, extra)}, below the threshold {cut.named(extra)}"
-    return f"{NOT_ENOUGH_LIKE}: {nearest} {compared}."
+    return f"{NOTHING_LIKE}: {nearest} {compared}."
 
 
 def _measured(candidate: Candidate, cut: Cut, total: float | None) -> float:

@@ -10,7 +10,7 @@ from intentmatch.core.errors import public_text
 from intentmatch.core.relative_paths import relative
 from intentmatch.core.result import MatchResult
 from intentmatch.evaluation.outcomes import Outcome
-from intentmatch.matching.policy import NOT_ENOUGH_LIKE
+from intentmatch.matching.policy import NOTHING_LIKE
 
 BadgeKind = Literal["plain", "primary", "good", "warn", "bad"]
 NO_INTENT = "no intent"
@@ -81,4 +81,4 @@ def verdict_in_words(result: MatchResult) -> tuple[str, BadgeKind]:
     if result.verdict == "ambiguous":
         several = len(result.rivals)
         return (f"{_COUNTS.get(several, several)} of your intents" if several > 1 else "asks back"), "warn"
-    return (NOT_ENOUGH_LIKE if result.trace.reason.startswith(NOT_ENOUGH_LIKE) else NO_INTENT), "plain"
+    return (NOTHING_LIKE if result.trace.reason.startswith(NOTHING_LIKE) else NO_INTENT), "plain"

@@ -288,6 +288,6 @@ def test_example_talks_to_the_command(tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert "order_cancel: The user wants an order not to be sent." in done.stdout
-    assert "warehouse? Out of scope: not enough like your lines: " in done.stdout
+    assert "warehouse? Out of scope: nothing like your lines: " in done.stdout
     assert "warehouse? Matched: " in done.stdout
     assert "has it left your warehouse" in bot.read_text(encoding="utf-8")

@@ -36,7 +36,7 @@ def verdict(scores: dict[str, float], policy: Policy) -> tuple[str, str | None]:
 )
 def test_value_just_below_its_threshold_is_shown_as_below_it(score, cut, says):
     decision = decide(candidates_of(a=score), Policy(Cut(cut, "test")))
-    assert decision.reason == f"not enough like your lines: a comes nearest with {says} (test)."
+    assert decision.reason == f"nothing like your lines: a comes nearest with {says} (test)."
 
 
 def test_probability_just_below_its_threshold_is_shown_as_below_it():
@@ -160,7 +160,7 @@ def test_reason_names_scores_threshold_and_its_origin():
         == "a has a score of 0.80, at or above the threshold 0.50 (learned)."
     )
     assert decide(candidates_of(a=0.3, b=0.2), policy).reason == (
-        "not enough like your lines: a comes nearest with a score of 0.30, below the threshold 0.50 (learned)."
+        "nothing like your lines: a comes nearest with a score of 0.30, below the threshold 0.50 (learned)."
     )
     assert decide((), policy).reason == "there is nothing to compare the message with."
 
@@ -372,7 +372,7 @@ def test_threshold_of_an_author_on_the_score_may_ask_too():
         (
             LEARNED,
             {"a": (0.4, 0.3, 1.5), "b": (0.9, 0.1, 1.3)},
-            "not enough like your lines: a comes nearest; one of your intents is meant with a probability of 40%, "
+            "nothing like your lines: a comes nearest; one of your intents is meant with a probability of 40%, "
             "below the threshold 50% (learned).",
         ),
         (
@@ -389,7 +389,7 @@ def test_threshold_of_an_author_on_the_score_may_ask_too():
         (
             SURE,
             {"a": (0.4, 0.85, 1.5)},
-            "not enough like your lines: a comes nearest with a confidence of 85%, "
+            "nothing like your lines: a comes nearest with a confidence of 85%, "
             "below the threshold 90% (bot.yaml:3).",
         ),
     ],

@@ -99,7 +99,7 @@ class TestTry:
 
     @pytest.mark.parametrize(
         ("message", "says"),
-        [("volcanoes of iceland", "not enough like your lines"), ("my order money", "three of your intents")],
+        [("volcanoes of iceland", "nothing like your lines"), ("my order money", "three of your intents")],
     )
     def test_verdict_without_an_intent_says_which_reason_it_has(self, page, served, message, says):
         open_screen(page, served, "try")
@@ -195,7 +195,7 @@ class TestTry:
 
         row = page.locator(".st-answers tbody tr", has_text="volcanoes of iceland")
         row.wait_for()
-        assert {"no intent", "not enough like your lines"} <= set(row.locator("td").all_inner_texts())
+        assert {"no intent", "nothing like your lines"} <= set(row.locator("td").all_inner_texts())
         assert "out_of_scope" not in row.inner_text()
         with page.expect_download() as download:
             page.get_by_role("button", name="Export CSV").click()

@@ -389,8 +389,7 @@ def test_threshold_of_an_author_on_the_score_may_ask_too():
         (
             SURE,
             {"a": (0.4, 0.85, 1.5)},
-            "nothing like your lines: a comes nearest with a confidence of 85%, "
-            "below the threshold 90% (bot.yaml:3).",
+            "nothing like your lines: a comes nearest with a confidence of 85%, below the threshold 90% (bot.yaml:3).",
         ),
     ],
 )

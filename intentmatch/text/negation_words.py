@@ -129,5 +129,5 @@ They name wishes, duties and what was asked for ("non deve", "didn't ask"), proh
 that are taken back. What describes a problem is left out: "it has not arrived", "I can't cancel it".
 """
 
-SIGNS: Mapping[str, str] = {"en": r"n['’]?t\b|\b(?:no|never|refus)|\b(?:stop|quit|avoid|refrain|hold)\b"}
+SIGNS: Mapping[str, str] = {"en": r"\b(?:did|do|wo)n['’]?t\b|\b(?:no|never|refus)|\b(?:stop|quit|avoid|refrain|hold)\b"}
 """By language with many patterns: one that finds a part of every negation, in less time than the others."""

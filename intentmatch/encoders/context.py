@@ -89,8 +89,8 @@ class Context:
         question += self._question_bias
         salience = self._salience(y.dot(question))
         total = salience.dot(vectors)
-        salience.dot(y, out=context[:width])
-        context[:width] /= max(float(np.add.reduce(salience)), 1e-3)
+        mean = salience.dot(y, out=context[:width])
+        mean /= max(float(np.add.reduce(salience)), 1e-3)
         y *= salience[:, None]
         np.maximum.reduce(y, axis=0, out=context[width:])
         length = float(total.dot(total)) ** 0.5

@@ -21,6 +21,8 @@ LEAST_SIZE = 1e-4
 GAP = -1
 """The piece between two texts, the last of a table, whose numbers are all zero."""
 
+# An array, because numpy would convert a number each time.
+_ZERO = np.zeros((), dtype=np.float32)
 _FIRST_CAPACITY = 1024
 _TOGETHER = 8
 
@@ -85,33 +87,32 @@ class Convolutions:
 
     def read(self, pieces: Sequence[int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return what is made of each piece of a text, shape `(pieces, width)`, and the vectors of the pieces."""
-        looked_up = self._look_up(np.array(pieces, dtype=np.intp))
-        return self._hidden(looked_up), looked_up[:, 3 * self.width :]
+        looked_up = self._look_up(np.array([GAP, *pieces, GAP], dtype=np.intp))
+        return self._hidden(looked_up), looked_up[1:-1, 3 * self.width :]
 
     def read_block(self, texts: Sequence[Sequence[int]]) -> Block:
         """Read texts side by side."""
         lengths = np.fromiter(map(len, texts), np.intp, len(texts))
-        pieces = np.fromiter(
-            chain.from_iterable((*text, GAP) for text in texts), np.intp, int(lengths.sum()) + len(texts)
-        )
+        pieces = chain([GAP], chain.from_iterable((*text, GAP) for text in texts), [GAP])
         gaps = np.cumsum(lengths + 1) - 1
-        looked_up = self._look_up(pieces)
-        return Block(self._hidden(looked_up, gaps), looked_up[:, 3 * self.width :], gaps - lengths, lengths)
+        looked_up = self._look_up(np.fromiter(pieces, np.intp, int(lengths.sum()) + len(texts) + 2))
+        return Block(self._hidden(looked_up, gaps), looked_up[1:-1, 3 * self.width :], gaps - lengths, lengths)
 
     def _hidden(self, looked_up: NDArray[np.float32], gaps: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
-        """Return what the convolutions make of pieces in a row; zero in `gaps`, which part texts from each other."""
-        width, count = self.width, len(looked_up)
+        """Return what the convolutions make of pieces in a row, between two gaps.
+
+        The result is zero in `gaps`, which part texts from each other.
+        """
+        width, count = self.width, len(looked_up) - 2
         padded = np.zeros((count + 2, width), dtype=np.float32)
-        x = padded[1:-1]
-        x += looked_up[:, width : 2 * width]
-        x[1:] += looked_up[:-1, :width]
-        x[:-1] += looked_up[1:, 2 * width : 3 * width]
-        np.maximum(x, 0.0, out=x)
+        x = np.add(looked_up[:-2, :width], looked_up[1:-1, width : 2 * width], out=padded[1:-1])
+        x += looked_up[2:, 2 * width : 3 * width]
+        np.maximum(x, _ZERO, out=x)
         if gaps is not None:
             x[gaps] = 0.0
         y: NDArray[np.float32] = _windows(padded, count).dot(self._second)
         y += self._second_bias
-        np.maximum(y, 0.0, out=y)
+        np.maximum(y, _ZERO, out=y)
         y += x
         if gaps is not None:
             y[gaps] = 0.0
@@ -180,7 +181,7 @@ def logistic(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     np.negative(scores, out=scores)
     np.exp(scores, out=scores)
     scores += 1.0
-    return np.divide(1.0, scores, out=scores)
+    return np.reciprocal(scores, out=scores)
 
 
 def blocks(texts: Sequence[Sequence[int]], pieces: int) -> Iterator[slice]:

@@ -23,6 +23,11 @@ _LINE_ODDS = 16.0
 
 Words that both share ("the parcel has arrived") may sound settled, and say nothing about what the author wants.
 """
+# "There is no fee" reads like a refusal by 60 to 90%, as some requests do: the utterance tells them apart. With it, 36
+# of 512 negations in banking77 and 26 of 331 in clinc150 are no longer carried out, and 14 of 13,000 right messages to
+# eleven bots are asked about. With 64 times the odds 14 more are, for 19 negations.
+_MAY_REFUSE, _MAY_REFUSE_ODDS = 0.6, 128.0
+"""Probability from which a part that is much more of a refusal than the utterance refuses, and how much more."""
 # From a lower probability on, "cancel my order" counts as a denial itself, and excuses every refusal near it. From 80%
 # on, "no, non voglio" is asked about beside the answers of the intent "no".
 _LINE_DENIES = 0.6
@@ -259,30 +264,32 @@ def _denies(line: Acts) -> bool:
 
 
 def _asked_if_denied(message: Message, decision: Decision, part: MessagePart) -> CheckedDecision:
-    best = decision.ranked[0]
-    if decision.verdict != "matched" or not _may_deny(part.acts, calibrated=best.confidence is not None):
+    best, acts = decision.ranked[0], part.acts
+    if decision.verdict != "matched" or max(acts.refuses, acts.settled) < _MAY_REFUSE:
         return CheckedDecision(decision, None)
     line = message.line_acts(best)
     # Courtesy ("no thanks") can be meant with any words of refusal.
-    if _denies(line) or line.courtesy >= _BESIDE or not _denies_more(part.acts, line):
+    if line.courtesy >= _BESIDE or not _denies_more(acts, line, calibrated=best.confidence is not None):
         return CheckedDecision(decision, None)
-    if message.acts.refuses + message.acts.settled < _WHOLE_DENIES:
+    if len(message.parts) > 1 and message.acts.refuses + message.acts.settled < _WHOLE_DENIES:
         return CheckedDecision(decision, None)
     return _asked(decision, part)
 
 
-def _may_deny(acts: Acts, *, calibrated: bool) -> bool:
+def _denies_more(acts: Acts, line: Acts, *, calibrated: bool) -> bool:
+    """Whether a part denies something, and the utterance that it is nearest to does not."""
+    if _denies(line):
+        return False
+    times = _odds(acts.refuses + acts.settled) / _odds(max(line.refuses, line.settled))
     # A bot without confidences is too small to be contradicted by a statement of a state.
-    says_all_is_well = acts.settled >= SETTLED or acts.refuses + acts.settled >= _EITHER
-    return acts.refuses >= REFUSES or (calibrated and says_all_is_well)
-
-
-def _denies_more(acts: Acts, line: Acts) -> bool:
-    return _odds(acts.refuses + acts.settled) >= _LINE_ODDS * _odds(max(line.refuses, line.settled))
+    says_all_is_well = calibrated and (acts.settled >= SETTLED or acts.refuses + acts.settled >= _EITHER)
+    if acts.refuses >= REFUSES or says_all_is_well:
+        return times >= _LINE_ODDS
+    return acts.refuses >= _MAY_REFUSE and times >= _MAY_REFUSE_ODDS
 
 
 def _odds(probability: float) -> float:
-    return probability / max(1 - probability, _NONE)
+    return max(probability, _NONE) / max(1 - probability, _NONE)
 
 
 def _asked(decision: Decision, part: MessagePart) -> CheckedDecision:

@@ -20,6 +20,7 @@ _WORSE, _WORSE_WITHOUT_AFFIX = 0.05, 0.1
 _LEAST, _BETTER = 0.6, 0.01
 
 _Find = Callable[[str, str | None], Refusal | None]
+_Alike = Callable[[str, str], float]
 
 
 def check_negation(
@@ -28,19 +29,26 @@ def check_negation(
     typed: ReadText,
     language: str | None,
     read: Callable[[str], Decision],
+    *,
+    alike: _Alike,
 ) -> CheckedDecision:
     """Turn a match into a question if only a negation keeps the message from reading like the intent.
 
     `meant` is the message, `typed` the same before its spelling was corrected ("annule pas" may become "annuler pas",
-    which refuses nothing); `read` decides on another text as the pipeline would. The message refuses the intent if one
-    of its clauses has a negation that refuses ("don't", "I don't want to", `intentmatch.text.refusals`), and the clause
-    without the negation is in scope, nearest to an utterance without such a negation, and
+    which refuses nothing); `read` decides on another text as the pipeline would, and `alike` compares two texts. The
+    message refuses the intent if one of its clauses has a negation that refuses ("don't", "I don't want to",
+    `intentmatch.text.refusals`), and the clause without the negation is in scope, nearest to an utterance without such
+    a negation, and
 
     - scores about as high as the message. A negation that belongs to the intent ("I don't want the lamp" for "cancel")
       lowers the score when it is left out.
     - is of the same intent, whose utterance nearest to the message has no such negation; other utterances may have one.
     - If it is of another intent, nothing but the negation speaks for the first one: the clause is the whole message, or
       the utterance nearest to the message refuses as well ("please don't ship it" for "please don't refund me").
+
+    An intent may have utterances with such a negation and without: "I no longer need the visit", "cancel my visit".
+    Then "please don't cancel the visit" refuses it, which is nearer to the second without its negation than it is to
+    the first; "I don't need the visit" is not.
 
     A clause that names little itself ("I found my card, don't block it") is read behind the clauses before it. It
     refuses the intent of a matched message, or the one nearest to the clause, if the score is higher without the
@@ -64,7 +72,7 @@ def check_negation(
     # A message that nobody understands is not asked about because of a negation in it.
     if decision.verdict == "out_of_scope" and without.verdict != "matched":
         return CheckedDecision(decision, None)
-    refused = _refused(best, without, found, language)
+    refused = _refused(best, without, found, language, alike)
     if refused is None and found.with_before is not None and decision.verdict == "matched":
         refused = _refused_later(best, without, read(found.with_before), language)
     if refused is None:
@@ -105,18 +113,34 @@ def _asked(decision: Decision, refused: Candidate, found: Refusal) -> CheckedDec
     return CheckedDecision(replace(decision, verdict="ambiguous", rivals=rivals, reason=reason), says)
 
 
-def _refused(best: Candidate, without: Decision, found: Refusal, language: str | None) -> Candidate | None:
+def _refused(
+    best: Candidate, without: Decision, found: Refusal, language: str | None, alike: _Alike
+) -> Candidate | None:
     """Return what the message refuses, as its clause reads without the negation; None for nothing that is in scope."""
     first = without.ranked[0]
-    if (without.verdict == "out_of_scope" and first.intent != best.intent) or _refuses(first, language):
+    if without.verdict == "out_of_scope" and first.intent != best.intent:
         return None
-    line_refuses = _refuses(best, language)
+    line_refuses, first_refuses = _refuses(best, language), _refuses(first, language)
+    if first.intent == best.intent and (line_refuses or first_refuses):
+        return best if _is_nearer_without(best, first, found, alike) else None
     worse = 0.0 if line_refuses else _WORSE_WITHOUT_AFFIX if found.is_affix else _WORSE
-    if first.score < best.score - worse:
+    if first_refuses or first.score < best.score - worse:
         return None
     if first.intent == best.intent:
-        return None if line_refuses else best
+        return best
     return first if found.is_whole or line_refuses else None
+
+
+def _is_nearer_without(best: Candidate, first: Candidate, found: Refusal, alike: _Alike) -> bool:
+    """Whether the clause is more like an utterance without its negation than with it like one that refuses.
+
+    Scores would not tell: most of them are means over several utterances.
+    """
+    # What is left of a request that is taken back, such as "my order", is like most utterances.
+    if found.retracts or best.utterance is None or first.utterance is None:
+        return False
+    with_it = alike(found.clause, clean(best.utterance.text))
+    return alike(found.without, clean(first.utterance.text)) >= with_it + _BETTER
 
 
 def _refused_later(best: Candidate, without: Decision, behind: Decision, language: str | None) -> Candidate | None:

@@ -420,9 +420,14 @@ class Engine:
     def _checked_negation(
         self, decision: Decision, meant: ReadText, typed: ReadText, options: ResolvedOptions
     ) -> CheckedDecision:
-        return check_negation(
-            decision, meant, typed, options.language, lambda clause: self._decision_on(clause, options)
-        )
+        def read(clause: str) -> Decision:
+            return self._decision_on(clause, options)
+
+        return check_negation(decision, meant, typed, options.language, read, alike=self._alike)
+
+    def _alike(self, one: str, other: str) -> float:
+        """Return the cosine similarity of two cleaned texts."""
+        return float(self._messages.vector(ReadText(one)).dot(self._messages.vector(ReadText(other))))
 
     def _acts_of(self, candidate: Candidate) -> Acts:
         """Return what the nearest utterance of a candidate does."""

@@ -51,6 +51,10 @@ class Refusal(NamedTuple):
     """`without`, behind the clauses that come before it; None if it comes first."""
     after: str | None = None
     """The clauses that come after it, as they are; None if it comes last, or if they depend on it."""
+    clause: str = ""
+    """The clause with the negation."""
+    retracts: bool = False
+    """Whether it takes a request back: "forget the cancellation"."""
 
 
 def refusal(text: str, language: str | None, words: Collection[str] | None = None) -> Refusal | None:
@@ -81,7 +85,7 @@ def possible_refusal(text: str, language: str | None) -> Refusal | None:
     if known is None or not _may_be_negated(text, known):
         return None
     without = rewritten(text, _negations(known))
-    return Refusal(_difference(text, without), without, is_whole=True) if without else None
+    return Refusal(_difference(text, without), without, is_whole=True, clause=text) if without else None
 
 
 @lru_cache(_CACHED_LANGUAGES)
@@ -92,11 +96,8 @@ def _with_rules(language: str | None) -> str | None:
 
 def _refusal(text: str, language: str) -> Refusal | None:
     spans = pieces(text, language)
-    without = rewritten(text, _retractions(language))
-    if without is not None:
-        words = _difference(text, without)
-        after = _after(text, spans, text.find(words) + len(words)) if words else None
-        return Refusal(words, without, is_whole=True, after=after)
+    if (found := _retraction(text, spans, language)) is not None:
+        return found
     for span in spans:
         clause = text[span.start : span.end]
         without = rewritten(clause, _rules(language))
@@ -107,9 +108,28 @@ def _refusal(text: str, language: str) -> Refusal | None:
             is_affix = " " in clause and clause.count(" ") == without.count(" ")
             behind = text[: span.start] + without if span.start else None
             after = _after(text, spans, span.end)
-            found = Refusal(_difference(clause, without), without, len(spans) == 1, is_affix, behind, after)
+            words, is_whole = _difference(clause, without), len(spans) == 1
+            found = Refusal(words, without, is_whole, is_affix, behind, after, clause)
             return None if forgets else found
     return None
+
+
+def _retraction(text: str, spans: Sequence[Span], language: str) -> Refusal | None:
+    without = rewritten(text, _retractions(language))
+    if without is None or any(_is_kept(text[span.start : span.end], language) for span in spans):
+        return None
+    words = _difference(text, without)
+    after = _after(text, spans, text.find(words) + len(words)) if words else None
+    return Refusal(words, without, is_whole=True, after=after, clause=text, retracts=True)
+
+
+def _is_kept(clause: str, language: str) -> bool:
+    """Whether a clause takes a request back and is in the negative itself: "streichen Sie den Termin nicht"."""
+    if rewritten(clause, _retractions(language)) is None:
+        return False
+    # In "ne tenez pas compte de", the negation belongs to the phrase.
+    without = rewritten(clause, _rules(language))
+    return without is not None and rewritten(without, _retractions(language)) is not None
 
 
 def _after(text: str, spans: Sequence[Span], place: int) -> str | None:

@@ -168,6 +168,11 @@ def decision(*ranked: tuple[str, float, str], verdict: Verdict = "matched") -> D
     return Decision(verdict, candidates, (), None, doubtful=False, reason="")
 
 
+def unlike(one: str, other: str) -> float:
+    """Compare texts where nothing depends on it."""
+    return 0.0
+
+
 SHIP = ("cancel", 0.6, "I changed my mind, please don't ship it")
 ORDER = ("cancel", 0.6, "cancel my order")
 REFUND = ("refund", 0.7, "please refund me")
@@ -190,7 +195,7 @@ REFUND = ("refund", 0.7, "please refund me")
     ],
 )
 def test_refused_intent_follows_from_the_clause_without_the_negation(text, best, without, rivals):
-    checked = check_negation(decision(best), ReadText(text), ReadText(text), "en", lambda _: without)
+    checked = check_negation(decision(best), ReadText(text), ReadText(text), "en", lambda _: without, alike=unlike)
 
     assert [rival.intent for rival in checked.decision.rivals] == rivals
     assert checked.decision.verdict == ("ambiguous" if rivals else "matched")
@@ -198,12 +203,63 @@ def test_refused_intent_follows_from_the_clause_without_the_negation(text, best,
         assert f"of {rivals[-1]} but for the negation “don't”" in checked.decision.reason
 
 
+@pytest.mark.parametrize(("without_it", "rivals"), [(0.62, ["cancel"]), (0.6, []), (0.5, [])])
+def test_utterance_with_a_negation_excuses_no_message_that_is_nearer_to_another_without_it(without_it, rivals):
+    """Its intent has "cancel my order" as well."""
+    message, line = "please don't cancel it", SHIP[2]
+
+    def alike(one: str, other: str) -> float:
+        return {(message, line): 0.6, ("please cancel it", "cancel my order"): without_it}[one, other]
+
+    checked = check_negation(
+        decision(SHIP), ReadText(message), ReadText(message), "en", lambda _: decision(ORDER), alike=alike
+    )
+
+    assert [rival.intent for rival in checked.decision.rivals] == rivals
+
+
+@pytest.fixture(scope="module")
+def dentist() -> Matcher:
+    """A bot whose line "streichen Sie" takes a request back elsewhere, and whose other line refuses."""
+    lines = {
+        "absagen": [
+            "ich muss meinen Termin absagen",
+            "Termin stornieren",
+            "bitte streichen Sie meinen Termin am Dienstag",
+            "den Termin brauche ich nicht mehr",
+        ],
+        "vereinbaren": ["ich möchte einen Termin", "haben Sie diese Woche noch einen freien Termin"],
+        "verschieben": ["kann ich meinen Termin verschieben", "ich brauche einen anderen Termin"],
+        "zeiten": ["wann haben Sie geöffnet", "Öffnungszeiten"],
+    }
+    intents = [Intent(name, tuple(Utterance(line, "de") for line in some)) for name, some in lines.items()]
+    return Matcher.load(Registry(tuple(intents)), cache="off")
+
+
+@pytest.mark.parametrize(
+    ("message", "verdict"),
+    [
+        ("bitte den Termin nicht streichen", "ambiguous"),
+        ("bitte streichen Sie meinen Termin nicht", "ambiguous"),
+        ("streichen Sie meinen Termin am Dienstag nicht", "ambiguous"),
+        ("bitte streichen Sie meinen Termin am Mittwoch", "matched"),
+        ("meinen Termin brauche ich nicht", "matched"),
+    ],
+)
+def test_message_is_asked_about_although_its_intent_has_utterances_that_refuse(dentist, message, verdict):
+    result = dentist.match(message)
+
+    assert result.verdict == verdict
+    assert [one.intent for one in result.rivals] == (["absagen"] if verdict == "ambiguous" else [])
+    assert result.candidates[0].intent == "absagen"
+
+
 @pytest.mark.parametrize(("text", "asked"), [("nerušte mou objednávku", True), ("nechci", False)])
 def test_word_without_its_prefix_may_score_less(text, asked):
     """“rušte” falls into other pieces than “nerušte”; a word alone is no clause with a prefix."""
-    checked = check_negation(
-        decision(ORDER), ReadText(text), ReadText(text), "cs", lambda _: decision(("cancel", 0.52, "zrušte objednávku"))
-    )
+    without = decision(("cancel", 0.52, "zrušte objednávku"))
+
+    checked = check_negation(decision(ORDER), ReadText(text), ReadText(text), "cs", lambda _: without, alike=unlike)
 
     assert (checked.decision.verdict == "ambiguous") is asked
 
@@ -217,7 +273,7 @@ def test_refused_message_is_asked_about_if_its_clause_would_be_matched(without, 
     far = decision(("cancel", 0.4, "cancel my order"), verdict="out_of_scope")
 
     message = "please don't cancel my order"
-    checked = check_negation(far, ReadText(message), ReadText(message), "en", lambda _: without)
+    checked = check_negation(far, ReadText(message), ReadText(message), "en", lambda _: without, alike=unlike)
 
     assert checked.decision.verdict == verdict
     assert [rival.intent for rival in checked.decision.rivals] == (["cancel"] if verdict == "ambiguous" else [])
@@ -244,9 +300,10 @@ def test_clause_may_refuse_what_the_clauses_before_it_name(message, behind, verd
     """The clause alone, "block it", is of no intent."""
     unknown = decision(("block", 0.2, "block my card"), verdict="out_of_scope")
 
-    checked = check_negation(
-        decision(BLOCK), ReadText(message), ReadText(message), "en", lambda text: behind if "card" in text else unknown
-    )
+    def read(text: str) -> Decision:
+        return behind if "card" in text else unknown
+
+    checked = check_negation(decision(BLOCK), ReadText(message), ReadText(message), "en", read, alike=unlike)
 
     assert checked.decision.verdict == verdict
 

@@ -74,3 +74,21 @@ def test_whole_text_is_read_without_the_retraction() -> None:
 )
 def test_what_is_forgotten_is_not_taken_back(language: str, text: str) -> None:
     assert refusal(text, language) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "without", "retracts"),
+    [
+        ("de", "bitte streichen Sie meinen Termin nicht", "bitte streichen Sie meinen Termin", False),
+        ("fr", "ne laissez pas tomber ma commande", "laissez tomber ma commande", False),
+        # A negation in another clause is none of the retraction.
+        ("en", "scrap the cancellation, I don't want it", "the cancellation, I don't want it", True),
+        # The negation belongs to the phrase.
+        ("fr", "ne tenez pas compte de ma commande", "ma commande", True),
+    ],
+)
+def test_retraction_in_the_negative_takes_nothing_back(language: str, text: str, without: str, retracts: bool) -> None:
+    found = refusal(text, language)
+
+    assert found is not None
+    assert (found.without, found.retracts) == (without, retracts)

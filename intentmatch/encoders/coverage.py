@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from intentmatch.core.types import Encoder
 from intentmatch.text.language_id import script
 from intentmatch.text.normalize import base_language
-
-_CACHED_LANGUAGES = 256
 
 
 class Coverage:
@@ -29,7 +26,7 @@ class Coverage:
 
     def covers(self, code: str) -> bool:
         """Return whether a language is covered or may be. Regions and scripts do not count: `pt` covers `pt-BR`."""
-        return self._languages is None or _is_among(code, self._languages)
+        return self._languages is None or base_language(code) in self._languages
 
     def gap(self, text: str, language: str | None) -> str:
         """Describe what the encoder does not cover in a cleaned message; "" if it covers everything."""
@@ -45,8 +42,3 @@ class Coverage:
             pieces, most = beyond
             gaps.append(f"the message has {pieces} pieces, and {self._name} reads the first {most}")
         return "; ".join(gaps)
-
-
-@lru_cache(_CACHED_LANGUAGES)
-def _is_among(code: str, languages: frozenset[str]) -> bool:
-    return base_language(code) in languages

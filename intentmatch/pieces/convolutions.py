@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ GAP = -1
 # An array, because numpy would convert a number each time.
 _ZERO = np.zeros((), dtype=np.float32)
 _FIRST_CAPACITY = 1024
+_CACHED_WEIGHTS = 256
 _TOGETHER = 8
 
 
@@ -122,7 +124,7 @@ class Convolutions:
         """Return what the first layer makes of each piece, and the piece's vector; a copy."""
         known, places = self._known, self._place_of_piece.take(pieces)
         # Most texts have only pieces that were read before, and these need no lock.
-        if places.min() < 0:
+        if places.item(places.argmin()) < 0:
             with self._lock:
                 self._add(np.unique(pieces[places < 0]))
                 known, places = self._known, self._place_of_piece.take(pieces)
@@ -171,9 +173,14 @@ def pooled(hidden: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the means of the numbers of a text's pieces, followed by the largest ones, shape `(2 * width,)`."""
     count, width = hidden.shape
     found = np.empty(2 * width, dtype=np.float32)
-    np.full(count, 1 / count, dtype=np.float32).dot(hidden, out=found[:width])
+    _equal_weights(count).dot(hidden, out=found[:width])
     np.maximum.reduce(hidden, axis=0, out=found[width:])
     return found
+
+
+@lru_cache(_CACHED_WEIGHTS)
+def _equal_weights(count: int) -> NDArray[np.float32]:
+    return np.full(count, 1 / count, dtype=np.float32)
 
 
 def logistic(scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import tanh
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -58,8 +59,8 @@ class ReadActs(NamedTuple):
 
     hidden: NDArray[np.float32]
     """The numbers of each piece, shape `(pieces, width)`, for `DialogueActs.acts` of a part."""
-    begins: NDArray[np.float32]
-    """For each piece the probability that a part of the message begins with it."""
+    begins: Sequence[float]
+    """For each piece a logit: at least 0 if a part of the message more likely than not begins with it."""
     acts: Acts
     """What the text does as a whole."""
 
@@ -78,19 +79,19 @@ class DialogueActs:
             {"acts": (2 * width, len(ACTS)), "acts_bias": (len(ACTS),), "begins": (width,), "begins_bias": (1,)},
         )
         self._acts, self._acts_bias = own["acts"], own["acts_bias"]
-        self._begins, self._begins_bias = own["begins"], float(own["begins_bias"][0])
+        self._begins, self._begins_bias = own["begins"], own["begins_bias"]
 
     def read(self, pieces: Sequence[int]) -> ReadActs:
         """Read a text, given by its pieces, of which there must be one."""
         hidden = self._convolutions.read(pieces)[0]
-        return ReadActs(hidden, self._begin_chances(hidden), self.acts(hidden))
+        return ReadActs(hidden, (hidden.dot(self._begins) + self._begins_bias).tolist(), self.acts(hidden))
 
     def read_many(self, texts: Sequence[Sequence[int]]) -> list[ReadActs]:
         """Return for each text what `read` returns, up to rounding, in less time."""
         found: list[ReadActs] = []
         for some in blocks(texts, CONTEXT_PIECES):
             block = self._convolutions.read_block(texts[some])
-            hidden, begins = block.hidden, self._begin_chances(block.hidden)
+            hidden, begins = block.hidden, (block.hidden.dot(self._begins) + self._begins_bias).tolist()
             acts = logistic(block.pooled().dot(self._acts) + self._acts_bias).tolist()
             spans = map(slice, block.starts.tolist(), block.gaps.tolist())
             found += [
@@ -103,12 +104,8 @@ class DialogueActs:
         """Return what a part does, given by the `hidden` numbers of its pieces."""
         scores = pooled(hidden).dot(self._acts)
         scores += self._acts_bias
-        return Acts(*logistic(scores).tolist())
-
-    def _begin_chances(self, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
-        scores: NDArray[np.float32] = hidden.dot(self._begins)
-        scores += np.float32(self._begins_bias)
-        return logistic(scores)
+        # For five numbers Python takes less time than numpy.
+        return Acts(*[(1 + tanh(score / 2)) / 2 for score in scores.tolist()])
 
 
 @lru_cache(1)

@@ -7,16 +7,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from intentmatch.pieces.embedded import embedded_tokenizer
 from intentmatch.pieces.unigram import normalized
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of, dialogue_acts
 from intentmatch.reading.text import ReadText
 
-# Probability from which a part begins. More parts than these tell a story.
-_BEGINS = 0.5
+# More parts tell a story.
 _MOST_PARTS = 8
 _MARKS = frozenset(".…!?؟।。！？")
 # Behind it a part begins in any case. An abbreviation such as "Dr." is no end, nor is the query of an address.
@@ -62,11 +58,11 @@ def _parts_of(text: ReadText, read: ReadActs | None) -> Parts:
     if not pieces:
         return Parts.one(text.text, NO_ACTS)
     network = dialogue_acts()
-    hidden, likely, acts = read or network.read(pieces)
-    if likely[1:].max(initial=0.0) < _BEGINS and _MARKS.isdisjoint(text.text):
+    hidden, logits, acts = read or network.read(pieces)
+    if max(logits[1:], default=-1.0) < 0.0 and _MARKS.isdisjoint(text.text):
         return Parts.one(text.text, acts)
     plain = normalized(text.text)
-    begins = _begins(plain, len(pieces), likely)
+    begins = _begins(plain, len(pieces), logits)
     if not 0 < len(begins) < _MOST_PARTS:
         return Parts.one(text.text, acts)
     # The cuts are places in the normalised text; where they fit the message itself, it keeps its capitals.
@@ -80,7 +76,7 @@ def _parts_of(text: ReadText, read: ReadActs | None) -> Parts:
     return Parts(acts, [part for part in found if part.text])
 
 
-def _begins(plain: str, count: int, likely: NDArray[np.float32]) -> dict[int, int]:
+def _begins(plain: str, count: int, logits: Sequence[float]) -> dict[int, int]:
     """Return the pieces with which further parts begin, each with its place in the normalised text.
 
     A part begins with a word, and so with the unit of its first piece.
@@ -89,7 +85,7 @@ def _begins(plain: str, count: int, likely: NDArray[np.float32]) -> dict[int, in
     return {
         piece: place
         for piece, place in _places(plain, count).items()
-        if 0 < piece < count and (likely[piece] >= _BEGINS or place in after)
+        if 0 < piece < count and (logits[piece] >= 0.0 or place in after)
     }
 
 

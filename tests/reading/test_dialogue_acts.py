@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from intentmatch.core.errors import ModelUnavailableError
@@ -50,8 +49,8 @@ def test_acts_are_probabilities_in_the_order_of_their_names():
 
     assert NO_ACTS._fields == ACTS
     assert all(0.0 <= value <= 1.0 for value in (*acts, *network.acts(hidden)))
-    assert begins.shape == (len(hidden),)
-    assert np.all((begins >= 0) & (begins <= 1))
+    assert len(begins) == len(hidden)
+    assert max(begins[1:]) < 0
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no network"])

@@ -306,9 +306,12 @@ def _several(whole: Decision, matched: Sequence[_Read]) -> CheckedDecision:
     for one in matched:
         by_intent.setdefault(one.best.intent, one)
     found = " and ".join(f"“{one.part.text}” for {intent}" for intent, one in by_intent.items())
-    # The message as one text ranks its own first candidate first: that is more often the right one.
-    rivals = sorted((one.best for one in by_intent.values()), key=lambda one: one.intent != whole.ranked[0].intent)
-    return CheckedDecision(_question(whole, rivals, f"it asks for several things: {found}."), found)
+    named = {intent: one.best for intent, one in by_intent.items()}
+    # What the message means as one text comes first: it is more often right than a clause.
+    best = whole.ranked[0]
+    if best.intent in named or whole.verdict != "out_of_scope":
+        named = {best.intent: named.get(best.intent, best)} | named
+    return CheckedDecision(_question(whole, [*named.values()], f"it asks for several things: {found}."), found)
 
 
 def _either(whole: Decision, first: _Read) -> CheckedDecision:

@@ -207,6 +207,20 @@ def test_requests_of_two_intents_are_asked_about():
     assert decide(decision("cancel", 0.7), *parts, read=read, several=True) == ("matched", "cancel", [])
 
 
+def test_question_about_two_requests_offers_what_the_message_means_as_one_text():
+    read = {"why was it declined": decision("declined"), "how do I top up": decision("top_up")}
+    parts = ("why was it declined", NO_ACTS), ("how do I top up", NO_ACTS)
+
+    assert decide(decision("failed", 0.7), *parts, read=read) == ("ambiguous", None, ["failed", "declined", "top_up"])
+    assert decide(NOTHING, *parts, read=read) == ("ambiguous", None, ["declined", "top_up"])
+
+
+@pytest.mark.parametrize(("of_line", "verdict"), [(0.01, "ambiguous"), (0.03, "matched")])
+def test_statement_that_may_refuse_is_compared_with_the_utterance(of_line, verdict):
+    part = "there is no fee", NO_ACTS._replace(refuses=0.7)
+    assert decide(decision("fee"), part, lines={"fee": NO_ACTS._replace(refuses=of_line)})[0] == verdict
+
+
 def test_refused_part_leaves_the_other_request():
     read = {"no newsletter": decision("newsletter"), "where is my order": decision("status")}
     parts = ("no newsletter", REFUSES), ("where is my order", NO_ACTS)

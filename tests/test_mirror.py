@@ -216,9 +216,6 @@ TESTED_IN: dict[str, str] = {
     "deploy/ray/application.py": "integrations/test_ray.py",
     "deploy/ray/engine.py": "integrations/test_ray.py",
     "deploy/ray/rollout.py": "integrations/test_ray.py",
-    # The tables by language are tested with the functions that read them.
-    "text/refusal_marks.py": "text/test_refusals.py",
-    "text/refusal_rules.py": "text/test_refusals.py",
     # Finders whose messages and values stand in data files.
     "slots/moment_ranges.py": "slots/test_slot_values.py",
     "slots/money.py": "slots/test_slot_values.py",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import yaml
 
+from intentmatch.languages.rules import alternatives, named_rules, rules
 from intentmatch.languages.shapes import (
     MOST,
     Shape,
@@ -44,6 +45,11 @@ WITH_EXAMPLES = (
     "clock",
 )
 """Sections of patterns: each needs an example that it finds, and one that it leaves alone."""
+OF_REFUSALS = (
+    *("refusal_words", "refusal_signs", "refusals", "declined"),
+    *("possible_refusals", "negated", "dependent_clauses"),
+)
+"""Sections of refusals: `tests/text` and `tests/matching` have their examples."""
 STRUCTURE = {
     "unspaced": "words have no spaces between them",
     "month_first": "the month stands before the day in digits (11/22)",
@@ -169,6 +175,39 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
         "endings": pattern,
         "parts_first": flag,
     },
+    # Requests that are refused or taken back. Patterns take time to compile: a message reads the sections it needs.
+    "refusal_words": dict.fromkeys(
+        (
+            # Words of a folded text, one of which stands in every refusal; they tell the language too, if they are not
+            # short Latin words. `telling` are short ones that tell it all the same.
+            *("marks", "telling"),
+            # Words of answers in any language: "no", "not", "certainly not", and courtesy before a request.
+            *("no", "not", "surely", "please"),
+        ),
+        words,
+    ),
+    # Patterns that find a part of every text which the rules of these sections match, in less time. In a language with
+    # affixes or without spaces, they stand in place of `marks`.
+    "refusal_signs": dict.fromkeys(("refusals", "possible_refusals"), pattern),
+    "refusals": named_rules(
+        {
+            # Parts of verbs whose prohibition asks for what they name: "don't forget to".
+            "forgetting": pattern,
+            # A phrase at the head of a clause that takes a request back: "forget the cancellation".
+            "taken_back": alternatives,
+            # What begins and what ends a clause that leaves everything as it is: "leave my account alone".
+            "left_alone": record({"begins": alternatives, "ends": alternatives}, needed=("begins", "ends")),
+        }
+    ),
+    # What declines something politely before it ("no refund please") or `behind` it ("a refund? nope, thanks").
+    "declined": record(dict.fromkeys(("no", "please", "behind"), alternatives), needed=("no", "please")),
+    # Negations that may refuse: wishes, duties and what was asked for ("non deve", "didn't ask"), prohibitions in the
+    # infinitive, and requests that are taken back. What describes a problem is left out: "it has not arrived".
+    "possible_refusals": rules,
+    # A request, and what stands there in the negative.
+    "negated": rules,
+    # What makes a clause depend on the one before: "that", "to".
+    "dependent_clauses": alternatives,
     # Values that fill slots of templates.
     "samples": map_of(list_of(text)),
     # Messages for each of `WITH_EXAMPLES`: with the value that the section finds, and those that it leaves alone.
@@ -195,7 +234,7 @@ def _no_pattern(node: yaml.Node) -> str:
 OWN_SECTIONS = {
     name: _section(shape, _no_pattern)
     for name, shape in _SHAPES.items()
-    if name not in ("names", "shorthand", "exclusions", "samples", "examples")
+    if name not in (*("names", "shorthand", "exclusions", "samples", "examples"), *OF_REFUSALS)
 }
 """Shapes of the sections that a bot may extend or replace.
 

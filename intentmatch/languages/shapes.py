@@ -56,8 +56,8 @@ def words_in(count: int) -> Shape:
 
 
 def pattern(node: yaml.Node) -> str:
-    """Return a regular expression."""
-    found = text(node)
+    """Return a regular expression, in which line breaks mean nothing."""
+    found = "".join(text(node).splitlines())
     try:
         re.compile(found)
     except re.error as error:
@@ -159,8 +159,8 @@ def map_of(shape: Shape, keys: Shape = text) -> Shape:
     return read
 
 
-def record(fields: Mapping[str, Shape]) -> Shape:
-    """Return the shape of a map with known keys, each of which may be left out."""
+def record(fields: Mapping[str, Shape], needed: Collection[str] = ()) -> Shape:
+    """Return the shape of a map with known keys, each of which may be left out unless it is `needed`."""
 
     def read(node: yaml.Node) -> dict[str, Any]:
         if not isinstance(node, yaml.MappingNode):
@@ -172,6 +172,8 @@ def record(fields: Mapping[str, Shape]) -> Shape:
             if name in found:
                 raise ShapeError(f"{name!r} stands here twice", key)
             found[name] = fields[name](value)
+        if missing := [name for name in needed if name not in found]:
+            raise ShapeError(f"missing key {missing[0]!r}", node)
         return found
 
     return read

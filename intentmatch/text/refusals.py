@@ -3,7 +3,7 @@
 Most negations in messages are harmless: "it isn't here yet", "I can't log in". `refusal` knows only negations that
 refuse: a negated wish or need ("I don't want to cancel", "no need to"), a prohibition ("don't cancel"), and a request
 that is taken back ("forget the cancellation") or was never made ("I never asked for"). `possible_refusal` finds others
-that often do ("it should not be cancelled").
+that often do ("it should not be cancelled"). The rules are in the files of `intentmatch.languages`.
 """
 
 from __future__ import annotations
@@ -12,28 +12,24 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from intentmatch.languages.rules import LETTER, Rule, head
+from intentmatch.languages.tables import Table
 from intentmatch.text.clauses import Span, pieces
-from intentmatch.text.negation_words import NEGATIONS, SIGNS
 from intentmatch.text.normalize import fold, language_range
-from intentmatch.text.refusal_marks import MARKS, PARTS
-from intentmatch.text.refusal_phrases import DECLINED, PHRASES
-from intentmatch.text.refusal_rules import FORGET, REFUSALS
-from intentmatch.text.retractions import RETRACTIONS
 from intentmatch.text.rewriting import Rules, compiled, rewritten
 
-LANGUAGES = frozenset(REFUSALS)
-"""Languages with rules for refusals."""
+REFUSALS: Mapping[str, Mapping[str, Any]] = Table("refusals")
+"""Rules for refusals, by language."""
 
+_WORDS: Mapping[str, Mapping[str, str]] = Table("refusal_words")
+_SIGNS: Mapping[str, Mapping[str, str]] = Table("refusal_signs")
+_DECLINED: Mapping[str, Mapping[str, str]] = Table("declined")
+_POSSIBLE: Mapping[str, tuple[Rule, ...]] = Table("possible_refusals")
+_DEPENDENT: Mapping[str, str] = Table("dependent_clauses")
 _LETTERS_OF_SHORT_WORDS = 3
 _CACHED_WORDS, _CACHED_LANGUAGES = 4096, 256
-# What makes a clause depend on the one before it: "..., dass ihr es löscht", "..., mein Konto zu löschen".
-_DEPENDENT = re.compile(
-    r"(?:to|dass?|om|dat|que|qu['’]|de|d['’]|che|di|aby\w*|že|że\w*|hogy|чтобы?|что|щоб|що|att|at|å|να|ότι|că|să|da|че)\b"
-    r"|.*\bzu \w+(?:e[lr]?n)\b",
-    re.IGNORECASE,
-)
 
 
 class Refusal(NamedTuple):
@@ -91,7 +87,7 @@ def possible_refusal(text: str, language: str | None) -> Refusal | None:
 @lru_cache(_CACHED_LANGUAGES)
 def _with_rules(language: str | None) -> str | None:
     """Return a language or the nearest one that it falls back to, if there are rules for it."""
-    return next((code for code in language_range(language) if code in LANGUAGES), None) if language else None
+    return next((code for code in language_range(language) if code in REFUSALS), None) if language else None
 
 
 def _refusal(text: str, language: str) -> Refusal | None:
@@ -103,7 +99,8 @@ def _refusal(text: str, language: str) -> Refusal | None:
         without = rewritten(clause, _rules(language))
         if without is not None:
             # "Don't forget to cancel" asks for what it names.
-            forgets = language in FORGET and re.search(FORGET[language], without, re.IGNORECASE)
+            forgetting = REFUSALS[language].get("forgetting")
+            forgets = forgetting and re.search(forgetting, without, re.IGNORECASE)
             # As many words as before, so that a word has lost its prefix or ending.
             is_affix = " " in clause and clause.count(" ") == without.count(" ")
             behind = text[: span.start] + without if span.start else None
@@ -135,26 +132,34 @@ def _is_kept(clause: str, language: str) -> bool:
 def _after(text: str, spans: Sequence[Span], place: int) -> str | None:
     """Return the clauses of a text that begin after a place; None without any, or if they depend on the one before."""
     begin = next((span.start for span in spans if span.start >= place), None)
-    return None if begin is None or _DEPENDENT.match(text, begin) else text[begin:]
+    return None if begin is None or _dependent().match(text, begin) else text[begin:]
 
 
 def _may_refuse(text: str, words: Collection[str], language: str) -> bool:
-    """Return whether a mark of the language stands in the text; it takes less time than the patterns."""
-    if language in PARTS:
-        return re.search(PARTS[language], text, re.IGNORECASE) is not None
+    """Return whether a mark or a sign of the language stands in the text; it takes less time than the rules."""
+    sign = _sign(language, "refusals")
+    if sign is not None:
+        return sign.search(text) is not None
     return not _marks(language).isdisjoint(words)
 
 
 def _may_be_negated(text: str, language: str) -> bool:
     """Return whether a sign of the language stands in the text: in one of its words, most of which occur often."""
-    if language not in SIGNS:
+    if _sign(language, "possible_refusals") is None:
         return True
     return any(map(_has_sign, text.split(" "), repeat(language)))
 
 
 @lru_cache(_CACHED_WORDS)
 def _has_sign(word: str, language: str) -> bool:
-    return re.search(SIGNS[language], word, re.IGNORECASE) is not None
+    sign = _sign(language, "possible_refusals")
+    return sign is not None and sign.search(word) is not None
+
+
+@cache
+def _sign(language: str, section: str) -> re.Pattern[str] | None:
+    found = _SIGNS.get(language, {}).get(section)
+    return re.compile(found, re.IGNORECASE) if found else None
 
 
 def _difference(text: str, other: str) -> str:
@@ -176,17 +181,18 @@ def _difference(text: str, other: str) -> str:
 
 @cache
 def _marks(language: str) -> frozenset[str]:
-    return frozenset(MARKS[language].split())
+    return frozenset(_WORDS.get(language, {}).get("marks", "").split())
 
 
 @cache
 def _by_word() -> Mapping[str, tuple[str, ...]]:
     """Return the languages of each mark that tells them: short Latin words, such as "no", stand in too many."""
-    found: dict[str, tuple[str, ...]] = {"not": ("en",)}
-    for language, marks in MARKS.items():
-        for mark in marks.split():
-            if len(mark) > _LETTERS_OF_SHORT_WORDS or not mark.isascii():
-                found[mark] = (*found.get(mark, ()), language)
+    found: dict[str, tuple[str, ...]] = {}
+    for language, words in _WORDS.items():
+        marks = words.get("marks", "").split()
+        telling = {mark for mark in marks if len(mark) > _LETTERS_OF_SHORT_WORDS or not mark.isascii()}
+        for mark in telling.union(words.get("telling", "").split()):
+            found[mark] = (*found.get(mark, ()), language)
     return found
 
 
@@ -197,14 +203,63 @@ def _telling_marks() -> frozenset[str]:
 
 @cache
 def _rules(language: str) -> Rules:
-    return compiled((*REFUSALS[language], *PHRASES.get(language, ()), *DECLINED.get(language, ())))
-
-
-@cache
-def _retractions(language: str) -> Rules:
-    return compiled(RETRACTIONS.get(language, ()))
+    return (*REFUSALS[language].get("rules", ()), *_declined(language))
 
 
 @cache
 def _negations(language: str) -> Rules:
-    return compiled((*NEGATIONS.get(language, ()), *DECLINED.get(language, ())))
+    return (*_POSSIBLE.get(language, ()), *_declined(language))
+
+
+@cache
+def _retractions(language: str) -> Rules:
+    """Return the rules of phrases at the head of a clause that take a request back: "forget the cancellation".
+
+    The text is read without such a phrase as a whole, as what comes behind may tell which request: "scrap that, I want
+    my order".
+    """
+    rules = []
+    if (phrase := REFUSALS[language].get("taken_back")) is not None:
+        # "Forget not to call" takes nothing back.
+        behind = rf"(?: |(?<=['’]))(?!(?:{_every('not')})\b)(?=\w)"
+        rules.append((rf"{_at_head(phrase)}(?:{phrase}){behind}", ""))
+    if alone := REFUSALS[language].get("left_alone"):
+        begins, ends = alone["begins"], alone["ends"]
+        rules.append((rf"{_at_head(begins)}(?:{begins}) (.+?) (?:{ends})(?!{LETTER})", r"\1"))
+    return compiled(rules)
+
+
+def _at_head(phrase: str) -> str:
+    """Return the pattern of a place at the head of a clause; to look for the phrase first takes less time."""
+    return rf"(?<!{LETTER})(?={phrase}){head(_every('please').replace('|', ' '))}"
+
+
+@cache
+def _declined(language: str) -> Rules:
+    """Return the rules of something that is politely declined: "no refund please", "a refund? no thanks".
+
+    Without the courtesy it may describe a problem: "no refund yet".
+    """
+    if (found := _DECLINED.get(language)) is None:
+        return ()
+    no, please = found["no"], found["please"]
+    surely_not = f"(?:{_every('surely')}) (?:{_every('not')})"
+    return compiled(
+        (
+            (rf"^(?:{no}) ?(\w.*?),? (?:{please})\W*$", r"\1"),
+            (rf"^(.*{LETTER})[?,]? (?:{found.get('behind', no)}),? (?:{please})\W*$", r"\1"),
+            (rf"^(.*{LETTER}) ?\? (?:{LETTER}+,? )?(?:{_every('no')}|{surely_not})\W*$", r"\1"),
+        )
+    )
+
+
+@cache
+def _every(kind: str) -> str:
+    """Return words of all languages as one pattern: a message may be in another language than it is taken for."""
+    return "|".join(dict.fromkeys(re.escape(word) for words in _WORDS.values() for word in words.get(kind, "").split()))
+
+
+@cache
+def _dependent() -> re.Pattern[str]:
+    """Return the pattern of a clause that depends on the one before: "I never said that you should cancel it"."""
+    return re.compile(rf"(?:{'|'.join(_DEPENDENT.values())})\b", re.IGNORECASE)

@@ -13,7 +13,7 @@ import pytest
 from intentmatch.core.types import Intent, Registry, Slot, Utterance
 from intentmatch.languages import own as own_module
 from intentmatch.languages.own import OwnLanguages, own_form, shipped_code, with_english
-from intentmatch.languages.sections import OWN_SECTIONS, SECTIONS
+from intentmatch.languages.sections import OF_REFUSALS, OWN_SECTIONS, SECTIONS
 from intentmatch.languages.tables import Table, read_section, sections_of
 from intentmatch.slots import slot_readers
 from intentmatch.text.clauses import pieces
@@ -200,6 +200,8 @@ def test_any_valid_value_can_be_read(kind):
 
 
 def test_a_bot_may_set_every_section_of_patterns_but_no_regular_expression():
-    assert set(SECTIONS) - set(OWN_SECTIONS) == {"names", "shorthand", "exclusions", "samples", "examples"}
+    not_own = {"names", "shorthand", "exclusions", "samples", "examples", *OF_REFUSALS}
+
+    assert set(SECTIONS) - set(OWN_SECTIONS) == not_own
     with pytest.raises(ValueError, match="a bot cannot set regular expressions"):
         OwnLanguages({"en": {"ordinals": {"suffix": "(a+)+$"}}}, base_language)

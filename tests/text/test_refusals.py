@@ -5,14 +5,40 @@ from pathlib import Path
 import pytest
 import yaml
 
-from intentmatch.text.refusals import refusal
+from intentmatch.languages.sections import OF_REFUSALS
+from intentmatch.languages.tables import codes, sections_of
+from intentmatch.text.normalize import language_range
+from intentmatch.text.refusals import REFUSALS, possible_refusal, refusal
 
-MESSAGES = yaml.safe_load((Path(__file__).parents[1] / "matching" / "negation.yaml").read_text(encoding="utf-8"))
+MATCHING = Path(__file__).parents[1] / "matching"
+MESSAGES = yaml.safe_load((MATCHING / "negation.yaml").read_text(encoding="utf-8"))
+FORMS = yaml.safe_load((MATCHING / "negation_forms.yaml").read_text(encoding="utf-8"))
+
+HARMLESS = yaml.safe_load(Path(__file__).with_name("refusal_phrases.yaml").read_text(encoding="utf-8"))["not refused"]
 
 
 def found(text: str, language: str) -> tuple[str, str] | None:
     refused = refusal(text, language)
     return None if refused is None else (refused.words, refused.without)
+
+
+@pytest.mark.parametrize("code", list(REFUSALS))
+def test_each_language_refuses_some_messages_and_leaves_others_alone(code: str) -> None:
+    """The file of a language has no examples of refusals: these messages are examples."""
+    of_language = next(one for one in language_range(code) if one in FORMS["requests"])
+    requests = FORMS["requests"][of_language]
+    harmless = FORMS["problems"].get(of_language) or [text for language, text in HARMLESS if language == code]
+
+    assert any(refusal(text, code) for text in requests)
+    assert any(not refusal(text, code) and not possible_refusal(text, code) for text in harmless)
+    assert "possible_refusals" not in sections_of(code) or any(possible_refusal(text, code) for text in requests)
+
+
+def test_sections_of_refusals_stand_beside_refusals() -> None:
+    """Words of answers ("no") and of clauses ("that") may stand alone: they count in messages of other languages."""
+    alone = {"refusal_words", "dependent_clauses"}
+
+    assert {name for code in codes() if code not in REFUSALS for name in sections_of(code)} & {*OF_REFUSALS} <= alone
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import yaml
 
 from intentmatch.core.errors import suggest
 from intentmatch.languages.own import REPLACES
-from intentmatch.languages.sections import OWN_SECTIONS, SECTIONS
+from intentmatch.languages.sections import OF_REFUSALS, OWN_SECTIONS, SECTIONS
 from intentmatch.languages.shapes import ShapeError
 from intentmatch.registry.reading.file_content import OwnSection
 from intentmatch.registry.reading.nodes import Mapping, Node, Scalar
@@ -23,6 +23,7 @@ _ELSEWHERE = {
     "samples": "give the slot `examples`",
     "names": "leave it out",
     "examples": "write a test, or ask `intentmatch match`",
+    **dict.fromkeys(OF_REFUSALS, "write what users say as utterances or below `not:`"),
 }
 """Sections of a shipped file that no bot has, with what its author does in place of them."""
 

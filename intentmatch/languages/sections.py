@@ -96,6 +96,9 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
     "or_words": words,
     "exclusions": phrases,
     "question_mark": text,
+    # What a message begins with that does not stand alone ("and"), what stands for something said before ("the other
+    # one"), and what says nothing beside these.
+    "follow_ups": dict.fromkeys(("openings", "stand_ins", "fillers"), phrases),
     "shorthand": map_of(text),
     # Numbers.
     "cardinals": {

@@ -373,7 +373,8 @@ class Engine:
         # Free text takes any message for a value, and so would make each a follow-up.
         slots = [slot.name for slot in before.slots if slot.kind != "any"]
         values = self._results.fill(reading.message, before.name, slots, options) if slots else ()
-        found = follow_up(reading.message, values, options.language)
+        language = self.artefact.registry.own_languages.code(options.language)
+        found = follow_up(reading.message, values, language)
         matched = decision.ranked[0].intent if decision.verdict == "matched" else None
         if found is None or (matched not in (None, before.name) and not found.is_bare):
             return None

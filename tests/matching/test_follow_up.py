@@ -128,3 +128,18 @@ def test_why_a_message_does_not_stand_alone(message, values, language, bare):
     found = follow_up(message, [entity(message, value) for value in values], language)
 
     assert (found and found.is_bare) == bare
+
+
+def test_words_of_the_bot_tell_that_a_message_does_not_stand_alone(tmp_path):
+    intents = """
+      weather: {utterances: {fi: [millainen sää on huomenna, sataako tänään, sääennuste viikonlopulle]}}
+      news: {utterances: {fi: [mitä uutisia on, lue päivän uutiset, uusimmat otsikot]}}
+    """
+    says = {}
+    for own in ("", "languages: {fi: {follow_ups: {openings: [entä]}}}"):
+        file = tmp_path / "bot.yaml"
+        file.write_text(f"version: 1\n{own}\nintents:{intents}", encoding="utf-8")
+        trace = Matcher.load(file, cache="off").match("entä viikonlopulle?", previous="weather", language="fi").trace
+        says[own] = [stage.says for stage in trace.stages if stage.name == "follow_up"]
+
+    assert [*says.values()] == [[], ["“entä” refers to what was said before; weather was before it"]]

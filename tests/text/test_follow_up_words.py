@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from intentmatch.text import follow_up_words as tables
-from intentmatch.text.follow_up_words import follow_up_words
-from intentmatch.text.normalize import fold
+from intentmatch.languages.own import OwnLanguages
+from intentmatch.text.follow_up_words import FOLLOW_UPS, follow_up_words
+from intentmatch.text.normalize import base_language, fold
 
-LANGUAGES = sorted(tables._OPENINGS)
+LANGUAGES = sorted(FOLLOW_UPS)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,26 @@ def test_other_languages_have_no_words():
 
 
 def test_every_language_has_openings_and_words_that_stand_for_something():
-    assert sorted(tables._STAND_INS) == LANGUAGES
-    assert set(tables._FILLERS) <= set(LANGUAGES)
+    assert len(LANGUAGES) == 15
+    for language in LANGUAGES:
+        words = follow_up_words(language)
+        assert words is not None
+        assert words.openings
+        assert words.stand_ins
+
+
+def test_a_bot_adds_words_of_its_own():
+    own = OwnLanguages(
+        {"fi": {"follow_ups": {"openings": ["entä"]}}, "en": {"follow_ups": {"openings": ["ditto"]}}}, base_language
+    )
+
+    finnish, english = follow_up_words(own.code("fi")), follow_up_words(own.code("en-GB"))
+
+    assert finnish is not None
+    assert finnish.opening_of("entä huomenna") == "entä"
+    assert english is not None
+    assert english.opening_of("ditto blue") == "ditto"
+    assert english.stand_in_of("the other one") == "the other one"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -22,7 +22,7 @@ from intentmatch.languages.sections import OWN_SECTIONS, SECTIONS, WORD_LISTS
 REPLACES = "replaces"
 """Key beside the sections of a language: the names of those that stand in place of the shipped ones."""
 MOST_CHARACTERS = 20_000
-"""Characters of a bot's sections of one language. Those of a shipped language have 7,000 at most."""
+"""Characters of a bot's sections of one language. Those of a shipped language have 8,000 at most."""
 _DIGEST = re.compile("@[^-]*")
 # Shapes ask a node for its place, which a value that was read before no longer has.
 _NOWHERE = yaml.Mark("", 0, 0, 0, None, 0)

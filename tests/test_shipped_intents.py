@@ -36,7 +36,7 @@ def test_registry_has_the_documented_size(registry: Registry) -> None:
         by_language = Counter(u.language for u in intent.utterances)
         assert intent.title
         assert 6 <= by_language["en"] <= 12, intent.name
-        assert all(3 <= by_language[language] <= 6 for language in LANGUAGES - {"en"}), intent.name
+        assert all(4 <= by_language[language] <= 10 for language in LANGUAGES - {"en"}), intent.name
 
 
 def test_registry_has_negatives(registry: Registry) -> None:

@@ -122,7 +122,8 @@ class Convolutions:
 
     def _look_up(self, pieces: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return what the first layer makes of each piece, and the piece's vector; a copy."""
-        known, places = self._known, self._place_of_piece.take(pieces)
+        # The places first: those that another thread adds may lie beyond the end of the table before.
+        places, known = self._place_of_piece.take(pieces), self._known
         # Most texts have only pieces that were read before, and these need no lock.
         if places.item(places.argmin()) < 0:
             with self._lock:

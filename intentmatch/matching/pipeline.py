@@ -34,6 +34,7 @@ from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decid
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
+from intentmatch.matching.short_messages import ShortMessages
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.word_matches import ignored_words, word_matches
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of
@@ -105,6 +106,7 @@ class Engine:
 
             self._other_values = OtherValues(registry, self._results.fill)
         self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
+        self._short_messages = ShortMessages(registry)
         self._coverage = Coverage(encoder)
         self._encoded_by = f"encoded by {encoder.name}"
         self._messages = MessageEncoder(encoder)
@@ -331,7 +333,7 @@ class Engine:
         # A message that equals an utterance but for typing mistakes has no other words that could say something else.
         if not by_spelling:
             decision, says_utterance = self._checked_values(decision, reading, vector)
-            decision = self._checked_fragment(decision, reading.meant, reading.options, reading.stages)
+            decision = self._checked_fragment(decision, reading)
             if says_utterance:
                 return decision
         return self._checked_acts(decision, reading, acts)
@@ -348,16 +350,21 @@ class Engine:
             stages.add("without_values", compared.says)
         return compared.decision, compared.says_utterance
 
-    def _checked_fragment(
-        self, decision: Decision, text: ReadText, options: ResolvedOptions, stages: TraceRecorder
-    ) -> Decision:
-        """Return a question instead of a match if a word or two do not say which intent is meant."""
+    def _checked_fragment(self, decision: Decision, reading: Reading) -> Decision:
+        """Return a question or a refusal instead of a match if a word or two do not say which intent is meant."""
+        options, text = reading.options, reading.meant
         # A margin alone says when to ask. Messages in other languages share few words with the utterances.
         if decision.verdict != "matched" or options.foreign or self.policy.margin is not None:
             return decision
         decision, says = self._fragments.check(decision, text, options.allowed, options.hidden)
+        # Scores of other encoders are higher or lower. The value of a slot, such as a code, is like no line.
+        if self._messages.reads_pieces and not self._results.entities(
+            reading.message, decision.ranked[0].intent, options
+        ):
+            decision, says_short = self._short_messages.check(decision, text, options)
+            says = says or says_short
         if says:
-            stages.add("fragment", says)
+            reading.stages.add("fragment", says)
         return decision
 
     def _followed(self, reading: Reading, vector: NDArray[np.float32], decision: Decision) -> Followed | None:

@@ -1,0 +1,52 @@
+"""Recognise a message that is nothing but a value: "10 o'clock", "two hours", "0171 2345678".
+
+Days are left out: their words come with the extra `dates`, and no answer of a bot may depend on what is installed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import lru_cache
+
+from intentmatch.core.result import Entity
+from intentmatch.slots.bare_answers import says_nothing_else
+from intentmatch.slots.clock import TimeFinder
+from intentmatch.slots.durations import DurationFinder
+from intentmatch.slots.internet import EmailFinder, UrlFinder
+from intentmatch.slots.message import Finder, Message, readable
+from intentmatch.slots.money import MoneyFinder
+from intentmatch.slots.numbers import NumberFinder
+from intentmatch.slots.ordinals import OrdinalFinder
+from intentmatch.slots.phones import PhoneFinder
+from intentmatch.slots.temperatures import TemperatureFinder
+
+
+@lru_cache(1)
+def _finders() -> tuple[Finder, ...]:
+    kinds = (
+        TimeFinder,
+        DurationFinder,
+        MoneyFinder,
+        TemperatureFinder,
+        PhoneFinder,
+        EmailFinder,
+        UrlFinder,
+        OrdinalFinder,
+        NumberFinder,
+    )
+    return tuple(kind() for kind in kinds)
+
+
+def is_value_alone(text: str, language: str | None, now: datetime | None = None) -> bool:
+    """Return whether a message has a value of a kind that any bot may ask for, and function words beside it at most.
+
+    `language` is one of a bot's own forms, as `OwnLanguages.code` gives it.
+    """
+    message = Message(readable(text), language, now)
+    hits = sorted((hit.start, -hit.end) for finder in _finders() for hit in finder.find(message))
+    # Entities of overlapping values would hide each other's ends.
+    found: list[Entity] = []
+    for start, end in hits:
+        if not found or start >= found[-1].end:
+            found.append(Entity("", "", message.text[start:-end], start, -end))
+    return bool(found) and says_nothing_else(message, found)

@@ -765,6 +765,53 @@ def test_defaults_are_measured_for_each_share_and_target(run, lights, tmp_path):
         assert gap == worst == pytest.approx(best - overall, abs=0.11)
 
 
+def test_left_out_intents_are_measured_by_lines_and_share(run, lights, tmp_path):
+    out = tmp_path / "left_out.json"
+    options = ["--set", "toy:train", "--lines", 4, "--lines", 5, "--left-out", 0.34, "--left-out", 0.5]
+
+    done = run("bench_left_out", "--data", lights, *options, "--json", out)
+
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(out.read_text(encoding="utf-8"))["rows"]
+    assert [(row["lines"], row["intents"], row["utterances"]) for row in rows] == [
+        (4, 4, 16),
+        (4, 3, 12),
+        (5, 4, 20),
+        (5, 3, 15),
+    ]
+    # Six lines of each intent's eight that no registry has, one more from the valid rows, and three out of scope.
+    assert {row["lines"]: row["messages"] for row in rows} == {4: 6 * 5 + 3, 5: 6 * 4 + 3}
+    for row in rows:
+        assert 0 <= row["overall"] <= row["overall"] + row["gap"] <= 1
+        assert 0 <= row["gap_of_few"] <= 1
+        assert 0 <= row["auroc"] <= 1
+    cells = [line.split() for line in done.stdout.splitlines()]
+    assert [line[0] for line in cells if line[-1:] and line[0] in ("toy", "all")] == ["toy", "all"]
+
+
+def test_gap_is_to_the_best_threshold_with_the_same_questions(monkeypatch):
+    """The stranger in between makes refusing two messages the best; the one asked about is right at no threshold."""
+    monkeypatch.syspath_prepend(FOLDER)
+    left_out = load("bench_left_out")
+
+    def outcome(scope, confidence=0.9, **flags):
+        usual = dict.fromkeys(("in_scope", "first_right", "answered", "asked", "refused", "ambiguous"), False)
+        return metrics.Outcome(**usual | flags, score=scope, confidence=confidence, scope=scope)
+
+    right = {"in_scope": True, "first_right": True}
+    outcomes = [
+        outcome(0.9, **right, answered=True),
+        outcome(0.8, 0.4, **right, ambiguous=True),
+        outcome(0.7),
+        outcome(0.5, refused=True),
+        outcome(0.4, **right, refused=True),
+    ]
+
+    assert left_out._gap(outcomes) == pytest.approx(3 / 5 - 2 / 5)
+    # Strangers hardly count: then the lowest threshold is the best.
+    assert left_out._gap(outcomes, 0.01) == pytest.approx(0.99 / 3 - 0.005)
+
+
 def test_promises_are_counted_over_splits(run, lights, tmp_path):
     out = tmp_path / "promise.json"
     options = ["--set", "toy:train", "--cases", 6, "--splits", 20, "--precision", 0.5, "--confidence", 0.6]

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from bench_accuracy import SETS, Choice, Row, choices_of, read_rows, registry_of
 from entry import add_json_option, option_parser, run_benchmark
-from metrics import provenance
+from metrics import best_weighed, provenance
 from numpy.typing import NDArray
 from rich.console import Console
 from tables import print_table, write
@@ -135,7 +135,7 @@ def _measure(
                 share,
                 text,
                 float(weights @ correct),
-                _best(confidence, known & first, known, weights),
+                best_weighed(confidence, known & first, known, weights),
                 _ece(confidence, known & first, weights),
             )
 
@@ -153,17 +153,6 @@ def _weights(messages: Sequence[Row], registry: Registry, *, strangers: bool) ->
         return np.full(len(messages), 1 / len(messages))
     weights = np.where(known, 1.0, _LEFT_OUT_WEIGHT * known.sum() / max(1, (~known).sum()))
     return weights / weights.sum()
-
-
-def _best(
-    confidence: NDArray[np.float64], right: NDArray[np.bool_], known: NDArray[np.bool_], weights: NDArray[np.float64]
-) -> float:
-    """Return the largest weight of right answers and refusals for any threshold."""
-    order = np.argsort(-confidence, kind="stable")
-    outside = np.where(known, 0.0, weights)[order]
-    gains = np.cumsum(np.where(right, weights, 0.0)[order]) + outside.sum() - np.cumsum(outside)
-    ends = np.append(np.diff(confidence[order]) < 0, True)
-    return float(max(gains[ends].max(), outside.sum()))
 
 
 def _ece(confidence: NDArray[np.float64], right: NDArray[np.bool_], weights: NDArray[np.float64]) -> float:

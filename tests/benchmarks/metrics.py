@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from intentmatch import __version__
 from intentmatch.core.result import MatchResult
@@ -22,6 +23,7 @@ __all__ = [
     "Outcome",
     "auroc",
     "best_overall",
+    "best_weighed",
     "compiling",
     "ece",
     "percentiles",
@@ -110,6 +112,17 @@ def best_overall(in_scope: Sequence[bool], right: Sequence[bool], values: Sequen
     refused = (~known).sum() - np.cumsum(~known)
     ends = np.append(sorted_values[1:] < sorted_values[:-1], True)
     return float(max((answered + refused)[ends].max(), (~known).sum()) / len(values))
+
+
+def best_weighed(
+    values: NDArray[np.float64], right: NDArray[np.bool_], known: NDArray[np.bool_], weights: NDArray[np.float64]
+) -> float:
+    """Return the largest weight of right answers and refusals for any threshold."""
+    order = np.argsort(-values, kind="stable")
+    outside = np.where(known, 0.0, weights)[order]
+    gains = np.cumsum(np.where(right, weights, 0.0)[order]) + outside.sum() - np.cumsum(outside)
+    ends = np.append(np.diff(values[order]) < 0, True)
+    return float(max(gains[ends].max(), outside.sum()))
 
 
 def ece(confidences: Sequence[float], right: Sequence[bool], bins: int = BINS) -> float | None:

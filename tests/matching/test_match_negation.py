@@ -83,6 +83,7 @@ def test_other_negation_is_asked_about_if_it_alone_keeps_the_message_from_an_utt
     [
         ("meine Rückerstattung ist noch nicht da", "refund_status"),
         ("no puedo cancelar mi pedido", "order_cancel"),
+        ("paket ist nicht angekommen", "package_not_received"),
         ("mijn pakket is niet aangekomen", "package_not_received"),
         ("le paiement ne passe pas", "payment_failed"),
         ("интернет не работает", "internet_problem"),

@@ -91,6 +91,7 @@ def test_words_of_refusal_are_those_that_differ(language: str, text: str, words:
         ("en", "never mind"),
         ("de", "meine Karte funktioniert nicht"),
         ("de", "mein Paket ist nicht angekommen"),
+        ("de", "zahlung geht nicht durch"),
         ("de", "ich kann mich nicht mehr anmelden"),
         ("fr", "je ne sais pas où est mon colis"),
         ("fr", "mon paiement ne passe pas"),

@@ -360,15 +360,17 @@ class Engine:
         # A margin alone says when to ask. Messages in other languages share few words with the utterances.
         if decision.verdict != "matched" or options.foreign or self.policy.margin is not None:
             return decision
+        stages = reading.stages
         decision, says = self._fragments.check(decision, text, options.allowed, options.hidden)
-        # Scores of other encoders are higher or lower. The value of a slot, such as a code, is like no line.
-        if self._messages.reads_pieces and not self._results.entities(
-            reading.message, decision.ranked[0].intent, options
-        ):
-            decision, says_short = self._short_messages.check(decision, text, options)
-            says = says or says_short
         if says:
-            reading.stages.add("fragment", says)
+            stages.add("fragment", says)
+        # Scores of other encoders are higher or lower.
+        elif self._messages.reads_pieces:
+            short, says = self._short_messages.check(decision, text, options)
+            # The value of a slot, such as a code, is like no line.
+            if says and not self._results.entities(reading.message, decision.ranked[0].intent, options):
+                stages.add("fragment", says)
+                return short
         return decision
 
     def _followed(self, reading: Reading, vector: NDArray[np.float32], decision: Decision) -> Followed | None:

@@ -255,7 +255,7 @@ def test_a_bot_too_small_to_learn_is_warned_that_refusals_cannot_be_trusted(tmp_
             "the threshold refuses 0.0% of the utterances whose intent was left out",
             "a stricter `target`",
         ),
-        ("precision=0.9", None, None),
+        ("precision=0.95", None, None),
     ],
 )
 def test_threshold_that_answers_or_refuses_hardly_anything_is_warned_of(

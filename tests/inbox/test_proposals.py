@@ -142,7 +142,7 @@ def test_nearest_intent_without_confidence_is_a_question(small: Matcher) -> None
 def test_likely_messages_are_a_question_too(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     """However high the confidence: "the wifi works again" has 0.99 for "no wifi"."""
     monkeypatch.setattr("intentmatch.inbox.inbox._SURE", 1.1)
-    (cluster,) = review(matcher, [missed(1, "the parcel you say you delivered never reached me")]).clusters
+    (cluster,) = review(matcher, [missed(1, "the shipment you delivered yesterday is nowhere to be found")]).clusters
 
     assert (cluster.proposal.action, cluster.proposal.accepted) == ("ask", None)
     assert cluster.proposal.nearest[0] == "package_not_received"

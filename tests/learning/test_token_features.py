@@ -93,10 +93,11 @@ def test_fitting_does_not_depend_on_the_order_of_texts(lines, vectors):
     assert np.array_equal(TokenVectorizer.fit(pieces(lines[::-1])).rarity, vectors.rarity)
 
 
-def test_rows_are_of_unit_length(lines, vectors):
-    lengths = np.linalg.norm(vectors.dense(pieces(lines)).astype(np.float64), axis=1)
+def test_rows_are_of_unit_length_or_of_zeros(lines, vectors):
+    texts = pieces(lines)
+    lengths = np.linalg.norm(vectors.dense(texts).astype(np.float64), axis=1)
 
-    assert np.allclose(lengths, 1.0, atol=1e-5)
+    assert np.allclose(lengths, [1.0 if known else 0.0 for known in texts], atol=1e-5)
 
 
 @given(TEXTS)

@@ -45,7 +45,7 @@ _MOST_FILLED = 100
 """Entities before a value that are looked through for slots that have a value."""
 _PAUSES = frozenset(",;.!?\n،؛、。，；！？")
 
-_FINDERS: Mapping[str, Callable[[], Finder]] = {
+FINDERS: Mapping[str, Callable[[], Finder]] = {
     "number": NumberFinder,
     "ordinal": OrdinalFinder,
     "time": TimeFinder,
@@ -56,6 +56,7 @@ _FINDERS: Mapping[str, Callable[[], Finder]] = {
     "phone": PhoneFinder,
     "url": UrlFinder,
 }
+"""Finders of the kinds that need nothing but a message."""
 
 
 class SlotValues(NamedTuple):
@@ -299,7 +300,7 @@ def _finder(slot: Slot, registry: Registry, known: Collection[str] | None, is_wo
         return PatternFinder(slot)
     if slot.kind in ("date", "datetime"):
         return (DayFinder if slot.kind == "date" else MomentFinder)(registry.languages)
-    return _FINDERS[slot.kind]()
+    return FINDERS[slot.kind]()
 
 
 def _known_words(registry: Registry) -> frozenset[str]:

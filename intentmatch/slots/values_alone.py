@@ -10,31 +10,13 @@ from functools import lru_cache
 
 from intentmatch.core.result import Entity
 from intentmatch.slots.bare_answers import says_nothing_else
-from intentmatch.slots.clock import TimeFinder
-from intentmatch.slots.durations import DurationFinder
-from intentmatch.slots.internet import EmailFinder, UrlFinder
 from intentmatch.slots.message import Finder, Message, readable
-from intentmatch.slots.money import MoneyFinder
-from intentmatch.slots.numbers import NumberFinder
-from intentmatch.slots.ordinals import OrdinalFinder
-from intentmatch.slots.phones import PhoneFinder
-from intentmatch.slots.temperatures import TemperatureFinder
+from intentmatch.slots.reader import FINDERS
 
 
 @lru_cache(1)
 def _finders() -> tuple[Finder, ...]:
-    kinds = (
-        TimeFinder,
-        DurationFinder,
-        MoneyFinder,
-        TemperatureFinder,
-        PhoneFinder,
-        EmailFinder,
-        UrlFinder,
-        OrdinalFinder,
-        NumberFinder,
-    )
-    return tuple(kind() for kind in kinds)
+    return tuple(make() for make in FINDERS.values())
 
 
 def is_value_alone(text: str, language: str | None, now: datetime | None = None) -> bool:

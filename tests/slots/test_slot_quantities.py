@@ -12,7 +12,7 @@ from intentmatch.slots.message import Finder, Message, plain
 from intentmatch.slots.moments import MomentFinder
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.quantities import Units
-from intentmatch.slots.reader import _FINDERS
+from intentmatch.slots.reader import FINDERS as KINDS
 from intentmatch.slots.word_patterns import any_of
 
 
@@ -35,7 +35,7 @@ def test_a_repeated_million_is_no_number_of_any_size(many):
     message = Message(f"{'million ' * many}hours", "en")
 
     assert max(one.value for one in numbers(message)) < 10**18
-    assert all(hit.end <= len(message.text) for make in _FINDERS.values() for hit in make().find(message))
+    assert all(hit.end <= len(message.text) for make in KINDS.values() for hit in make().find(message))
 
 
 def test_units_stand_behind_or_before_a_number():
@@ -76,7 +76,7 @@ def test_plain_text_keeps_its_length():
 
 
 FINDERS: dict[str, Finder] = {
-    **{kind: make() for kind, make in _FINDERS.items()}, "date": DateFinder(), "datetime": MomentFinder()
+    **{kind: make() for kind, make in KINDS.items()}, "date": DateFinder(), "datetime": MomentFinder()
 }  # fmt: skip
 
 

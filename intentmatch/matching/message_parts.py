@@ -271,7 +271,7 @@ def _asked_if_denied(message: Message, decision: Decision, part: MessagePart) ->
     # Courtesy ("no thanks") can be meant with any words of refusal.
     if line.courtesy >= _BESIDE or not _denies_more(acts, line, calibrated=best.confidence is not None):
         return CheckedDecision(decision, None)
-    if len(message.parts) > 1 and message.acts.refuses + message.acts.settled < _WHOLE_DENIES:
+    if len(message.parts) > 1 and message.acts.denies < _WHOLE_DENIES:
         return CheckedDecision(decision, None)
     return _asked(decision, part)
 
@@ -280,9 +280,9 @@ def _denies_more(acts: Acts, line: Acts, *, calibrated: bool) -> bool:
     """Whether a part denies something, and the utterance that it is nearest to does not."""
     if _denies(line):
         return False
-    times = _odds(acts.refuses + acts.settled) / _odds(max(line.refuses, line.settled))
+    times = _odds(acts.denies) / _odds(max(line.refuses, line.settled))
     # A bot without confidences is too small to be contradicted by a statement of a state.
-    says_all_is_well = calibrated and (acts.settled >= SETTLED or acts.refuses + acts.settled >= _EITHER)
+    says_all_is_well = calibrated and (acts.settled >= SETTLED or acts.denies >= _EITHER)
     if acts.refuses >= REFUSES or says_all_is_well:
         return times >= _LINE_ODDS
     return acts.refuses >= _MAY_REFUSE and times >= _MAY_REFUSE_ODDS

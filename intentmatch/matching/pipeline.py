@@ -58,7 +58,7 @@ _SHOWN = 3
 _SAME_VECTOR = 0.99
 # The rules of refusals need not look at most messages ("payment does not go through"). Of 262 refusals in 30 languages
 # that nobody had looked at, one reads like a refusal by so little.
-_MAY_REFUSE = 0.04
+_LEAST_DENIAL = 0.04
 """Probability of a refusal, or of a settled matter, from which a message may refuse something."""
 
 
@@ -413,7 +413,7 @@ class Engine:
         """Return the decision by what the parts of the message do."""
         options, meant, stages = reading.options, reading.meant, reading.stages
         acts, parts = parts_of(meant, reading.typed, read)
-        if any(one.refuses + one.settled >= _MAY_REFUSE for one in (acts, *(part.acts for part in parts))):
+        if any(one.denies >= _LEAST_DENIAL for one in (acts, *(part.acts for part in parts))):
             decision, negation = self._checked_negation(decision, meant, reading.typed, options)
             if negation:
                 stages.add("negation", negation)

@@ -49,6 +49,11 @@ class Acts(NamedTuple):
     courtesy: float
     depends: float
 
+    @property
+    def denies(self) -> float:
+        """Probability that it does one of the first two."""
+        return self.refuses + self.settled
+
 
 NO_ACTS = Acts(0.0, 0.0, 0.0, 0.0, 0.0)
 """The acts of a part that does nothing but ask."""

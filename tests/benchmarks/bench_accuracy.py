@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -162,7 +162,7 @@ def _measure_all(
     resolved = resolve(settings)
     encoder = load_encoder(resolved)
     others = {name: value for name, value in settings.items() if name != "encoder"}
-    choices = [choice for text in options.set for choice in choices_of(text)] or SETS
+    choices = named_choices(options.set) or SETS
     for choice in choices:
         registry, notes = registry_of(read_rows(options.data / choice.name / f"{choice.train}.jsonl"), choice.language)
         start = perf_counter()
@@ -174,6 +174,11 @@ def _measure_all(
         report.notes[:0] = notes
         reports.append(report)
     return encoder, resolved, reports
+
+
+def named_choices(texts: Iterable[str]) -> list[Choice]:
+    """Return the sets that the values of `--set` name. Raises `InputError`."""
+    return [choice for text in texts for choice in choices_of(text)]
 
 
 def choices_of(text: str) -> list[Choice]:

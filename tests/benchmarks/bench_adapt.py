@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bench_accuracy import Choice, choices_of, read_rows, registry_of
+from bench_accuracy import Choice, named_choices, read_rows, registry_of
 from entry import add_json_option, option_parser, run_benchmark
 from metrics import Outcome, provenance, summarise
 from rich.console import Console
@@ -63,7 +63,7 @@ def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
     settings = resolve({"encoder": options.encoder})
     base = load_base(settings)
     rows: list[dict[str, Any]] = []
-    for choice in [choice for text in options.set for choice in choices_of(text)] or SETS:
+    for choice in named_choices(options.set) or SETS:
         registry, _ = registry_of(read_rows(options.data / choice.name / f"{choice.train}.jsonl"), choice.language)
         valid = options.data / choice.name / f"{choice.valid}.jsonl"
         named = {"set": choice.name, "train": choice.train}

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from bench_accuracy import SETS, Choice, Row, choices_of, read_rows, registry_of
+from bench_accuracy import SETS, Choice, Row, named_choices, read_rows, registry_of
 from entry import add_json_option, option_parser, run_benchmark
 from metrics import best_weighed, provenance
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
     encoder = load_encoder(resolve({"encoder": options.encoder}))
     shares, targets = options.share or SHARES, options.target or PLAIN_TARGETS
     rows: list[Measured] = []
-    for choice in [choice for text in options.set for choice in choices_of(text)] or SETS:
+    for choice in named_choices(options.set) or SETS:
         rows += _measure(options.data, choice, encoder, shares, targets)
         progress.print(f"{choice.name} {choice.train_label}")
     about = provenance([Path(sys.executable).name, *sys.argv], encoder)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from bench_accuracy import choices_of, read_rows, registry_of
+from bench_accuracy import named_choices, read_rows, registry_of
 from entry import add_json_option, option_parser, run_benchmark
 from tables import print_table, write
 
@@ -61,7 +61,7 @@ def _table() -> Iterator[Row]:
 
 def _sets(options: argparse.Namespace) -> Iterator[Row]:
     """Yield how many messages of a set are answered rightly after a random other turn. Those have to stand alone."""
-    for choice in [choice for text in options.set for choice in choices_of(text)]:
+    for choice in named_choices(options.set):
         folder = options.data / choice.name
         registry, _ = registry_of(read_rows(folder / f"{choice.train}.jsonl"), choice.language)
         messages = [row for row in read_rows(folder / f"{choice.valid}.jsonl") if row is not None]

@@ -20,7 +20,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
-from bench_accuracy import Choice, Row, choices_of, read_rows, registry_of
+from bench_accuracy import Choice, Row, named_choices, read_rows, registry_of
 from entry import add_json_option, option_parser, run_benchmark
 from metrics import Outcome, best_weighed, provenance, summarise
 from rich.console import Console
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
     encoder = load_encoder(resolve({"encoder": options.encoder}))
     rows: list[Measured] = []
-    for choice in [choice for text in options.set for choice in choices_of(text)] or SETS:
+    for choice in named_choices(options.set) or SETS:
         for lines in options.lines or LINES:
             rows += _measure(options.data, choice, lines, options.left_out or LEFT_OUT, encoder)
         progress.print(choice.name)

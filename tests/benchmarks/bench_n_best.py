@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from bench_accuracy import Row, choices_of, read_rows, registry_of
+from bench_accuracy import Row, named_choices, read_rows, registry_of
 from entry import add_json_option, option_parser, run_benchmark
 from tables import print_table, write
 
@@ -89,7 +89,7 @@ KINDS: Mapping[str, Callable[[], Confusions]] = {"homophones": homophones, "miss
 
 
 def _sets(options: argparse.Namespace) -> Iterator[Measured]:
-    for choice in [choice for text in options.set for choice in choices_of(text)]:
+    for choice in named_choices(options.set):
         folder = options.data / choice.name
         registry, _ = registry_of(read_rows(folder / f"{choice.train}.jsonl"), choice.language)
         rows = [row for row in read_rows(folder / f"{choice.valid}.jsonl") if row is not None and row.intent]

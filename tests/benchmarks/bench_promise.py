@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_accuracy import SETS, Choice, choices_of, read_rows, registry_of
+from bench_accuracy import SETS, Choice, named_choices, read_rows, registry_of
 from entry import add_json_option, option_parser, run_benchmark
 from metrics import provenance
 from numpy.typing import NDArray
@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
 def _numbers(options: argparse.Namespace) -> dict[str, Any]:
     encoder = load_encoder(Settings())
     rows = []
-    named = [choice for text in options.set for choice in choices_of(text)]
+    named = named_choices(options.set)
     for choice in named or [choice for choice in SETS if choice.name in WITH_STRANGERS]:
         held_out, everyone, known = _recorded(options.data, choice)
         for cases in options.cases or (150, 500, 1500):

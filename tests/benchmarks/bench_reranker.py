@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bench_accuracy import Choice, choices_of, read_rows, registry_of
+from bench_accuracy import Choice, named_choices, read_rows, registry_of
 from bench_adapt import shows_progress
 from entry import add_json_option, option_parser, run_benchmark
 from metrics import Outcome, provenance, share
@@ -61,7 +61,7 @@ def _numbers(options: argparse.Namespace, progress: Console) -> dict[str, Any]:
     settings = resolve({"encoder": options.encoder})
     encoder = load_encoder(settings)
     rows: list[dict[str, Any]] = []
-    for choice in [choice for text in options.set for choice in choices_of(text)] or SETS:
+    for choice in named_choices(options.set) or SETS:
         registry, _ = registry_of(read_rows(options.data / choice.name / f"{choice.train}.jsonl"), choice.language)
         work = options.work / f"{choice.name}-{choice.train}-{options.seed}"
         began = perf_counter()

@@ -24,21 +24,16 @@ from intentmatch.core.when_read import when_read
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.batch import MessageEncoder, Precomputed, precompute
+from intentmatch.matching.checks import Checks
 from intentmatch.matching.follow_up import Followed, follow_up
-from intentmatch.matching.fragments import Fragments
-from intentmatch.matching.message_parts import Message, decide_on_parts
-from intentmatch.matching.negation import check_negation
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.options_resolver import OptionsResolver
-from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decide
+from intentmatch.matching.policy import Decision, Policy, decide
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
-from intentmatch.matching.short_messages import ShortMessages
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.word_matches import ignored_words, word_matches
-from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of
-from intentmatch.reading.parts import parts_of
 from intentmatch.reading.reader import Hits, MessageReader, Reading, checked_and_cleaned, only
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
@@ -51,15 +46,10 @@ if TYPE_CHECKING:
     from intentmatch.matching.opinions.judging import Judging
     from intentmatch.matching.other_values import OtherValues
     from intentmatch.matching.traits import TraitReader
-    from intentmatch.matching.without_values import WithoutValues
 
 _SHOWN = 3
 # Below 1, because stored vectors may be float16, and devices round differently.
 _SAME_VECTOR = 0.99
-# The rules of refusals need not look at most messages ("payment does not go through"). Of 262 refusals in 30 languages
-# that nobody had looked at, one reads like a refusal by so little.
-_LEAST_DENIAL = 0.04
-"""Probability of a refusal, or of a settled matter, from which a message may refuse something."""
 
 
 class Engine:
@@ -109,25 +99,18 @@ class Engine:
             from intentmatch.matching.other_values import OtherValues  # not needed by a registry without slots
 
             self._other_values = OtherValues(registry, self._results.fill)
-        self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
-        self._short_messages = ShortMessages(registry)
         self._coverage = Coverage(encoder)
         self._encoded_by = f"encoded by {encoder.name}"
         self._messages = MessageEncoder(encoder)
-        self._without_values: WithoutValues | None = None
-        if self._messages.reads_pieces and any(intent.slots for intent in registry):
-            from intentmatch.matching.without_values import WithoutValues  # not needed by a registry without slots
-
-            self._without_values = WithoutValues(
-                registry, self._results.entities, self._messages.vector, self._scoring.nearest_rows
-            )
+        self._checks = Checks(
+            artefact, self.policy, self._scoring, self._messages, self._results, decide_on=self._decision_on
+        )
         self._traits: TraitReader | None = None
         if artefact.trait_heads is not None:
             from intentmatch.matching.traits import TraitReader  # not needed by a registry without questions
 
             self._traits = TraitReader(registry.questions, artefact.trait_heads)
         self._precedence = self._resolver.precedence
-        self._acts_of_lines: dict[str, Acts] = {}
 
     def resolve(self, options: MatchOptions) -> ResolvedOptions:
         """Return checked options as the pipeline takes them. Raises `InputError`."""
@@ -195,7 +178,7 @@ class Engine:
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
         decision = self._with_free_text(decision, reading)
-        decision = self._checked(decision, reading, vector, acts, by_spelling=bool(fuzzy))
+        decision = self._checks.check(decision, reading, vector, acts, by_spelling=bool(fuzzy))
         if followed := self._followed(reading, vector, decision):
             decided_by = decided_by if followed.decision is decision else "follow_up"
             decision = followed.decision
@@ -324,55 +307,6 @@ class Engine:
         reading = self._with_other_values(reading, free=True)
         return self._exact(reading) if len(reading.exact) == 1 else decision
 
-    def _checked(
-        self,
-        decision: Decision,
-        reading: Reading,
-        vector: NDArray[np.float32],
-        acts: ReadActs | None,
-        *,
-        by_spelling: bool,
-    ) -> Decision:
-        """Decide once more by values, by single words and by what the parts of the message do."""
-        # A message that equals an utterance but for typing mistakes has no other words that could say something else.
-        if not by_spelling:
-            decision, says_utterance = self._checked_values(decision, reading, vector)
-            decision = self._checked_fragment(decision, reading)
-            if says_utterance:
-                return decision
-        return self._checked_acts(decision, reading, acts)
-
-    def _checked_values(
-        self, decision: Decision, reading: Reading, vector: NDArray[np.float32]
-    ) -> tuple[Decision, bool]:
-        """Decide without the values of slots if the message has some; also whether it is an utterance but for these."""
-        if self._without_values is None:
-            return decision, False
-        stages = reading.stages
-        compared = self._without_values.check(decision, reading.typed.text, vector, reading.options, self._decision_on)
-        if compared.says:
-            stages.add("without_values", compared.says)
-        return compared.decision, compared.says_utterance
-
-    def _checked_fragment(self, decision: Decision, reading: Reading) -> Decision:
-        """Return a question or a refusal instead of a match if a word or two do not say which intent is meant."""
-        options, text = reading.options, reading.meant
-        # A margin alone says when to ask. Messages in other languages share few words with the utterances.
-        if decision.verdict != "matched" or options.foreign or self.policy.margin is not None:
-            return decision
-        stages = reading.stages
-        decision, says = self._fragments.check(decision, text, options.allowed, options.hidden)
-        if says:
-            stages.add("fragment", says)
-        # Scores of other encoders are higher or lower.
-        elif self._messages.reads_pieces:
-            short, says = self._short_messages.check(decision, text, options)
-            # The value of a slot, such as a code, is like no line.
-            if says and not self._results.entities(reading.message, decision.ranked[0].intent, options):
-                stages.add("fragment", says)
-                return short
-        return decision
-
     def _followed(self, reading: Reading, vector: NDArray[np.float32], decision: Decision) -> Followed | None:
         """Return the decision for the intent of the turn before if the message does not stand alone; else None.
 
@@ -408,46 +342,6 @@ class Engine:
         hits, vector = only(self._reader.hits_of(read), options), self._messages.vector(read)
         candidates = scoring.candidates(vector, read.known_pieces, hits, options.allowed, hidden=options.hidden)
         return decide(candidates, policy, options.language)
-
-    def _checked_acts(self, decision: Decision, reading: Reading, read: ReadActs | None) -> Decision:
-        """Return the decision by what the parts of the message do."""
-        options, meant, stages = reading.options, reading.meant, reading.stages
-        acts, parts = parts_of(meant, reading.typed, read)
-        if any(one.denies >= _LEAST_DENIAL for one in (acts, *(part.acts for part in parts))):
-            decision, negation = self._checked_negation(decision, meant, reading.typed, options)
-            if negation:
-                stages.add("negation", negation)
-        message = Message(decision, acts, parts, lambda part: self._decision_on_part(part, options), self._acts_of)
-        decision, says = decide_on_parts(message, returns_several=self.settings.several_intents)
-        if says:
-            stages.add("acts", says)
-        return decision
-
-    def _decision_on_part(self, text: str, options: ResolvedOptions) -> Decision:
-        """Decide on a part of the message as on a message of its own."""
-        read = ReadText(text)
-        return self._checked_negation(self._decision_on(text, options), read, read, options).decision
-
-    def _checked_negation(
-        self, decision: Decision, meant: ReadText, typed: ReadText, options: ResolvedOptions
-    ) -> CheckedDecision:
-        def read(clause: str) -> Decision:
-            return self._decision_on(clause, options)
-
-        return check_negation(decision, meant, typed, options.language, read, alike=self._alike)
-
-    def _alike(self, one: str, other: str) -> float:
-        """Return the cosine similarity of two cleaned texts."""
-        return float(self._messages.vector(ReadText(one)).dot(self._messages.vector(ReadText(other))))
-
-    def _acts_of(self, candidate: Candidate) -> Acts:
-        """Return what the nearest utterance of a candidate does."""
-        line = candidate.utterance
-        if line is None:
-            return NO_ACTS
-        if (found := self._acts_of_lines.get(line.text)) is None:
-            found = self._acts_of_lines[line.text] = acts_of(clean(line.text))
-        return found
 
     def _deciding(self, options: ResolvedOptions) -> tuple[Policy, Scoring]:
         """Return the thresholds and the calibrated scoring for the language of a message."""

@@ -61,6 +61,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "export-onnx": "encoders",
         "distill": "distill",
         "distill-acts": "distill",
+        "distill-answers": "distill",
         "distill-context": "distill",
         "measure-languages": "distill",
     },

@@ -1,4 +1,4 @@
-"""Train static encoders: `distill`, `distill-context` and `distill-acts`, and `measure-languages`."""
+"""Train static encoders and the networks that read: `distill` and what begins with it, and `measure-languages`."""
 
 from __future__ import annotations
 
@@ -180,6 +180,30 @@ def distill_acts(ordinary: tuple[Path, ...], labelled: tuple[Path, ...], recipe:
         ]
         update(f"{len(messages):,} messages", 0, None)
         save_acts(target, train_acts(messages, chosen, progress=update))
+    output.say(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
+
+
+@cli.command("distill-answers")
+@_recipe_option
+@click.option("--output", "-o", "target", required=True, type=OUTPUT_FILE, help="File of the network to write.")
+@quiet_option
+def distill_answers(recipe: Path | None, target: Path) -> None:
+    """Train the network that reads a yes or a no.
+
+    It learns from the answers of this package, in many languages. The embedded network is in
+    intentmatch/reading/answers.safetensors; its card is beside it. Takes some minutes on one core.
+
+    \b
+    Example:
+      intentmatch distill-answers -o answers.safetensors
+    """
+    from intentmatch.distill import AnswersRecipe, read_answers, read_recipe, save_answers, train_answers
+
+    chosen = read_recipe(recipe, AnswersRecipe) if recipe else AnswersRecipe()
+    with progress.shown() as update:
+        answers = read_answers("train")
+        update(f"{len(answers):,} answers", 0, None)
+        save_answers(target, train_answers(answers, chosen, progress=update))
     output.say(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
 
 

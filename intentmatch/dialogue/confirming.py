@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from intentmatch.core.result import MatchResult
-from intentmatch.dialogue.answers import YesOrNo, choice_by_number, yes_or_no
+from intentmatch.dialogue.answers import YesOrNo, choice_by_number, learned_yes_or_no, yes_or_no
 from intentmatch.dialogue.pending import Confirmation
 from intentmatch.dialogue.phrases import Phrases
 from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, refuses
@@ -44,6 +44,12 @@ def _unclear(turns: TurnBuilder, pending: Confirmation, said: YesOrNo | None) ->
             return take_answer(turns, pending, True, result)
     if own is False or refuses(result, pending.intent):
         return take_answer(turns, pending, False, result)
+    # What follows a no was read above; an utterance of the registry, word for word, is a request.
+    if own is None and not (said and said.rest) and result.trace.decided_by != "exact":
+        learned = learned_yes_or_no(text, turns.spoken(pending.language))
+        if learned and learned.yes is not None:
+            return take_answer(turns, pending, learned.yes, result)
+        said = said or learned
     # "Yes, but ..." is no request for an intent that would not ask for itself.
     more = said is not None and (
         result.intent is None or (result.intent == pending.intent and not turns.registry[pending.intent].confirm)

@@ -57,7 +57,7 @@ def _form(folded: str) -> str:
     spaced = "".join(_spaced(char) for char in _LENGTHENED.sub(r"\1", folded))
     joined: list[str] = []
     for word in spaced.split():
-        if joined and not (_is_unspaced(joined[-1][-1]) and _is_unspaced(word[0])):
+        if joined and not (is_unspaced(joined[-1][-1]) and is_unspaced(word[0])):
             joined.append(" ")
         joined.append(word)
     return "".join(joined)
@@ -72,7 +72,8 @@ def _spaced(char: str) -> str:
     return f" {char} " if unicodedata.category(char)[0] == "S" else char
 
 
-def _is_unspaced(char: str) -> bool:
+def is_unspaced(char: str) -> bool:
+    """Whether words of the letter's script stand side by side."""
     return kind(char) in _UNSPACED
 
 
@@ -94,4 +95,4 @@ def _covered(text: str, words: Mapping[str, Iterable[_K | None]]) -> set[frozens
 
 
 def _ends(text: str, end: int) -> bool:
-    return end == len(text) or text[end] == " " or _is_unspaced(text[end - 1]) or _is_unspaced(text[end])
+    return end == len(text) or text[end] == " " or is_unspaced(text[end - 1]) or is_unspaced(text[end])

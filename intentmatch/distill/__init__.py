@@ -3,23 +3,26 @@
 Needs the extra `[distill]`. The modules in order of use: `corpus` reads the text, `vocabulary` trains the tokenizer,
 `teacher` encodes the English sentences, `pieces` tokenizes every text, `student` trains, `export` writes the model and
 `card` its model card. `context` trains the network that a static encoder may have, on texts that `surroundings` writes
-around. `acts` trains the network that tells what the parts of a message do, on the labelled `messages`. Costly results
-are kept in a work folder, so an interrupted run can be resumed.
+around. `acts` trains the network that tells what the parts of a message do, on the labelled `messages`, and
+`answers` the one that reads a yes or a no. Costly results are kept in a work folder, so an interrupted run can be
+resumed.
 """
 
 from __future__ import annotations
 
 from intentmatch.distill.acts import ActsRecipe, save_acts, train_acts
+from intentmatch.distill.answers import AnswersRecipe, save_answers, train_answers
 from intentmatch.distill.context import distill_context
 from intentmatch.distill.context_recipe import ContextRecipe
 from intentmatch.distill.corpus import Corpus, StepProgress, read_corpus
 from intentmatch.distill.languages import measure
-from intentmatch.distill.messages import read_messages
+from intentmatch.distill.messages import read_answers, read_messages
 from intentmatch.distill.recipe import Recipe, read_recipe
 from intentmatch.distill.run import distill
 
 __all__ = [
     "ActsRecipe",
+    "AnswersRecipe",
     "ContextRecipe",
     "Corpus",
     "Recipe",
@@ -27,9 +30,12 @@ __all__ = [
     "distill",
     "distill_context",
     "measure",
+    "read_answers",
     "read_corpus",
     "read_messages",
     "read_recipe",
     "save_acts",
+    "save_answers",
     "train_acts",
+    "train_answers",
 ]

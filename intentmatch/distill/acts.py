@@ -19,12 +19,10 @@ from intentmatch.distill.context_network import TorchNetwork, parameters
 from intentmatch.distill.corpus import StepProgress
 from intentmatch.distill.messages import LabelledMessage, joining_words
 from intentmatch.distill.pieces import mistyped
-from intentmatch.distill.student import TokenVectors
+from intentmatch.distill.student import embedded_table
 from intentmatch.pieces.embedded import MAX_PIECES, embedded_tokenizer, without_unknown
-from intentmatch.pieces.vectors import embedded_content
 from intentmatch.reading.dialogue_acts import ACTS, Act
 from intentmatch.storage import atomic
-from intentmatch.storage.safetensors import tensors_within
 from intentmatch.text.normalize import clean
 from intentmatch.text.surroundings import Kind, read_surroundings
 
@@ -137,12 +135,7 @@ class _Training:
         torch = plugins.require("torch", what="Distillation", extra="distill")
         self._torch, self._recipe = torch, recipe
         self._surroundings = read_surroundings("train")
-        model = tensors_within(embedded_content())
-        table = TokenVectors(
-            model["embeddings"].astype(np.float32),
-            model["mapping"].astype(np.int64),
-            model["weights"].astype(np.float32),
-        )
+        table = embedded_table()
         first = parameters(recipe.width, table.rows.shape[1], recipe.seed)
         kept = ("first", "first_bias", "second", "second_bias")
         draw = torch.Generator().manual_seed(recipe.seed)

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
+from intentmatch.reading.answers import ANSWERS, Answer
 from intentmatch.reading.dialogue_acts import Act
 
 FOLDER = Path(__file__).parent / "messages"
@@ -56,6 +57,20 @@ class LabelledMessage(NamedTuple):
     """Sources weigh the same."""
 
 
+ORDINARY = "ordinary"
+"""The source of messages that are no answers."""
+
+
+class LabelledAnswer(NamedTuple):
+    """An answer to a yes-or-no question."""
+
+    text: str
+    language: str
+    answer: Answer
+    source: str = "answers"
+    """Sources weigh the same."""
+
+
 def languages() -> list[str]:
     """Return the codes of the languages that have labelled messages."""
     return sorted(file.stem for file in FOLDER.glob("*.yaml"))
@@ -71,6 +86,27 @@ def joining_words() -> Mapping[str, Sequence[str]]:
 def read_messages(part: Part) -> list[LabelledMessage]:
     """Return the messages to train on, or those that are kept aside."""
     return [message for language in languages() for message in _of_language(language, part)]
+
+
+@lru_cache(2)
+def read_answers(part: Part) -> list[LabelledAnswer]:
+    """Return the answers to train on, or those that are kept aside; ordinary messages are no answers."""
+    found = []
+    for language in languages():
+        aside = language in HELD_OUT_LANGUAGES
+        if aside and part == "train":
+            continue
+        lists = _content(language)["answers"]
+        for answer in ANSWERS:
+            texts = _chosen(lists.get(answer, ()), part, whole=aside)
+            found += [LabelledAnswer(text, language, answer) for text in texts]
+    # "Don't cancel it" is an answer to "Shall I cancel it?"; what is settled or told is none.
+    found += [
+        LabelledAnswer(message.text, message.language, "neither", ORDINARY)
+        for message in read_messages(part)
+        if message.act in (None, "settled", "tale") and not message.frame
+    ]
+    return found
 
 
 def _of_language(language: str, part: Part) -> Iterator[LabelledMessage]:

@@ -24,7 +24,9 @@ from intentmatch.distill.pieces import Pieces
 from intentmatch.distill.recipe import Recipe
 from intentmatch.distill.teacher import Half
 from intentmatch.encoders import hub
+from intentmatch.pieces.vectors import embedded_content
 from intentmatch.runtime.block_sizes import DISTILL_DRAWN_LINES, DISTILL_PIECES
+from intentmatch.storage.safetensors import tensors_within
 
 _LAST_RATE = 0.02
 _MOMENTUM, _SCALE_MEMORY = 0.9, 0.99
@@ -76,6 +78,14 @@ class TokenVectors(NamedTuple):
         """Return the sum of the vectors of these tokens, shape `(dim,)`."""
         total: NDArray[np.float32] = self.weights[pieces] @ self.rows[self.mapping[pieces]]
         return total
+
+
+def embedded_table() -> TokenVectors:
+    """Return the table of the embedded encoder."""
+    model = tensors_within(embedded_content())
+    return TokenVectors(
+        model["embeddings"].astype(np.float32), model["mapping"].astype(np.int32), model["weights"].astype(np.float32)
+    )
 
 
 def train(

@@ -72,6 +72,7 @@ NOT_RUN = {
     "export-onnx": "needs a transformer",
     "distill": "needs a transformer and minutes",
     "distill-acts": "needs messages of logs and minutes",
+    "distill-answers": "needs minutes",
     "distill-context": "needs a transformer and minutes",
     "measure-languages": "needs parallel text",
     "sentence_transformer:": "needs a transformer",

@@ -61,6 +61,7 @@ NO_REGISTRY = {
     "export-onnx",
     "distill",
     "distill-acts",
+    "distill-answers",
     "distill-context",
     "measure-languages",
     "import",

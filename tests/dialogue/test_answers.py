@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.dialogue.answers import choice_by_number, choice_by_words, spoken_choice, yes_or_no
+from intentmatch.dialogue.answers import (
+    choice_by_number,
+    choice_by_words,
+    learned_yes_or_no,
+    spoken_choice,
+    yes_or_no,
+)
 from intentmatch.dialogue.phrases import shipped
 
 
@@ -99,3 +105,24 @@ def test_long_answer_is_no_yes_and_takes_no_time(answer):
 
     assert said is None or not said.yes
     assert spoken_choice(answer, phrases) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "yes"),
+    [
+        ("go for it then", True),
+        ("that's exactly what I want", True),
+        ("I'd rather leave it", False),
+        ("lass es lieber bleiben", False),
+        ("only if it costs nothing", None),
+        ("let me think about it", None),
+        ("go for it then?", None),
+        ("go for it 👎", None),
+        ("no, go for it then", None),
+        ("where is my parcel", None),
+    ],
+)
+def test_answers_in_other_words_are_learned(answer, yes):
+    found = learned_yes_or_no(answer, [shipped()["en"]])
+
+    assert (found.yes if found else None) is yes

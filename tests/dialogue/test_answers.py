@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -126,3 +129,19 @@ def test_answers_in_other_words_are_learned(answer, yes):
     found = learned_yes_or_no(answer, [shipped()["en"]])
 
     assert (found.yes if found else None) is yes
+
+
+def test_answers_by_somebody_who_knew_neither_the_words_nor_the_network():
+    """The card `intentmatch/reading/answers.md` has the figures by half; an answer is read as a dialogue reads it."""
+    _, *lines = Path(__file__).with_name("fresh_answers.tsv").read_text("utf-8").splitlines()
+    read: Counter[tuple[str, bool | None]] = Counter()
+    for language, answer, label in (line.split("\t") for line in lines):
+        phrases = [shipped()[language], shipped()["en"]]
+        by_words = yes_or_no(answer, phrases)
+        decided = by_words and by_words.yes is not None
+        said = by_words if decided else learned_yes_or_no(answer, phrases)
+        read[label, said.yes if said else None] += 1
+
+    assert read["yes", True] >= 100  # of 128; the words alone understand 79
+    assert read["no", False] >= 65  # of 96
+    assert sum(read[label, True] for label in ("no", "unsure", "conditional", "neither")) == 0

@@ -14,13 +14,13 @@ from intentmatch.matching.batch import MessageEncoder
 from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.message_parts import Message, decide_on_parts
 from intentmatch.matching.negation import check_negation
-from intentmatch.matching.policy import CheckedDecision, Decision, Policy
+from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decide
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.short_messages import ShortMessages
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of
 from intentmatch.reading.parts import parts_of
-from intentmatch.reading.reader import Reading
+from intentmatch.reading.reader import MessageReader, Reading, only
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import clean
@@ -35,6 +35,25 @@ _LEAST_DENIAL = 0.04
 
 DecideOn = Callable[[str, ResolvedOptions], Decision]
 """Decides on a text beside the message."""
+
+
+def decides_on(
+    reader: MessageReader, messages: MessageEncoder, own: tuple[Policy, Scoring], foreign: tuple[Policy, Scoring]
+) -> DecideOn:
+    """Return a function that decides on a text beside the message, without trace or reranker.
+
+    No method of the engine, which would hold itself by its checks, so that only the garbage collector could free it.
+    `own` and `foreign` decide on messages in the languages of the registry and in others.
+    """
+
+    def decide_on(text: str, options: ResolvedOptions) -> Decision:
+        policy, scoring = foreign if options.foreign else own
+        read = ReadText(text)
+        hits, vector = only(reader.hits_of(read), options), messages.vector(read)
+        candidates = scoring.candidates(vector, read.known_pieces, hits, options.allowed, hidden=options.hidden)
+        return decide(candidates, policy, options.language)
+
+    return decide_on
 
 
 class Checks:

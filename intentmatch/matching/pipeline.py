@@ -24,7 +24,7 @@ from intentmatch.core.when_read import when_read
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.batch import MessageEncoder, Precomputed, precompute
-from intentmatch.matching.checks import Checks
+from intentmatch.matching.checks import Checks, decides_on
 from intentmatch.matching.follow_up import Followed, follow_up
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.options_resolver import OptionsResolver
@@ -102,8 +102,14 @@ class Engine:
         self._coverage = Coverage(encoder)
         self._encoded_by = f"encoded by {encoder.name}"
         self._messages = MessageEncoder(encoder)
+        self._decide_on = decides_on(
+            self._reader,
+            self._messages,
+            (self.policy, self._scoring),
+            (self.foreign_policy, self._foreign_scoring),
+        )
         self._checks = Checks(
-            artefact, self.policy, self._scoring, self._messages, self._results, decide_on=self._decision_on
+            artefact, self.policy, self._scoring, self._messages, self._results, decide_on=self._decide_on
         )
         self._traits: TraitReader | None = None
         if artefact.trait_heads is not None:
@@ -329,19 +335,11 @@ class Engine:
             return Followed(decision, f"{found.says}; {before.name} was before it")
         row = self._scoring.nearest_rows(vector, previous, 1, options.hidden)[0]
         line = self.artefact.registry.utterances[row].text
-        behind = self._decision_on(f"{clean(line)} {reading.meant.text}", options)
+        behind = self._decide_on(f"{clean(line)} {reading.meant.text}", options)
         if behind.verdict != "matched" or behind.ranked[0].intent != before.name:
             return None
         reason = f"it does not stand alone, and {before.name} was before it. Behind “{line}”, {behind.reason}"
         return Followed(replace(behind, reason=reason), f"{found.says}: read behind “{line}” of {before.name}")
-
-    def _decision_on(self, text: str, options: ResolvedOptions) -> Decision:
-        """Decide on a text beside the message, without trace or reranker."""
-        policy, scoring = self._deciding(options)
-        read = ReadText(text)
-        hits, vector = only(self._reader.hits_of(read), options), self._messages.vector(read)
-        candidates = scoring.candidates(vector, read.known_pieces, hits, options.allowed, hidden=options.hidden)
-        return decide(candidates, policy, options.language)
 
     def _deciding(self, options: ResolvedOptions) -> tuple[Policy, Scoring]:
         """Return the thresholds and the calibrated scoring for the language of a message."""

@@ -389,3 +389,23 @@ def test_messages_that_describe_a_problem_are_not_taken_for_negated_requests(shi
 
     assert len(messages) == 342
     assert len(asked) <= 1, asked
+
+
+def test_statements_of_consent_and_their_opposite():
+    """A known weakness: most refusals in a verb of their own ("I withhold my consent") are matched with the opposite.
+
+    The bounds are what was measured; a reader that learns these forms lowers them.
+    """
+    content = yaml.safe_load((Path(__file__).parent / "consent.yaml").read_text(encoding="utf-8"))
+    intents = [
+        Intent(name, tuple(Utterance(text, code) for code, texts in lines.items() for text in texts))
+        for name, lines in content["intents"].items()
+    ]
+    bot = Matcher.load(Registry(tuple(intents)), cache="off")
+
+    def matched(part: str, kind: str) -> int:
+        texts = [text for some in content[part][kind].values() for text in some]
+        return sum(bot.match(text).verdict == "matched" for text in texts)
+
+    assert matched("looked at", "opposite") + matched("kept", "opposite") <= 38  # of 64
+    assert matched("looked at", "same") + matched("kept", "same") >= 28  # of 32

@@ -51,8 +51,8 @@ def test_answers_that_no_training_saw():
     for (answer, _), count in said.items():
         number[answer] += count
 
-    assert said["yes", "yes"] > 0.25 * number["yes"]
-    assert said["no", "no"] > 0.25 * number["no"]
+    assert said["yes", "yes"] > 0.22 * number["yes"]
+    assert said["no", "no"] > 0.28 * number["no"]
     assert sum(said[one, "yes"] for one in ANSWERS if one != "yes") < 0.01 * (number.total() - number["yes"])
 
 

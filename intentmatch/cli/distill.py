@@ -168,7 +168,7 @@ def distill_acts(ordinary: tuple[Path, ...], labelled: tuple[Path, ...], recipe:
     Example:
       intentmatch distill-acts --ordinary log.jsonl -o acts.safetensors
     """
-    from intentmatch.distill import ActsRecipe, read_messages, read_recipe, save_acts, train_acts
+    from intentmatch.distill import ActsRecipe, read_messages, read_recipe, save_network, train_acts
     from intentmatch.distill.acts import read_labelled, read_ordinary
 
     chosen = read_recipe(recipe, ActsRecipe) if recipe else ActsRecipe()
@@ -179,7 +179,7 @@ def distill_acts(ordinary: tuple[Path, ...], labelled: tuple[Path, ...], recipe:
             *read_labelled(labelled),
         ]
         update(f"{len(messages):,} messages", 0, None)
-        save_acts(target, train_acts(messages, chosen, progress=update))
+        save_network(target, train_acts(messages, chosen, progress=update))
     output.say(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
 
 
@@ -197,13 +197,13 @@ def distill_answers(recipe: Path | None, target: Path) -> None:
     Example:
       intentmatch distill-answers -o answers.safetensors
     """
-    from intentmatch.distill import AnswersRecipe, read_answers, read_recipe, save_answers, train_answers
+    from intentmatch.distill import AnswersRecipe, read_answers, read_recipe, save_network, train_answers
 
     chosen = read_recipe(recipe, AnswersRecipe) if recipe else AnswersRecipe()
     with progress.shown() as update:
         answers = read_answers("train")
         update(f"{len(answers):,} answers", 0, None)
-        save_answers(target, train_answers(answers, chosen, progress=update))
+        save_network(target, train_answers(answers, chosen, progress=update))
     output.say(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
 
 

@@ -81,7 +81,8 @@ def _asks(answer: str) -> bool:
 
 def _has_no(answer: str, phrases: Sequence[Phrases]) -> bool:
     no = [fold(word) for word, meanings in _yes_no_words(tuple(phrases)).items() if False in meanings and fold(word)]
-    return any(_SIGNS.get(char) is False for char in answer) or any(f" {word} " in f" {fold(answer)} " for word in no)
+    said = f" {fold(answer)} "
+    return any(_SIGNS.get(char) is False for char in answer) or any(f" {word} " in said for word in no)
 
 
 def _is_lone_word(answer: str) -> bool:

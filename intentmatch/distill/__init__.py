@@ -10,9 +10,10 @@ resumed.
 
 from __future__ import annotations
 
-from intentmatch.distill.acts import ActsRecipe, save_acts, train_acts
-from intentmatch.distill.answers import AnswersRecipe, save_answers, train_answers
+from intentmatch.distill.acts import ActsRecipe, train_acts
+from intentmatch.distill.answers import AnswersRecipe, train_answers
 from intentmatch.distill.context import distill_context
+from intentmatch.distill.context_network import save_network
 from intentmatch.distill.context_recipe import ContextRecipe
 from intentmatch.distill.corpus import Corpus, StepProgress, read_corpus
 from intentmatch.distill.languages import measure
@@ -34,8 +35,7 @@ __all__ = [
     "read_corpus",
     "read_messages",
     "read_recipe",
-    "save_acts",
-    "save_answers",
+    "save_network",
     "train_acts",
     "train_answers",
 ]

@@ -11,22 +11,19 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
-from intentmatch.distill.context_network import TorchNetwork, parameters
+from intentmatch.distill.context_network import TorchNetwork, arrays, parameters, train_steps
 from intentmatch.distill.corpus import StepProgress
 from intentmatch.distill.messages import LabelledMessage, joining_words
 from intentmatch.distill.pieces import mistyped
 from intentmatch.distill.student import embedded_table
 from intentmatch.pieces.embedded import MAX_PIECES, embedded_tokenizer, without_unknown
 from intentmatch.reading.dialogue_acts import ACTS, Act
-from intentmatch.storage import atomic
 from intentmatch.text.normalize import clean
 from intentmatch.text.surroundings import Kind, read_surroundings
 
-_STEPS_BETWEEN_UPDATES = 20
 _MOST_PIECES = 64
 _SENTENCE_MARKS = frozenset(".!?")
 # How a part may end before the next one begins: most people write a sign, in chats and speech there is none.
@@ -111,16 +108,8 @@ def train_acts(
     """Train the network and return its tensors by name; `messages` are the labelled and the ordinary ones."""
     recipe = recipe or ActsRecipe()
     training = _Training(messages, recipe)
-    for step in range(recipe.steps):
-        loss = training.step_once(step)
-        if progress is not None and (step + 1) % _STEPS_BETWEEN_UPDATES == 0:
-            progress(f"training the network (loss {loss:.3f})", step + 1, recipe.steps)
-    return training.tensors()
-
-
-def save_acts(file: Path, tensors: dict[str, NDArray[np.float32]]) -> None:
-    """Write the tensors as float16."""
-    atomic.write_file(file, save({name: tensor.astype(np.float16) for name, tensor in tensors.items()}))
+    train_steps(training.step_once, recipe.steps, progress)
+    return arrays(training.weights)
 
 
 class _Example(NamedTuple):
@@ -148,10 +137,10 @@ class _Training:
             "begins": torch.zeros(width),
             "begins_bias": torch.full((1,), -2.0),
         }
-        self._weights = {name: weight.requires_grad_() for name, weight in weights.items()}
-        self._network = TorchNetwork(table, self._weights)
+        self.weights = {name: weight.requires_grad_() for name, weight in weights.items()}
+        self._network = TorchNetwork(table, self.weights)
         self._optimizer = torch.optim.AdamW(
-            list(self._weights.values()), recipe.learning_rate, weight_decay=recipe.decay
+            list(self.weights.values()), recipe.learning_rate, weight_decay=recipe.decay
         )
         self._drawn = _Draws(messages)
         self._known: dict[str, Sequence[int]] = {}
@@ -173,7 +162,7 @@ class _Training:
         return float(loss.detach())
 
     def _loss_of_acts(self, hidden: Any, examples: Sequence[_Example]) -> Any:
-        torch, w = self._torch, self._weights
+        torch, w = self._torch, self.weights
         # One more for the gap behind each message, which is no part and is left out below.
         lengths = torch.tensor([length for example in examples for length in (*example.lengths, 1)])
         part = torch.tensor([flag for example in examples for flag in (*[True] * len(example.lengths), False)])
@@ -186,7 +175,7 @@ class _Training:
         return torch.nn.functional.binary_cross_entropy_with_logits(scores, wanted, reduction="sum") / len(wanted)
 
     def _loss_of_boundaries(self, hidden: Any, examples: Sequence[_Example]) -> Any:
-        torch, w = self._torch, self._weights
+        torch, w = self._torch, self.weights
         scores = hidden @ w["begins"] + w["begins_bias"]
         wanted, counts = [], []
         for example in examples:
@@ -257,10 +246,6 @@ class _Training:
         if words is None or draw.random() < _WITHOUT_WORD:
             return draw.choice(_ENDS)
         return f"{draw.choice(('', '', ',', '.'))} {draw.choice(words)}"
-
-    def tensors(self) -> dict[str, NDArray[np.float32]]:
-        """Return the weights."""
-        return {name: weight.detach().numpy().copy() for name, weight in self._weights.items()}
 
 
 def pieces_of(text: str) -> Sequence[int]:

@@ -5,25 +5,21 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save
 
 from intentmatch.core import plugins
 from intentmatch.distill.acts import pieces_of
-from intentmatch.distill.context_network import TorchNetwork, parameters
+from intentmatch.distill.context_network import TorchNetwork, arrays, parameters, train_steps
 from intentmatch.distill.corpus import StepProgress
 from intentmatch.distill.messages import ORDINARY, LabelledAnswer
 from intentmatch.distill.pieces import mistyped
 from intentmatch.distill.student import embedded_table
 from intentmatch.reading.answers import ANSWERS, Answer
-from intentmatch.storage import atomic
 from intentmatch.text.surroundings import Kind, read_surroundings
 
-_STEPS_BETWEEN_UPDATES = 20
 _MOST_PIECES = 48
 SHARES: Mapping[Answer, float] = {"yes": 0.25, "no": 0.23, "unsure": 0.12, "conditional": 0.2, "neither": 0.2}
 """How many messages of a step begin with which answer."""
@@ -65,16 +61,8 @@ def train_answers(
     """Train the network and return its tensors by name."""
     recipe = recipe or AnswersRecipe()
     training = _Training(answers, recipe)
-    for step in range(recipe.steps):
-        loss = training.step_once(step)
-        if progress is not None and (step + 1) % _STEPS_BETWEEN_UPDATES == 0:
-            progress(f"training the network (loss {loss:.3f})", step + 1, recipe.steps)
-    return training.tensors()
-
-
-def save_answers(file: Path, tensors: dict[str, NDArray[np.float32]]) -> None:
-    """Write the tensors as float16."""
-    atomic.write_file(file, save({name: tensor.astype(np.float16) for name, tensor in tensors.items()}))
+    train_steps(training.step_once, recipe.steps, progress)
+    return arrays(training.weights)
 
 
 def joined(first: Answer, second: Answer) -> Answer:
@@ -107,16 +95,16 @@ class _Training:
             "answers": torch.randn(2 * width, len(ANSWERS), generator=draw) * 0.05,
             "answers_bias": torch.zeros(len(ANSWERS)),
         }
-        self._weights = {name: weight.requires_grad_() for name, weight in weights.items()}
-        self._network = TorchNetwork(table, self._weights)
+        self.weights = {name: weight.requires_grad_() for name, weight in weights.items()}
+        self._network = TorchNetwork(table, self.weights)
         self._optimizer = torch.optim.AdamW(
-            list(self._weights.values()), recipe.learning_rate, weight_decay=recipe.decay
+            list(self.weights.values()), recipe.learning_rate, weight_decay=recipe.decay
         )
         self._drawn = _Draws(answers)
         torch.manual_seed(recipe.seed)
 
     def step_once(self, step: int) -> float:
-        torch, recipe, w = self._torch, self._recipe, self._weights
+        torch, recipe, w = self._torch, self._recipe, self.weights
         draw = random.Random(f"{recipe.seed} {step}")  # noqa: S311 - no secret
         numbers = np.random.default_rng((recipe.seed, step))
         examples = [self._example(draw, numbers) for _ in range(recipe.texts)]
@@ -154,10 +142,6 @@ class _Training:
         if draw.random() < recipe.surrounded and self._surroundings.has(first.language):
             text = self._surroundings.add(draw.choice(_AROUND), text, first.language, draw)
         return _Example(np.array(pieces_of(text)[:_MOST_PIECES], dtype=np.int32), answer)
-
-    def tensors(self) -> dict[str, NDArray[np.float32]]:
-        """Return the weights."""
-        return {name: weight.detach().numpy().copy() for name, weight in self._weights.items()}
 
 
 def _words_of(text: str, draw: random.Random) -> str:

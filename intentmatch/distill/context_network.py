@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import save
 
 from intentmatch.core import plugins
+from intentmatch.distill.corpus import StepProgress
 from intentmatch.distill.student import TokenVectors
 from intentmatch.pieces.convolutions import LEAST_SIZE, SIZE_SCALE
+from intentmatch.storage import atomic
 
 _GAP = np.array([-1], dtype=np.int32)
 # Pieces of rare tokens may be empty; their direction does not matter.
 _LEAST_LENGTH = 1e-6
+_STEPS_BETWEEN_UPDATES = 20
 
 
 def parameters(width: int, dim: int, seed: int) -> dict[str, Any]:
@@ -35,6 +40,24 @@ def parameters(width: int, dim: int, seed: int) -> dict[str, Any]:
         "salience_bias": torch.zeros(1),
         "residual": torch.zeros(2 * width, dim),
     }
+
+
+def train_steps(step_once: Callable[[int], float], steps: int, progress: StepProgress | None) -> None:
+    """Train step by step and report the loss that each returns."""
+    for step in range(steps):
+        loss = step_once(step)
+        if progress is not None and (step + 1) % _STEPS_BETWEEN_UPDATES == 0:
+            progress(f"training the network (loss {loss:.3f})", step + 1, steps)
+
+
+def arrays(weights: Mapping[str, Any]) -> dict[str, NDArray[np.float32]]:
+    """Return a copy of the weights by name."""
+    return {name: weight.detach().numpy().copy() for name, weight in weights.items()}
+
+
+def save_network(file: Path, tensors: Mapping[str, NDArray[np.float32]]) -> None:
+    """Write the tensors as float16."""
+    atomic.write_file(file, save({name: tensor.astype(np.float16) for name, tensor in tensors.items()}))
 
 
 class Batch(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core import plugins
-from intentmatch.distill.context_network import TorchNetwork, parameters
+from intentmatch.distill.context_network import TorchNetwork, arrays, parameters
 from intentmatch.distill.context_recipe import ContextRecipe
 from intentmatch.distill.corpus import ENGLISH, StepProgress
 from intentmatch.distill.pieces import Pieces, mistyped
@@ -238,7 +238,7 @@ class _Training:
 
     def tensors(self) -> dict[str, NDArray[np.float32]]:
         """Return the weights of the network."""
-        return {name: weight.detach().numpy().copy() for name, weight in self._weights.items()}
+        return arrays(self._weights)
 
     def save(self) -> None:
         """Save the state to the file atomically."""

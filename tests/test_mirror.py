@@ -75,6 +75,7 @@ TESTED_IN: dict[str, str] = {
     "slots/numerals.py": "slots/test_slot_numbers.py",
     "slots/range_words.py": "slots/test_slot_quantities.py",
     "slots/word_patterns.py": "slots/test_slot_quantities.py",
+    "reading/networks.py": "reading/test_dialogue_acts.py",
     "reading/resolved_options.py": "matching/test_options_resolver.py",
     # A dialect is tested as a whole, by the contract of a format and by files of its own.
     "formats/hassil/": "formats/test_hassil.py",

@@ -6,20 +6,16 @@ in many languages. The pieces are those of the embedded model, whatever encoder 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
 
-from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.pieces.convolutions import Convolutions, checked, pooled
+from intentmatch.pieces.convolutions import checked, pooled
 from intentmatch.pieces.embedded import known_pieces
-from intentmatch.pieces.vectors import embedded_content
-from intentmatch.storage.safetensors import tensors_within
+from intentmatch.reading.networks import Tensors, embedded_convolutions, loaded
 from intentmatch.text.normalize import clean
 
 FILE = Path(__file__).with_name("answers.safetensors")
@@ -52,11 +48,9 @@ NO_ANSWER = AnswerChances(0.0, 0.0, 0.0, 0.0, 1.0)
 class AnswerReader:
     """The network. Safe to use from many threads."""
 
-    def __init__(self, tensors: Mapping[str, NDArray[Any]], content: NDArray[np.uint8]) -> None:
+    def __init__(self, tensors: Tensors) -> None:
         """Raises `ValueError` if a tensor is missing or has the wrong shape."""
-        model = tensors_within(content)
-        mapping, weights = model["mapping"].astype(np.intp), model["weights"].astype(np.float32)
-        self._convolutions = Convolutions(tensors, model["embeddings"], mapping, weights, keeps_vectors=False)
+        self._convolutions = embedded_convolutions(tensors)
         shapes = {"answers": (2 * self._convolutions.width, len(ANSWERS)), "answers_bias": (len(ANSWERS),)}
         own = checked(tensors, shapes)
         self._answers, self._bias = own["answers"], own["answers_bias"]
@@ -72,11 +66,7 @@ class AnswerReader:
 @lru_cache(1)
 def answer_reader() -> AnswerReader:
     """Return the network of this package, loaded once per process. Raises `ModelUnavailableError`."""
-    try:
-        with safe_open(FILE, framework="numpy"):
-            return AnswerReader(tensors_within(np.fromfile(FILE, dtype=np.uint8)), embedded_content())
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ModelUnavailableError(f"{FILE} is damaged ({error}); reinstall intentmatch") from None
+    return loaded(FILE, AnswerReader)
 
 
 def answer_of(text: str) -> AnswerChances:

@@ -9,22 +9,19 @@ The pieces are those of the embedded model, whatever encoder makes the vectors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import tanh
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
 
-from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.pieces.convolutions import Convolutions, blocks, checked, logistic, pooled
+from intentmatch.pieces.convolutions import blocks, checked, logistic, pooled
 from intentmatch.pieces.embedded import known_pieces
-from intentmatch.pieces.vectors import embedded_content
+from intentmatch.reading.networks import Tensors, embedded_convolutions, loaded
 from intentmatch.runtime.block_sizes import CONTEXT_PIECES
-from intentmatch.storage.safetensors import tensors_within
 
 FILE = Path(__file__).with_name("dialogue_acts.safetensors")
 
@@ -73,11 +70,9 @@ class ReadActs(NamedTuple):
 class DialogueActs:
     """The network. Safe to use from many threads."""
 
-    def __init__(self, tensors: Mapping[str, NDArray[Any]], content: NDArray[np.uint8]) -> None:
+    def __init__(self, tensors: Tensors) -> None:
         """Raises `ValueError` if a tensor is missing or has the wrong shape."""
-        model = tensors_within(content)
-        mapping, weights = model["mapping"].astype(np.intp), model["weights"].astype(np.float32)
-        self._convolutions = Convolutions(tensors, model["embeddings"], mapping, weights, keeps_vectors=False)
+        self._convolutions = embedded_convolutions(tensors)
         width = self._convolutions.width
         own = checked(
             tensors,
@@ -116,11 +111,7 @@ class DialogueActs:
 @lru_cache(1)
 def dialogue_acts() -> DialogueActs:
     """Return the network of this package, loaded once per process. Raises `ModelUnavailableError`."""
-    try:
-        with safe_open(FILE, framework="numpy"):
-            return DialogueActs(tensors_within(np.fromfile(FILE, dtype=np.uint8)), embedded_content())
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ModelUnavailableError(f"{FILE} is damaged ({error}); reinstall intentmatch") from None
+    return loaded(FILE, DialogueActs)
 
 
 def acts_of(text: str) -> Acts:

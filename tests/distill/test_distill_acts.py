@@ -17,7 +17,6 @@ from intentmatch.distill import ActsRecipe, train_acts
 from intentmatch.distill.acts import pieces_of, read_labelled, read_ordinary
 from intentmatch.distill.messages import LabelledMessage
 from intentmatch.distill.recipe import write_recipe
-from intentmatch.pieces.vectors import embedded_content
 from intentmatch.reading.dialogue_acts import DialogueActs
 
 torch = pytest.importorskip("torch", reason="needs the extra [distill]")
@@ -37,7 +36,7 @@ def write_lines(file: Path, *rows: dict) -> Path:
 
 
 def test_network_learns_what_it_is_taught():
-    network = DialogueActs(train_acts(MESSAGES, RECIPE), embedded_content())
+    network = DialogueActs(train_acts(MESSAGES, RECIPE))
 
     def refuses(text: str) -> float:
         return network.read(pieces_of(text)).acts.refuses
@@ -64,7 +63,7 @@ def test_command_writes_a_network_that_can_be_read(tmp_path):
 
     assert done.exit_code == 0, done.output
     assert f"{target}: " in done.output.replace("\n", "")
-    DialogueActs(load_file(target), embedded_content())
+    DialogueActs(load_file(target))
 
 
 def test_ordinary_messages_are_drawn_and_the_labelled_ones_are_all_read(tmp_path):

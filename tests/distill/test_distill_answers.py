@@ -15,7 +15,6 @@ from intentmatch.distill.acts import pieces_of
 from intentmatch.distill.answers import joined
 from intentmatch.distill.messages import HELD_OUT_LANGUAGES, LabelledAnswer, languages
 from intentmatch.distill.recipe import write_recipe
-from intentmatch.pieces.vectors import embedded_content
 from intentmatch.reading.answers import ANSWERS, AnswerReader
 
 torch = pytest.importorskip("torch", reason="needs the extra [distill]")
@@ -31,7 +30,7 @@ TAUGHT = [LabelledAnswer(text, "en", answer) for answer, texts in LINES.items() 
 
 
 def test_network_learns_what_it_is_taught():
-    network = AnswerReader(train_answers(TAUGHT, RECIPE), embedded_content())
+    network = AnswerReader(train_answers(TAUGHT, RECIPE))
 
     said = {text: network.read(pieces_of(text)) for text in ("go ahead then", "rather leave it")}
 
@@ -79,4 +78,4 @@ def test_command_writes_a_network_that_can_be_read(tmp_path):
     done = CliRunner().invoke(cli, words, catch_exceptions=False)
 
     assert done.exit_code == 0, done.output
-    AnswerReader(load_file(target), embedded_content())
+    AnswerReader(load_file(target))

@@ -21,7 +21,10 @@ _EITHER = 0.95
 _LINE_ODDS = 16.0
 """A part denies something if the odds of that are so many times those of the utterance that it is nearest to.
 
-Words that both share ("the parcel has arrived") may sound settled, and say nothing about what the author wants.
+Words that both share ("the parcel has arrived") may sound settled, and say nothing about what the author wants. A
+refusal is compared with how much the utterance refuses: "my card was stolen" sounds settled, and "my card was not
+stolen" is none of it. Compared with that, too, 35 more of 5,600 negations were carried out, and 5 fewer of 16,300
+right messages asked about.
 """
 # "There is no fee" reads like a refusal by 60 to 90%, as some requests do: the utterance tells them apart. With it, 36
 # of 512 negations in banking77 and 26 of 331 in clinc150 are no longer carried out, and 14 of 13,000 right messages to
@@ -280,12 +283,18 @@ def _denies_more(acts: Acts, line: Acts, *, calibrated: bool) -> bool:
     """Whether a part denies something, and the utterance that it is nearest to does not."""
     if _denies(line):
         return False
-    times = _odds(acts.denies) / _odds(max(line.refuses, line.settled))
+    if acts.refuses >= _MAY_REFUSE:
+        least = _LINE_ODDS if acts.refuses >= REFUSES else _MAY_REFUSE_ODDS
+        if _times(acts, line.refuses) >= least:
+            return True
     # A bot without confidences is too small to be contradicted by a statement of a state.
     says_all_is_well = calibrated and (acts.settled >= SETTLED or acts.denies >= _EITHER)
-    if acts.refuses >= REFUSES or says_all_is_well:
-        return times >= _LINE_ODDS
-    return acts.refuses >= _MAY_REFUSE and times >= _MAY_REFUSE_ODDS
+    return says_all_is_well and _times(acts, max(line.refuses, line.settled)) >= _LINE_ODDS
+
+
+def _times(acts: Acts, line: float) -> float:
+    """Return how many times the odds that a part denies something are those of an utterance."""
+    return _odds(acts.denies) / _odds(line)
 
 
 def _odds(probability: float) -> float:

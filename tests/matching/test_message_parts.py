@@ -221,6 +221,13 @@ def test_statement_that_may_refuse_is_compared_with_the_utterance(of_line, verdi
     assert decide(decision("fee"), part, lines={"fee": NO_ACTS._replace(refuses=of_line)})[0] == verdict
 
 
+@pytest.mark.parametrize("settled", [0.0, 0.55])
+def test_refusal_is_compared_with_how_much_the_utterance_refuses(settled):
+    """ "My card was stolen" sounds settled, and "my card was not stolen" refuses it all the same."""
+    part = "my card was not stolen", NO_ACTS._replace(refuses=0.7)
+    assert decide(decision("stolen"), part, lines={"stolen": NO_ACTS._replace(settled=settled)})[0] == "ambiguous"
+
+
 def test_refused_part_leaves_the_other_request():
     read = {"no newsletter": decision("newsletter"), "where is my order": decision("status")}
     parts = ("no newsletter", REFUSES), ("where is my order", NO_ACTS)

@@ -46,8 +46,8 @@ WITH_EXAMPLES = (
 )
 """Sections of patterns: each needs an example that it finds, and one that it leaves alone."""
 OF_REFUSALS = (
-    *("refusal_words", "refusal_signs", "refusals", "declined"),
-    *("possible_refusals", "negated", "dependent_clauses"),
+    *("refusal_words", "refusal_sign", "refusals", "declined"),
+    *("negated", "dependent_clauses"),
 )
 """Sections of refusals: `tests/text` and `tests/matching` have their examples."""
 STRUCTURE = {
@@ -189,9 +189,9 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
         ),
         words,
     ),
-    # Patterns that find a part of every text which the rules of these sections match, in less time. In a language with
-    # affixes or without spaces, they stand in place of `marks`.
-    "refusal_signs": dict.fromkeys(("refusals", "possible_refusals"), pattern),
+    # A pattern that finds a part of every text which the rules of `refusals` match, in less time. In a language with
+    # affixes or without spaces, it stands in place of `marks`.
+    "refusal_sign": pattern,
     "refusals": named_rules(
         {
             # Parts of verbs whose prohibition asks for what they name: "don't forget to".
@@ -204,9 +204,6 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
     ),
     # What declines something politely before it ("no refund please") or `behind` it ("a refund? nope, thanks").
     "declined": record(dict.fromkeys(("no", "please", "behind"), alternatives), needed=("no", "please")),
-    # Negations that may refuse: wishes, duties and what was asked for ("non deve", "didn't ask"), prohibitions in the
-    # infinitive, and requests that are taken back. What describes a problem is left out: "it has not arrived".
-    "possible_refusals": rules,
     # A request, and what stands there in the negative.
     "negated": rules,
     # What makes a clause depend on the one before: "that", "to".

@@ -9,17 +9,15 @@ from intentmatch.core.result import Candidate
 from intentmatch.matching.policy import CheckedDecision, Decision
 from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import clean
-from intentmatch.text.refusals import Refusal, possible_refusal, refusal
+from intentmatch.text.refusals import Refusal, refusal
 
 # How much lower the score may be without the negation: the message may read a little worse, and a word that loses a
 # prefix may fall into other pieces. Chosen with the development half of `tests/matching/negation.yaml`, the requests of
 # `negation_forms.yaml` and the development rows of clinc150, banking77 and massive.
 _WORSE, _WORSE_WITHOUT_AFFIX = 0.05, 0.1
-# For a negation that may be harmless: the least score without it, and how much higher this must be than with it. Chosen
-# on the same rows and the lists of `negation_forms.yaml`.
-_LEAST, _BETTER = 0.6, 0.01
+# How much better the text without it must read where more than the score decides.
+_BETTER = 0.01
 
-_Find = Callable[[str, str | None], Refusal | None]
 _Alike = Callable[[str, str], float]
 
 
@@ -57,8 +55,7 @@ def check_negation(
     A message out of scope refuses an intent only if the clause would be matched. A match stays if the clauses after the
     negation ask for the intent themselves ("I never asked for this newsletter, unsubscribe me").
 
-    Other negations ("my order should not be cancelled") may be harmless. One refuses the intent of a matched message
-    if the message without it is of the same intent, scores higher, and neither utterance has a negation.
+    Other negations ("my order should not be cancelled") are left to `message_parts`.
     """
     if decision.verdict == "ambiguous" or not decision.ranked:
         return CheckedDecision(decision, None)
@@ -66,7 +63,7 @@ def check_negation(
     if found is None and typed is not meant:
         found = refusal(typed.text, language, typed.words)
     if found is None:
-        return _check_possible(decision, meant, typed, language, read)
+        return CheckedDecision(decision, None)
     best = decision.ranked[0]
     without = read(found.without)
     # A message that nobody understands is not asked about because of a negation in it.
@@ -86,22 +83,6 @@ def check_negation(
             decision, f"“{found.words}” refuses something, but “{found.after}” asks for {best.intent}"
         )
     return _asked(decision, refused, found)
-
-
-def _check_possible(
-    decision: Decision, meant: ReadText, typed: ReadText, language: str | None, read: Callable[[str], Decision]
-) -> CheckedDecision:
-    if decision.verdict != "matched":
-        return CheckedDecision(decision, None)
-    found = possible_refusal(meant.text, language)
-    if found is None and typed is not meant:
-        found = possible_refusal(typed.text, language)
-    if found is None:
-        return CheckedDecision(decision, None)
-    best, without = decision.ranked[0], read(found.without)
-    if not _is_better_without(best, without, language, possible_refusal) or without.ranked[0].score < _LEAST:
-        return CheckedDecision(decision, None)
-    return _asked(decision, best, found)
 
 
 def _asked(decision: Decision, refused: Candidate, found: Refusal) -> CheckedDecision:
@@ -162,15 +143,6 @@ def _is_asked_for_later(best: Candidate, found: Refusal, language: str | None, r
     return asked.verdict == "matched" and asked.ranked[0].intent == best.intent and asked.ranked[0].rank >= best.rank
 
 
-def _is_better_without(best: Candidate, without: Decision, language: str | None, find: _Find) -> bool:
-    """Whether the text without a negation is of the same intent, with a higher score, and neither utterance has one."""
-    if without.verdict == "out_of_scope" or (first := without.ranked[0]).intent != best.intent:
-        return False
-    if first.score < best.score + _BETTER:
-        return False
-    return not any(_refuses(one, language, find) for one in (first, best))
-
-
-def _refuses(candidate: Candidate, language: str | None, find: _Find = refusal) -> bool:
+def _refuses(candidate: Candidate, language: str | None) -> bool:
     line = candidate.utterance
-    return line is not None and find(clean(line.text), line.language or language) is not None
+    return line is not None and refusal(clean(line.text), line.language or language) is not None

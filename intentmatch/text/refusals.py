@@ -2,8 +2,8 @@
 
 Most negations in messages are harmless: "it isn't here yet", "I can't log in". `refusal` knows only negations that
 refuse: a negated wish or need ("I don't want to cancel", "no need to"), a prohibition ("don't cancel"), and a request
-that is taken back ("forget the cancellation") or was never made ("I never asked for"). `possible_refusal` finds others
-that often do ("it should not be cancelled"). The rules are in the files of `intentmatch.languages`.
+that is taken back ("forget the cancellation") or was never made ("I never asked for"). Others ("it should not be
+cancelled") are left to `reading.dialogue_acts`. The rules are in the files of `intentmatch.languages`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import repeat
 from typing import Any, NamedTuple
 
-from intentmatch.languages.rules import LETTER, Rule, head
+from intentmatch.languages.rules import LETTER, head
 from intentmatch.languages.tables import Table
 from intentmatch.text.clauses import Span, pieces
 from intentmatch.text.normalize import fold, language_range
@@ -24,16 +23,15 @@ REFUSALS: Mapping[str, Mapping[str, Any]] = Table("refusals")
 """Rules for refusals, by language."""
 
 _WORDS: Mapping[str, Mapping[str, str]] = Table("refusal_words")
-_SIGNS: Mapping[str, Mapping[str, str]] = Table("refusal_signs")
+_SIGNS: Mapping[str, str] = Table("refusal_sign")
 _DECLINED: Mapping[str, Mapping[str, str]] = Table("declined")
-_POSSIBLE: Mapping[str, tuple[Rule, ...]] = Table("possible_refusals")
 _DEPENDENT: Mapping[str, str] = Table("dependent_clauses")
 _LETTERS_OF_SHORT_WORDS = 3
-_CACHED_WORDS, _CACHED_LANGUAGES = 4096, 256
+_CACHED_LANGUAGES = 256
 
 
 class Refusal(NamedTuple):
-    """A negation that refuses something, or may refuse it."""
+    """A negation that refuses something."""
 
     words: str
     """The negation as it stands in the message, for display."""
@@ -72,18 +70,6 @@ def refusal(text: str, language: str | None, words: Collection[str] | None = Non
     return next((found for code in languages if (found := _refusal(text, code)) is not None), None)
 
 
-def possible_refusal(text: str, language: str | None) -> Refusal | None:
-    """Find a negation in a cleaned text that often refuses, but may be harmless; None if there is none.
-
-    The text without it is the whole text: "mi pedido no debe ser cancelado" gives "mi pedido debe ser cancelado".
-    """
-    known = _with_rules(language)
-    if known is None or not _may_be_negated(text, known):
-        return None
-    without = rewritten(text, _negations(known))
-    return Refusal(_difference(text, without), without, is_whole=True, clause=text) if without else None
-
-
 @lru_cache(_CACHED_LANGUAGES)
 def _with_rules(language: str | None) -> str | None:
     """Return a language or the nearest one that it falls back to, if there are rules for it."""
@@ -108,7 +94,9 @@ def _refusal(text: str, language: str) -> Refusal | None:
             words, is_whole = _difference(clause, without), len(spans) == 1
             found = Refusal(words, without, is_whole, is_affix, behind, after, clause)
             return None if forgets else found
-    return None
+    # "Cancel my order? No!" is declined in another clause.
+    without = rewritten(text, _declined(language)) if len(spans) > 1 else None
+    return Refusal(_difference(text, without), without, is_whole=True, clause=text) if without else None
 
 
 def _retraction(text: str, spans: Sequence[Span], language: str) -> Refusal | None:
@@ -137,29 +125,13 @@ def _after(text: str, spans: Sequence[Span], place: int) -> str | None:
 
 def _may_refuse(text: str, words: Collection[str], language: str) -> bool:
     """Return whether a mark or a sign of the language stands in the text; it takes less time than the rules."""
-    sign = _sign(language, "refusals")
-    if sign is not None:
-        return sign.search(text) is not None
-    return not _marks(language).isdisjoint(words)
-
-
-def _may_be_negated(text: str, language: str) -> bool:
-    """Return whether a sign of the language stands in the text: in one of its words, most of which occur often."""
-    if _sign(language, "possible_refusals") is None:
-        return True
-    return any(map(_has_sign, text.split(" "), repeat(language)))
-
-
-@lru_cache(_CACHED_WORDS)
-def _has_sign(word: str, language: str) -> bool:
-    sign = _sign(language, "possible_refusals")
-    return sign is not None and sign.search(word) is not None
+    sign = _sign(language)
+    return not _marks(language).isdisjoint(words) if sign is None else sign.search(text) is not None
 
 
 @cache
-def _sign(language: str, section: str) -> re.Pattern[str] | None:
-    found = _SIGNS.get(language, {}).get(section)
-    return re.compile(found, re.IGNORECASE) if found else None
+def _sign(language: str) -> re.Pattern[str] | None:
+    return re.compile(_SIGNS[language], re.IGNORECASE) if language in _SIGNS else None
 
 
 def _difference(text: str, other: str) -> str:
@@ -204,11 +176,6 @@ def _telling_marks() -> frozenset[str]:
 @cache
 def _rules(language: str) -> Rules:
     return (*REFUSALS[language].get("rules", ()), *_declined(language))
-
-
-@cache
-def _negations(language: str) -> Rules:
-    return (*_POSSIBLE.get(language, ()), *_declined(language))
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -69,13 +70,15 @@ def test_refusing_message_is_asked_about(matcher, message, intent):
         "stop cancelling my order",
         "cancel my order, no wait, don't",
         "annule pas ma commande",  # "annuler pas", after spelling correction
+        "cancel my order? certainly not",
+        "cancel my order? no!",
     ],
 )
 def test_other_negation_is_asked_about_if_it_alone_keeps_the_message_from_an_utterance(shipped, message):
     result = shipped.match(message)
 
     assert (result.verdict, [rival.intent for rival in result.rivals]) == ("ambiguous", ["order_cancel"])
-    assert "order_cancel but for the negation" in result.explain()
+    assert re.search("but for the negation|refuses what it names", result.explain())
 
 
 @pytest.mark.parametrize(

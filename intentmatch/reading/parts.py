@@ -16,7 +16,7 @@ from intentmatch.reading.text import ReadText
 _MOST_PARTS = 8
 _MARKS = frozenset(".…!?؟।。！？")
 # Behind it a part begins in any case. An abbreviation such as "Dr." is no end, nor is the query of an address.
-_SENTENCE_END = re.compile(r"(?:(?<=\w{3})[.…]+|[!?؟।。]+)\s+(?=\w)|[!?。]+(?=[\u3040-\u9fff])")
+_SENTENCE_END = re.compile(r"(?:(?<=\w{3})[.…]+|[!?؟।。][!?؟।。.…]*)\s+(?=\w)|[!?。]+(?=[\u3040-\u9fff])")
 
 
 class MessagePart(NamedTuple):

@@ -79,6 +79,7 @@ def test_refusal_that_the_spelling_correction_took_away_still_counts():
     ("message", "expected"),
     [
         ("what is my tax rate. I was chatting with a colleague of yours", 2),
+        ("do you charge for transfers?. I was chatting with a colleague of yours", 2),
         ("送料はいくらですか？早く届きますか", 2),
         ("open example.com/a?b=c for me", 1),
     ],

@@ -60,6 +60,15 @@ def test_everyday_messages_match(matcher: Matcher, message: str, intent: str) ->
     assert matcher.match(message).intent == intent
 
 
+def test_obvious_messages_match_their_intent(matcher: Matcher) -> None:
+    listed = Path(__file__).with_name("obvious_messages.tsv").read_text(encoding="utf-8").splitlines()
+    messages = [line.split("\t") for line in listed if not line.startswith("#")]
+    wrong = [text for _, intent, text in messages if matcher.match(text).intent != intent]
+
+    # 87 of 90 when it was written; after a change that was made for one of them, it is no evidence any more.
+    assert len(wrong) <= 0.05 * len(messages), wrong
+
+
 @pytest.mark.parametrize(
     "message", ["what is the capital of Peru", "recommend me a good book", "how tall is mount everest"]
 )

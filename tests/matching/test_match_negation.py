@@ -394,21 +394,30 @@ def test_messages_that_describe_a_problem_are_not_taken_for_negated_requests(shi
     assert len(asked) <= 1, asked
 
 
-def test_statements_of_consent_and_their_opposite():
-    """A known weakness: most refusals in a verb of their own ("I withhold my consent") are matched with the opposite.
-
-    The bounds are what was measured; a reader that learns these forms lowers them.
-    """
-    content = yaml.safe_load((Path(__file__).parent / "consent.yaml").read_text(encoding="utf-8"))
+# Parts of `consent.yaml`, whose bot is the same, and the two lists of `consent_fresh.yaml`. The bounds are what was
+# measured: of 64 statements, and of 32 messages that ask for an intent.
+@pytest.mark.parametrize(
+    ("file", "parts", "opposite", "same"),
+    [
+        ("consent.yaml", ("looked at", "kept"), 38, 28),
+        ("consent_fresh.yaml", ("first",), 33, 20),
+        ("consent_fresh.yaml", ("second",), 38, 14),
+    ],
+)
+def test_statements_of_consent_and_their_opposite(file, parts, opposite, same):
+    """A known weakness: refusals in a verb of their own ("I withhold my consent") may be matched with the opposite."""
+    content = yaml.safe_load((Path(__file__).parent / file).read_text(encoding="utf-8"))
+    lists = [content[part] for part in parts]
+    lines_of = content["intents"] if "intents" in content else lists[0]["intents"]
     intents = [
         Intent(name, tuple(Utterance(text, code) for code, texts in lines.items() for text in texts))
-        for name, lines in content["intents"].items()
+        for name, lines in lines_of.items()
     ]
     bot = Matcher.load(Registry(tuple(intents)), cache="off")
 
-    def matched(part: str, kind: str) -> int:
-        texts = [text for some in content[part][kind].values() for text in some]
+    def matched(kind: str) -> int:
+        texts = [text for one in lists for some in one[kind].values() for text in some]
         return sum(bot.match(text).verdict == "matched" for text in texts)
 
-    assert matched("looked at", "opposite") + matched("kept", "opposite") <= 38  # of 64
-    assert matched("looked at", "same") + matched("kept", "same") >= 28  # of 32
+    assert matched("opposite") <= opposite
+    assert matched("same") >= same

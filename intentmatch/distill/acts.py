@@ -16,7 +16,7 @@ from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.distill.context_network import TorchNetwork, arrays, parameters, train_steps
 from intentmatch.distill.corpus import StepProgress
-from intentmatch.distill.messages import LabelledMessage, joining_words
+from intentmatch.distill.messages import LEADS, LabelledMessage, joining_words
 from intentmatch.distill.pieces import mistyped
 from intentmatch.distill.student import embedded_table
 from intentmatch.pieces.embedded import MAX_PIECES, embedded_tokenizer, without_unknown
@@ -33,6 +33,8 @@ _ENDS_OF_COURTESY = ("", "", "", ",", ",", "!", ".", " -")
 _WITHOUT_WORD = 0.6
 # Languages with capitals within a sentence, and share of the other parts that lose theirs behind no sentence mark.
 _CAPITALS, _IN_LOWER_CASE = frozenset({"de"}), 0.8
+# Share of what is put before a request that people rather say than write.
+_SPOKEN = 0.4
 _WITHIN_A_PART: tuple[Kind, ...] = ("number", "punctuation", "markup", "emoji")
 
 
@@ -143,6 +145,10 @@ class _Training:
             list(self.weights.values()), recipe.learning_rate, weight_decay=recipe.decay
         )
         self._drawn = _Draws(messages)
+        self._leads: dict[str, list[str]] = {}
+        for message in messages:
+            if message.source == LEADS:
+                self._leads.setdefault(message.language, []).append(message.text)
         self._known: dict[str, Sequence[int]] = {}
         torch.manual_seed(recipe.seed)
 
@@ -224,7 +230,9 @@ class _Training:
         if not self._surroundings.has(language):
             return parts
         phrases = self._surroundings.phrases(language)
-        for place, some in ((0, phrases.before), (len(parts), phrases.after)):
+        said = self._leads.get(language)
+        before = said if said and draw.random() < _SPOKEN else phrases.before
+        for place, some in ((0, before), (len(parts), phrases.after)):
             if draw.random() < self._recipe.courtesy:
                 words = draw.choice(some).replace("{name}", draw.choice(self._surroundings.names))
                 parts = [

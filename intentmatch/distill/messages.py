@@ -33,6 +33,7 @@ _ACT_OF: Mapping[str, Act | None] = {
 }
 _WITHOUT_DOMAIN: Mapping[str, Act | None] = {
     "chat": "courtesy",
+    "leads": "courtesy",
     "depends": "depends",
     "stands": None,
     "short": None,
@@ -41,6 +42,8 @@ _WITHOUT_DOMAIN: Mapping[str, Act | None] = {
 }
 # Requests with words of statements, "forgot my password again" or "call my brother": they are drawn more often.
 _LIKE_STATEMENTS = ("short", "questions", "people")
+# "No objection to the recording" is a request that answers a question with yes or no as well.
+_REQUESTS_THAT_ANSWER = "consent"
 
 
 class LabelledMessage(NamedTuple):
@@ -56,6 +59,9 @@ class LabelledMessage(NamedTuple):
     source: str = "messages"
     """Sources weigh the same."""
 
+
+LEADS = "leads"
+"""The source of what people say before a request: "so I just wanted to ask"."""
 
 ORDINARY = "ordinary"
 """The source of messages that are no answers."""
@@ -104,7 +110,7 @@ def read_answers(part: Part) -> list[LabelledAnswer]:
     found += [
         LabelledAnswer(message.text, message.language, "neither", ORDINARY)
         for message in read_messages(part)
-        if message.act in (None, "settled", "tale") and not message.frame
+        if message.act in (None, "settled", "tale") and not message.frame and message.domain != _REQUESTS_THAT_ANSWER
     ]
     return found
 
@@ -142,7 +148,7 @@ def _of_language(language: str, part: Part) -> Iterator[LabelledMessage]:
                 for frame in some
             )
     for key, act in _WITHOUT_DOMAIN.items():
-        source = "like statements" if key in _LIKE_STATEMENTS else "messages"
+        source = LEADS if key == "leads" else "like statements" if key in _LIKE_STATEMENTS else "messages"
         yield from (
             LabelledMessage(text, language, act, source=source) for text in _chosen(content[key], part, whole=aside)
         )

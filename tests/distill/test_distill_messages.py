@@ -7,7 +7,9 @@ import pytest
 from intentmatch.distill.messages import (
     HELD_OUT_DOMAINS,
     HELD_OUT_LANGUAGES,
+    LEADS,
     languages,
+    read_answers,
     read_messages,
 )
 from intentmatch.reading.dialogue_acts import ACTS
@@ -19,7 +21,7 @@ def test_there_are_messages_of_every_act_in_at_least_35_languages():
     assert len(languages()) >= 35
     for language in languages():
         assert {m.act for m in (*train, *measure) if m.language == language} == {None, *ACTS}
-    assert len({m.domain for m in (*train, *measure) if m.domain}) == 20
+    assert len({m.domain for m in (*train, *measure) if m.domain}) == 21
 
 
 def test_messages_to_measure_on_are_never_trained_on():
@@ -37,6 +39,21 @@ def test_frames_to_measure_on_are_never_trained_on():
     frames = {(m.language, m.frame) for m in read_messages("train") if m.frame}
 
     assert not frames & {(m.language, m.frame) for m in read_messages("measure") if m.frame}
+
+
+def test_there_is_something_to_say_before_a_request_in_every_language():
+    leads = [m for part in ("train", "measure") for m in read_messages(part) if m.source == LEADS]
+
+    assert {m.language for m in leads} == {*languages()}
+    assert {m.act for m in leads} == {"courtesy"}
+
+
+def test_a_request_that_may_answer_a_question_is_not_trained_as_no_answer():
+    requests = {m.text for m in read_messages("train") if m.domain == "consent" and m.act is None}
+    others = {m.text for m in read_messages("train") if m.domain != "consent"}
+
+    assert requests
+    assert not (requests - others) & {a.text for a in read_answers("train") if a.answer == "neither"}
 
 
 @pytest.mark.parametrize("part", ["train", "measure"])

@@ -12,6 +12,7 @@ from safetensors.numpy import load_file
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
 from intentmatch.core.types import Encoder
+from intentmatch.distill.context_network import save_network
 from intentmatch.distill.context_recipe import ContextRecipe
 from intentmatch.distill.context_training import ContextData, train_context
 from intentmatch.distill.corpus import Corpus, StepProgress
@@ -60,7 +61,7 @@ def distill_context(
     state = work / f"context-{corpus.fingerprint}-{teacher.fingerprint}.pt"
     table = _table(student.files / "model.safetensors")
     tensors = train_context(data, table, _known_pieces(tokenizer), recipe, state, progress=progress)
-    context.save_context(student.files, tensors)
+    save_network(student.files / context.FILE, tensors)
     write_recipe(student.files / RECIPE, recipe)
     # Renewed, so that they cover the files that were just written.
     if (model / CHECKSUMS).is_file():

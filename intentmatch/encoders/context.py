@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
 
 from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.core.types import Vectors
@@ -24,7 +23,6 @@ from intentmatch.pieces.convolutions import Convolutions, blocks, checked, logis
 from intentmatch.pieces.embedded import EMBEDDED
 from intentmatch.pieces.vectors import embedded_content
 from intentmatch.runtime.block_sizes import CONTEXT_PIECES
-from intentmatch.storage import atomic
 from intentmatch.storage.regular_files import is_file
 from intentmatch.storage.safetensors import tensors_within
 
@@ -178,11 +176,6 @@ def read_context(folder: Path) -> NetworkFile | None:
         return NetworkFile(tensors_within(content), content.data)
     except (SafetensorError, ValueError, OSError) as error:
         raise ValueError(f"{FILE} is damaged ({error})") from None
-
-
-def save_context(folder: Path, tensors: Mapping[str, NDArray[np.float32]]) -> None:
-    """Write the network of a model into its folder, as float16."""
-    atomic.write_file(folder / FILE, save({name: tensor.astype(np.float16) for name, tensor in tensors.items()}))
 
 
 def _unit(vectors: Vectors) -> Vectors:

@@ -17,13 +17,13 @@ from safetensors.numpy import load_file
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import InputError
 from intentmatch.distill import ContextRecipe, Corpus, distill_context, read_corpus, read_recipe
-from intentmatch.distill.context_network import TorchNetwork, parameters
+from intentmatch.distill.context_network import TorchNetwork, parameters, save_network
 from intentmatch.distill.export import save_model
 from intentmatch.distill.recipe import write_recipe
 from intentmatch.distill.student import TokenVectors
 from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokenizer
 from intentmatch.encoders.checksums import check_checksums
-from intentmatch.encoders.context import FILE, save_context
+from intentmatch.encoders.context import FILE
 from intentmatch.encoders.static import StaticEncoder
 from intentmatch.text.negation import negated
 
@@ -138,7 +138,7 @@ def test_numpy_gives_the_vectors_of_torch(model: Path) -> None:
         name: torch.randn(value.shape, generator=torch.Generator().manual_seed(1)) / 4
         for name, value in parameters(8, dim, 1).items()
     }
-    save_context(model, {name: value.numpy() for name, value in weights.items()})
+    save_network(model / FILE, {name: value.numpy() for name, value in weights.items()})
     rounded = {name: value.half().float() for name, value in weights.items()}
     table = TokenVectors(
         tensors["embeddings"].astype(np.float32), np.arange(pieces, dtype=np.int32), tensors["weights"]

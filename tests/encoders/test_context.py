@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from intentmatch.core.errors import ModelUnavailableError
-from intentmatch.encoders.context import FILE, save_context
+from intentmatch.distill.context_network import save_network
+from intentmatch.encoders.context import FILE
 from intentmatch.encoders.static import StaticEncoder
 from intentmatch.pieces.embedded import EMBEDDED, embedded_tokenizer
 
@@ -57,7 +58,7 @@ def made(tmp_path: Path) -> Maker:
             (tmp_path / name).unlink(missing_ok=True)
             (tmp_path / name).symlink_to(EMBEDDED / name)
         if tensors is not None:
-            save_context(tmp_path, tensors)
+            save_network(tmp_path / FILE, tensors)
         return StaticEncoder(tmp_path)
 
     return encoder

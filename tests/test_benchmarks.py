@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -1127,6 +1128,79 @@ def test_follow_ups_are_counted_with_and_without_the_turn_before(run, tmp_path, 
     assert sum(row["right"] for row in follow) > sum(row["without"] for row in follow)
     assert (alone["name"], alone["kind"]) == ("tiny:train", "alone")
     assert "kept, follow: " in done.stdout
+
+
+NEGATIONS = [
+    {"message": "where is my order", "negated": "do not tell me where my order is", "intent": "order"},
+    {"message": "track my parcel", "negated": "I found my parcel", "intent": "order"},
+    {"message": "I never got my order", "negated": "I got my order", "intent": "order"},
+]
+
+
+@pytest.fixture
+def negations_data(messages_data):
+    """Data as `messages_data`, with the sets of which there are negations."""
+    for name in ("clinc150", "banking77"):
+        shutil.copytree(messages_data / "tiny", messages_data / "intents" / "dev" / name)
+        write_jsonl(messages_data / "messages" / f"negation_{name}.jsonl", NEGATIONS)
+    return messages_data
+
+
+def test_negations_that_are_carried_out_are_counted(run, tmp_path, negations_data):
+    out = tmp_path / "out.json"
+
+    done = run("bench_negations", "--data", negations_data, "--set", "clinc150", "--train", "train", "--json", out)
+
+    assert done.returncode == 0, done.stderr
+    whole, kept = json.loads(out.read_text(encoding="utf-8"))
+    assert (whole["name"], kept["name"]) == ("clinc150", "clinc150, not trained with")
+    assert whole["messages"] >= whole["new_word"] == 1
+    assert whole["new_word_carried_out"] == 0
+    assert whole["with_negation"] == 1
+    assert kept["messages"] <= whole["messages"]
+
+
+def test_third_of_the_negations_is_kept_from_the_training(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    bench = load("bench_negations")
+    found = [bench.Negation(f"message {number}", "", "order") for number in range(3000)]
+
+    assert 900 < sum(one.is_kept for one in found) < 1100
+
+
+def test_messages_to_train_the_acts_on_are_written(run, tmp_path, monkeypatch, negations_data):
+    monkeypatch.syspath_prepend(FOLDER)
+    acts = load("acts_messages")
+    for name in acts.ORDINARY:
+        file = negations_data / "intents" / "dev" / name / "train.jsonl"
+        file.parent.mkdir(exist_ok=True)
+        write_jsonl(file, [{"text": "hello", "intent": "greeting", "lang": "en"}, TRAIN[0]])
+
+    done = run("acts_messages", "--data", negations_data, "--output", tmp_path / "files")
+
+    assert done.returncode == 0, done.stderr
+    files = {
+        file.stem: [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        for file in (tmp_path / "files").iterdir()
+    }
+    assert {"text": TRAIN[0]["text"], "lang": TRAIN[0]["lang"]} in files["ordinary_clinc150"]
+    assert "hello" not in [line["text"] for line in files["ordinary_clinc150"]]
+    assert "hello" not in [line["text"] for line in files["shipped"]], "a greeting asks for nothing"
+    assert {line["act"] for line in files["messages"]} == {"refuses", None}
+    told = {line["text"]: line.get("act") for line in files["negated"]}
+    kept = [row for row in NEGATIONS if load("bench_negations").Negation(**row).is_kept]
+    assert not {row["message"] for row in kept} & {*told}
+    wanted = {
+        "do not tell me where my order is": "refuses",
+        "I found my parcel": "settled",
+        "I got my order": "settled",
+    }
+    assert told == {
+        text: act
+        for row in NEGATIONS
+        if row not in kept
+        for text, act in ((row["message"], None), (row["negated"], wanted[row["negated"]]))
+    }
 
 
 def test_nothing_that_the_inbox_is_sure_of_does_harm(run, tmp_path):

@@ -89,6 +89,7 @@ class Checks:
         acts: ReadActs | None,
         *,
         by_spelling: bool,
+        by_reranker: bool,
     ) -> Decision:
         """Return the decision after all checks.
 
@@ -100,7 +101,7 @@ class Checks:
             decision = self._check_fragment(decision, reading)
             if says_utterance:
                 return decision
-        return self._check_acts(decision, reading, acts)
+        return self._check_acts(decision, reading, acts, by_reranker)
 
     def _check_values(self, decision: Decision, reading: Reading, vector: NDArray[np.float32]) -> tuple[Decision, bool]:
         """Decide without the values of slots if the message has some; also whether it is an utterance but for these."""
@@ -131,7 +132,7 @@ class Checks:
                 return short
         return decision
 
-    def _check_acts(self, decision: Decision, reading: Reading, read: ReadActs | None) -> Decision:
+    def _check_acts(self, decision: Decision, reading: Reading, read: ReadActs | None, by_reranker: bool) -> Decision:
         """Return the decision by what the parts of the message do."""
         options, meant, stages = reading.options, reading.meant, reading.stages
         acts, parts = parts_of(meant, reading.typed, read)
@@ -139,7 +140,11 @@ class Checks:
             decision, negation = self._check_negation(decision, meant, reading.typed, options)
             if negation:
                 stages.add("negation", negation)
-        message = Message(decision, acts, parts, lambda part: self._decide_on_part(part, options), self._acts_of)
+
+        def decide_on_part(part: str) -> Decision:
+            return self._decide_on_part(part, options)
+
+        message = Message(decision, acts, parts, decide_on_part, self._acts_of, by_reranker)
         decision, says = decide_on_parts(message, returns_several=self._returns_several)
         if says:
             stages.add("acts", says)

@@ -103,6 +103,8 @@ class Message(NamedTuple):
     """Decides on a part."""
     line_acts: Callable[[Candidate], Acts]
     """Tells what the nearest utterance of a candidate does."""
+    by_reranker: bool = False
+    """Whether a reranker decided on the message as one text; none reads the parts."""
 
     @property
     def stands(self) -> bool:
@@ -118,8 +120,8 @@ def decide_on_parts(message: Message, *, returns_several: bool = False) -> Check
     - A part that refuses what it names, or says that nothing is to be done, is asked about if the message as one text
       says so, too, and the utterance that it is nearest to does not.
     - Of several parts, the one that asks for something decides if that is more certain than the whole. Courtesy
-      yields to it in any case. If the whole is matched with another intent and gives this one no chance, both are asked
-      about.
+      yields to it in any case. If the whole is matched with another intent, and gives this one no chance or was decided
+      by a reranker, both are asked about.
     - Parts that ask for different intents are asked about, if each of them is as certain as the whole.
     """
     whole, parts = message.whole, message.parts
@@ -161,7 +163,11 @@ def _with_match(message: Message, found: _Readings, *, returns_several: bool) ->
     is_one_sentence = not any(_is_beside(part.acts) for part in message.parts)
     if stands and (is_one_sentence or _certainty(whole) >= first.certainty):
         return CheckedDecision(whole, None)
-    if stands and first.best.intent != whole.ranked[0].intent and not _has_chance(first, whole):
+    if (
+        stands
+        and first.best.intent != whole.ranked[0].intent
+        and (message.by_reranker or not _has_chance(first, whole))
+    ):
         return _either(whole, first)
     return CheckedDecision(first.decision, f"“{first.part.text}” asks for something")
 

@@ -184,7 +184,8 @@ class Engine:
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
         decision = self._with_free_text(decision, reading)
-        decision = self._checks.check(decision, reading, vector, acts, by_spelling=bool(fuzzy))
+        by_reranker = decided_by == "reranker"
+        decision = self._checks.check(decision, reading, vector, acts, by_spelling=bool(fuzzy), by_reranker=by_reranker)
         if followed := self._followed(reading, vector, decision):
             decided_by = decided_by if followed.decision is decision else "follow_up"
             decision = followed.decision

@@ -33,6 +33,7 @@ def decide(
     lines: Mapping[str, Acts] | None = None,
     acts: Acts | None = None,
     several: bool = False,
+    by_reranker: bool = False,
 ) -> tuple[str, str | None, list[str]]:
     """Verdict, intent if matched, and rivals.
 
@@ -45,6 +46,7 @@ def decide(
         [MessagePart(text, of_part) for text, of_part in parts],
         lambda text: (read or {})[text],
         lambda candidate: (lines or {}).get(candidate.intent, NO_ACTS),
+        by_reranker,
     )
     checked = decide_on_parts(message, returns_several=several)
     found = checked.decision
@@ -142,6 +144,17 @@ def test_message_as_one_text_decides_if_it_is_surer():
 
     assert decide(decision("stolen", 0.9), *parts, read=read) == ("matched", "stolen", [])
     assert decide(decision("lost", 0.6), *parts, read=read) == ("matched", "lost", [])
+
+
+def test_part_that_contradicts_a_reranker_is_asked_about():
+    """No reranker reads the parts, so the part does not know better."""
+    read = {"my card is gone": decision("lost", 0.7)}
+    whole = decision("help", 0.6)
+    whole = replace(whole, ranked=(*whole.ranked, replace(whole.ranked[0], intent="lost", confidence=0.2)))
+    parts = ("hello", COURTESY), ("my card is gone", NO_ACTS)
+
+    assert decide(whole, *parts, read=read, by_reranker=True) == ("ambiguous", None, ["help", "lost"])
+    assert decide(decision("lost", 0.6), *parts, read=read, by_reranker=True) == ("matched", "lost", [])
 
 
 @pytest.mark.parametrize(

@@ -45,10 +45,12 @@ class ActsRecipe:
     NEVER_ZERO: ClassVar[frozenset[str]] = frozenset({"width", "texts", "most_of_a_file"})
 
     seed: int = 1
-    width: int = 128
+    width: int = 320
     """Numbers per piece inside the network."""
-    steps: int = 13_000
-    most_of_a_file: int = 6_000
+    narrow: int = 64
+    """Numbers through which the second convolution passes; 0 if it does not narrow."""
+    steps: int = 12_000
+    most_of_a_file: int = 16_000
     """Messages of logs that are drawn from each file."""
     texts: int = 192
     """Messages per step."""
@@ -82,6 +84,8 @@ def read_ordinary(files: Iterable[Path], most: int, seed: int) -> list[LabelledM
 
 def read_labelled(files: Iterable[Path]) -> list[LabelledMessage]:
     """Return labelled messages: JSON lines with `text`, `lang` and `act`, null for a request.
+
+    The name of a file is the source of its messages: `messages` for those that weigh together with the package's.
 
     Raises `InputError` with file and line for a line that is no such message.
     """
@@ -127,8 +131,8 @@ class _Training:
         self._torch, self._recipe = torch, recipe
         self._surroundings = read_surroundings("train")
         table = embedded_table()
-        first = parameters(recipe.width, table.rows.shape[1], recipe.seed)
-        kept = ("first", "first_bias", "second", "second_bias")
+        first = parameters(recipe.width, table.rows.shape[1], recipe.seed, narrow=recipe.narrow)
+        kept = ("first", "first_bias", "second", *(["widened"] if recipe.narrow else []), "second_bias")
         draw = torch.Generator().manual_seed(recipe.seed)
         width = recipe.width
         weights = {name: first[name] for name in kept} | {

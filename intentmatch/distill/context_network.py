@@ -22,8 +22,11 @@ _LEAST_LENGTH = 1e-6
 _STEPS_BETWEEN_UPDATES = 20
 
 
-def parameters(width: int, dim: int, seed: int) -> dict[str, Any]:
-    """Return initial parameters, with which the network changes nothing: every salience is 1, the residual 0."""
+def parameters(width: int, dim: int, seed: int, *, narrow: int = 0) -> dict[str, Any]:
+    """Return initial parameters, with which the network changes nothing: every salience is 1, the residual 0.
+
+    With `narrow`, the second convolution passes through so many numbers.
+    """
     torch = plugins.require("torch", what="Distillation", extra="distill")
     draw = torch.Generator().manual_seed(seed)
 
@@ -33,7 +36,8 @@ def parameters(width: int, dim: int, seed: int) -> dict[str, Any]:
     return {
         "first": drawn(dim + 1, 3 * width, 3 * (dim + 1)) * 4,
         "first_bias": torch.zeros(width),
-        "second": drawn(3 * width, width, 3 * width) * 0.5,
+        "second": drawn(3 * width, narrow or width, 3 * width) * 0.5,
+        **({"widened": drawn(narrow, width, narrow)} if narrow else {}),
         "second_bias": torch.zeros(width),
         "question": torch.zeros(2 * width, width),
         "question_bias": torch.zeros(width),
@@ -119,8 +123,8 @@ class TorchNetwork:
         x = here + _shifted(self._torch, before, 1) + _shifted(self._torch, after, -1) + w["first_bias"]
         x = self._torch.relu(x) * mask[:, None]
         before, here, after = w["second"].chunk(3)
-        y = self._torch.addmm(w["second_bias"], x, here)
-        y = y + _shifted(self._torch, x, 1) @ before + _shifted(self._torch, x, -1) @ after
+        y = x @ here + _shifted(self._torch, x, 1) @ before + _shifted(self._torch, x, -1) @ after
+        y = (y @ w["widened"] if "widened" in w else y) + w["second_bias"]
         return (x + self._torch.relu(y)) * mask[:, None]
 
     def vectors(self, batch: Batch) -> Any:

@@ -1,7 +1,8 @@
 """Two convolutions over the pieces of a text, with which the networks of this package begin.
 
 The first reads the row of a piece and of its two neighbours, the second what the first makes of them. What the first
-makes of a piece does not depend on the text, so it is computed once per piece and then looked up.
+makes of a piece does not depend on the text, so it is computed once per piece and then looked up. The second may pass
+through fewer numbers (`widened` makes as many of them again), which costs less time than it loses in quality.
 """
 
 from __future__ import annotations
@@ -68,17 +69,14 @@ class Convolutions:
         self._rows, self._row_of_piece, self._weights = rows, row_of_piece, weights
         self.width = width = len(tensors.get("first_bias", ()))
         dim = rows.shape[1]
-        own = checked(
-            tensors,
-            {
-                "first": (dim + 1, 3 * width),
-                "first_bias": (width,),
-                "second": (3 * width, width),
-                "second_bias": (width,),
-            },
-        )
+        shapes = {"first": (dim + 1, 3 * width), "first_bias": (width,), "second": (3 * width, width)}
+        if "widened" in tensors:
+            narrow = tensors["widened"].shape[:1]
+            shapes |= {"second": (3 * width, *narrow), "widened": (*narrow, width)}
+        own = checked(tensors, {**shapes, "second_bias": (width,)})
         self._first, self._first_bias = own["first"], own["first_bias"]
         self._second, self._second_bias = own["second"], own["second_bias"]
+        self._widened = own.get("widened")
         self._kept = dim if keeps_vectors else 0
         pieces = len(rows) if row_of_piece is None else len(row_of_piece)
         self._place_of_piece = np.full(pieces + 1, -1, dtype=np.int32)
@@ -113,6 +111,8 @@ class Convolutions:
         if gaps is not None:
             x[gaps] = 0.0
         y: NDArray[np.float32] = _windows(padded, count).dot(self._second)
+        if self._widened is not None:
+            y = y.dot(self._widened)
         y += self._second_bias
         np.maximum(y, _ZERO, out=y)
         y += x

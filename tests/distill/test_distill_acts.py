@@ -21,7 +21,7 @@ from intentmatch.reading.dialogue_acts import DialogueActs
 
 torch = pytest.importorskip("torch", reason="needs the extra [distill]")
 
-RECIPE = ActsRecipe(width=8, steps=60, texts=24, learning_rate=0.02)
+RECIPE = ActsRecipe(width=8, narrow=4, steps=60, texts=24, learning_rate=0.02)
 ACTIONS = ("cancel it", "send it", "open it", "print it", "call them", "book a table")
 MESSAGES = [
     *(LabelledMessage(f"please do not {action}", "en", "refuses", source="x") for action in ACTIONS),
@@ -35,8 +35,9 @@ def write_lines(file: Path, *rows: dict) -> Path:
     return file
 
 
-def test_network_learns_what_it_is_taught():
-    network = DialogueActs(train_acts(MESSAGES, RECIPE))
+@pytest.mark.parametrize("narrow", [0, 4])
+def test_network_learns_what_it_is_taught(narrow):
+    network = DialogueActs(train_acts(MESSAGES, replace(RECIPE, narrow=narrow)))
 
     def refuses(text: str) -> float:
         return network.read(pieces_of(text)).acts.refuses

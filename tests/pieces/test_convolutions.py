@@ -50,6 +50,14 @@ def test_one_text_and_many_give_what_the_definition_gives(pieces):
     assert not block.vectors[block.gaps].any()
 
 
+def test_narrow_second_convolution_gives_what_its_product_gives():
+    narrow, widened = RANDOM.standard_normal((3 * WIDTH, 2)), RANDOM.standard_normal((2, WIDTH))
+
+    found = convolutions(second=narrow, widened=widened).read([1, 2, 3])[0]
+
+    assert found == pytest.approx(convolutions(second=narrow @ widened).read([1, 2, 3])[0], abs=1e-4)
+
+
 def test_what_is_remembered_of_a_piece_does_not_depend_on_the_pieces_read_with_it():
     """BLAS rounds a row otherwise alone than among others; a process must not answer by what it has read before."""
     width, dim, pieces = 128, 256, [*range(100)]
@@ -85,6 +93,9 @@ def test_many_threads_read_many_new_pieces():
         {"first": np.zeros((DIM, 3 * WIDTH))},
         {"second": np.zeros((WIDTH, WIDTH))},
         {"second_bias": np.zeros(WIDTH + 1)},
+        {"widened": np.zeros((2, WIDTH))},
+        {"second": np.zeros((3 * WIDTH, 2)), "widened": np.zeros((2, WIDTH + 1))},
+        {"widened": np.zeros(())},
         {"first_bias": np.zeros(0)},
     ],
 )

@@ -39,9 +39,8 @@ _WITHOUT_DOMAIN: Mapping[str, Act | None] = {
     "short": None,
     "questions": None,
     "people": None,
+    "problems": None,
 }
-# Requests with words of statements, "forgot my password again" or "call my brother": they are drawn more often.
-_LIKE_STATEMENTS = ("short", "questions", "people")
 # "No objection to the recording" is a request that answers a question with yes or no as well.
 _REQUESTS_THAT_ANSWER = "consent"
 
@@ -62,6 +61,12 @@ class LabelledMessage(NamedTuple):
 
 LEADS = "leads"
 """The source of what people say before a request: "so I just wanted to ask"."""
+
+# Requests with words of statements ("forgot my password again", "call my brother") and problems in the words of settled
+# matters ("the jacket came with a torn sleeve") are drawn more often than they would be among the messages.
+_SOURCE_OF = {"leads": LEADS, "problems": "problems"} | dict.fromkeys(
+    ("short", "questions", "people"), "like statements"
+)
 
 ORDINARY = "ordinary"
 """The source of messages that are no answers."""
@@ -148,10 +153,8 @@ def _of_language(language: str, part: Part) -> Iterator[LabelledMessage]:
                 for frame in some
             )
     for key, act in _WITHOUT_DOMAIN.items():
-        source = LEADS if key == "leads" else "like statements" if key in _LIKE_STATEMENTS else "messages"
-        yield from (
-            LabelledMessage(text, language, act, source=source) for text in _chosen(content[key], part, whole=aside)
-        )
+        texts = _chosen(content[key], part, whole=aside)
+        yield from (LabelledMessage(text, language, act, source=_SOURCE_OF.get(key, "messages")) for text in texts)
 
 
 def _content(language: str) -> dict[str, Any]:

@@ -1186,7 +1186,7 @@ def test_messages_to_train_the_acts_on_are_written(run, tmp_path, monkeypatch, n
     assert {"text": TRAIN[0]["text"], "lang": TRAIN[0]["lang"]} in files["ordinary_clinc150"]
     assert "hello" not in [line["text"] for line in files["ordinary_clinc150"]]
     assert "hello" not in [line["text"] for line in files["shipped"]], "a greeting asks for nothing"
-    assert {line["act"] for line in files["messages"]} == {"refuses", None}
+    assert [{line["act"] for line in files[name]} for name in ("messages", "problems")] == [{"refuses"}, {None}]
     told = {line["text"]: line.get("act") for line in files["negated"]}
     kept = [row for row in NEGATIONS if load("bench_negations").Negation(**row).is_kept]
     assert not {row["message"] for row in kept} & {*told}

@@ -19,6 +19,7 @@ from entry import option_parser, run_benchmark
 from jsonl import read_jsonl
 from tables import write
 
+from intentmatch.reading.dialogue_acts import Act
 from intentmatch.registry import read_registry
 
 Line = dict[str, str | None]
@@ -74,9 +75,10 @@ def write_files(data: Path, output: Path) -> None:
     for name, left_out in ORDINARY.items():
         _write(output / f"ordinary_{name}.jsonl", _ordinary(data / "intents" / "dev" / name / "train.jsonl", left_out))
     _write(output / "shipped.jsonl", _shipped())
-    # Named as the messages of the package, so that they weigh together with them: they are about a shop only, and at a
-    # weight of their own most of what is said about an address or an account would be a refusal.
-    _write(output / "messages.jsonl", _forms())
+    # Named as sources of the package, so that they weigh together with them: refusals are about a shop only, and at a
+    # weight of their own most of what is said about an address or an account would be one.
+    _write(output / "messages.jsonl", _forms("requests", "refuses"))
+    _write(output / "problems.jsonl", _forms("problems", None))
     _write(output / "negated.jsonl", _negated(one for name in SETS for one in read_negations(data, name)))
 
 
@@ -96,11 +98,10 @@ def _shipped() -> Iterator[Line]:
             yield from ({"text": line.text, "lang": line.language} for line in intent.utterances)
 
 
-def _forms() -> Iterator[Line]:
+def _forms(key: str, act: Act | None) -> Iterator[Line]:
     forms = yaml.safe_load((ROOT / "tests" / "matching" / "negation_forms.yaml").read_text("utf-8"))
-    for key, act in (("requests", "refuses"), ("problems", None)):
-        for language, texts in forms[key].items():
-            yield from ({"text": text, "lang": language, "act": act} for text in texts)
+    for language, texts in forms[key].items():
+        yield from ({"text": text, "lang": language, "act": act} for text in texts)
 
 
 def _negated(found: Iterable[Negation]) -> Iterator[Line]:

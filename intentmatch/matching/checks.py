@@ -13,8 +13,8 @@ from intentmatch.core.result import Candidate
 from intentmatch.matching.batch import MessageEncoder
 from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.message_parts import Message, decide_on_parts
-from intentmatch.matching.negation import check_negation
-from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decide
+from intentmatch.matching.negation import CheckedNegation, check_negation
+from intentmatch.matching.policy import Decision, Policy, decide
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.short_messages import ShortMessages
@@ -137,9 +137,12 @@ class Checks:
         options, meant, stages = reading.options, reading.meant, reading.stages
         acts, parts = parts_of(meant, reading.typed, read)
         if any(one.denies >= _LEAST_DENIAL for one in (acts, *(part.acts for part in parts))):
-            decision, negation = self._check_negation(decision, meant, reading.typed, options)
-            if negation:
-                stages.add("negation", negation)
+            checked = self._check_negation(decision, meant, reading.typed, options)
+            decision = checked.decision
+            if checked.says:
+                stages.add("negation", checked.says)
+            if checked.is_clear:
+                return decision
 
         def decide_on_part(part: str) -> Decision:
             return self._decide_on_part(part, options)
@@ -157,7 +160,7 @@ class Checks:
 
     def _check_negation(
         self, decision: Decision, meant: ReadText, typed: ReadText, options: ResolvedOptions
-    ) -> CheckedDecision:
+    ) -> CheckedNegation:
         def read(clause: str) -> Decision:
             return self._decide_on(clause, options)
 

@@ -278,7 +278,8 @@ def _asked_if_denied(message: Message, decision: Decision, part: MessagePart) ->
         return CheckedDecision(decision, None)
     line = message.line_acts(best)
     # Courtesy ("no thanks") can be meant with any words of refusal.
-    if line.courtesy >= _BESIDE or not _denies_more(acts, line, calibrated=best.confidence is not None):
+    is_courtesy = max(acts.courtesy, line.courtesy) >= _BESIDE
+    if is_courtesy or not _denies_more(acts, line, calibrated=best.confidence is not None):
         return CheckedDecision(decision, None)
     if len(message.parts) > 1 and message.acts.denies < _WHOLE_DENIES:
         return CheckedDecision(decision, None)

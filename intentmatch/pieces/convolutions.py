@@ -2,7 +2,7 @@
 
 The first reads the row of a piece and of its two neighbours, the second what the first makes of them. What the first
 makes of a piece does not depend on the text, so it is computed once per piece and then looked up. The second may pass
-through fewer numbers (`widened` makes as many of them again), which costs less time than it loses in quality.
+through fewer numbers (`widened` makes as many of them again), which saves most of its time.
 """
 
 from __future__ import annotations

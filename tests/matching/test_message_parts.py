@@ -79,6 +79,10 @@ def test_part_that_either_refuses_or_is_settled_is_asked_about():
     assert decide(decision("pending"), part) == ("ambiguous", None, ["pending"])
 
 
+def test_courtesy_with_words_of_refusal_is_matched():
+    assert decide(decision("yes"), ("no worries, fine by me", REFUSES._replace(courtesy=0.9)))[0] == "matched"
+
+
 @pytest.mark.parametrize(("line", "verdict"), [(0.1, "ambiguous"), (0.5, "matched")])
 def test_words_that_the_utterance_shares_do_not_deny(line, verdict):
     """ "The parcel has arrived damaged" sounds settled, and so does the utterance that it is nearest to."""

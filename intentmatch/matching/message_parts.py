@@ -26,10 +26,10 @@ refusal is compared with how much the utterance refuses: "my card was stolen" so
 stolen" is none of it. Compared with that, too, 35 more of 5,600 negations were carried out, and 5 fewer of 16,300
 right messages asked about.
 """
-# "There is no fee" reads like a refusal by 60 to 90%, as some requests do: the utterance tells them apart. With it, 36
-# of 512 negations in banking77 and 26 of 331 in clinc150 are no longer carried out, and 14 of 13,000 right messages to
-# eleven bots are asked about. With 64 times the odds 14 more are, for 19 negations.
-_MAY_REFUSE, _MAY_REFUSE_ODDS = 0.6, 128.0
+# "There is no fee" reads like a refusal by 70 to 90%, as some requests do: the utterance tells them apart. From 60% on,
+# 17 fewer of 5,600 negations are carried out, and 28 more of 9,400 right messages in languages without lines are asked
+# about; from 80% on, 26 more negations are carried out, and 18 fewer such messages are asked about.
+_MAY_REFUSE, _MAY_REFUSE_ODDS = 0.7, 128.0
 """Probability from which a part that is much more of a refusal than the utterance refuses, and how much more."""
 # From a lower probability on, "cancel my order" counts as a denial itself, and excuses every refusal near it. From 80%
 # on, "no, non voglio" is asked about beside the answers of the intent "no".
@@ -274,7 +274,7 @@ def _denies(line: Acts) -> bool:
 
 def _asked_if_denied(message: Message, decision: Decision, part: MessagePart) -> CheckedDecision:
     best, acts = decision.ranked[0], part.acts
-    if decision.verdict != "matched" or max(acts.refuses, acts.settled) < _MAY_REFUSE:
+    if decision.verdict != "matched" or acts.denies < _MAY_REFUSE:
         return CheckedDecision(decision, None)
     line = message.line_acts(best)
     # Courtesy ("no thanks") can be meant with any words of refusal.

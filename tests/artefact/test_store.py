@@ -344,7 +344,7 @@ def test_reload_with_float16_vectors_equals_a_build(tmp_path: Path) -> None:
 
     assert file.read_text(encoding="utf-8") != text
     fresh = Matcher.load(file, cache="off", vectors="float16")
-    # Some processors round a line otherwise beside others, by the last bit of float32, and so of float16 once in a while.
+    # Some processors round a line otherwise beside others: by a bit of float32, and so of float16 once in a while.
     kept, made = (bot.artefact.vectors for bot in (matcher, fresh))
     assert kept.dtype == made.dtype == np.float16
     assert np.allclose(kept.astype(np.float32), made.astype(np.float32), rtol=1e-3, atol=1e-6)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import InputError
-from intentmatch.distill.context_network import TorchNetwork, arrays, parameters, train_steps
+from intentmatch.distill.context_network import TorchNetwork, arrays, convolution_parameters, train_steps
 from intentmatch.distill.corpus import StepProgress
 from intentmatch.distill.messages import LEADS, LabelledMessage, joining_words
 from intentmatch.distill.pieces import mistyped
@@ -131,11 +131,9 @@ class _Training:
         self._torch, self._recipe = torch, recipe
         self._surroundings = read_surroundings("train")
         table = embedded_table()
-        first = parameters(recipe.width, table.rows.shape[1], recipe.seed, narrow=recipe.narrow)
-        kept = ("first", "first_bias", "second", *(["widened"] if recipe.narrow else []), "second_bias")
-        draw = torch.Generator().manual_seed(recipe.seed)
         width = recipe.width
-        weights = {name: first[name] for name in kept} | {
+        draw = torch.Generator().manual_seed(recipe.seed)
+        weights = convolution_parameters(width, table.rows.shape[1], recipe.seed, recipe.narrow) | {
             "acts": torch.randn(2 * width, len(ACTS), generator=draw) * 0.05,
             # Begins near the share of messages that do each of these, so that the first steps do not only learn how
             # rare they are.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core import plugins
 from intentmatch.distill.acts import pieces_of
-from intentmatch.distill.context_network import TorchNetwork, arrays, parameters, train_steps
+from intentmatch.distill.context_network import TorchNetwork, arrays, convolution_parameters, train_steps
 from intentmatch.distill.corpus import StepProgress
 from intentmatch.distill.messages import ORDINARY, LabelledAnswer
 from intentmatch.distill.pieces import mistyped
@@ -89,9 +89,8 @@ class _Training:
         self._surroundings = read_surroundings("train")
         table = embedded_table()
         width = recipe.width
-        first = parameters(width, table.rows.shape[1], recipe.seed)
         draw = torch.Generator().manual_seed(recipe.seed)
-        weights = {name: first[name] for name in ("first", "first_bias", "second", "second_bias")} | {
+        weights = convolution_parameters(width, table.rows.shape[1], recipe.seed) | {
             "answers": torch.randn(2 * width, len(ANSWERS), generator=draw) * 0.05,
             "answers_bias": torch.zeros(len(ANSWERS)),
         }

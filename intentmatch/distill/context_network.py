@@ -22,11 +22,8 @@ _LEAST_LENGTH = 1e-6
 _STEPS_BETWEEN_UPDATES = 20
 
 
-def parameters(width: int, dim: int, seed: int, *, narrow: int = 0) -> dict[str, Any]:
-    """Return initial parameters, with which the network changes nothing: every salience is 1, the residual 0.
-
-    With `narrow`, the second convolution passes through so many numbers.
-    """
+def convolution_parameters(width: int, dim: int, seed: int, narrow: int = 0) -> dict[str, Any]:
+    """Return initial parameters of the convolutions; with `narrow`, the second passes through so many numbers."""
     torch = plugins.require("torch", what="Distillation", extra="distill")
     draw = torch.Generator().manual_seed(seed)
 
@@ -39,6 +36,13 @@ def parameters(width: int, dim: int, seed: int, *, narrow: int = 0) -> dict[str,
         "second": drawn(3 * width, narrow or width, 3 * width) * 0.5,
         **({"widened": drawn(narrow, width, narrow)} if narrow else {}),
         "second_bias": torch.zeros(width),
+    }
+
+
+def parameters(width: int, dim: int, seed: int) -> dict[str, Any]:
+    """Return initial parameters, with which the network changes nothing: every salience is 1, the residual 0."""
+    torch = plugins.require("torch", what="Distillation", extra="distill")
+    return convolution_parameters(width, dim, seed) | {
         "question": torch.zeros(2 * width, width),
         "question_bias": torch.zeros(width),
         "salience_bias": torch.zeros(1),

@@ -143,11 +143,9 @@ class Checks:
                 stages.add("negation", checked.says)
             if checked.is_clear:
                 return decision
-
-        def decide_on_part(part: str) -> Decision:
-            return self._decide_on_part(part, options)
-
-        message = Message(decision, acts, parts, decide_on_part, self._acts_of, by_reranker)
+        message = Message(
+            decision, acts, parts, lambda part: self._decide_on_part(part, options), self._acts_of, by_reranker
+        )
         decision, says = decide_on_parts(message, returns_several=self._returns_several)
         if says:
             stages.add("acts", says)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
+from bench_accuracy import read_rows
 from bench_negations import SETS, Negation, read_negations
 from entry import option_parser, run_benchmark
-from jsonl import read_jsonl
 from tables import write
 
 from intentmatch.reading.dialogue_acts import Act
@@ -77,19 +76,16 @@ def write_files(data: Path, output: Path) -> None:
     _write(output / "shipped.jsonl", _shipped())
     # Named as sources of the package, so that they weigh together with them: refusals are about a shop only, and at a
     # weight of their own most of what is said about an address or an account would be one.
-    _write(output / "messages.jsonl", _forms("requests", "refuses"))
-    _write(output / "problems.jsonl", _forms("problems", None))
+    forms = yaml.safe_load((ROOT / "tests" / "matching" / "negation_forms.yaml").read_text("utf-8"))
+    _write(output / "messages.jsonl", _forms(forms["requests"], "refuses"))
+    _write(output / "problems.jsonl", _forms(forms["problems"], None))
     _write(output / "negated.jsonl", _negated(one for name in SETS for one in read_negations(data, name)))
 
 
 def _ordinary(file: Path, left_out: tuple[str, ...]) -> Iterator[Line]:
-    for line, intent in read_jsonl(file, "text, lang and intent", _line):
-        if intent is not None and intent not in left_out:
-            yield line
-
-
-def _line(values: Any) -> tuple[Line, str | None]:
-    return {"text": values["text"], "lang": values["lang"]}, values["intent"]
+    for row in read_rows(file):
+        if row is not None and row.intent is not None and row.intent not in left_out:
+            yield {"text": row.text, "lang": row.language}
 
 
 def _shipped() -> Iterator[Line]:
@@ -98,9 +94,8 @@ def _shipped() -> Iterator[Line]:
             yield from ({"text": line.text, "lang": line.language} for line in intent.utterances)
 
 
-def _forms(key: str, act: Act | None) -> Iterator[Line]:
-    forms = yaml.safe_load((ROOT / "tests" / "matching" / "negation_forms.yaml").read_text("utf-8"))
-    for language, texts in forms[key].items():
+def _forms(by_language: Mapping[str, Sequence[str]], act: Act | None) -> Iterator[Line]:
+    for language, texts in by_language.items():
         yield from ({"text": text, "lang": language, "act": act} for text in texts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,18 @@ if TYPE_CHECKING:
 # that nobody had looked at, one reads like a refusal by so little.
 _LEAST_DENIAL = 0.04
 """Probability of a refusal, or of a settled matter, from which a message may refuse something."""
+
+
+class Evidence(NamedTuple):
+    """What else than the meaning of the message led to a decision."""
+
+    spelling: bool = False
+    """The message equals an utterance but for typing mistakes."""
+    reranker: bool = False
+    """A second opinion was asked for, and counts."""
+    free_text: bool = False
+    """The message equals an utterance but for values that are free text."""
+
 
 DecideOn = Callable[[str, ResolvedOptions], Decision]
 """Decides on a text beside the message."""
@@ -87,21 +99,19 @@ class Checks:
         reading: Reading,
         vector: NDArray[np.float32],
         acts: ReadActs | None,
-        *,
-        by_spelling: bool,
-        by_reranker: bool,
+        by: Evidence,
     ) -> Decision:
         """Return the decision after all checks.
 
         `acts` is what was read of the message in a batch, if it was.
         """
         # A message that equals an utterance but for typing mistakes has no other words that could say something else.
-        if not by_spelling:
+        if not by.spelling:
             decision, says_utterance = self._check_values(decision, reading, vector)
             decision = self._check_fragment(decision, reading)
             if says_utterance:
                 return decision
-        return self._check_acts(decision, reading, acts, by_reranker)
+        return self._check_acts(decision, reading, acts, by)
 
     def _check_values(self, decision: Decision, reading: Reading, vector: NDArray[np.float32]) -> tuple[Decision, bool]:
         """Decide without the values of slots if the message has some; also whether it is an utterance but for these."""
@@ -132,10 +142,14 @@ class Checks:
                 return short
         return decision
 
-    def _check_acts(self, decision: Decision, reading: Reading, read: ReadActs | None, by_reranker: bool) -> Decision:
+    def _check_acts(self, decision: Decision, reading: Reading, read: ReadActs | None, by: Evidence) -> Decision:
         """Return the decision by what the parts of the message do."""
         options, meant, stages = reading.options, reading.meant, reading.stages
         acts, parts = parts_of(meant, reading.typed, read)
+        if by.free_text:
+            # "Ring up my brother Tom": the utterance says what is to be done, and the value may be of any kind.
+            acts = acts._replace(settled=0.0)
+            parts = [part._replace(acts=part.acts._replace(settled=0.0)) for part in parts]
         if any(one.denies >= _LEAST_DENIAL for one in (acts, *(part.acts for part in parts))):
             checked = self._check_negation(decision, meant, reading.typed, options)
             decision = checked.decision
@@ -144,7 +158,7 @@ class Checks:
             if checked.is_clear:
                 return decision
         message = Message(
-            decision, acts, parts, lambda part: self._decide_on_part(part, options), self._acts_of, by_reranker
+            decision, acts, parts, lambda part: self._decide_on_part(part, options), self._acts_of, by.reranker
         )
         decision, says = decide_on_parts(message, returns_several=self._returns_several)
         if says:

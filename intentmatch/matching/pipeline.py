@@ -24,7 +24,7 @@ from intentmatch.core.when_read import when_read
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.batch import MessageEncoder, Precomputed, precompute
-from intentmatch.matching.checks import Checks, decides_on
+from intentmatch.matching.checks import Checks, Evidence, decides_on
 from intentmatch.matching.follow_up import Followed, follow_up
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.options_resolver import OptionsResolver
@@ -183,9 +183,9 @@ class Engine:
             decision, decided_by = second, "reranker"
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
-        decision = self._with_free_text(decision, reading)
-        by_reranker = decided_by == "reranker"
-        decision = self._checks.check(decision, reading, vector, acts, by_spelling=bool(fuzzy), by_reranker=by_reranker)
+        by_meaning_alone, decision = decision, self._with_free_text(decision, reading)
+        by = Evidence(bool(fuzzy), decided_by == "reranker", free_text=decision is not by_meaning_alone)
+        decision = self._checks.check(decision, reading, vector, acts, by)
         if followed := self._followed(reading, vector, decision):
             decided_by = decided_by if followed.decision is decision else "follow_up"
             decision = followed.decision

@@ -53,6 +53,7 @@ def matcher(tmp_path_factory) -> Matcher:
         ("garage off", "off"),
         ("cellar and library on", "on"),
         ("ring up my brother Tom", "call"),
+        ("ring up whoever has already paid", "call"),
         ("remind me on 3 May to water the plants", "remind"),
         ("notes for the 24th of December", "remind"),
         ("pay $79.50", "pay"),

@@ -41,8 +41,9 @@ _WITHOUT_DOMAIN: Mapping[str, Act | None] = {
     "people": None,
     "problems": None,
 }
-# "No objection to the recording" is a request that answers a question with yes or no as well.
-_REQUESTS_THAT_ANSWER = "consent"
+# This domain is a source of its own: its words ("I agree") were met in refusals more than in requests, and its requests
+# answer a question with yes or no as well.
+_CONSENT = "consent"
 
 
 class LabelledMessage(NamedTuple):
@@ -115,7 +116,7 @@ def read_answers(part: Part) -> list[LabelledAnswer]:
     found += [
         LabelledAnswer(message.text, message.language, "neither", ORDINARY)
         for message in read_messages(part)
-        if message.act in (None, "settled", "tale") and not message.frame and message.domain != _REQUESTS_THAT_ANSWER
+        if message.act in (None, "settled", "tale") and not message.frame and message.domain != _CONSENT
     ]
     return found
 
@@ -132,7 +133,8 @@ def _of_language(language: str, part: Part) -> Iterator[LabelledMessage]:
     }
     for name, lists in domains.items():
         for key, act in _ACT_OF.items():
-            yield from (LabelledMessage(text, language, act, name) for text in lists[key])
+            source = _CONSENT if name == _CONSENT and act in (None, "refuses") else "messages"
+            yield from (LabelledMessage(text, language, act, name, source=source) for text in lists[key])
     frames = {
         key: _chosen(content["frames"][key], part, whole=aside) for key in ("refuses", "request", "settled", "retracts")
     }

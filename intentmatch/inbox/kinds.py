@@ -27,9 +27,9 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 # Probability from which a part does something, and from which that is certain. Chosen on
 # `tests/inbox/triage/seen.yaml`, of which no request is certain to do anything else.
 _LIKELY = 0.5
-_REFUSES, _SETTLED, _DEPENDS, _COURTESY = 0.9, 0.997, 0.8, 0.994
+_REFUSES, _SETTLED, _DEPENDS, _COURTESY = 0.8, 0.9998, 0.7, 0.998
 # Confidence of the refused intent from which it is certain which intent is refused.
-_NAMES_IT = 0.9
+_NAMES_IT = 0.85
 
 
 class Said(NamedTuple):

@@ -69,6 +69,13 @@ def test_other_output_is_not_what_is_shown(printed: str) -> None:
         check_output("confidence 86% score 0.65\n", f"{printed}\n", "README.md:1")
 
 
+def test_share_may_differ_by_one_case_of_some_hundred() -> None:
+    """202 instead of 201 of 488; not 204."""
+    check_output("refused 41.2 % of these\n", "refused 41.4 % of these\n", "README.md:1")
+    with pytest.raises(AssertionError, match="not printed"):
+        check_output("refused 41.2 % of these\n", "refused 41.8 % of these\n", "README.md:1")
+
+
 @pytest.mark.parametrize(("shown", "printed"), [("3 of 7 right", "4 of 7 right"), ("release 0.3.0", "release 0.3.1")])
 def test_counts_are_printed_as_shown(shown: str, printed: str) -> None:
     """Whole numbers are not rounded."""

@@ -402,8 +402,8 @@ def check_notes(document: Document) -> None:
 def check_output(shown: str, printed: str, where: str) -> None:
     """Assert that the shown lines were printed, in this order.
 
-    Spacing, times and fingerprints may differ, and rounded numbers as `agree` says: what is learned differs from
-    processor to processor, and with the number of threads, beyond the sixth digit. Any day may be shown in place of today.
+    Spacing, times and fingerprints may differ, and rounded numbers as `agree` says: beyond the sixth digit what is
+    learned differs from processor to processor and with the number of threads. Any day may stand in place of today.
     """
     rest = iter([comparable(without_today(line)) for line in printed.splitlines()])
     for line in shown.splitlines():

@@ -16,8 +16,6 @@ from intentmatch.reading.parts import MessagePart
 # requests such as "forgot my password again" are asked about.
 REFUSES, SETTLED = 0.9, 0.95
 """Probability from which a part refuses, and from which it says that nothing is to be done."""
-_EITHER = 0.95
-"""Probability from which it does one of both."""
 _LINE_ODDS = 16.0
 """A part denies something if the odds of that are so many times those of the utterance that it is nearest to.
 
@@ -295,7 +293,7 @@ def _denies_more(acts: Acts, line: Acts, *, calibrated: bool) -> bool:
         if _times(acts, line.refuses) >= least:
             return True
     # A bot without confidences is too small to be contradicted by a statement of a state.
-    says_all_is_well = calibrated and (acts.settled >= SETTLED or acts.denies >= _EITHER)
+    says_all_is_well = calibrated and acts.denies >= SETTLED
     return says_all_is_well and _times(acts, max(line.refuses, line.settled)) >= _LINE_ODDS
 
 

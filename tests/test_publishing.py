@@ -12,8 +12,10 @@ import shutil
 import subprocess
 import sys
 from email import message_from_string
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import click
 import pytest
@@ -52,6 +54,18 @@ def test_links_on_the_page_of_the_index_are_absolute_and_exist(metadata: Any) ->
     linked = re.findall(rf"\]\({re.escape(base)}([^)#]+)", page)
     assert linked
     assert [path for path in linked if not (ROOT / path).exists()] == []
+
+
+def test_wheel_has_the_messages_to_train_on_in_one_archive(tmp_path: Path) -> None:
+    (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+
+    folder = "intentmatch/distill/messages"
+    with ZipFile(wheel) as packed:
+        assert not [name for name in packed.namelist() if name.startswith(f"{folder}/")]
+        with ZipFile(BytesIO(packed.read(f"{folder}.zip"))) as archive:
+            read = {name: archive.read(name) for name in archive.namelist()}
+    assert read == {f"messages/{file.name}": file.read_bytes() for file in (ROOT / folder).glob("*.yaml")}
+    assert [each.name for each in tmp_path.iterdir()] == [Path(wheel).name]
 
 
 def test_metadata_names_where_the_project_is(metadata: Any) -> None:

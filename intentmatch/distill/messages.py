@@ -1,7 +1,7 @@
 """What the parts of messages do: labelled messages in many languages and domains, to train and to measure on.
 
-`messages/` holds a file for each language, written for this purpose. Every third domain and some languages are kept
-aside for measuring.
+`messages/` holds a file for each language, written for this purpose; in a wheel they are one archive. Every third
+domain and some languages are kept aside for measuring.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from zipfile import Path as PackedPath
 
 import yaml
 
@@ -85,7 +86,7 @@ class LabelledAnswer(NamedTuple):
 
 def languages() -> list[str]:
     """Return the codes of the languages that have labelled messages."""
-    return sorted(file.stem for file in FOLDER.glob("*.yaml"))
+    return sorted(file.name.removesuffix(".yaml") for file in _folder().iterdir() if file.name.endswith(".yaml"))
 
 
 @lru_cache(1)
@@ -160,8 +161,12 @@ def _of_language(language: str, part: Part) -> Iterator[LabelledMessage]:
 
 
 def _content(language: str) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.load((FOLDER / f"{language}.yaml").read_text("utf-8"), _LOADER)  # noqa: S506 - safe
+    content: dict[str, Any] = yaml.load((_folder() / f"{language}.yaml").read_text("utf-8"), _LOADER)  # noqa: S506 - safe
     return content
+
+
+def _folder() -> Path | PackedPath:
+    return FOLDER if FOLDER.is_dir() else PackedPath(FOLDER.with_suffix(".zip"), "messages/")
 
 
 def _chosen(lines: Sequence[str], part: Part, *, whole: bool) -> list[str]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
+from intentmatch.distill import messages
 from intentmatch.distill.messages import (
     HELD_OUT_DOMAINS,
     HELD_OUT_LANGUAGES,
@@ -22,6 +26,15 @@ def test_there_are_messages_of_every_act_in_at_least_35_languages():
     for language in languages():
         assert {m.act for m in (*train, *measure) if m.language == language} == {None, *ACTS}
     assert len({m.domain for m in (*train, *measure) if m.domain}) == 21
+
+
+def test_messages_of_a_wheel_are_read_from_its_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known, here = languages(), messages._content("pt")
+    shutil.make_archive(str(tmp_path / "messages"), "zip", messages.FOLDER.parent, "messages")
+    monkeypatch.setattr(messages, "FOLDER", tmp_path / "messages")
+
+    assert languages() == known
+    assert messages._content("pt") == here
 
 
 def test_messages_to_measure_on_are_never_trained_on():

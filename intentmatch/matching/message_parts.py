@@ -21,7 +21,7 @@ _LINE_ODDS = 16.0
 
 Words that both share ("the parcel has arrived") may sound settled, and say nothing about what the author wants. A
 refusal is compared with how much the utterance refuses: "my card was stolen" sounds settled, and "my card was not
-stolen" is none of it. Compared with that, too, 35 more of 5,600 negations were carried out, and 5 fewer of 16,300
+stolen" is none of it. Compared with that, too, 54 more of 5,600 negations were carried out, and 5 fewer of 16,300
 right messages asked about.
 """
 # "There is no fee" reads like a refusal by 70 to 90%, as some requests do: the utterance tells them apart. From 60% on,
@@ -154,7 +154,8 @@ def _with_match(message: Message, found: _Readings, *, returns_several: bool) ->
     first = max(matched, key=lambda one: one.certainty)
     if not _may_decide(first, whole):
         return CheckedDecision(whole, None)
-    denies = _denies(message.line_acts(first.best))
+    line = message.line_acts(first.best)
+    denies = max(line.refuses, line.settled) >= _LINE_DENIES
     if not denies and (taken_back := _taken_back(first, found.denying)) is not None:
         return taken_back
     # With nothing beside the request, its parts may be clauses of one sentence.
@@ -265,11 +266,6 @@ def _may_be_beside(one: _Read, message: Message) -> bool:
     return one.certainty < _SURELY and acts.courtesy + acts.tale + acts.settled >= _CLEAR
 
 
-def _denies(line: Acts) -> bool:
-    """Whether an utterance denies, in either way: "I no longer want it", "the order is to be cancelled"."""
-    return max(line.refuses, line.settled) >= _LINE_DENIES
-
-
 def _asked_if_denied(message: Message, decision: Decision, part: MessagePart) -> CheckedDecision:
     best, acts = decision.ranked[0], part.acts
     if decision.verdict != "matched" or acts.denies < _MAY_REFUSE:
@@ -285,21 +281,18 @@ def _asked_if_denied(message: Message, decision: Decision, part: MessagePart) ->
 
 
 def _denies_more(acts: Acts, line: Acts, *, calibrated: bool) -> bool:
-    """Whether a part denies something, and the utterance that it is nearest to does not."""
-    if _denies(line):
-        return False
-    if acts.refuses >= _MAY_REFUSE:
-        least = _LINE_ODDS if acts.refuses >= REFUSES else _MAY_REFUSE_ODDS
-        if _times(acts, line.refuses) >= least:
-            return True
+    """Whether a part denies something that the utterance it is nearest to does not deny."""
+    least = _LINE_ODDS if acts.refuses >= REFUSES else _MAY_REFUSE_ODDS
+    if acts.refuses >= _MAY_REFUSE and _outweighs(acts, line.refuses, least):
+        return True
     # A bot without confidences is too small to be contradicted by a statement of a state.
     says_all_is_well = calibrated and acts.denies >= SETTLED
-    return says_all_is_well and _times(acts, max(line.refuses, line.settled)) >= _LINE_ODDS
+    return says_all_is_well and _outweighs(acts, max(line.refuses, line.settled), _LINE_ODDS)
 
 
-def _times(acts: Acts, line: float) -> float:
-    """Return how many times the odds that a part denies something are those of an utterance."""
-    return _odds(acts.denies) / _odds(line)
+def _outweighs(acts: Acts, line: float, least: float) -> bool:
+    """Whether the odds that a part denies something are at least so many times those of an utterance that does not."""
+    return line < _LINE_DENIES and _odds(acts.denies) >= least * _odds(line)
 
 
 def _odds(probability: float) -> float:

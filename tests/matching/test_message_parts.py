@@ -101,11 +101,21 @@ def test_settled_part_is_asked_about_if_the_message_is_matched_because_of_it(int
     assert decide(decision("timer"), ("a timer is set", SETTLED), ("what happened", NO_ACTS), read=alone)[0] == verdict
 
 
-@pytest.mark.parametrize("line", [REFUSES, SETTLED])
-def test_utterance_that_refuses_itself_is_matched(line):
-    found = decide(decision("no"), ("I don't want it", REFUSES), lines={"no": line})
+def test_utterance_that_refuses_itself_is_matched():
+    found = decide(decision("no"), ("I don't want it", REFUSES), lines={"no": REFUSES})
 
     assert found == ("matched", "no", [])
+
+
+def test_utterance_that_tells_of_a_settled_matter_excuses_another_but_no_refusal():
+    """ "My pin was blocked" is an utterance of many bots, and "my pin was not blocked" is none of it."""
+    lines = {"pin_blocked": SETTLED}
+
+    settled = decide(decision("pin_blocked"), ("my pin was blocked again", SETTLED), lines=lines)
+    refused = decide(decision("pin_blocked"), ("my pin was not blocked", REFUSES), lines=lines)
+
+    assert settled == ("matched", "pin_blocked", [])
+    assert refused == ("ambiguous", None, ["pin_blocked"])
 
 
 def test_message_out_of_scope_stays_so():

@@ -8,11 +8,11 @@ from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.threshold_choice import LearnedCut
 from intentmatch.matching.policy import Cut, Policy, author_cut, policy_cuts
 
-FALLBACK_THRESHOLD = 0.36
-"""Score threshold of registries too small to calibrate: above it, a match is right in three of four cases.
+FALLBACK_THRESHOLD = 0.32
+"""Score threshold of registries too small to calibrate: just above it, a match is right in three of four cases.
 
-Measured on 400 registries of 2 to 10 intents with 2 to 8 utterances, drawn from development sets, a fifth of the
-messages out of scope; with the embedded encoder and all-MiniLM-L6-v2.
+Measured on registries of 2 to 10 intents with 2 to 8 utterances, drawn from development sets, a fifth of the messages
+out of scope: 73% are right with the embedded encoder (170 registries), 77% with all-MiniLM-L6-v2 (86).
 """
 
 

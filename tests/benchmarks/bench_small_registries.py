@@ -2,6 +2,7 @@
 
     python tests/benchmarks/bench_small_registries.py                 # subsets of the shipped intents
     python tests/benchmarks/bench_small_registries.py --data FOLDER   # and registries drawn from development sets
+    python tests/benchmarks/bench_small_registries.py --data FOLDER --encoder sentence_transformer:FOLDER
 
 Strangers of the shipped intents are the development half of the everyday messages in English. Strangers of a drawn
 registry are messages of the other sets; its own left-out intents are near strangers.
@@ -26,15 +27,22 @@ from tables import print_table, write
 
 from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.core.errors import RegistryError
+from intentmatch.core.settings import resolve
+from intentmatch.core.types import Encoder
+from intentmatch.encoders import load_encoder
 from intentmatch.evaluation.everyday import everyday_messages
+from intentmatch.matching.thresholds import FALLBACK_MARGIN
 from intentmatch.registry import read_registry
 
 SHIPPED = Path(__file__).parents[2] / "intents"
 SMALL_TALK = {"greeting", "goodbye", "thanks", "yes", "no"}
 SIZES, LINES, DRAWS = (3, 5, 10, 20), (4, 8, 14), 6
 DRAWN_SIZES, DRAWN_LINES = (3, 5, 8, 12, 20, 40, 80), (3, 4, 6, 8, 12, 16, 25)
+TINY_SIZES, TINY_LINES = range(2, 11), range(2, 9)
+SCORES = tuple(np.arange(0.2, 0.45, 0.02).round(2).tolist())
 BINS = (0, 30, 60, 120, 250, 500, 5000)
 _MOST_KNOWN, _MOST_STRANGE = 60, 30
+_AT = 0.04
 
 
 class Small(NamedTuple):
@@ -59,17 +67,38 @@ class Best(NamedTuple):
     near: float
 
 
+class AtScore(NamedTuple):
+    """Registries too small for a confidence, under a threshold on the score; a fifth of the messages are strangers."""
+
+    registries: int
+    threshold: float
+    right: float
+    wrong: float
+    near: float
+    far: float
+    right_above: float
+    """Share of the matched messages that are right."""
+    right_at: float
+    """The same of those whose score is at most `_AT` above the threshold."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return 0, or the exit code of the error."""
     parser = option_parser(__doc__)
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="a folder of sets, as bench_accuracy")
     parser.add_argument("--registries", type=int, default=300, metavar="N", help="how many are drawn; 300")
+    parser.add_argument("--encoder", metavar="KIND[:MODEL]", help="the setting `encoder`")
     add_json_option(parser)
     options = parser.parse_args(arguments)
-    return run_benchmark(lambda: [*_shipped(), *_drawn(options)], _show, options.json)
+
+    def rows() -> list[Small | Best | AtScore]:
+        encoder = load_encoder(resolve({"encoder": options.encoder} if options.encoder else {}))
+        return [*_shipped(encoder), *_drawn(options, encoder), *_at_scores(options, encoder)]
+
+    return run_benchmark(rows, _show, options.json)
 
 
-def _shipped() -> Iterator[Small]:
+def _shipped(encoder: Encoder) -> Iterator[Small]:
     """Yield rows of subsets of the shipped intents in English."""
     listed = [intent for intent in read_registry(SHIPPED).intents if intent.name not in SMALL_TALK]
     strangers = [case.text for case in everyday_messages({"en"}, half="development")]
@@ -85,7 +114,7 @@ def _shipped() -> Iterator[Small]:
                     kept = min(lines, max(2, len(own) - 2))
                     intents.append(Intent(intent.name, tuple(own[:kept])))
                     held_out += [(utterance.text, intent.name) for utterance in own[kept:]]
-                matcher = Matcher.load(Registry(tuple(intents)), cache="off")
+                matcher = Matcher.load(Registry(tuple(intents)), encoder=encoder, cache="off")
                 strange = [result.verdict for result in matcher.match_many(strangers)]
                 found = zip(matcher.match_many([text for text, _ in held_out]), held_out, strict=True)
                 answers = [(result.intent, own) for result, (_, own) in found]
@@ -108,16 +137,52 @@ class _Case(NamedTuple):
     right: bool
 
 
-def _drawn(options: argparse.Namespace) -> Iterator[Best]:
+def _drawn(options: argparse.Namespace, encoder: Encoder) -> Iterator[Best]:
     """Yield the best threshold by number of utterances; nothing without data."""
-    if options.data is None:
-        return
-    sets = {folder.name: found for folder in sorted(options.data.iterdir()) if (found := _english(folder))}
-    cases = [case for number in range(options.registries) for case in _cases(number, sets)]
+    sets = _sets(options)
+    cases = [case for number in range(options.registries if sets else 0) for case in _cases(number, sets, encoder)]
     for low, high in pairwise(BINS):
         some = [case for case in cases if low <= case.utterances < high]
         if some:
             yield _best(f"{low} to {high - 1}", some)
+
+
+def _at_scores(options: argparse.Namespace, encoder: Encoder) -> Iterator[AtScore]:
+    """Yield what thresholds on the score do to registries that have no confidence; nothing without data."""
+    sets = _sets(options)
+    cases: list[tuple[int, str, float, bool]] = []
+    for number in range(options.registries if sets else 0):
+        if (drawn := _draw(number, sets, TINY_SIZES, TINY_LINES)) is None:
+            continue
+        matcher = Matcher.load(drawn.registry, encoder=encoder, cache="off")
+        for name, texts in drawn.messages.items():
+            for result, (_, own) in zip(matcher.match_many([text for text, _ in texts]), texts, strict=True):
+                scores = [candidate.score for candidate in result.candidates if candidate.confidence is None]
+                if scores:
+                    clear = len(scores) < 2 or scores[0] - scores[1] >= FALLBACK_MARGIN
+                    cases.append((number, name, scores[0] if clear else 0.0, result.candidates[0].intent == own))
+    if not cases:
+        return
+    kind = np.array([case[1] for case in cases])
+    score = np.array([case[2] for case in cases])
+    right = np.array([case[3] for case in cases])
+    known, near, far = kind == "known", kind == "near", kind == "far"
+    weight = 0.8 * known / known.sum() + 0.1 * near / near.sum() + 0.1 * far / far.sum()
+    for threshold in SCORES:
+        passes = score >= threshold
+        at = passes & (score < threshold + _AT)
+        yield AtScore(
+            len({case[0] for case in cases}),
+            threshold,
+            *(float(of.mean()) for of in (passes[known] & right[known], passes[known] & ~right[known])),
+            *(float(passes[of].mean()) for of in (near, far)),
+            *(float((weight * (of & right)).sum() / (weight * of).sum()) for of in (passes, at)),
+        )
+
+
+def _sets(options: argparse.Namespace) -> Mapping[str, _Set]:
+    folders = sorted(options.data.iterdir()) if options.data else []
+    return {folder.name: found for folder in folders if (found := _english(folder))}
 
 
 class _Set(NamedTuple):
@@ -142,28 +207,42 @@ def _english(folder: Path) -> _Set | None:
     return _Set(train, valid) if len(train) > 3 and valid else None
 
 
-def _cases(number: int, sets: Mapping[str, _Set]) -> Iterator[_Case]:
-    """Draw a registry, and yield its messages and its strangers."""
+class _Drawn(NamedTuple):
+    registry: Registry
+    messages: Mapping[str, Sequence[tuple[str, str]]]
+    """Known messages, near strangers and far ones, each with its intent."""
+
+
+def _draw(number: int, sets: Mapping[str, _Set], sizes: Sequence[int], lines: Sequence[int]) -> _Drawn | None:
+    """Draw a registry and messages for it; None if two of its intents have the same line."""
     draw = random.Random(number)
     name = draw.choice([*sets])
     train, valid = sets[name]
-    size, lines = min(draw.choice(DRAWN_SIZES), len(train) * 3 // 4), draw.choice(DRAWN_LINES)
+    size, most_lines = min(draw.choice(sizes), len(train) * 3 // 4), draw.choice(lines)
     chosen = draw.sample([*train], size)
     intents = tuple(
-        Intent(intent, tuple(Utterance(text, "en") for text in draw.sample(own, min(lines, len(own)))))
+        Intent(intent, tuple(Utterance(text, "en") for text in draw.sample(own, min(most_lines, len(own)))))
         for intent in chosen
         if (own := [text for text in dict.fromkeys(train[intent]) if any(map(str.isalpha, text))])
     )
     try:
-        matcher = Matcher.load(Registry(intents), cache="off")
+        registry = Registry(intents)
     except RegistryError:
-        return  # the same line in two intents
-    utterances = sum(len(intent.utterances) for intent in intents)
+        return None
     known = [(text, own) for text, own in valid if own in chosen]
     near = [(text, "") for text, own in valid if own not in chosen]
     far = [(text, "") for text, _ in sets[draw.choice([other for other in sets if other != name])].valid]
-    for kind, messages, most in (("known", known, _MOST_KNOWN), ("near", near, _MOST_STRANGE), ("far", far, 30)):
-        some = draw.sample(messages, min(most, len(messages)))
+    kinds = (("known", known, _MOST_KNOWN), ("near", near, _MOST_STRANGE), ("far", far, _MOST_STRANGE))
+    return _Drawn(registry, {kind: draw.sample(some, min(most, len(some))) for kind, some, most in kinds})
+
+
+def _cases(number: int, sets: Mapping[str, _Set], encoder: Encoder) -> Iterator[_Case]:
+    """Draw a registry, and yield its messages and its strangers."""
+    if (drawn := _draw(number, sets, DRAWN_SIZES, DRAWN_LINES)) is None:
+        return
+    matcher = Matcher.load(drawn.registry, encoder=encoder, cache="off")
+    utterances = sum(len(intent.utterances) for intent in drawn.registry.intents)
+    for kind, some in drawn.messages.items():
         for result, (_, own) in zip(matcher.match_many([text for text, _ in some]), some, strict=True):
             if result.in_scope is not None:
                 right = bool(result.candidates) and result.candidates[0].intent == own
@@ -186,9 +265,10 @@ def _best(utterances: str, cases: Sequence[_Case]) -> Best:
     return Best(utterances, len({case.registry for case in cases}), best, *rates(best))
 
 
-def _show(rows: Sequence[Small | Best]) -> None:
+def _show(rows: Sequence[Small | Best | AtScore]) -> None:
     small = [row for row in rows if isinstance(row, Small)]
     best = [row for row in rows if isinstance(row, Best)]
+    at = [row for row in rows if isinstance(row, AtScore)]
     percent = "{:.0%}".format
     write("Subsets of the shipped intents in English: everyday messages accepted, asked; held-out lines right, wrong")
     shown = [[str(row.intents), str(row.lines), *map(percent, row[2:])] for row in small]
@@ -197,6 +277,12 @@ def _show(rows: Sequence[Small | Best]) -> None:
         write("\nRegistries drawn from development sets: the best threshold, and what it accepts")
         shown = [[row.utterances, str(row.registries), f"{row.threshold:.2f}", *map(percent, row[3:])] for row in best]
         print_table(["utterances", "registries", "threshold", "right", "far", "near"], shown, left=1)
+    if at:
+        write(
+            f"\n{at[0].registries} registries of 2 to 10 intents, too small for a confidence: thresholds on the score"
+        )
+        shown = [[f"{row.threshold:.2f}", *map(percent, row[2:])] for row in at]
+        print_table(["threshold", "right", "wrong", "near", "far", "right above", "right just above"], shown, left=0)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def test_match_shows_intent_numbers_and_runners_up(shop: str) -> None:
 
     assert done.exit_code == 0
     assert done.stdout.startswith("status  Where is it?\n")
-    assert "(threshold 0.36, the default; too few utterances to learn one)" in done.stdout
+    assert "(threshold 0.32, the default; too few utterances to learn one)" in done.stdout
     assert f"“where is my order”  {shop}/shop.yaml:6" in done.stdout
     assert "runners-up" in done.stdout
     assert "cancel" in done.stdout

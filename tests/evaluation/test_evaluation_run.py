@@ -81,7 +81,7 @@ def test_settings_apply_in_cross_validation(matcher: Matcher):
 
 
 class StrictReranker:
-    """Scores everything 0 and counts its calls."""
+    """Scores everything -1, as unlike as can be, and counts its calls."""
 
     name = "strict"
 
@@ -90,7 +90,7 @@ class StrictReranker:
 
     def score(self, message: str, utterances: list[str]) -> np.ndarray:
         self.calls += 1
-        return np.zeros(len(utterances), dtype=np.float32)
+        return np.full(len(utterances), -1.0, dtype=np.float32)
 
 
 def test_reranker_runs_in_every_fold():

@@ -530,7 +530,7 @@ def test_small_registry_has_no_head_and_uses_fallback_thresholds() -> None:
     result = bot.match("cancel the order")
 
     assert bot.artefact.trained_head is None
-    assert (bot.policy.default.value, bot.policy.default.on) == (0.36, "score")
+    assert (bot.policy.default.value, bot.policy.default.on) == (0.32, "score")
     assert bot.policy.margin == 0.05
     assert [(c.evidence, c.confidence) for c in result.candidates] == [(c.score, None) for c in result.candidates]
     assert (result.verdict, result.confidence, result.trace.decided_by) == ("matched", None, "dense")

@@ -349,7 +349,7 @@ def test_each_bot_has_its_own_inbox(several: Path, tmp_path: Path) -> None:
         write(several, name, settings=f"settings: {{inbox: '{file.name}'}}\n")
     with served(several) as client:
         for name in inboxes:
-            client.post(f"/bots/{name}/match", json={"text": f"the weather in {name}"})
+            client.post(f"/bots/{name}/match", json={"text": f"who won the cup final, {name}"})
             client.post(f"/bots/{name}/feedback", json={"text": f"a word to {name}", "intent": name})
         assert client.post("/bots/pizza/feedback", json={"text": "hello", "intent": None}).status_code == 503
         assert client.post("/bots/shop/feedback", json={"text": "hello", "intent": "bank"}).status_code == 422
@@ -371,10 +371,10 @@ def test_inbox_for_all_bots_is_one_for_each(
         monkeypatch.setenv("INTENTMATCH_INBOX", str(file))
     with TestClient(create_app(BotFolder(several, settings=settings))) as client:
         for name in ("bank", "shop"):
-            client.post(f"/bots/{name}/match", json={"text": f"the weather in {name}"})
+            client.post(f"/bots/{name}/match", json={"text": f"who won the cup final, {name}"})
     for name in ("bank", "shop"):
         kept = Inbox(tmp_path / f"misses-{name}.sqlite").messages()
-        assert [message.text for message in kept] == [f"the weather in {name}"]
+        assert [message.text for message in kept] == [f"who won the cup final, {name}"]
     assert not file.exists()
 
 

@@ -46,7 +46,7 @@ REGISTRY = Registry(
         ),
         intent("yes", "yes", "that is right", responses={"": "Good."}, when=("Ordering",)),
         intent("hello", "hello", "good morning", responses={"": "Hi!"}),
-        intent("bye", "goodbye", "see you", responses={"": "Bye!"}, metadata={"reset_contexts": True}),
+        intent("bye", "goodbye", "see you tomorrow", responses={"": "Bye!"}, metadata={"reset_contexts": True}),
         intent("stop", "stop it", "end of order", metadata={"output_contexts": {"ordering": 0}}),
         intent("sure", "I confirm the payment", "pay the bill now", confirm=True, slots=(SIZE,)),
     ),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,6 +18,9 @@ import pytest
 from intentmatch import Candidate, Intent, MatchResult, Registry, Utterance
 from intentmatch.core.errors import InputError
 from intentmatch.core.result import Trace
+from intentmatch.core.settings import resolve
+from intentmatch.encoders import load_encoder
+from intentmatch.reading.dialogue_acts import ACTS
 
 pytestmark = pytest.mark.accuracy
 
@@ -1201,6 +1205,44 @@ def test_messages_to_train_the_acts_on_are_written(run, tmp_path, monkeypatch, n
         if row not in kept
         for text, act in ((row["message"], None), (row["negated"], wanted[row["negated"]]))
     }
+
+
+def test_network_tells_kept_messages_apart(run, tmp_path, messages_data):
+    out = tmp_path / "out.json"
+
+    done = run("bench_acts", "--json", out)
+
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(out.read_text(encoding="utf-8"))
+    flagged = {row[0].removeprefix("kept, "): dict(zip(ACTS, row[2:], strict=False)) for row in rows if len(row) > 3}
+    assert flagged.keys() == {"request", *ACTS}
+    assert {act: max(flagged, key=lambda name: flagged[name][act]) for act in ACTS} == {act: act for act in ACTS}
+    (joined,) = (row for row in rows if len(row) == 3)
+    assert joined[1] > 0.7
+
+
+def test_thresholds_on_the_score_of_tiny_registries_refuse_more_the_higher_they_are(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(FOLDER)
+    bench = load("bench_small_registries")
+    words = {"tea": "tea please", "rain": "will it rain", "cab": "call me a cab", "song": "play a song"}
+    for name in ("one", "two"):
+        lines = [
+            {"text": f"{text} {more} {name}", "intent": intent}
+            for intent, text in words.items()
+            for more in ("now", "today", "for me", "again", "soon")
+        ]
+        for part in ("train", "valid"):
+            (tmp_path / name).mkdir(exist_ok=True)
+            write_jsonl(tmp_path / name / f"{part}.jsonl", lines)
+    options = SimpleNamespace(data=tmp_path, registries=3)
+
+    rows = [*bench._at_scores(options, load_encoder(resolve({})))]
+
+    assert [row.threshold for row in rows] == [*bench.SCORES]
+    assert all(0 <= share <= 1 for row in rows for share in row[2:6])
+    for column in ("right", "wrong", "near", "far"):
+        shares = [getattr(row, column) for row in rows]
+        assert shares == sorted(shares, reverse=True)
 
 
 def test_nothing_that_the_inbox_is_sure_of_does_harm(run, tmp_path):

@@ -176,7 +176,7 @@ def _at_scores(options: argparse.Namespace, encoder: Encoder) -> Iterator[AtScor
             threshold,
             *(float(of.mean()) for of in (passes[known] & right[known], passes[known] & ~right[known])),
             *(float(passes[of].mean()) for of in (near, far)),
-            *(float((weight * (of & right)).sum() / (weight * of).sum()) for of in (passes, at)),
+            *(float(np.average(right[of], weights=weight[of])) if of.any() else 0.0 for of in (passes, at)),
         )
 
 

@@ -523,6 +523,8 @@ class TestHistory:
 
     def test_evaluation_before_and_after_is_shown_once_another_has_ended(self, page, served):
         """Each save is evaluated in the background, so that another evaluation is often on its way."""
+        open_screen(page, served, "edit?intent=order_status")
+        add_line(page, "did the parcel leave your depot")
         open_screen(page, served, "history")
         page.locator(".st-intent").first.click()
         button = page.locator(".st-card", has_text="Evaluation").get_by_role("button", name="Evaluate")

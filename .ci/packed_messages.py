@@ -18,14 +18,17 @@ class PackedMessages(BuildHookInterface):
         """Write the archive, and name it in the wheel."""
         if version == "editable":
             return
-        archive = Path(self.directory) / "messages.zip"
-        archive.parent.mkdir(parents=True, exist_ok=True)
-        with ZipFile(archive, "w") as packed:
+        self._archive.parent.mkdir(parents=True, exist_ok=True)
+        with ZipFile(self._archive, "w") as packed:
             for file in sorted((Path(self.root) / _MESSAGES).glob("*.yaml")):
                 # Without the time of the file: two builds of the same tree are equal.
                 packed.writestr(ZipInfo(f"messages/{file.name}"), file.read_bytes(), ZIP_DEFLATED)
-        build_data["force_include"][str(archive)] = f"{_MESSAGES}.zip"
+        build_data["force_include"][str(self._archive)] = f"{_MESSAGES}.zip"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the archive, which is in the wheel now."""
-        (Path(self.directory) / "messages.zip").unlink(missing_ok=True)
+        self._archive.unlink(missing_ok=True)
+
+    @property
+    def _archive(self) -> Path:
+        return Path(self.directory) / "messages.zip"

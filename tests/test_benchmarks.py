@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -1207,7 +1206,7 @@ def test_messages_to_train_the_acts_on_are_written(run, tmp_path, monkeypatch, n
     }
 
 
-def test_network_tells_kept_messages_apart(run, tmp_path, messages_data):
+def test_network_tells_kept_messages_apart(run, tmp_path):
     out = tmp_path / "out.json"
 
     done = run("bench_acts", "--json", out)
@@ -1234,11 +1233,16 @@ def test_thresholds_on_the_score_of_tiny_registries_refuse_more_the_higher_they_
         for part in ("train", "valid"):
             (tmp_path / name).mkdir(exist_ok=True)
             write_jsonl(tmp_path / name / f"{part}.jsonl", lines)
-    options = SimpleNamespace(data=tmp_path, registries=3)
+    shared = [{"text": text, "intent": intent} for text in ("who are you", "hello") for intent in words]
+    (tmp_path / "shared").mkdir()
+    for part in ("train", "valid"):
+        write_jsonl(tmp_path / "shared" / f"{part}.jsonl", shared)
+    sets = {name: bench._english(tmp_path / name) for name in ("one", "two", "shared")}
 
-    rows = [*bench._at_scores(options, load_encoder(resolve({})))]
+    rows = [*bench._at_scores(range(12), sets, load_encoder(resolve({})))]
 
     assert [row.threshold for row in rows] == [*bench.SCORES]
+    assert 0 < rows[0].registries < 12
     assert all(0 <= share <= 1 for row in rows for share in row[2:6])
     for column in ("right", "wrong", "near", "far"):
         shares = [getattr(row, column) for row in rows]

@@ -10,7 +10,6 @@ registry are messages of the other sets; its own left-out intents are near stran
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections import defaultdict
@@ -93,7 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def rows() -> list[Small | Best | AtScore]:
         encoder = load_encoder(resolve({"encoder": options.encoder} if options.encoder else {}))
-        return [*_shipped(encoder), *_drawn(options, encoder), *_at_scores(options, encoder)]
+        sets = {folder.name: found for folder in _folders(options.data) if (found := _english(folder))}
+        numbers = range(options.registries if sets else 0)
+        return [*_shipped(encoder), *_drawn(numbers, sets, encoder), *_at_scores(numbers, sets, encoder)]
 
     return run_benchmark(rows, _show, options.json)
 
@@ -137,26 +138,27 @@ class _Case(NamedTuple):
     right: bool
 
 
-def _drawn(options: argparse.Namespace, encoder: Encoder) -> Iterator[Best]:
-    """Yield the best threshold by number of utterances; nothing without data."""
-    sets = _sets(options)
-    cases = [case for number in range(options.registries if sets else 0) for case in _cases(number, sets, encoder)]
+def _folders(data: Path | None) -> list[Path]:
+    return sorted(data.iterdir()) if data else []
+
+
+def _drawn(numbers: Sequence[int], sets: Mapping[str, _Set], encoder: Encoder) -> Iterator[Best]:
+    """Yield the best threshold by number of utterances; `numbers` are those of the drawn registries."""
+    cases = [case for number in numbers for case in _cases(number, sets, encoder)]
     for low, high in pairwise(BINS):
         some = [case for case in cases if low <= case.utterances < high]
         if some:
             yield _best(f"{low} to {high - 1}", some)
 
 
-def _at_scores(options: argparse.Namespace, encoder: Encoder) -> Iterator[AtScore]:
-    """Yield what thresholds on the score do to registries that have no confidence; nothing without data."""
-    sets = _sets(options)
+def _at_scores(numbers: Sequence[int], sets: Mapping[str, _Set], encoder: Encoder) -> Iterator[AtScore]:
+    """Yield what thresholds on the score do to registries that have no confidence."""
     cases: list[tuple[int, str, float, bool]] = []
-    for number in range(options.registries if sets else 0):
-        if (drawn := _draw(number, sets, TINY_SIZES, TINY_LINES)) is None:
+    for number in numbers:
+        if (drawn := _draw(number, sets, TINY_SIZES, TINY_LINES, encoder)) is None:
             continue
-        matcher = Matcher.load(drawn.registry, encoder=encoder, cache="off")
         for name, texts in drawn.messages.items():
-            for result, (_, own) in zip(matcher.match_many([text for text, _ in texts]), texts, strict=True):
+            for result, (_, own) in zip(drawn.matcher.match_many([text for text, _ in texts]), texts, strict=True):
                 scores = [candidate.score for candidate in result.candidates if candidate.confidence is None]
                 if scores:
                     clear = len(scores) < 2 or scores[0] - scores[1] >= FALLBACK_MARGIN
@@ -178,11 +180,6 @@ def _at_scores(options: argparse.Namespace, encoder: Encoder) -> Iterator[AtScor
             *(float(passes[of].mean()) for of in (near, far)),
             *(float(np.average(right[of], weights=weight[of])) if of.any() else 0.0 for of in (passes, at)),
         )
-
-
-def _sets(options: argparse.Namespace) -> Mapping[str, _Set]:
-    folders = sorted(options.data.iterdir()) if options.data else []
-    return {folder.name: found for folder in folders if (found := _english(folder))}
 
 
 class _Set(NamedTuple):
@@ -208,12 +205,14 @@ def _english(folder: Path) -> _Set | None:
 
 
 class _Drawn(NamedTuple):
-    registry: Registry
+    matcher: Matcher
     messages: Mapping[str, Sequence[tuple[str, str]]]
     """Known messages, near strangers and far ones, each with its intent."""
 
 
-def _draw(number: int, sets: Mapping[str, _Set], sizes: Sequence[int], lines: Sequence[int]) -> _Drawn | None:
+def _draw(
+    number: int, sets: Mapping[str, _Set], sizes: Sequence[int], lines: Sequence[int], encoder: Encoder
+) -> _Drawn | None:
     """Draw a registry and messages for it; None if two of its intents have the same line."""
     draw = random.Random(number)
     name = draw.choice([*sets])
@@ -226,24 +225,23 @@ def _draw(number: int, sets: Mapping[str, _Set], sizes: Sequence[int], lines: Se
         if (own := [text for text in dict.fromkeys(train[intent]) if any(map(str.isalpha, text))])
     )
     try:
-        registry = Registry(intents)
+        matcher = Matcher.load(Registry(intents), encoder=encoder, cache="off")
     except RegistryError:
         return None
     known = [(text, own) for text, own in valid if own in chosen]
     near = [(text, "") for text, own in valid if own not in chosen]
     far = [(text, "") for text, _ in sets[draw.choice([other for other in sets if other != name])].valid]
     kinds = (("known", known, _MOST_KNOWN), ("near", near, _MOST_STRANGE), ("far", far, _MOST_STRANGE))
-    return _Drawn(registry, {kind: draw.sample(some, min(most, len(some))) for kind, some, most in kinds})
+    return _Drawn(matcher, {kind: draw.sample(some, min(most, len(some))) for kind, some, most in kinds})
 
 
 def _cases(number: int, sets: Mapping[str, _Set], encoder: Encoder) -> Iterator[_Case]:
     """Draw a registry, and yield its messages and its strangers."""
-    if (drawn := _draw(number, sets, DRAWN_SIZES, DRAWN_LINES)) is None:
+    if (drawn := _draw(number, sets, DRAWN_SIZES, DRAWN_LINES, encoder)) is None:
         return
-    matcher = Matcher.load(drawn.registry, encoder=encoder, cache="off")
-    utterances = sum(len(intent.utterances) for intent in drawn.registry.intents)
+    utterances = len(drawn.matcher.registry.utterances)
     for kind, some in drawn.messages.items():
-        for result, (_, own) in zip(matcher.match_many([text for text, _ in some]), some, strict=True):
+        for result, (_, own) in zip(drawn.matcher.match_many([text for text, _ in some]), some, strict=True):
             if result.in_scope is not None:
                 right = bool(result.candidates) and result.candidates[0].intent == own
                 yield _Case(utterances, number, kind, result.in_scope, right)

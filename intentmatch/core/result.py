@@ -59,7 +59,8 @@ class Candidate:
     title: str | None = None
     confidence: float | None = None
     """Calibrated probability that the user wants this intent; None if the registry is too small to calibrate. The
-    confidences of one message add up to at most 1."""
+    confidences of one message add up to at most 1, unless its parts mean different intents: each of these has the
+    confidence of its part."""
     evidence: float | None = field(default=None, repr=False)
     """Fused score that candidates are ranked by, on a scale of its own for each registry; None: ranked by `score`."""
     words: float | None = field(default=None, repr=False)

@@ -508,7 +508,8 @@ def confidence(subject: Subject) -> list[Table]:
         )
     about = (
         "Valid rows. ECE: expected calibration error in 10 equal bins. Largest sum: of the confidences of the first "
-        f"{_TOP} candidates of one message (last row: the largest of all); above 1: percent of messages with more."
+        f"{_TOP} candidates of one message (last row: the largest of all); above 1: percent of messages with more, "
+        "whose parts mean different intents."
     )
     header = ("set", "messages", "ECE", "largest sum", "above 1")
     return [Table("confidence", "Confidence", about, header, (None, 0, 3, 2, 1), rows)]

@@ -116,7 +116,7 @@ class Decider:
     ) -> Probabilities:
         """Share 1 out among options; `names` are those of intents or answers with their confidences."""
         known = np.array([0.0 if name is None else confidences.get(name, 0.0) for name in names])
-        # Confidences add up to 1 at most; scores of a registry without calibration may add up to more.
+        # Scores of a registry without calibration may add up to more, and confidences of several requests.
         known /= max(1.0, float(known.sum()))
         rest = 1.0 - float(known.sum())
         others = [number for number, name in enumerate(names) if name is None]

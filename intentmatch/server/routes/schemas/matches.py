@@ -22,8 +22,8 @@ class Candidate(ResponseModel):
     title: Text | None = Field(description="The author's title, to be shown to users.")
     score: float = Field(description="Similarity in [-1, 1]; not a probability.")
     confidence: float | None = Field(
-        description="Probability that the user wants this intent; the confidences of a message add up to at most 1. "
-        "Null if the registry is too small to calibrate."
+        description="Probability that the user wants this intent; the confidences of a message add up to at most 1, "
+        "unless its parts mean different intents. Null if the registry is too small to calibrate."
     )
     utterance: Text | None = Field(description="The utterance nearest to the message.")
     language: Text | None = Field(description="Language of that utterance.")

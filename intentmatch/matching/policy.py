@@ -134,7 +134,7 @@ def author_cut(threshold: Threshold, origin: str) -> Cut:
 def in_scope(candidates: Sequence[Candidate]) -> float | None:
     """Return the probability that a message is in scope: the sum of all confidences; None without confidences."""
     confidences = [candidate.confidence for candidate in candidates if candidate.confidence is not None]
-    # A sum of rounded numbers may be a little above 1.
+    # A sum of rounded numbers may be a little above 1, and that of parts with different intents well above.
     return min(1.0, sum(confidences)) if confidences else None
 
 

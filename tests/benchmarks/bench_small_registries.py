@@ -24,7 +24,7 @@ from bench_accuracy import read_rows
 from entry import add_json_option, option_parser, run_benchmark
 from tables import print_table, write
 
-from intentmatch import Intent, Matcher, Registry, Utterance
+from intentmatch import Intent, Matcher, MatchResult, Registry, Utterance
 from intentmatch.core.errors import RegistryError
 from intentmatch.core.settings import resolve
 from intentmatch.core.types import Encoder
@@ -157,12 +157,11 @@ def _at_scores(numbers: Sequence[int], sets: Mapping[str, _Set], encoder: Encode
     for number in numbers:
         if (drawn := _draw(number, sets, TINY_SIZES, TINY_LINES, encoder)) is None:
             continue
-        for name, texts in drawn.messages.items():
-            for result, (_, own) in zip(drawn.matcher.match_many([text for text, _ in texts]), texts, strict=True):
-                scores = [candidate.score for candidate in result.candidates if candidate.confidence is None]
-                if scores:
-                    clear = len(scores) < 2 or scores[0] - scores[1] >= FALLBACK_MARGIN
-                    cases.append((number, name, scores[0] if clear else 0.0, result.candidates[0].intent == own))
+        for which, own, result in drawn.answers():
+            scores = [candidate.score for candidate in result.candidates if candidate.confidence is None]
+            if scores:
+                clear = len(scores) < 2 or scores[0] - scores[1] >= FALLBACK_MARGIN
+                cases.append((number, which, scores[0] if clear else 0.0, result.candidates[0].intent == own))
     if not cases:
         return
     kind = np.array([case[1] for case in cases])
@@ -192,15 +191,17 @@ def _english(folder: Path) -> _Set | None:
     files = [folder / "train.jsonl", folder / "valid.jsonl"]
     if not all(file.is_file() for file in files):
         return None
+    lines, valid = (
+        [
+            (row.text, row.intent)
+            for row in read_rows(file)
+            if row is not None and row.intent is not None and row.language in (None, "en")
+        ]
+        for file in files
+    )
     train: dict[str, list[str]] = defaultdict(list)
-    for row in read_rows(files[0]):
-        if row is not None and row.intent is not None and row.language in (None, "en"):
-            train[row.intent].append(row.text)
-    valid = [
-        (row.text, row.intent)
-        for row in read_rows(files[1])
-        if row is not None and row.intent is not None and row.language in (None, "en")
-    ]
+    for text, intent in lines:
+        train[intent].append(text)
     return _Set(train, valid) if len(train) > 3 and valid else None
 
 
@@ -208,6 +209,12 @@ class _Drawn(NamedTuple):
     matcher: Matcher
     messages: Mapping[str, Sequence[tuple[str, str]]]
     """Known messages, near strangers and far ones, each with its intent."""
+
+    def answers(self) -> Iterator[tuple[str, str, MatchResult]]:
+        """Yield the kind of each message, its intent and what the bot answers."""
+        for kind, some in self.messages.items():
+            for result, (_, own) in zip(self.matcher.match_many([text for text, _ in some]), some, strict=True):
+                yield kind, own, result
 
 
 def _draw(
@@ -240,11 +247,10 @@ def _cases(number: int, sets: Mapping[str, _Set], encoder: Encoder) -> Iterator[
     if (drawn := _draw(number, sets, DRAWN_SIZES, DRAWN_LINES, encoder)) is None:
         return
     utterances = len(drawn.matcher.registry.utterances)
-    for kind, some in drawn.messages.items():
-        for result, (_, own) in zip(drawn.matcher.match_many([text for text, _ in some]), some, strict=True):
-            if result.in_scope is not None:
-                right = bool(result.candidates) and result.candidates[0].intent == own
-                yield _Case(utterances, number, kind, result.in_scope, right)
+    for kind, own, result in drawn.answers():
+        if result.in_scope is not None:
+            right = bool(result.candidates) and result.candidates[0].intent == own
+            yield _Case(utterances, number, kind, result.in_scope, right)
 
 
 def _best(utterances: str, cases: Sequence[_Case]) -> Best:

@@ -127,7 +127,8 @@ class Convolutions:
         # Most texts have only pieces that were read before, and these need no lock.
         if places.item(places.argmin()) < 0:
             with self._lock:
-                self._add(np.unique(pieces[places < 0]))
+                # Not `np.unique`, which imports the masked arrays of numpy.
+                self._add(np.array(sorted({*pieces[places < 0].tolist()}), dtype=np.intp))
                 known, places = self._known, self._place_of_piece.take(pieces)
         return known.take(places, axis=0)
 

@@ -44,7 +44,8 @@ class _Required(NamedTuple):
 _WORDS_OF_LARGE = 600
 _LARGE, _SMALL = _Required(1.0, 6.0, 6.0), _Required(3.0, 8.0, 12.0)
 _OTHER_SCRIPTS = _Required(5.0, 8.0, 14.0)
-_OTHER_LETTERS = re.compile("[\u0370-\u1dff\u1f00-\u1fff\u2e80-\ud7ff\uf900-\ufeff]")
+# Compiled when it is first needed: this takes longer than all other patterns together.
+_OTHER_LETTERS = "[\u0370-\u1dff\u1f00-\u1fff\u2e80-\ud7ff\uf900-\ufeff]"
 _ROUNDING = 1e-6
 # Random letters and syllables resemble some language or other. Log-odds that a message is random, from which it is not
 # taken for another language; chosen on random syllables to a bot of 8 intents, and on xsid.
@@ -206,7 +207,7 @@ class MessageLanguage:
 
     def _required(self, key: str) -> _Required:
         """Return how much evidence makes a message foreign, by its lexical key."""
-        is_latin = key.isascii() or _OTHER_LETTERS.search(key) is None
+        is_latin = key.isascii() or re.search(_OTHER_LETTERS, key) is None
         if not is_latin and self._has_other_letters:
             return _OTHER_SCRIPTS
         return _LARGE if len(self._words.known) >= _WORDS_OF_LARGE else _SMALL
@@ -214,7 +215,7 @@ class MessageLanguage:
     @cached_property
     def _has_other_letters(self) -> bool:
         """Whether the registry has utterances in another script than the Latin one."""
-        return any(not word.isascii() and _OTHER_LETTERS.search(word) for word in self._vocabulary.words)
+        return any(not word.isascii() and re.search(_OTHER_LETTERS, word) for word in self._vocabulary.words)
 
     def _likeliest_other(self, evidence: NDArray[np.float64]) -> tuple[int, float]:
         """Return the likeliest language that the registry does not have, and its lead over the registry's in nats."""

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
@@ -152,8 +152,6 @@ class NoiseDetector:
     def __init__(self, words: frozenset[str], languages: Collection[str]) -> None:
         self._words = words
         self._stop_words = stop_words(languages)
-        # No stop word of the table is a request of one word in any language of the table.
-        self._alone = stop_words(()).difference(words) | self._stop_words
         self._symbols = frozenset(
             char for word in words if not word.isalnum() for char in word if unicodedata.category(char) == "So"
         )
@@ -165,7 +163,7 @@ class NoiseDetector:
         it was `meant`: without its typing mistakes.
         """
         words, key = typed.words, typed.key
-        if key in self._alone or self._stop_words.issuperset(words):
+        if self._stop_words.issuperset(words) or (len(words) == 1 and key in self._alone):
             return "the message has only stop words."
         if not any(map(str.isalnum, key)):
             return "" if self._symbols.intersection(key) else "the message has only symbols, and no utterance has them."
@@ -176,6 +174,12 @@ class NoiseDetector:
         if found := _form(typed.text, words):
             return "" if self._meant(words, words) else found
         return LIKE_NO_LANGUAGE if self._is_random(words, meant) else ""
+
+    @cached_property
+    def _alone(self) -> frozenset[str]:
+        """Stop words of other languages: none is a request of one word in any language of the table."""
+        # Reading all languages takes longer than matching a message, and most have more than one word.
+        return stop_words(()).difference(self._words)
 
     def _is_random(self, words: Sequence[str], meant: ReadText) -> bool:
         """Whether a message without a known word reads like no language."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -60,6 +59,8 @@ class FolderLock:
 
     def write(self, **note: Any) -> None:
         """Replace the note, with this process and machine, and wait until the disk has it."""
+        import socket  # not needed by those who only read
+
         content = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), **note}).encode()
         os.lseek(self._descriptor, 0, os.SEEK_SET)
         os.truncate(self._descriptor, 0)

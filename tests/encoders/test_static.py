@@ -259,7 +259,7 @@ def test_text_of_too_many_pieces_is_counted() -> None:
 
 def test_embedded_model_is_the_released_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """A damaged installation would answer otherwise without a word."""
-    monkeypatch.setattr(static, "_EMBEDDED_FINGERPRINT", "0" * 16)
+    monkeypatch.setattr(static, "_EMBEDDED_CHECKSUM", 0)
 
     with pytest.raises(ModelUnavailableError, match="differs from what was released; reinstall intentmatch"):
         StaticEncoder(EMBEDDED)

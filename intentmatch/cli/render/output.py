@@ -7,8 +7,8 @@ which lets no sign of a file name, a message or an author's name act on the term
 from __future__ import annotations
 
 import json
+import os
 import re
-import secrets
 import shutil
 import sys
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
 
 
 # Begins the codes of our colours until they are printed: text of others cannot know it, so that its codes stay text.
-_OURS = str(secrets.randbits(62))
+_OURS = str(int.from_bytes(os.urandom(8), "big"))
 _STYLED = re.compile(rf"\x1b\[{_OURS};([0-9;]*m)")
 
 _left_out: list[str] = []

@@ -37,7 +37,7 @@ class YesOrNo(NamedTuple):
     yes: bool | None
     """Whether it is a yes; None if it has a yes in it and more than that: a condition, a question, a no."""
     rest: str = ""
-    """The folded words after a no; empty if there are none."""
+    """The folded words after a no, or after a yes with more than that; empty if there are none."""
 
 
 def yes_or_no(
@@ -59,19 +59,19 @@ def yes_or_no(
     said.pop("", None)
     folded = fold(answer)
     covered = coverings(answer, words)
+    begun, rest = _begun(folded, said)
     if _asks(answer):
-        return YesOrNo(None) if covered - {frozenset()} or _begun(folded, said)[0] else None
+        return YesOrNo(None, rest) if covered - {frozenset()} or begun else None
     if frozenset([False]) in covered:
         return YesOrNo(False)
     # Words of courtesy alone are a yes only where the phrases say so: "please", but not "please, thanks".
     if frozenset([True]) in covered and (frozenset() not in covered or _is_yes_word(answer, words)):
         return YesOrNo(True)
-    begun, rest = _begun(folded, said)
     # A word that may also be courtesy, such as "right", does not make a yes of what follows a no.
     certain = (word for word, meanings in said.items() if True in meanings and None not in meanings)
     if begun == {False} and not any(f" {word} " in f" {rest} " for word in certain):
         return YesOrNo(False, rest)
-    return YesOrNo(None) if begun else None
+    return YesOrNo(None, rest) if begun else None
 
 
 def _asks(answer: str) -> bool:
@@ -143,7 +143,7 @@ def learned_yes_or_no(answer: str, phrases: Sequence[Phrases]) -> YesOrNo | None
         return YesOrNo(True)
     if chances.no >= _SURE:
         return YesOrNo(False)
-    return YesOrNo(None) if chances.unsure + chances.conditional >= _UNDECIDED else None
+    return YesOrNo(None, answer) if chances.unsure + chances.conditional >= _UNDECIDED else None
 
 
 Spoken = int | Literal["several", "neither"]

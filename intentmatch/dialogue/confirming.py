@@ -13,6 +13,9 @@ from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, refuses
 from intentmatch.dialogue.turns import Turn
 from intentmatch.text.normalize import fold
 
+_SURELY = 0.9
+"""Confidence from which words after a yes are a request: to ask again costs a turn, to drop the question costs more."""
+
 
 def is_answer(turns: TurnBuilder, text: str, pending: Confirmation) -> bool:
     """Whether a text is a yes or a no and nothing else."""
@@ -45,14 +48,16 @@ def _unclear(turns: TurnBuilder, pending: Confirmation, said: YesOrNo | None) ->
     if own is False or refuses(result, pending.intent):
         return take_answer(turns, pending, False, result)
     # What follows a no was read above; an utterance of the registry, word for word, is a request.
-    if own is None and not (said and said.rest) and result.trace.decided_by != "exact":
+    if own is None and not (said and said.yes is False) and result.trace.decided_by != "exact":
         learned = learned_yes_or_no(text, turns.spoken(pending.language))
         if learned and learned.yes is not None:
             return take_answer(turns, pending, learned.yes, result)
         said = said or learned
     # "Yes, but ..." is no request for an intent that would not ask for itself.
     more = said is not None and (
-        result.intent is None or (result.intent == pending.intent and not turns.registry[pending.intent].confirm)
+        result.intent is None
+        or (result.intent == pending.intent and not turns.registry[pending.intent].confirm)
+        or (said.yes is None and not _surely_asks(turns, said.rest))
     )
     if not (own or more or result.verdict == "out_of_scope"):
         return turns.request(result)
@@ -75,6 +80,14 @@ def _yes_or_no(turns: TurnBuilder, text: str, pending: Confirmation, yes: Iterab
 def _ends_with_no(turns: TurnBuilder, rest: str, pending: Confirmation) -> bool:
     """Whether what follows a no is no request for something else."""
     return not rest or turns.match(rest).intent in (None, pending.intent)
+
+
+def _surely_asks(turns: TurnBuilder, rest: str) -> bool:
+    """Whether the words after a yes surely ask for something: "yes, and where is my order", but not "yes, not now"."""
+    result = turns.match(rest) if rest else None
+    if result is None or result.intent is None:
+        return False
+    return result.confidence is None or result.confidence >= _SURELY
 
 
 def _own_answer(turns: TurnBuilder, result: MatchResult, pending: Confirmation, phrases: Phrases) -> bool | None:

@@ -913,16 +913,17 @@ def test_edits_of_a_registry(monkeypatch):
 
 def test_several_intents_table(run, lights):
     mixed = [{"text": "now light then, and now door then", "intents": ["light", "door"], "intent": "light#door"}]
-    single = [{"text": "now light then", "intent": "light"}]
+    single = [{"text": f"now {intent} then", "intent": intent} for intent in ("light", "door")]
     write_jsonl(lights / "toy" / "valid.jsonl", [*mixed, *single])
 
     done = run("bench_several", "--data", lights, "--mixed", "toy", "--single")
 
     assert done.returncode == 0, done.stderr
     header, *rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("set", "toy "))]
-    assert header[-3:] == ["off", "on", "divided"]
-    assert [row[:4] for row in rows] == [["toy", "train", "1", "1"], ["toy", "train", "2", "1"]]
+    assert header[-4:] == ["off", "offered", "on", "divided"]
+    assert [row[:4] for row in rows[:2]] == [["toy", "train", "1", "2"], ["toy", "train", "2", "1"]]
     assert rows[1][4] == "0.0"
+    assert rows[2][:4] == ["toy", "train", "2,", "joined"]
 
 
 def test_slots_table_and_json(run, tmp_path):

@@ -285,7 +285,9 @@ def _embedded_checksum() -> int:
     return reduce(lambda before, part: crc32(part, before), parts, 0)
 
 
-def _parts(content: NDArray[np.uint8], tokenizer: Path, network: context.NetworkFile | None) -> Iterator[bytes | memoryview]:
+def _parts(
+    content: NDArray[np.uint8], tokenizer: Path, network: context.NetworkFile | None
+) -> Iterator[bytes | memoryview]:
     """Yield all that determines the vectors of a model."""
     yield content.data
     yield tokenizer.read_bytes()

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.result import Candidate
+from intentmatch.core.types import Utterance
 from intentmatch.matching.batch import MessageEncoder
 from intentmatch.matching.fragments import Fragments
-from intentmatch.matching.message_parts import Message, decide_on_parts
+from intentmatch.matching.message_parts import IS_BESIDE, Message, decide_on_parts
 from intentmatch.matching.negation import CheckedNegation, check_negation
 from intentmatch.matching.policy import Decision, Policy, decide
 from intentmatch.matching.result_builder import ResultBuilder
@@ -23,7 +24,7 @@ from intentmatch.reading.parts import parts_of
 from intentmatch.reading.reader import MessageReader, Reading, only
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
-from intentmatch.text.normalize import clean
+from intentmatch.text.normalize import base_language, clean
 
 if TYPE_CHECKING:
     from intentmatch.matching.without_values import WithoutValues
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 # that nobody had looked at, one reads like a refusal by so little.
 _LEAST_DENIAL = 0.04
 """Probability of a refusal, or of a settled matter, from which a message may refuse something."""
+# Utterances of an intent among which one in the language of the message is looked for.
+_NEAREST = 100
+# Intents that chat or answer have at least 20% of such utterances, the others of the shipped and of two small bots at
+# most 10% ("this is an emergency" reads like courtesy alone).
+_COURTEOUS, _MOST_READ = 0.15, 32
+"""Share of courtesy among the utterances of an intent from which they are taken for it, and how many are read."""
 
 
 class Evidence(NamedTuple):
@@ -82,6 +89,8 @@ class Checks:
         decide_on: DecideOn,
     ) -> None:
         registry = artefact.registry
+        self._intents, self._utterances, self._scoring = registry.intents, registry.utterances, scoring
+        self._numbers = {intent.name: number for number, intent in enumerate(registry)}
         self._policy, self._messages, self._results, self._decide_on = policy, messages, results, decide_on
         self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
         self._short_messages = ShortMessages(registry)
@@ -92,6 +101,7 @@ class Checks:
             self._without_values = WithoutValues(registry, results.entities, messages.vector, scoring.nearest_rows)
         self._returns_several = artefact.settings.several_intents
         self._acts_of_lines: dict[str, Acts] = {}
+        self._courteous: dict[str, bool] = {}
 
     def check(
         self,
@@ -158,7 +168,13 @@ class Checks:
             if checked.is_clear:
                 return decision
         message = Message(
-            decision, acts, parts, lambda part: self._decide_on_part(part, options), self._acts_of, by.reranker
+            decision,
+            acts,
+            parts,
+            read=lambda part: self._decide_on_part(part, options),
+            line_acts=lambda candidate: self._acts_of(candidate.utterance, candidate.intent),
+            denied_acts=lambda candidate, part: self._denied_acts(candidate, part, options),
+            by_reranker=by.reranker,
         )
         decision, says = decide_on_parts(message, returns_several=self._returns_several)
         if says:
@@ -182,11 +198,38 @@ class Checks:
         """Return the cosine similarity of two cleaned texts."""
         return float(self._messages.vector(ReadText(one)).dot(self._messages.vector(ReadText(other))))
 
-    def _acts_of(self, candidate: Candidate) -> Acts:
-        """Return what the nearest utterance of a candidate does."""
-        line = candidate.utterance
-        if line is None:
-            return NO_ACTS
+    def _acts_of(self, line: Utterance | None, intent: str) -> Acts:
+        """Return what an utterance of an intent does; it is no courtesy where hardly any of the others is."""
+        acts = NO_ACTS if line is None else self._read_acts(line)
+        return acts if acts.courtesy < IS_BESIDE or self._is_courteous(intent) else acts._replace(courtesy=0.0)
+
+    def _read_acts(self, line: Utterance) -> Acts:
         if (found := self._acts_of_lines.get(line.text)) is None:
             found = self._acts_of_lines[line.text] = acts_of(clean(line.text))
         return found
+
+    def _is_courteous(self, intent: str) -> bool:
+        if (found := self._courteous.get(intent)) is None:
+            lines = self._intents[self._numbers[intent]].all_utterances
+            some = lines[:: -(-len(lines) // _MOST_READ)]
+            courteous = sum(self._read_acts(line).courtesy >= IS_BESIDE for line in some)
+            found = self._courteous[intent] = courteous >= _COURTEOUS * len(some)
+        return found
+
+    def _denied_acts(self, candidate: Candidate, text: str, options: ResolvedOptions) -> Acts:
+        """Return what the utterance of a candidate does that is nearest to a text in its language; else the nearest.
+
+        The network knows some languages better than others: compared in one language, it errs alike on both sides.
+        """
+        nearest, language = candidate.utterance, options.language
+        if nearest is None or language is None or _has_language(nearest, language):
+            return self._acts_of(nearest, candidate.intent)
+        vector, number = self._messages.vector(ReadText(text)), self._numbers[candidate.intent]
+        rows = self._scoring.nearest_rows(vector, number, _NEAREST, options.hidden)
+        lines = map(self._utterances.__getitem__, rows)
+        same = next((line for line in lines if _has_language(line, language)), nearest)
+        return self._acts_of(same, candidate.intent)
+
+
+def _has_language(line: Utterance, language: str) -> bool:
+    return line.language is not None and base_language(line.language) == base_language(language)

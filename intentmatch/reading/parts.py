@@ -24,6 +24,8 @@ class MessagePart(NamedTuple):
 
     text: str
     acts: Acts
+    begins: float = 0.0
+    """Log odds that a part of the message begins with it, as the network reads it; 0 for the first part."""
 
 
 class Parts(NamedTuple):
@@ -69,9 +71,10 @@ def _parts_of(text: ReadText, read: ReadActs | None) -> Parts:
     source = text.text if len(plain) == len(text.text) else plain
     cuts = [0, *begins.values(), len(source)]
     places = [0, *begins, len(pieces)]
+    begun = [0.0, *(logits[place] for place in begins)]
     found = [
-        MessagePart(source[cut:next_cut].strip(), network.acts(hidden[place:next_place]))
-        for (cut, next_cut), (place, next_place) in zip(pairwise(cuts), pairwise(places), strict=True)
+        MessagePart(source[cut:next_cut].strip(), network.acts(hidden[place:next_place]), begun_by)
+        for (cut, next_cut), (place, next_place), begun_by in zip(pairwise(cuts), pairwise(places), begun, strict=True)
     ]
     return Parts(acts, [part for part in found if part.text])
 

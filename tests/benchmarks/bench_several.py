@@ -1,4 +1,4 @@
-"""Measure what `several_intents` gains on messages with several requests, and what it costs on other messages.
+"""Measure how messages with several requests are answered, and what `several_intents` gains and costs.
 
     python tests/benchmarks/bench_several.py --data FOLDER
 
@@ -8,6 +8,7 @@ README.md beside this file explains the columns.
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,10 +24,16 @@ from tables import print_table, write
 from intentmatch import Matcher, MatchResult
 from intentmatch.core.settings import resolve
 from intentmatch.core.types import Encoder
+from intentmatch.distill.messages import joining_words
 from intentmatch.encoders import load_encoder
 
 MIXED = "mixsnips"
 SINGLE = (Choice("clinc150", "train_10"), Choice("banking77", "train_10"), Choice("massive"), Choice("rasa_financial"))
+
+
+SIGNS = (" {word} ", " {word} ", ", {word} ", ". ", ", ")
+"""How two requests are joined: with a word such as "and", as people do most often, or without one."""
+SEED, MOST_PAIRS = 1, 1000
 
 
 class Asked(NamedTuple):
@@ -34,6 +41,7 @@ class Asked(NamedTuple):
 
     text: str
     intents: frozenset[str]
+    language: str
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run_benchmark(
         lambda: _rows(options),
         lambda rows: print_table(
-            ("set", "train", "intents a message", "messages", "off", "on", "divided"), rows, left=2
+            ("set", "train", "intents a message", "messages", "off", "offered", "on", "divided"), rows, left=3
         ),
     )
 
@@ -68,23 +76,51 @@ def _measured(folder: Path, choice: Choice, encoder: Encoder) -> list[list[str]]
     known = {intent.name for intent in registry}
     asked = list(read_jsonl(folder / f"{choice.valid}.jsonl", "text and intent", _asked))
     asked = [one for one in asked if one.intents and one.intents <= known]
-    texts = [one.text for one in asked]
     options: dict[str, Any] = {"encoder": encoder, "cache": "off"}
-    off = Matcher.load(registry, **options).match_many(texts)
-    on = Matcher.load(registry, **options, several_intents=True).match_many(texts)
+    off, on = Matcher.load(registry, **options), Matcher.load(registry, **options, several_intents=True)
     rows = []
     for count in sorted({len(one.intents) for one in asked}):
-        some = [number for number, one in enumerate(asked) if len(one.intents) == count]
-        right = [100 * sum(_found(of[n]) == asked[n].intents for n in some) / len(some) for of in (off, on)]
-        divided = 100 * sum(bool(on[n].parts) for n in some) / len(some)
-        figures = [str(count), str(len(some)), *(f"{share:.1f}" for share in (*right, divided))]
-        rows.append([choice.name, choice.train, *figures])
+        some = [one for one in asked if len(one.intents) == count]
+        rows.append([choice.name, choice.train, str(count), *_figures(some, off, on)])
+    if pairs := _joined([one for one in asked if len(one.intents) == 1], off):
+        rows.append([choice.name, choice.train, "2, joined", *_figures(pairs, off, on)])
     return rows
+
+
+def _figures(asked: Sequence[Asked], off: Matcher, on: Matcher) -> list[str]:
+    texts = [one.text for one in asked]
+    alone, divided = off.match_many(texts), on.match_many(texts)
+    shares = (
+        [_found(result) == one.intents for result, one in zip(alone, asked, strict=True)],
+        [one.intents <= {rival.intent for rival in result.rivals} for result, one in zip(alone, asked, strict=True)],
+        [_found(result) == one.intents for result, one in zip(divided, asked, strict=True)],
+        [bool(result.parts) for result in divided],
+    )
+    return [str(len(asked)), *(f"{100 * sum(share) / len(asked):.1f}" for share in shares)]
+
+
+def _joined(asked: Sequence[Asked], matcher: Matcher) -> list[Asked]:
+    """Return pairs of messages that are answered rightly alone: of two intents, in one language."""
+    draw = random.Random(SEED)
+    results = matcher.match_many([one.text for one in asked])
+    by: dict[str, list[Asked]] = {}
+    for one, result in zip(asked, results, strict=True):
+        if result.intent in one.intents:
+            by.setdefault(one.language, []).append(one)
+    pairs = [(one, draw.choice(some)) for some in by.values() for one in some]
+    pairs = [(one, other) for one, other in pairs if one.intents != other.intents]
+    return [_pair(*pair, draw) for pair in draw.sample(pairs, min(MOST_PAIRS, len(pairs)))]
+
+
+def _pair(one: Asked, other: Asked, draw: random.Random) -> Asked:
+    word = draw.choice(joining_words().get(one.language, ("and",)))
+    first, second = one.text.rstrip(" .!?,;。？！"), other.text[:1].lower() + other.text[1:]
+    return Asked(first + draw.choice(SIGNS).format(word=word) + second, one.intents | other.intents, one.language)
 
 
 def _asked(row: dict[str, Any]) -> Asked:
     intents = row.get("intents") or ([row["intent"]] if row.get("intent") else [])
-    return Asked(row["text"], frozenset(intents))
+    return Asked(row["text"], frozenset(intents), row.get("lang") or "en")
 
 
 def _found(result: MatchResult) -> frozenset[str]:

@@ -32,21 +32,23 @@ def decide(
     read: Mapping[str, Decision] | None = None,
     lines: Mapping[str, Acts] | None = None,
     acts: Acts | None = None,
+    begins: float = 4.0,
     several: bool = False,
     by_reranker: bool = False,
 ) -> tuple[str, str | None, list[str]]:
     """Verdict, intent if matched, and rivals.
 
     `lines` holds what the nearest utterance of an intent does, `acts` what the message does as one text; without it,
-    it does all that its parts do.
+    it does all that its parts do. `begins` is how clearly a part begins.
     """
     message = Message(
         whole,
         Acts(*map(max, zip(*(of_part for _, of_part in parts), strict=True))) if acts is None else acts,
-        [MessagePart(text, of_part) for text, of_part in parts],
+        [MessagePart(text, of_part, begins if number else 0.0) for number, (text, of_part) in enumerate(parts)],
         lambda text: (read or {})[text],
-        lambda candidate: (lines or {}).get(candidate.intent, NO_ACTS),
-        by_reranker,
+        line_acts=lambda candidate: (lines or {}).get(candidate.intent, NO_ACTS),
+        denied_acts=lambda candidate, _: (lines or {}).get(candidate.intent, NO_ACTS),
+        by_reranker=by_reranker,
     )
     checked = decide_on_parts(message, returns_several=several)
     found = checked.decision
@@ -226,12 +228,19 @@ def test_requests_of_two_intents_are_asked_about():
     parts = ("cancel my order", NO_ACTS), ("refund me", NO_ACTS)
 
     assert decide(decision("cancel", 0.7), *parts, read=read) == ("ambiguous", None, ["cancel", "refund"])
-    assert decide(decision("cancel", 0.88), *parts, read=read) == ("matched", "cancel", [])
+    assert decide(decision("cancel", 0.97), *parts, read=read) == ("matched", "cancel", [])
     read |= {"cancel my order": decision("cancel", 0.94), "refund me": decision("refund", 0.94)}
     assert decide(decision("cancel", 0.99), *parts, read=read) == ("ambiguous", None, ["cancel", "refund"])
-    read["refund me"] = decision("refund", 0.65)
-    assert decide(decision("cancel", 0.7), *parts, read=read) == ("matched", "cancel", [])
     assert decide(decision("cancel", 0.7), *parts, read=read, several=True) == ("matched", "cancel", [])
+    read["refund me"] = decision("refund", 0.45)
+    assert decide(decision("cancel", 0.7), *parts, read=read) == ("matched", "cancel", [])
+
+
+def test_clauses_without_a_clear_boundary_are_one_request():
+    read = {"cancel my order": decision("cancel", 0.9), "refund me": decision("refund", 0.8)}
+    parts = ("cancel my order", NO_ACTS), ("refund me", NO_ACTS)
+
+    assert decide(decision("cancel", 0.7), *parts, read=read, begins=0.5) == ("matched", "cancel", [])
 
 
 def test_question_about_two_requests_offers_what_the_message_means_as_one_text():
@@ -268,13 +277,6 @@ def test_request_that_is_taken_back_is_asked_about(of_refusal):
     parts = ("cancel my order", NO_ACTS), ("no wait, don't", REFUSES)
 
     assert decide(decision("cancel"), *parts, read=read) == ("ambiguous", None, ["cancel"])
-
-
-@pytest.mark.parametrize(("confidence", "verdict"), [(0.8, "matched"), (0.95, "ambiguous")])
-def test_part_a_little_like_a_tale_is_another_request_if_surely_matched(confidence, verdict):
-    read = {"my card was stolen": decision("card_lost", confidence), "what is left on it": decision("balance", 0.9)}
-    parts = ("my card was stolen", NO_ACTS._replace(tale=0.4)), ("what is left on it", NO_ACTS)
-    assert decide(decision("balance", 0.7), *parts, read=read)[0] == verdict
 
 
 def test_refusal_beside_a_tale_is_asked_about():

@@ -13,7 +13,8 @@ from intentmatch.text.normalize import language_range
 
 JOINING_WORDS: Mapping[str, str] = Table("joining_words")
 """Words that join requests, by language."""
-_PUNCTUATION = r"[,.;:!?…\n。，、；：！？؛،؟।]"
+# Not within a number, a time, a date or an address ("3.2.", "17:00", "12,50"), nor behind an ordinal or an initial.
+_PUNCTUATION = r"[;!?…\n。，、；：！？؛،؟।]|[,:](?!(?<=\d.)\d)|(?<!\b\w)(?<!\b\d\d)\.(?!\w)"
 
 
 class Span(NamedTuple):

@@ -72,26 +72,33 @@ _BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 # The codes of Norwegian and of its two written forms are used interchangeably.
 _MACROLANGUAGES = {"nb": "no", "nn": "no"}
 _SAME_LANGUAGE = {"nb": ("no",), "nn": ("no", "nb"), "no": ("nb",)}
+# Codes that older systems send, and regions that write Chinese in the traditional script.
+_RENAMED = {"in": "id", "iw": "he", "ji": "yi"}
+_TRADITIONAL = frozenset({"zh-TW", "zh-HK", "zh-MO"})
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*")
 
 
 def language_code(code: str) -> str | None:
-    """Return a BCP-47 code in canonical case (`pt_br` gives `pt-BR`), or None if it is not a language code."""
+    """Return a BCP-47 code in canonical form (`pt_br` gives `pt-BR`, `iw` `he`), or None if it is no language code."""
     hyphenated = code.replace("_", "-")
     if _LANGUAGE.fullmatch(hyphenated) is None:
         return None
     first, *rest = hyphenated.split("-")
-    return "-".join([first.lower(), *(p.title() if len(p) == 4 else p.upper() if len(p) <= 3 else p for p in rest)])
+    first = _RENAMED.get(first.lower(), first.lower())
+    return "-".join([first, *(p.title() if len(p) == 4 else p.upper() if len(p) <= 3 else p for p in rest)])
 
 
 @lru_cache(256)
 def language_range(code: str) -> tuple[str, ...]:
     """Return a language code and its fallbacks: `zh-Hant-TW`, `zh-Hant`, `zh` (lookup of RFC 4647).
 
-    Codes of one language follow: `nb-NO`, `nb`, `no`.
+    `zh-TW` has the same fallbacks. Codes of one language follow: `nb-NO`, `nb`, `no`.
     """
     parts = code.split("-")
-    return (*("-".join(parts[:length]) for length in range(len(parts), 0, -1)), *_SAME_LANGUAGE.get(parts[0], ()))
+    shorter = ["-".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    if code in _TRADITIONAL:
+        shorter.insert(1, "zh-Hant")
+    return (*shorter, *_SAME_LANGUAGE.get(parts[0], ()))
 
 
 def base_language(code: str) -> str:

@@ -142,6 +142,8 @@ def test_fold_keeps_accents_letters_joiners_and_meaningful_marks(text, other):
         ("zh-HANT-tw", "zh-Hant-TW"),
         ("es-419", "es-419"),
         ("yue", "yue"),
+        ("iw_il", "he-IL"),
+        ("in", "id"),
         ("sl-IT-nedis", "sl-IT-nedis"),
         ("", None),
         ("e", None),
@@ -163,6 +165,7 @@ def test_language_code_is_idempotent(code):
 
 def test_language_range_drops_one_subtag_at_a_time():
     assert language_range("zh-Hant-TW") == ("zh-Hant-TW", "zh-Hant", "zh")
+    assert language_range("zh-TW") == ("zh-TW", "zh-Hant", "zh")
     assert language_range("de") == ("de",)
 
 

@@ -57,7 +57,7 @@ def _unclear(turns: TurnBuilder, pending: Confirmation, said: YesOrNo | None) ->
     more = said is not None and (
         result.intent is None
         or (result.intent == pending.intent and not turns.registry[pending.intent].confirm)
-        or (said.yes is None and not _surely_asks(turns, said.rest))
+        or (said.yes is None and result.trace.decided_by != "exact" and not _surely_asks(turns, said.rest))
     )
     if not (own or more or result.verdict == "out_of_scope"):
         return turns.request(result)

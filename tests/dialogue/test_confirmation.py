@@ -271,6 +271,14 @@ def test_answer_that_says_more_than_yes_is_not_carried_out(answer, intents):
     assert bot.take(answer, "anna").intent is None
 
 
+@pytest.mark.parametrize(("answer", "asks"), [("yes?", True), ("yes, track my order", False), ("yes sir?", False)])
+def test_what_follows_a_yes_is_a_request_only_if_it_asks_for_something(answer, asks):
+    bot = dialogue(CANCEL, STATUS, Intent("salute", lines("en", "yes sir", "at your service"), responses={"en": "Sir!"}))
+    bot.take("cancel my order", "anna")
+
+    assert bot.take(answer, "anna").asks == asks
+
+
 @pytest.mark.parametrize(
     "answer", ["YESSS!!", "yes yes", "👍🏽", "ok 👍 thanks", "so be it, please", "yes make it so", "(yes)"]
 )

@@ -24,7 +24,7 @@ from intentmatch.reading.parts import parts_of
 from intentmatch.reading.reader import MessageReader, Reading, only
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
-from intentmatch.text.normalize import base_language, clean
+from intentmatch.text.normalize import base_language, clean, fold
 
 if TYPE_CHECKING:
     from intentmatch.matching.without_values import WithoutValues
@@ -217,18 +217,21 @@ class Checks:
         return found
 
     def _denied_acts(self, candidate: Candidate, text: str, options: ResolvedOptions) -> Acts:
-        """Return what the utterance of a candidate does that is nearest to a text in its language; else the nearest.
+        """Return what the utterance does that a text may deny: a candidate's nearest in its language, if there is one.
 
         The network knows some languages better than others: compared in one language, it errs alike on both sides.
+        What has no word that the utterance lacks ("absagen") refuses nothing of it.
         """
-        nearest, language = candidate.utterance, options.language
-        if nearest is None or language is None or _has_language(nearest, language):
-            return self._acts_of(nearest, candidate.intent)
-        vector, number = self._messages.vector(ReadText(text)), self._numbers[candidate.intent]
-        rows = self._scoring.nearest_rows(vector, number, _NEAREST, options.hidden)
-        lines = map(self._utterances.__getitem__, rows)
-        same = next((line for line in lines if _has_language(line, language)), nearest)
-        return self._acts_of(same, candidate.intent)
+        line, read, language = candidate.utterance, ReadText(text), options.language
+        if line is not None and language is not None and not _has_language(line, language):
+            number = self._numbers[candidate.intent]
+            rows = self._scoring.nearest_rows(self._messages.vector(read), number, _NEAREST, options.hidden)
+            lines = map(self._utterances.__getitem__, rows)
+            line = next((one for one in lines if _has_language(one, language)), line)
+        acts = self._acts_of(line, candidate.intent)
+        if line is not None and read.distinct.issubset(fold(line.text).split()):
+            acts = acts._replace(refuses=acts_of(text).refuses)
+        return acts
 
 
 def _has_language(line: Utterance, language: str) -> bool:

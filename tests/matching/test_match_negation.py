@@ -422,3 +422,33 @@ def test_statements_of_consent_and_their_opposite(file, parts, opposite, same):
 
     assert matched("opposite") <= opposite
     assert matched("same") >= same
+
+
+@pytest.mark.parametrize(
+    ("message", "intent"),
+    [("absagen", "appointment_cancel"), ("Reklam maili almak istemiyorum", "newsletter_unsubscribe")],
+)
+def test_denial_is_compared_with_an_utterance_in_its_language(shipped, message, intent):
+    """A word of that utterance denies nothing of it, whatever it reads like alone."""
+    assert shipped.match(message).intent == intent
+
+
+def test_denied_utterance_that_reads_like_courtesy_is_asked_about():
+    """The network takes "this is an emergency" for courtesy; the other utterances show that the intent is none."""
+    lines = {
+        "emergency": (
+            "this is an emergency",
+            "my dog was hit by a car",
+            "she can't breathe properly",
+            "he is bleeding a lot",
+            "he has collapsed",
+            "he ate chocolate, what should I do",
+            "she was bitten by a snake",
+        ),
+        "prices": ("what does a check-up cost", "how much is a vaccination", "what do you charge"),
+    }
+    intents = (Intent(name, tuple(Utterance(text, "en") for text in texts)) for name, texts in lines.items())
+    bot = Matcher.load(Registry(tuple(intents)), cache="off")
+
+    assert bot.match("this is an emergency!").intent == "emergency"
+    assert [rival.intent for rival in bot.match("it's not an emergency").rivals] == ["emergency"]

@@ -144,13 +144,12 @@ def _with_match(message: Message, found: _Readings, *, returns_several: bool) ->
     """Decide on parts of which at least one asks for an intent."""
     whole, matched, stands = message.whole, found.matched, message.stands
     if _intents(matched) > 1:
+        clear = [one for one in matched if not _may_be_courtesy(one, message)]
+        if not returns_several and _intents(requests := _requests(clear, message)) > 1:
+            return _several(whole, requests)
         # A thank-you yields to a request beside it, and answers where there is nothing else.
-        matched = [one for one in matched if not _may_be_courtesy(one, message)] or matched
+        matched = clear or matched
     first = max(matched, key=lambda one: one.certainty)
-    if not returns_several:
-        others = [one for one in matched if one is not first and _are_several(first, one, message)]
-        if _intents([first, *others]) > 1:
-            return _several(whole, sorted([first, *others], key=lambda one: one.place))
     if not _may_decide(first, whole):
         return CheckedDecision(whole, None)
     line = message.line_acts(first.best)
@@ -260,6 +259,12 @@ def _is_beside(acts: Acts) -> bool:
 
 def _may_be_courtesy(one: _Read, message: Message) -> bool:
     return one.part.acts.courtesy >= _CLEAR or message.line_acts(one.best).courtesy >= IS_BESIDE
+
+
+def _requests(parts: Sequence[_Read], message: Message) -> list[_Read]:
+    """Return the surest part with those that are requests of their own beside it, in order."""
+    surest = max(parts, key=lambda one: one.certainty, default=None)
+    return [one for one in parts if surest and (one is surest or _are_several(surest, one, message))]
 
 
 def _are_several(surer: _Read, other: _Read, message: Message) -> bool:

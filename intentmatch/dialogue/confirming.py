@@ -72,9 +72,14 @@ def _yes_or_no(turns: TurnBuilder, text: str, pending: Confirmation, yes: Iterab
     request = [intent.label, *intent.titles.values()]
     # "yes, book a table in Rome" may repeat the request, or change its city.
     if not intent.slots:
-        said = fold(text)
-        request += [line for line in turns.lines(pending.intent) if fold(line) in said]
-    return yes_or_no(text, turns.spoken(pending.language), yes, request)
+        folded = fold(text)
+        request += [line for line in turns.lines(pending.intent) if fold(line) in folded]
+    spoken = turns.spoken(pending.language)
+    said = yes_or_no(text, spoken, yes, request)
+    # Bots with lines in two languages are answered in either.
+    if said is None and (other := turns.phrases(turns.match(text).language)) not in spoken:
+        said = yes_or_no(text, [other], yes, request)
+    return said
 
 
 def _ends_with_no(turns: TurnBuilder, rest: str, pending: Confirmation) -> bool:

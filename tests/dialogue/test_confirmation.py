@@ -273,10 +273,29 @@ def test_answer_that_says_more_than_yes_is_not_carried_out(answer, intents):
 
 @pytest.mark.parametrize(("answer", "asks"), [("yes?", True), ("yes, track my order", False), ("yes sir?", False)])
 def test_what_follows_a_yes_is_a_request_only_if_it_asks_for_something(answer, asks):
-    bot = dialogue(CANCEL, STATUS, Intent("salute", lines("en", "yes sir", "at your service"), responses={"en": "Sir!"}))
+    bot = dialogue(
+        CANCEL, STATUS, Intent("salute", lines("en", "yes sir", "at your service"), responses={"en": "Sir!"})
+    )
     bot.take("cancel my order", "anna")
 
     assert bot.take(answer, "anna").asks == asks
+
+
+@pytest.mark.parametrize(("answer", "confirmed"), [("sim", True), ("não", False)])
+def test_bot_with_lines_in_two_languages_is_answered_in_either(answer, confirmed):
+    close = Intent(
+        "close",
+        (
+            *lines("es", "quiero darme de baja", "cierra mi cuenta"),
+            *lines("pt", "quero sair", "não quero mais a conta"),
+        ),
+        titles={"es": "Darse de baja", "pt": "Cancelar a conta"},
+        confirm=True,
+    )
+    bot = dialogue(close, Intent("hours", (*lines("es", "a qué hora abren"), *lines("pt", "a que horas abrem sim"))))
+    bot.take("quiero darme de baja", "anna")
+
+    assert (bot.take(answer, "anna").intent == "close") == confirmed
 
 
 @pytest.mark.parametrize(

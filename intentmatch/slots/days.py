@@ -67,6 +67,12 @@ def impossible_days(message: Message) -> list[tuple[int, int]]:
     return [span for span in spans if not any(_overlaps(hit, [span]) for hit in possible)]
 
 
+def days_without_year(message: Message) -> list[tuple[int, int]]:
+    """Return the spans of days that say their month but not their year: "5 May"."""
+    DateFinder().find(message)
+    return message.memo.get(days_without_year, [])
+
+
 def weekdays_of(message: Message) -> list[Weekday]:
     """Return the names of weekdays in a message, and their abbreviations."""
     words = date_words(message.language or "en")
@@ -97,13 +103,13 @@ def _in_digits(message: Message) -> Iterator[SlotHit]:
     for found in _YEAR_FIRST.finditer(text):
         yield from _hit(message, found.span(), _day(int(found[1]), int(found[3]), int(found[4])))
     for found in _EAST_ASIAN.finditer(text):
-        yield from _hit(message, found.span(), _day(int(found[1] or 0), int(found[2]), int(found[3]), message))
+        yield from _dated(message, found.span(), int(found[1] or 0), int(found[2]), int(found[3]))
     for found in _YEAR_LAST.finditer(text):
         year = int(found[4]) + (2000 if len(found[4]) == 2 else 0)
         yield from _hit(message, found.span(), _day(year, *_month_and_day(found[1], found[3], order)))
     for found in _NO_YEAR.finditer(text):
         month, day = _month_and_day(found[1], found[2] or found[3], order)
-        yield from _hit(message, found.span(), _day(0, month, day, message))
+        yield from _dated(message, found.span(), 0, month, day)
 
 
 def _in_words(message: Message) -> Iterator[SlotHit]:
@@ -121,8 +127,9 @@ def _in_words(message: Message) -> Iterator[SlotHit]:
                 yield from _hit(message, (hit.start, hit.end), _named(str(hit.value), today))
     for found in words.days.finditer(ascii_digits(message.bare)):
         month = words.months[found["first"] or found["second"]]
-        day = _day(int(found["year"] or 0), month, int(found["before"] or found["after"]), message)
-        yield from _bare_hit(message, found.span(), day)
+        span = message.aligned.span(*found.span()) if message.bounds(*found.span()) else None
+        if span is not None:
+            yield from _dated(message, span, int(found["year"] or 0), month, int(found["before"] or found["after"]))
 
 
 def _counted(message: Message) -> Iterator[SlotHit]:
@@ -165,9 +172,7 @@ def _spoken(message: Message) -> Iterator[SlotHit]:
             end = year.end() if year else end
         else:
             continue
-        yield from _hit(
-            message, (start, end), _day(int(year["year"]) if year else 0, months[bare(name[0])], day, message)
-        )
+        yield from _dated(message, (start, end), int(year["year"]) if year else 0, months[bare(name[0])], day)
 
 
 def _in_the_month(message: Message) -> Iterator[SlotHit]:
@@ -197,6 +202,13 @@ def _is_part(hit: SlotHit, span: tuple[int, int]) -> bool:
 
 def _overlaps(hit: SlotHit, spans: Iterable[tuple[int, int]]) -> bool:
     return any(hit.start < end and start < hit.end for start, end in spans)
+
+
+def _dated(message: Message, span: tuple[int, int], year: int, month: int, day: int) -> Iterator[SlotHit]:
+    """Yield a day of a month; without a year (0), the next such day."""
+    if not year:
+        message.memo.setdefault(days_without_year, []).append(message.aligned.widened(*span))
+    yield from _hit(message, span, _day(year, month, day, message))
 
 
 def _hit(message: Message, span: tuple[int, int], day: date | None) -> Iterator[SlotHit]:

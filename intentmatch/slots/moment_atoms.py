@@ -39,6 +39,8 @@ class Atom(NamedTuple):
     """Whether the half of the day is said ("4 pm")."""
     of_month: int | None = None
     """The number of a day whose month is not said ("the 5th")."""
+    no_year: bool = False
+    """Whether the year of a day with its month is not said ("5 May")."""
     delta: timedelta | None = None
     """Whole days from today."""
     ends_day: bool = False
@@ -84,8 +86,8 @@ def _both(first: Atom, second: Atom, text: str, words: Patterns, today: date) ->
     gap = second.start - first.end
     if not 0 <= gap <= LONGEST_GAP:
         return None
-    if words.of.fullmatch(text, first.end, second.start) and (whole := _of_month(first, second)):
-        return whole
+    if _is_in_period(first, second, text, words):
+        return _in_period(first, second)
     is_from = second.delta is not None and words.from_day.fullmatch(text, first.end, second.start) is not None
     if not (is_from or words.at.fullmatch(text, first.end, second.start)):
         return None
@@ -99,14 +101,30 @@ def _both(first: Atom, second: Atom, text: str, words: Patterns, today: date) ->
     return both and both._replace(opened=first.opened or opened)
 
 
-def _of_month(first: Atom, second: Atom) -> Atom | None:
-    """Return the day of "the 3rd of next month"."""
-    number, month = (first, second) if first.of_month else (second, first)
-    if not (number.of_month and month.day and month.last_day and month.day.day == 1 and not number.clock):
+def _is_in_period(first: Atom, second: Atom, text: str, words: Patterns) -> bool:
+    """Return whether a day stands beside the period that it is in: "5 May next year", "next month on the 3rd"."""
+    if not (first.day and second.day) or bool(first.last_day) == bool(second.last_day):
+        return False
+    gap = first.end, second.start
+    return (words.of.fullmatch(text, *gap) or (first.last_day and words.at.fullmatch(text, *gap))) is not None
+
+
+def _in_period(first: Atom, second: Atom) -> Atom | None:
+    """Return the day of "the 3rd of next month" or "5 May next year"; None if the period has no such day."""
+    said, period = (second, first) if first.last_day else (first, second)
+    day, start, end = said.day, period.day, period.last_day
+    if not (day and start and end):
         return None
-    if month.last_day.month != month.day.month or number.of_month > month.last_day.day:
+    try:
+        if said.of_month and start.month == end.month:
+            day = start.replace(day=said.of_month)
+        elif said.no_year:
+            day = day.replace(year=start.year)
+    except ValueError:
         return None
-    return Atom(first.start, second.end, day=month.day.replace(day=number.of_month))
+    if not start <= day <= end:
+        return None
+    return said._replace(start=first.start, end=second.end, day=day, of_month=None, no_year=False)
 
 
 def _counted_on(first: Atom, second: Atom, today: date, is_from: bool) -> Atom | None:
@@ -127,11 +145,15 @@ def _counted_on(first: Atom, second: Atom, today: date, is_from: bool) -> Atom |
 
 
 def _contradict(first: Atom, second: Atom, text: str, words: Patterns) -> bool:
-    """Return whether a day and a length from now beside it are two days: "Montag in acht Tagen"."""
+    """Return whether two neighbours are no day: "Montag in acht Tagen", "the 30th of February" and a time behind it."""
+    if _is_in_period(first, second, text, words):
+        return True
+    beside = words.at.fullmatch(text, first.end, second.start) is not None
+    if first == Atom(first.start, first.end, alone=False):
+        return beside and not second.day
     day, length = (second, first) if first.delta and not second.delta else (first, second)
     if not (day.day and length.day and length.delta) or day.delta or day.last_day or not length.alone:
         return False
-    beside = words.at.fullmatch(text, first.end, second.start) is not None
     return beside and day.day.weekday() != length.day.weekday()
 
 

@@ -93,7 +93,7 @@ def _patterns(language: str) -> Patterns:
         re.compile(f" ?,? ?(?:{at}|{around}|{between})?(?: ?{any_of(_ARTICLES)})? ?"),
         re.compile(any_of(map(plain, _split(f"{own.at}|{own.to}|{own.around}")))),
         re.compile(rf"(?:{around}) (?P<n>[0-9]{{1,2}})(?![0-9.,:/%-]*[0-9%]|[^\W\d_])"),
-        re.compile(r" ?,? ?(?:of|of the|in|del|de|du|dell[ao']|di|el|の|的)? ?"),
+        re.compile(r" ?,? ?(?:of|of the|in|del|de|de la|de l'|du|dell[ao']|di|el|des|van|の|的)? ?"),
         re.compile(f"{to}(?:{at})? ?"),
         re.compile(f" ?(?:{joint}) ?" if own.ending_from else "(?!)"),
         re.compile(both),

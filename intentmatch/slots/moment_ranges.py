@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
@@ -169,6 +170,8 @@ class _RangeReader:
             end = _same_month(start, end.day) or end
         elif self._is_bare(first):
             start = _same_month(end, start.day) or start
+        elif first.no_year:
+            start = _last_before(start, end)
         return Found(first.start, second.end, start, _not_before(start, end))
 
     def _is_bare(self, day: Atom) -> bool:
@@ -254,6 +257,14 @@ def _not_before(start: date, end: date) -> date:
         return end + timedelta(days=7) if (start - end).days < 7 else end.replace(year=end.year + 1)
     except (OverflowError, ValueError):
         return start
+
+
+def _last_before(start: date, end: date) -> date:
+    """Return the last such day before the end of a range: "5 May to 8 May 2030"."""
+    with suppress(ValueError):
+        while start.replace(year=start.year + 1) <= end:
+            start = start.replace(year=start.year + 1)
+    return start
 
 
 def _next(clock: time, now: datetime) -> date:

@@ -14,7 +14,7 @@ from datetime import date, datetime, time
 
 from intentmatch.slots.clock import times
 from intentmatch.slots.day_parts import day_parts, part_of_weekday
-from intentmatch.slots.days import DateFinder, impossible_days, short_weekdays
+from intentmatch.slots.days import DateFinder, days_without_year, impossible_days, short_weekdays
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.moment_atoms import Atom, joined, without_overlaps
 from intentmatch.slots.moment_patterns import Patterns, patterns
@@ -36,10 +36,11 @@ class DayFinder:
 
     def find(self, message: Message) -> list[SlotHit]:
         """Return days without overlaps."""
-        found = [Atom(hit.start, hit.end, day=date.fromisoformat(str(hit.value))) for hit in self._days.find(message)]
-        atoms = without_overlaps([*found, *(atom for atom in offsets(message) if atom.day)])
+        counted = (atom for atom in offsets(message) if atom.day)
+        atoms = without_overlaps([*_days(message, self._days), *counted, *periods(message)])
         days = joined(atoms, message.plain, patterns(message), message.now.date())
-        return [SlotHit(*message.aligned.widened(one.start, one.end), one.day.isoformat()) for one in days if one.day]
+        found = [(one.start, one.end, one.day) for one in days if one.day and not one.last_day]
+        return [SlotHit(*message.aligned.widened(start, end), day.isoformat()) for start, end, day in found]
 
 
 class MomentFinder:
@@ -58,11 +59,7 @@ class MomentFinder:
         return [SlotHit(*message.aligned.widened(one.start, one.end), one.value) for one in found]
 
     def _single(self, message: Message, words: Patterns) -> Iterator[Atom]:
-        of_month = {(start, end): day.day for start, end, day in days_of_month(message)}
-        for hit in self._days.find(message):
-            number = of_month.get((hit.start, hit.end))
-            part = None if number else part_of_weekday(message, hit.end)
-            yield Atom(hit.start, hit.end, day=date.fromisoformat(str(hit.value)), part=part, of_month=number)
+        yield from _days(message, self._days)
         for start, end, day in short_weekdays(message):
             # "So" and "sun" are other words too: they count beside a time only.
             yield Atom(start, end, day=day, alone=False)
@@ -80,6 +77,16 @@ class MomentFinder:
                 yield Atom(*written.span(), day=moment.date(), clock=moment.time(), is_exact=True)
         for said in day_parts(message):
             yield Atom(said.start, said.end, day=said.day, part=said.part, alone=said.day is not None)
+
+
+def _days(message: Message, finder: DateFinder) -> Iterator[Atom]:
+    of_month = {(start, end): day.day for start, end, day in days_of_month(message)}
+    without_year = set(days_without_year(message))
+    for hit in finder.find(message):
+        span, day = (hit.start, hit.end), date.fromisoformat(str(hit.value))
+        number = of_month.get(span)
+        part = None if number else part_of_weekday(message, hit.end)
+        yield Atom(*span, day=day, part=part, of_month=number, no_year=span in without_year)
 
 
 def _of_no_day(found: Found, message: Message, words: Patterns) -> bool:

@@ -109,10 +109,12 @@ class NeighbourLaw:
         return self._marked(chain((at[:2] for at in times(message)), house_numbers(message)))
 
     @cached_property
-    def _weekday_ends(self) -> frozenset[int]:
+    def _weekdays(self) -> tuple[frozenset[int], frozenset[int]]:
+        """Where weekdays begin, and where they end."""
         from intentmatch.slots.days import weekdays_of
 
-        return frozenset(weekday.end for weekday in weekdays_of(self._message))
+        found = weekdays_of(self._message)
+        return frozenset(weekday.start for weekday in found), frozenset(weekday.end for weekday in found)
 
     def _marked(self, spans: Iterable[tuple[int, int]]) -> bytearray:
         marks = bytearray(len(self._text))
@@ -129,7 +131,7 @@ class NeighbourLaw:
             return False
         if self._before(slot, kind, classes, hit) or self._behind(slot, kind, classes, hit):
             return False
-        if kind in _DAYS and (self._is_before_its_number(slot, hit) or self._is_not_on(hit)):
+        if kind in _DAYS and (self._is_numbered_weekday(slot, hit) or self._is_not_on(hit)):
             return False
         return kind not in _WITH_ONE_UNIT or not self._is_one_of_several(slot, hit)
 
@@ -211,10 +213,15 @@ class NeighbourLaw:
         ahead = before.search(self._text, max(hit.start - _LONGEST_LINK, 0), hit.start)
         return (ahead or behind.match(self._text, hit.end)) is not None
 
-    def _is_before_its_number(self, slot: str, hit: SlotHit) -> bool:
-        """Return whether a weekday is that of the number behind it, which is no value: "lunes 12"."""
-        place = self._skip(hit.end)
-        if hit.end not in self._weekday_ends or "number" not in self._starts.get(place, ()):
+    def _is_numbered_weekday(self, slot: str, hit: SlotHit) -> bool:
+        """Return whether a number that is no value says which weekday is meant: "lunes 12", "the second Tuesday"."""
+        starts, ends = self._weekdays
+        before, place = self._skip_back(hit.start), self._skip(hit.end)
+        if place in starts and ("ordinal", hit.start, hit.end) in self._spans:
+            return True
+        if hit.start in starts and "ordinal" in self._ends.get(before, ()):
+            return not self._is_taken(slot, before - 1, is_linked=False)
+        if hit.end not in ends or "number" not in self._starts.get(place, ()):
             return False
         end = next(end for name, start, end in self._spans if name == "number" and start == place)
         return ends_a_part(self._message, end) and not self._is_taken(slot, place, is_linked=True)

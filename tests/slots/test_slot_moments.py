@@ -96,3 +96,30 @@ def test_any_text_at_any_time_gives_valid_moments(text, language, now):
 )
 def test_a_day_is_read_in_words_and_counted_from_another_day(language, text, expected):
     assert list(found(DayFinder(), text, language).values()) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "the 25th of next month", "2026-12-25"),
+        ("en", "next month on the 25th", "2026-12-25"),
+        ("en", "5th of this month", "2026-11-05"),
+        ("en", "December 5 next year", "2027-12-05"),
+        ("en", "5 January this year", "2026-01-05"),
+        ("en", "this weekend on Sunday", "2026-11-22"),
+        ("de", "am 25. nächsten Monats", "2026-12-25"),
+        ("de", "am 25. des nächsten Monats", "2026-12-25"),
+        ("de", "5. Dezember nächstes Jahr", "2027-12-05"),
+        ("es", "el 25 del próximo mes", "2026-12-25"),
+        ("fr", "le 5 décembre de l'année prochaine", "2027-12-05"),
+        ("ja", "来年12月5日", "2027-12-05"),
+    ],
+)
+def test_a_day_is_in_the_period_beside_it(language, text, expected):
+    for finder in (DayFinder(), MOMENTS):
+        assert list(found(finder, text, language).values()) == [expected]
+
+
+def test_the_first_day_of_a_range_is_in_the_year_of_its_last_day():
+    assert at("5 May to 8 May next year", datetime(2026, 1, 10)) == [{"from": "2027-05-05", "to": "2027-05-08"}]
+    assert at("28 Dec to 3 Jan next year", datetime(2026, 1, 10)) == [{"from": "2026-12-28", "to": "2027-01-03"}]

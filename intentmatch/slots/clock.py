@@ -55,7 +55,7 @@ class TimeAt(NamedTuple):
     has_half: bool
     """Whether the half of the day is said ("4 pm")."""
     ends_day: bool = False
-    """Whether it is the midnight behind its day: "12 at night"."""
+    """Whether it is the midnight behind its day: "12 at night", "24:00"."""
 
 
 class TimeFinder:
@@ -90,7 +90,10 @@ def times(message: Message) -> list[TimeAt]:
             # Nobody writes "08:00" for the evening.
             is_exact = has_half or clock.hour > 12 or clock.hour == 0 or match["hour"][0] == "0"
             said = patterns.parts.get(match["part"] or match["part_after"])
-            ends_day = clock.hour == 0 and match["hour"] not in _MIDNIGHTS and said in ("evening", "night")
+            is_late = match["hour"] == str(_MIDNIGHT) or (
+                match["hour"] not in _MIDNIGHTS and said in ("evening", "night")
+            )
+            ends_day = clock.hour == 0 and is_late
             part = None if is_exact else part_beside(message, *span)
             clock = in_part(clock, part) if part else clock
             found.append(TimeAt(*span, clock, is_exact or part is not None, has_half, ends_day))

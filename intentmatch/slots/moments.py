@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from datetime import date, datetime, time
 
 from intentmatch.slots.clock import times
@@ -23,8 +22,10 @@ from intentmatch.slots.offsets import offsets
 from intentmatch.slots.periods import periods
 from intentmatch.slots.relative_days import days_of_month
 
-_ISO = re.compile(r"(?<![0-9a-z.,:/-])[0-9]{4}-[0-9]{2}-[0-9]{2}t[0-9]{2}:[0-9]{2}(?![0-9a-z])")
-"""A day and a time as in ISO 8601, which are one word."""
+_ISO = re.compile(
+    r"(?<![0-9a-z.,:/-])[0-9]{4}-[0-9]{2}-[0-9]{2}[t ][0-9]{2}:[0-9]{2}(?:[+-](?:0[0-9]|1[0-4]):[0-9]{2})?(?![0-9a-z])"
+)
+"""A day and a time as in ISO 8601, which are one word, with the distance from UTC; none is above 14 hours."""
 
 
 class DayFinder:
@@ -72,9 +73,14 @@ class MomentFinder:
                 clock = time(int(found["n"]))
                 yield Atom(*found.span("n"), clock=clock, alone=False, is_exact=clock.hour > 12)
         for written in _ISO.finditer(message.plain):
-            with suppress(ValueError):
+            try:
                 moment = datetime.fromisoformat(written[0].upper())
+                # Without a zone of the user, the time is taken as it is written.
+                if moment.tzinfo and message.now.tzinfo:
+                    moment = moment.astimezone(message.now.tzinfo)
                 yield Atom(*written.span(), day=moment.date(), clock=moment.time(), is_exact=True)
+            except (ValueError, OverflowError):
+                yield Atom(*written.span(), alone=False)
         for said in day_parts(message):
             yield Atom(said.start, said.end, day=said.day, part=said.part, alone=said.day is not None)
 

@@ -41,6 +41,35 @@ def test_hours_from_now_cross_changes_of_the_clocks_and_days_keep_the_time():
     assert at("at 8 am", datetime(2026, 3, 29, 9, tzinfo=berlin)) == ["2026-03-30T08:00"]
 
 
+def test_time_with_its_distance_from_utc_is_one_value():
+    """It is the user's time if `now` has a zone, otherwise the time as it is written."""
+    berlin = datetime(2026, 1, 10, 10, tzinfo=ZoneInfo("Europe/Berlin"))
+
+    for text in ("2026-05-05T17:00-05:00", "2026-05-05 17:00-05:00"):
+        assert at(text, datetime(2026, 1, 10, 10)) == ["2026-05-05T17:00"]
+        assert at(text, berlin) == ["2026-05-06T00:00"]
+    assert at("2026-05-05T17:00+02:00", berlin) == ["2026-05-05T17:00"]
+    assert at("2026-05-05T17:00-18:00", berlin) == [{"from": "2026-05-05T17:00", "to": "2026-05-05T18:00"}]
+    assert at("9999-12-31T23:00-12:00", berlin) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "on 5 May at 24:00", "2027-05-06T00:00"),
+        ("en", "Friday at 24:00", "2026-11-28T00:00"),
+        ("en", "tomorrow at 24:00", "2026-11-23T00:00"),
+        ("en", "today at 24:00", "2026-11-22T00:00"),
+        ("en", "tomorrow at 0:00", "2026-11-22T00:00"),
+        ("en", "tomorrow at half past midnight", "2026-11-22T00:30"),
+        ("de", "Termin 5. Mai um 24 Uhr", "2027-05-06T00:00"),
+        ("zh", "明天24点", "2026-11-23T00:00"),
+    ],
+)
+def test_24_o_clock_ends_its_day(language, text, expected):
+    assert list(found(MOMENTS, text, language).values()) == [expected]
+
+
 def test_ends_of_the_calendar_give_no_moment():
     assert at("in 1000000 years", datetime(2026, 1, 1)) == []
     assert at("next week", datetime(9999, 12, 31)) in ([], [{"from": "9999-12-27", "to": "9999-12-31"}])

@@ -25,8 +25,8 @@ _LONGEST_BEFORE = 40
 """Characters before a time that are searched for a part of the day."""
 _LONGEST_BEHIND = 30
 _NOON = 12
-_DAYTIME = 6
-"""First hour that "at night" moves: "at 2 at night" stays 2:00."""
+_FIRST_MOVED = {"afternoon": 0, "evening": 4, "night": 6}
+"""First hour that a part of the day moves: "tonight at 1" and "at 2 at night" stay 1:00 and 2:00."""
 
 
 class _DayPartPatterns(NamedTuple):
@@ -110,7 +110,7 @@ def in_part(clock: time, part: str) -> time:
     """Return a time without a half of the day in a part of the day: 8:00 in the evening is 20:00, 12:00 is midnight."""
     if part in ("evening", "night") and clock.hour == _NOON:
         return clock.replace(hour=0)
-    if part in ("afternoon", "evening") or (part == "night" and clock.hour >= _DAYTIME):
+    if part in _FIRST_MOVED and clock.hour >= _FIRST_MOVED[part]:
         return clock.replace(hour=clock.hour % 12 + 12)
     return clock
 

@@ -66,12 +66,12 @@ def _preference(atom: Atom) -> tuple[int, bool, bool, bool]:
     return atom.start - atom.end, not (atom.day and atom.part), atom.delta is None, not atom.alone
 
 
-def joined(atoms: Sequence[Atom], text: str, words: Patterns, today: date) -> list[Atom]:
+def joined(atoms: Sequence[Atom], text: str, words: Patterns, now: datetime) -> list[Atom]:
     """Join days with the times and parts of the day beside them; drop times and parts that mean nothing alone."""
     together: list[Atom] = []
     for atom in atoms:
         last = together[-1] if together else None
-        both = _both(last, atom, text, words, today) if last else None
+        both = _both(last, atom, text, words, now) if last else None
         if last and both:
             together[-1] = both
         elif last and _contradict(last, atom, text, words):
@@ -81,7 +81,7 @@ def joined(atoms: Sequence[Atom], text: str, words: Patterns, today: date) -> li
     return [atom for atom in together if atom.alone or (atom.day and not atom.delta)]
 
 
-def _both(first: Atom, second: Atom, text: str, words: Patterns, today: date) -> Atom | None:
+def _both(first: Atom, second: Atom, text: str, words: Patterns, now: datetime) -> Atom | None:
     """Return two neighbouring atoms as one, None if they do not belong together."""
     gap = second.start - first.end
     if not 0 <= gap <= LONGEST_GAP:
@@ -93,11 +93,11 @@ def _both(first: Atom, second: Atom, text: str, words: Patterns, today: date) ->
         return None
     if first.clock and not (first.alone or first.day) and words.to.fullmatch(text, first.end, second.start):
         return None  # "od 3 do 5 grudnia" is a range of days
-    counted = _counted_on(first, second, today, is_from)
+    counted = _counted_on(first, second, now.date(), is_from)
     if counted:
         return counted
     opened = words.between.search(text, first.end, second.start) is not None
-    both = None if is_from else _day_and_time(first, second)
+    both = None if is_from else day_and_time(first, second, now)
     return both and both._replace(opened=first.opened or opened)
 
 
@@ -157,8 +157,11 @@ def _contradict(first: Atom, second: Atom, text: str, words: Patterns) -> bool:
     return beside and day.day.weekday() != length.day.weekday()
 
 
-def _day_and_time(first: Atom, second: Atom) -> Atom | None:
-    """Return two atoms as one; None if both say the same or one is a period or an instant."""
+def day_and_time(first: Atom, second: Atom, now: datetime) -> Atom | None:
+    """Return two atoms as one; None if both say the same or one is a period or an instant.
+
+    The hours behind midnight are those of the next day: "tonight at 1".
+    """
     if any(atom.last_day or atom.moment for atom in (first, second)):
         return None
     if (first.day and second.day) or (first.clock and second.clock) or (first.part and second.part):
@@ -167,12 +170,15 @@ def _day_and_time(first: Atom, second: Atom) -> Atom | None:
     if not day:
         return None
     clock, part = first.clock or second.clock, first.part or second.part
-    is_exact = first.is_exact or second.is_exact
+    is_exact = any(atom.clock and atom.is_exact for atom in (first, second))
     late = first.ends_day or second.ends_day
     if clock and part:
         clock = clock if is_exact else in_part(clock, part)
-        small = part in ("evening", "night") if clock == time(0) else part == "evening" and clock.hour < _SMALL_HOURS
-        late = late or small
+        # "Tomorrow at 2, at night" is tomorrow, and at half past midnight "tonight at 1" is today.
+        is_behind = clock == time(0) or part == "evening" or (first.day and first.part) or (second.day and second.part)
+        is_still_today = day == now.date() and clock > now.time()
+        small = part in ("evening", "night") and clock.hour < _SMALL_HOURS
+        late = late or (small and bool(is_behind) and not is_still_today)
     day = day + timedelta(days=1) if late and day < date.max else day
     has_half = first.has_half or second.has_half or part is not None
     is_exact = is_exact or part is not None

@@ -14,7 +14,7 @@ from intentmatch.slots.date_words import month_pattern
 from intentmatch.slots.day_parts import PARTS, in_part
 from intentmatch.slots.days import weekdays_of
 from intentmatch.slots.message import Message
-from intentmatch.slots.moment_atoms import Atom
+from intentmatch.slots.moment_atoms import Atom, day_and_time
 from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
 
 _BARE_DAY = re.compile(r"[^0-9]{0,5}[0-9]{1,2}[^0-9 ]{0,3}")
@@ -127,9 +127,8 @@ class _RangeReader:
         if max(first, second) >= 24:
             return None
         start, end = min(atom.start, found.start()), max(atom.end, found.end())
-        clock, has_half = in_part(time(first), atom.part) if atom.part else time(first), atom.part is not None
-        opening = atom._replace(start=start, clock=clock, is_exact=first > 12, has_half=has_half)
-        return self._of_times(opening, _hour(end, end, second))
+        opening = day_and_time(atom, _hour(start, end, first), self._message.now)
+        return self._of_times(opening._replace(start=start), _hour(end, end, second)) if opening else None
 
     def with_day(self, first: Found, second: Found) -> Found | None:
         """Return a day and a range of times beside it as one value, None for others."""

@@ -39,7 +39,7 @@ class DayFinder:
         """Return days without overlaps."""
         counted = (atom for atom in offsets(message) if atom.day)
         atoms = without_overlaps([*_days(message, self._days), *counted, *periods(message)])
-        days = joined(atoms, message.plain, patterns(message), message.now.date())
+        days = joined(atoms, message.plain, patterns(message), message.now)
         found = [(one.start, one.end, one.day) for one in days if one.day and not one.last_day]
         return [SlotHit(*message.aligned.widened(start, end), day.isoformat()) for start, end, day in found]
 
@@ -55,7 +55,7 @@ class MomentFinder:
         """Return days, times and ranges without overlaps."""
         words = patterns(message)
         atoms = without_overlaps([*self._single(message, words), *offsets(message), *periods(message)])
-        found = ranges(joined(atoms, message.plain, words, message.now.date()), message)
+        found = ranges(joined(atoms, message.plain, words, message.now), message)
         found = [one for one in found if not _of_no_day(one, message, words)]
         return [SlotHit(*message.aligned.widened(one.start, one.end), one.value) for one in found]
 

@@ -27,6 +27,8 @@ TIMES, DATES, MOMENTS = TimeFinder(), DateFinder(), MomentFinder()
         ("en", "at 8 on Friday evening", "8", "20:00"),
         ("en", "this afternoon at 4", "4", "16:00"),
         ("en", "tonight at 12", "12", "00:00"),
+        ("en", "tonight at 1", "1", "01:00"),
+        ("en", "tonight at 5", "5", "17:00"),
         ("en", "tonight at 2 am", "2 am", "02:00"),
         ("en", "tonight at 19:30", "19:30", "19:30"),
         ("en", "tomorrow morning at 8", "8", "08:00"),
@@ -111,6 +113,7 @@ def test_part_beside_is_none_without_a_part():
 def test_hours_in_parts():
     assert [in_part(time(hour), "evening").hour for hour in (6, 8, 12)] == [18, 20, 0]
     assert [in_part(time(hour), "night").hour for hour in (2, 10)] == [2, 22]
+    assert [in_part(time(hour), "evening").hour for hour in (1, 3, 4)] == [1, 3, 16]
     assert in_part(time(8), "morning") == time(8)
     assert in_part(time(3, 30), "afternoon") == time(15, 30)
 

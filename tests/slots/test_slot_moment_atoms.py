@@ -22,12 +22,12 @@ def test_atoms_that_mean_nothing_alone_are_dropped():
     words = patterns(Message(text, "en", NOW))
     morning, tomorrow = Atom(0, 7, part="morning", alone=False), Atom(9, 17, day=date(2026, 11, 22))
 
-    assert joined([morning], text, words, NOW.date()) == []
-    assert [(atom.start, atom.end) for atom in joined([morning, tomorrow], text, words, NOW.date())] == [(0, 17)]
+    assert joined([morning], text, words, NOW) == []
+    assert [(atom.start, atom.end) for atom in joined([morning, tomorrow], text, words, NOW)] == [(0, 17)]
 
 
 def test_last_day_of_the_calendar_has_no_day_behind_it():
     text = "x at 0"
     atoms = [Atom(0, 1, day=date.max, part="evening"), Atom(5, 6, clock=time(0), is_exact=True)]
 
-    assert joined(atoms, text, patterns(Message(text, "en", NOW)), NOW.date())[0].day == date.max
+    assert joined(atoms, text, patterns(Message(text, "en", NOW)), NOW)[0].day == date.max

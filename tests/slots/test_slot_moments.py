@@ -70,6 +70,28 @@ def test_24_o_clock_ends_its_day(language, text, expected):
     assert list(found(MOMENTS, text, language).values()) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "tonight at 1", "2026-11-22T01:00"),
+        ("en", "at 1 tonight", "2026-11-22T01:00"),
+        ("en", "last night at 2", "2026-11-21T02:00"),
+        ("en", "Friday night at 2", "2026-11-28T02:00"),
+        ("en", "tomorrow at 2 at night", "2026-11-22T02:00"),
+        ("de", "heute Nacht um 2 Uhr", "2026-11-22T02:00"),
+        ("es", "esta noche a las 2", "2026-11-22T02:00"),
+        ("en", "tonight from 1 to 3", {"from": "2026-11-22T01:00", "to": "2026-11-22T03:00"}),
+    ],
+)
+def test_hours_behind_midnight_are_of_the_night_that_is_said(language, text, expected):
+    assert list(found(MOMENTS, text, language).values()) == [expected]
+
+
+def test_hour_of_the_running_night_is_still_today():
+    assert at("tonight at 1", datetime(2026, 11, 21, 0, 30)) == ["2026-11-21T01:00"]
+    assert at("tonight at 1", datetime(2026, 11, 21, 1, 30)) == ["2026-11-22T01:00"]
+
+
 def test_ends_of_the_calendar_give_no_moment():
     assert at("in 1000000 years", datetime(2026, 1, 1)) == []
     assert at("next week", datetime(9999, 12, 31)) in ([], [{"from": "9999-12-27", "to": "9999-12-31"}])

@@ -5,7 +5,7 @@ How separators are read:
 - Of two kinds, the last one separates decimals: "1,234.5", "1.234,5".
 - One kind that occurs several times separates thousands: "1.234.567", "12,34,567".
 - A single separator separates decimals, unless three digits follow it and the language uses it for thousands: "1.234"
-  is 1234 in German and 1.234 in English.
+  is 1234 in German and 1.234 in English. "1,0000" is no number in English: it may be 1,000 or 10,000, mistyped.
 - Apostrophes and spaces separate thousands only; a plain space in a language that uses a comma does so only in round
   thousands and in several groups ("1 000", "1 234 567").
 - "1/2", "2 1/2" and "2½" are fractions if the whole is from 2 to 10.
@@ -45,7 +45,7 @@ def _pattern(spaces: str) -> re.Pattern[str]:
 _WITH_COMMAS = _pattern("(?:\u00a0[0-9]{3})+|(?: [0-9]{3}){2,3}(?! [0-9])|(?: 000)(?! [0-9])")
 _WITH_SPACES = _pattern("(?:[\u00a0 ][0-9]{3})+")
 _FRACTION = re.compile(
-    r"(?<![0-9a-z.,:/])(?:(?P<whole>[0-9]{1,6})[ \u00a0-]?)?"
+    r"(?P<minus>(?<![^\W_])(?<![^\W_][_-])-)?(?<![0-9a-z.,:/])(?:(?P<whole>[0-9]{1,6})[ \u00a0-]?)?"
     r"(?:(?P<sign>[½¼¾⅓⅔])|(?<![0-9])(?P<over>[1-9])/(?P<under>[2-9]|10)(?![0-9./:-]))"
 )
 _SIGNS = {"½": 1 / 2, "¼": 1 / 4, "¾": 3 / 4, "⅓": 1 / 3, "⅔": 2 / 3}
@@ -78,7 +78,7 @@ def _ascii_letters(text: str) -> str:
 
 def numbers_in_digits(message: Message) -> Iterator[NumberAt]:
     """Yield the numbers of a message in digits, including overlapping ones."""
-    yield from _fractions(message.plain)
+    yield from _fractions(ascii_digits(message.plain))
     text = _ascii_letters(ascii_digits(message.text))
     comma = message.language is None or any(code in _COMMA for code in language_range(shipped_code(message.language)))
     for found in (_WITH_COMMAS if comma else _WITH_SPACES).finditer(text):
@@ -102,7 +102,8 @@ def _fractions(text: str) -> Iterator[NumberAt]:
         part = _SIGNS.get(found["sign"]) or int(found["over"]) / int(found["under"])
         # "3/2" is a date or a score rather than one and a half.
         if part < 1:
-            yield NumberAt(*found.span(), int(found["whole"] or 0) + part)
+            value = int(found["whole"] or 0) + part
+            yield NumberAt(*found.span(), -value if found["minus"] else value)
 
 
 def _value(digits: str, thousands: str) -> int | float | None:
@@ -115,6 +116,8 @@ def _value(digits: str, thousands: str) -> int | float | None:
     last = marks[-1]
     whole, _, decimals = digits.rpartition(last)
     alone = marks == [last]
+    if alone and last == thousands and len(decimals) > 3 and decimals.endswith("000"):
+        return None
     if last in ".," and marks.count(last) == 1 and not (alone and last == thousands and _THOUSANDS.fullmatch(digits)):
         return float(f"{_whole(whole)}.{decimals}") if alone or _THOUSANDS.fullmatch(whole) else None
     return _whole(digits) if _THOUSANDS.fullmatch(digits) else None

@@ -11,7 +11,8 @@ from intentmatch.languages.own import with_english
 from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.numbers import below_zero, ends_below_zero, numbers
-from intentmatch.slots.quantities import Units
+from intentmatch.slots.quantities import Quantity, Units
+from intentmatch.slots.range_words import ends_a_part
 from intentmatch.slots.word_patterns import any_of
 
 _DEGREES = Table[str]("degrees")
@@ -25,7 +26,9 @@ _SCALES = {
 _BEFORE = {"摄氏": "C", "摂氏": "C", "华氏": "F", "華氏": "F"}
 """Scales before the number."""
 _LETTERS = {"c": "C", "f": "F", "k": "K", "ц": "C", "ф": "F"}
-"""Scales of one letter: read after a degree, or right behind a digit ("20C")."""
+"""Scales of one letter: read after a degree, right behind a digit ("20C"), or as a capital at the end ("20 C")."""
+_KELVIN = re.compile(r"(?<![^\W\d_])k$")
+"""The end of a number that is a thousand elsewhere: "300K"."""
 
 
 class TemperatureFinder:
@@ -36,13 +39,15 @@ class TemperatureFinder:
         patterns = _patterns(message.base_language)
         text = message.plain
         hits = []
-        for one in patterns.units.find(message):
+        quantities = list(patterns.units.find(message))
+        # Two numbers may share a letter: "20 to 25C".
+        letters = {one.unit for one in quantities if one.unit in _LETTERS and _is_scale(message, one)}
+        for one in quantities:
             unit, end = one.unit, one.end
-            if unit == "letter":
-                # "20 c" may be anything; "20c" is degrees.
-                if not text[end - 2].isdigit():
+            if unit in _LETTERS:
+                if unit not in letters:
                     continue
-                unit = _LETTERS[text[end - 1]]
+                unit = _LETTERS[unit]
             elif unit == "degree":
                 scale = patterns.scales.match(text, end)
                 unit, end = (patterns.units_by_word[scale["scale"]], scale.end()) if scale else ("", end)
@@ -54,9 +59,22 @@ class TemperatureFinder:
                 start, unit = place + before.start(), _BEFORE[before["scale"]]
             hits.append(SlotHit(*message.aligned.widened(start, end), {"amount": value, "unit": unit or None}))
         for number in numbers(message):
+            span = message.aligned.widened(*number[:2])
+            if _KELVIN.search(text, number.start, number.end) and ends_a_part(message, number.end):
+                kelvin = number.value / 1000
+                hits.append(SlotHit(*span, {"amount": int(kelvin) if kelvin.is_integer() else kelvin, "unit": "K"}))
             if number.value < 0 and ends_below_zero(message, number):
-                hits.append(SlotHit(*message.aligned.widened(*number[:2]), {"amount": number.value, "unit": None}))
+                hits.append(SlotHit(*span, {"amount": number.value, "unit": None}))
         return hits
+
+
+def _is_scale(message: Message, one: Quantity) -> bool:
+    """Return whether a quantity ends with a letter that is a scale: "20 c" may be anything."""
+    letter = one.end - 1
+    if message.plain[letter] != one.unit:
+        return False
+    is_capital = message.text[letter].isupper() and ends_a_part(message, one.end)
+    return is_capital or message.text[letter - 1].isdigit()
 
 
 _LONGEST_SCALE = 4
@@ -78,7 +96,7 @@ def _patterns(language: str) -> _DegreePatterns:
     scales = {plain(word): unit for unit, words in _SCALES.items() for word in words.split()}
     said = (word for code in with_english(language) for word in _DEGREES.get(code, "").split())
     degrees = dict.fromkeys((*_DEGREE_SIGNS, *said), "degree")
-    after = {**scales, **dict.fromkeys(_LETTERS, "letter"), **degrees}
+    after = {**scales, **{letter: letter for letter in _LETTERS}, **degrees}
     by_word = {**scales, **_LETTERS}
     return _DegreePatterns(
         Units(after),

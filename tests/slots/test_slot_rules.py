@@ -98,6 +98,7 @@ def test_answer_fills_the_slot_that_was_asked_for(language, answer, expected):
         ("ordinal", "2", [2]),
         ("ordinal", "0", []),
         ("temperature", "twenty", [{"amount": 20, "unit": None}]),
+        ("temperature", "300 K", [{"amount": 300, "unit": "K"}]),
         ("money", "20", []),
     ],
 )

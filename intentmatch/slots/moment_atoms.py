@@ -12,8 +12,6 @@ from typing import NamedTuple
 from intentmatch.slots.day_parts import in_part
 from intentmatch.slots.moment_patterns import LONGEST_GAP, Patterns
 
-_WEEK = 7
-"""Days to a weekday of today's name: "Friday in two weeks" counts from today on a Friday."""
 _SMALL_HOURS = 5
 """First hour that belongs to the day, not to the evening before."""
 

@@ -29,7 +29,7 @@ from intentmatch.slots.message import Finder, Message, SlotHit, readable
 from intentmatch.slots.moments import DayFinder, MomentFinder
 from intentmatch.slots.money import MoneyFinder
 from intentmatch.slots.neighbour_law import NeighbourLaw
-from intentmatch.slots.neighbours import Neighbours, bare_words
+from intentmatch.slots.neighbours import Neighbours, fixed_words
 from intentmatch.slots.numbers import NumberFinder
 from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.patterns import PatternFinder
@@ -305,14 +305,7 @@ def _finder(slot: Slot, registry: Registry, known: Collection[str] | None, is_wo
 
 def _known_words(registry: Registry) -> frozenset[str]:
     """Return the words of all utterances, without slot values."""
-    words: set[str] = set()
-    for utterance in registry.utterances:
-        start = 0
-        for mark in utterance.marks:
-            words.update(bare_words(utterance.text[start : mark.start]))
-            start = mark.end
-        words.update(bare_words(utterance.text[start:]))
-    return frozenset(words)
+    return frozenset(word for utterance in registry.utterances for words in fixed_words(utterance) for word in words)
 
 
 def _bad_pattern(slot: Slot, error: ExpressionError) -> Problem:

@@ -150,12 +150,12 @@ class Message:
 
     def tokens_before(self, place: int, count: int) -> list[Token]:
         """Return the last `count` words that end at or before a position of the message."""
-        last = bisect_right(self.tokens, place, key=_end)
+        last = bisect_right(self.tokens, place, key=lambda token: token.end)
         return self.tokens[max(last - count, 0) : last]
 
     def tokens_after(self, place: int, count: int) -> list[Token]:
         """Return the first `count` words that begin at or after a position of the message."""
-        first = bisect_left(self.tokens, place, key=_start)
+        first = bisect_left(self.tokens, place, key=lambda token: token.start)
         return self.tokens[first : first + count]
 
     @cached_property
@@ -227,14 +227,6 @@ def _plain_letter(char: str) -> str:
     char = wide if len(wide) == 1 else char
     # One character for each: "İ" has two in lower case, and offsets must stay.
     return (unicodedata.normalize("NFD", char) if kind(char) == "letter" else char)[0].lower()[0]
-
-
-def _start(token: Token) -> int:
-    return token.start
-
-
-def _end(token: Token) -> int:
-    return token.end
 
 
 def _run(bare: str, start: int, end: int) -> Run:

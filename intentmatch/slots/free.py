@@ -303,18 +303,12 @@ def _cut(message: Message, start: int, end: int, others: Sequence[Entity]) -> tu
             start, end = trimmed(message.text, entity.end, end)
         elif start < entity.start < end <= entity.end:
             start, end = _before(message, start, entity)
-    behind = _next_word(message, end)
+    behind, _ = trimmed(message.text, end, len(message.text))
     end = next((_before(message, start, one)[1] for one in others if one.start == behind), end)
     if text_between := message.text[start:end]:
         quoted = len(text_between) > 2 and text_between[0] + text_between[-1] in _QUOTES
         return message.aligned.widened(start + quoted, end - quoted)
     return start, end
-
-
-def _next_word(message: Message, place: int) -> int:
-    while place < len(message.text) and message.text[place] in _SENTENCE_MARKS:
-        place += 1
-    return place
 
 
 def _begins(message: Message, start: int, entity: Entity) -> bool:

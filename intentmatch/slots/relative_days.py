@@ -20,7 +20,7 @@ from intentmatch.slots.moment_words import LATER_WEEKDAYS, MOMENT_WORDS
 from intentmatch.slots.word_patterns import any_of
 
 _LONGEST_MODIFIER = 24
-
+_MONTHS_AHEAD = 12
 _NEVER = "(?!)(?P<n>)"
 
 
@@ -70,22 +70,19 @@ def days_of_month(message: Message) -> Iterator[tuple[int, int, date]]:
     for found in patterns.day_of_month.finditer(message.plain):
         groups = found.groupdict()
         group = "n" if groups["n"] else "n2"
-        day = _next_day(message.now.date(), int(groups[group]))
+        day = next(days_ahead(message.now.date(), int(groups[group])), None)
         if day is not None:
             yield found.start(group), found.end(), day
 
 
-def _next_day(today: date, number: int) -> date | None:
-    if not 1 <= number <= 31:
-        return None
-    # The 31st is in one of any three months, from today on.
-    for months in range(3):
+def days_ahead(today: date, number: int) -> Iterator[date]:
+    """Yield the days with a number in their month, from today on."""
+    for months in range(_MONTHS_AHEAD):
         year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
-        if year > date.max.year:
-            return None
-        if number <= calendar.monthrange(year, month + 1)[1] and (day := date(year, month + 1, number)) >= today:
-            return day
-    return None
+        if year <= date.max.year and 1 <= number <= calendar.monthrange(year, month + 1)[1]:
+            day = date(year, month + 1, number)
+            if day >= today:
+                yield day
 
 
 def days_later(day: date, days: int) -> date | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -12,12 +11,12 @@ from intentmatch.languages.structure import structure_of
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_patterns import patterns
+from intentmatch.slots.relative_days import days_ahead
 
 _BETWEEN = re.compile(r" ?[,.]? ?(?:(?:the|den|der|dem|le|el|il|o|de|dia|dnia) )?")
 """What stands between a weekday and its date."""
 _NUMBER = re.compile(r" (?P<n>[0-9]{1,2})(?![0-9.,:/%-]*[0-9%]|[^\W_])")
 _NEXT_WORD = re.compile(r" ?(?P<word>[^\W\d_]+)")
-_MONTHS_AHEAD = 12
 
 
 class Weekday(NamedTuple):
@@ -61,7 +60,7 @@ def with_weekdays(message: Message, weekdays: Iterable[Weekday], days: Sequence[
         elif not weekday.is_short and (number := _number_behind(message, weekday)):
             on_weekday = _on_weekday(message.now.date(), int(number["n"]), weekday.number)
             # "Lunes 4 personas" is no 4th, unless that is the next 4th by chance.
-            if on_weekday and on_weekday == _next(message.now.date(), int(number["n"])):
+            if on_weekday and on_weekday == next(days_ahead(message.now.date(), int(number["n"])), None):
                 yield Day(weekday.start, number.end(), on_weekday)
 
 
@@ -86,19 +85,5 @@ def _number_behind(message: Message, weekday: Weekday) -> re.Match[str] | None:
     return number if patterns(message).at_word.match(message.plain, word.start("word")) else None
 
 
-def _next(today: date, number: int) -> date | None:
-    return next(_days_ahead(today, number), None)
-
-
 def _on_weekday(today: date, number: int, weekday: int) -> date | None:
-    return next((day for day in _days_ahead(today, number) if day.weekday() == weekday), None)
-
-
-def _days_ahead(today: date, number: int) -> Iterator[date]:
-    """Yield the days with a number in their month, from today on."""
-    for months in range(_MONTHS_AHEAD):
-        year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
-        if year <= date.max.year and 1 <= number <= calendar.monthrange(year, month + 1)[1]:
-            day = date(year, month + 1, number)
-            if day >= today:
-                yield day
+    return next((day for day in days_ahead(today, number) if day.weekday() == weekday), None)

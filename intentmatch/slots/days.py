@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Iterable, Iterator
-from datetime import date, timedelta
+from datetime import date
 
 from intentmatch.core import plugins
 from intentmatch.slots.date_words import date_words, month_names, month_pattern, order_of_dates, short_weekday_names
@@ -15,7 +14,7 @@ from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.numerals import numeral
 from intentmatch.slots.ordinals import OrdinalFinder
-from intentmatch.slots.relative_days import days_of_month, modified_weekday
+from intentmatch.slots.relative_days import days_later, days_of_month, modified_weekday, plus_months
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 from intentmatch.text.normalize import bare
 
@@ -252,17 +251,16 @@ def _named(meaning: str, today: date) -> date | None:
     """Return the date of a meaning in `DateWords.names`: a number of days from today, or a weekday."""
     which, _, number = meaning.partition(" ")
     if which == "day":
-        return _from_today(today, "day", int(number))
+        return days_later(today, int(number))
     ahead = (int(number) - today.weekday() - 1) % 7 + 1
-    return _from_today(today, "day", ahead if which == "next" else ahead - (7 if ahead < 7 else 14))
+    return days_later(today, ahead if which == "next" else ahead - (7 if ahead < 7 else 14))
 
 
 def _from_today(today: date, unit: str, count: int) -> date | None:
+    if unit in _DAYS_IN:
+        return days_later(today, count * _DAYS_IN[unit])
     try:
-        if unit in _DAYS_IN:
-            return today + timedelta(days=count * _DAYS_IN[unit])
-        year, month = divmod(today.year * 12 + today.month - 1 + count * _MONTHS_IN[unit], 12)
         # A month from 31 January is the last day of February.
-        return date(year, month + 1, min(today.day, calendar.monthrange(year, month + 1)[1]))
+        return plus_months(today, count * _MONTHS_IN[unit])
     except (ValueError, OverflowError):
         return None

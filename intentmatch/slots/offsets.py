@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 from intentmatch.slots.durations import Length, lengths
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_atoms import Atom
 from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
 from intentmatch.slots.range_words import anchors
+from intentmatch.slots.relative_days import plus_months
 
 _CLOCK_UNITS = ("hour", "minute", "second")
 _DAY_BESIDE = re.compile(r"(?<![^\W_])(?:the day|(?:der|am|den) tag)(?![^\W_])")
@@ -72,9 +72,3 @@ def _from_now(now: datetime, length: Length, sign: int) -> Atom | None:
         return Atom(0, 0, moment=start + sign * rest)
     except (OverflowError, ValueError):
         return None
-
-
-def plus_months(day: date, months: int) -> date:
-    """Return the day some months later, or the last day of that month. Raises `ValueError` outside of the calendar."""
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))

@@ -12,7 +12,7 @@ from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_atoms import Atom
 from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
 from intentmatch.slots.numerals import NUMERALS, numeral
-from intentmatch.slots.offsets import plus_months
+from intentmatch.slots.relative_days import plus_months
 from intentmatch.slots.word_patterns import any_of
 
 _NUMBERED = re.compile(

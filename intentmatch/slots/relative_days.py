@@ -93,6 +93,12 @@ def days_later(day: date, days: int) -> date | None:
         return None
 
 
+def plus_months(day: date, months: int) -> date:
+    """Return the day some months later, or the last day of that month. Raises `ValueError` outside of the calendar."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+
+
 @lru_cache(maxsize=64)
 def _patterns(language: str) -> _WeekdayPatterns:
     own = MOMENT_WORDS.get(language)

@@ -8,7 +8,8 @@ import pytest
 from slot_helpers import NOW
 
 from intentmatch.slots.message import Message
-from intentmatch.slots.offsets import offsets, plus_months
+from intentmatch.slots.offsets import offsets
+from intentmatch.slots.relative_days import plus_months
 
 
 def test_days_have_their_distance_and_hours_an_instant():

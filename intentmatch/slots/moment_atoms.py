@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from intentmatch.slots.day_parts import in_part
 from intentmatch.slots.moment_patterns import LONGEST_GAP, Patterns
+from intentmatch.slots.relative_days import days_later
 
 _SMALL_HOURS = 5
 """First hour that belongs to the day, not to the evening before."""
@@ -135,11 +136,8 @@ def _counted_on(first: Atom, second: Atom, today: date, is_from: bool) -> Atom |
     # "Friday in two weeks" is a Friday; "Friday in three days" contradicts itself, and is left to `_contradict`.
     if length.alone and length.delta.days % 7 and day.day != today and not is_from:
         return None
-    counted = day.day
-    try:
-        return Atom(first.start, second.end, day=counted + length.delta)
-    except OverflowError:
-        return None
+    counted = days_later(day.day, length.delta.days)
+    return Atom(first.start, second.end, day=counted) if counted else None
 
 
 def _contradict(first: Atom, second: Atom, text: str, words: Patterns) -> bool:

@@ -16,6 +16,7 @@ from intentmatch.slots.days import weekdays_of
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_atoms import Atom, day_and_time
 from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
+from intentmatch.slots.relative_days import days_later
 
 _BARE_DAY = re.compile(r"[^0-9]{0,5}[0-9]{1,2}[^0-9 ]{0,3}")
 _LONGEST_HOURS = 40
@@ -194,7 +195,7 @@ class _RangeReader:
         end_at = datetime.combine(_not_before(day, second.day) if second.day else day, last)
         # "From 10 pm to 6 am" ends on the next day.
         if end_at < start_at and second.day is None:
-            end_at = _a_day_later(end_at)
+            end_at = datetime.combine(days_later(day, 1) or day, last)
         if end_at < start_at:
             return None
         assumed_day = None if first.day or second.day else day
@@ -235,13 +236,6 @@ def _half_of_end(clock: time, last: time, first: Atom) -> time:
         return last
     moved = last.replace(hour=last.hour + 12)
     return moved if moved > clock and (last <= clock or clock.hour >= 12) else last
-
-
-def _a_day_later(moment: datetime) -> datetime:
-    try:
-        return moment + timedelta(days=1)
-    except OverflowError:
-        return moment
 
 
 def _same_month(day: date, number: int) -> date | None:

@@ -71,7 +71,7 @@ class NeighbourLaw:
     def __init__(self, message: Message, hits: Mapping[str, Sequence[SlotHit]]) -> None:
         """`hits` are the possible values of each slot, without those of free text."""
         self._message = message
-        self._text = message.plain
+        self._language, self._text = message.base_language, message.plain
         self._hits = hits
 
     # All of these are marks for each character, so that judging hundreds of values stays linear.
@@ -159,7 +159,7 @@ class NeighbourLaw:
         for place in {end, self._skip_back(article.start()) if article else end}:
             if self._changes(slot, classes.intersection(self._ends.get(place, ())), (place, hit.start), place - 1):
                 return True
-        relation = relation_words(self._message).before.search(self._text, max(end - _LONGEST_LINK, 0), end)
+        relation = relation_words(self._language).before.search(self._text, max(end - _LONGEST_LINK, 0), end)
         if relation is None:
             return False
         end = self._skip_back(relation.start())
@@ -172,7 +172,7 @@ class NeighbourLaw:
         for place in {start, self._skip_articles(hit.end)}:
             if self._changes(slot, classes.intersection(self._starts.get(place, ())), (hit.end, place), place):
                 return True
-        relation = relation_words(self._message).behind.match(self._text, start)
+        relation = relation_words(self._language).behind.match(self._text, start)
         if relation is None:
             return False
         start = self._skip_articles(relation.end())
@@ -207,7 +207,7 @@ class NeighbourLaw:
 
     def _is_not_on(self, hit: SlotHit) -> bool:
         """Return whether other days than the value are meant: "before Monday"; "after 3 pm" is 3 pm."""
-        before, behind = relation_words(self._message).not_on
+        before, behind = relation_words(self._language).not_on
         if isinstance(hit.value, str) and "T" in hit.value:
             return False
         ahead = before.search(self._text, max(hit.start - _LONGEST_LINK, 0), hit.start)

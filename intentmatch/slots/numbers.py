@@ -46,7 +46,7 @@ def numbers(message: Message) -> list[NumberAt]:
     """Return the numbers of a message without overlaps, by position."""
     if (known := message.memo.get(numbers)) is not None:
         return known
-    patterns = _patterns_of(message)
+    patterns = _patterns(message.base_language)
     letters = list(message.plain)
     for mega in _MEGA.finditer(message.text):
         # The plain form is in lower case, where "m" is metres or minutes.
@@ -67,25 +67,21 @@ def number_at(message: Message, place: int) -> NumberAt | None:
 
 def added_behind(message: Message, place: int) -> tuple[float, int]:
     """Return what "and a half" at a place of the message adds to the unit before it, and its end; 0 for other words."""
-    patterns = _patterns_of(message)
+    patterns = _patterns(message.base_language)
     more = patterns.more.match(message.plain, place)
     return (patterns.added[more["more"]], more.end()) if more else (0, place)
 
 
 def below_zero(message: Message, place: int) -> int:
     """Return the end of "below zero" at a place of the message; the place itself for other words."""
-    below = _patterns_of(message).below.match(message.plain, place)
+    below = _patterns(message.base_language).below.match(message.plain, place)
     return below.end() if below else place
 
 
 def ends_below_zero(message: Message, number: NumberAt) -> bool:
     """Return whether the span of a number ends with "below zero"."""
-    below = _patterns_of(message).below
+    below = _patterns(message.base_language).below
     return any(found.end() == number.end for found in below.finditer(message.plain, number.start, number.end))
-
-
-def _patterns_of(message: Message) -> _NumberPatterns:
-    return _patterns(message.base_language)
 
 
 class _NumberPatterns(NamedTuple):

@@ -44,7 +44,7 @@ def offsets(message: Message) -> Iterator[Atom]:
 
 def _anchored(message: Message, length: Length) -> Iterator[Atom]:
     """Yield a length that counts from the day behind it: "two days before"."""
-    for sign, pattern in zip((1, -1), anchors(message), strict=True):
+    for sign, pattern in zip((1, -1), anchors(message.base_language), strict=True):
         counted = pattern.match(message.plain, length.end)
         atom = _from_now(message.now, length, sign) if counted else None
         if counted and atom and atom.delta:

@@ -20,7 +20,8 @@ _MARKS = ",.;!?"
 
 def joined_as_range(message: Message, start: int, end: int) -> bool:
     """Return whether `text[start:end]`, between two values, makes them the ends of a range."""
-    return start < end <= start + _LONGEST and _between(message).fullmatch(message.plain, start, end) is not None
+    words = _between(message.base_language)
+    return start < end <= start + _LONGEST and words.fullmatch(message.plain, start, end) is not None
 
 
 def joined(message: Message, first: tuple[int, int], start: int) -> bool:
@@ -47,12 +48,8 @@ def ends_a_part(message: Message, place: int) -> bool:
     return not after or after[0].bare in function_words(message.language) or message.text[place] in _MARKS
 
 
-def _between(message: Message) -> re.Pattern[str]:
-    return _pattern(message.base_language)
-
-
 @lru_cache(maxsize=64)
-def _pattern(language: str) -> re.Pattern[str]:
+def _between(language: str) -> re.Pattern[str]:
     own = MOMENT_WORDS.get(language)
     words = [plain(word) for word in own.to.split("|") if word] if own else []
     return re.compile(rf" ?(?:[-~〜～]|{any_of(words)}) ?(?:(?:the|den|dem|el|le|il|o) )?")
@@ -75,13 +72,9 @@ class RelationWords(NamedTuple):
     """Words before and behind a day that exclude it: "before Monday"."""
 
 
-def relation_words(message: Message) -> RelationWords:
-    """Return the patterns of the language of a message."""
-    return _relations(message.base_language)
-
-
 @lru_cache(maxsize=64)
-def _relations(language: str) -> RelationWords:
+def relation_words(language: str) -> RelationWords:
+    """Return the patterns of a language."""
     own = MOMENT_WORDS.get(language)
     anchors = ANCHORS.get(language, Anchors())
     words = [anchors.before, anchors.after, *([own.to, own.later, own.ago] if own else [])]
@@ -92,13 +85,9 @@ def _relations(language: str) -> RelationWords:
     return RelationWords(re.compile(f"(?:{either}|[-~])$"), re.compile(f"(?:{either}|[-~])"), not_on)
 
 
-def anchors(message: Message) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns for the words behind a length that count it on and back from the day behind them."""
-    return _anchors(message.base_language)
-
-
 @lru_cache(maxsize=64)
-def _anchors(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def anchors(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns for the words behind a length that count it on and back from the day behind them."""
     after, before = (
         any_of(plain(word) for word in words.split("|") if not word.startswith("~"))
         for words in ANCHORS.get(language, Anchors())[:2]

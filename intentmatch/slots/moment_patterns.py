@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import MOMENT_WORDS, MomentWords
-from intentmatch.slots.word_patterns import any_of
+from intentmatch.slots.word_patterns import any_of, beside
 
 LONGEST_GAP = 24
 """Characters between a day and its time, and between the ends of a range."""
@@ -69,7 +69,7 @@ def _patterns(language: str) -> Patterns:
     which = {plain(word): number for words, number in meanings for word in _split(words)}
     units = {plain(word): unit for unit in ("week", "month", "year", "weekend") for word in _split(getattr(own, unit))}
     at, around = (any_of(map(plain, _split(words))) for words in (own.at, own.around))
-    between, ended = _beside(own.between)
+    between, ended = beside(own.between)
     each = f"(?P<which>{any_of(which)}) ?(?P<unit>{any_of(units)})"
     behind = f"(?P<unit_before>{any_of(units)}) (?P<which_behind>{any_of(which)})"
     ending_from = f"(?<={own.ending_from})" if own.ending_from else "(?!)"
@@ -117,11 +117,5 @@ def _split(words: str) -> list[str]:
 
 def _sides(words: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return patterns for words before and behind a length or a month."""
-    before, behind = _beside(words)
+    before, behind = beside(words)
     return re.compile(f"(?:{before}) ?$"), re.compile(f" ?(?:{behind})")
-
-
-def _beside(words: str) -> tuple[str, str]:
-    """Return patterns for the words that stand before something, and for those with `~`, which stand behind it."""
-    behind = [plain(word[1:]) for word in _split(words) if word.startswith("~")]
-    return any_of(plain(word) for word in _split(words) if not word.startswith("~")), any_of(behind)

@@ -22,7 +22,7 @@ from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, NumberForms
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.range_words import ends_a_part, joined, joined_as_range, relation_words
-from intentmatch.slots.word_patterns import any_of
+from intentmatch.slots.word_patterns import any_of, beside
 
 _ARITHMETIC = frozenset(["number", "sign"])
 _CALENDAR = frozenset(["number", "ordinal", "month", "day"])
@@ -257,7 +257,7 @@ def _classes(message: Message) -> Iterable[tuple[str, list[tuple[int, int]]]]:
 @lru_cache(maxsize=64)
 def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
     forms = NUMBER_FORMS.get(language, NumberForms())
-    minus = [word for word in forms.minus.split("|") if not word.startswith("~")]
+    minus, _ = beside(forms.minus)
     signs = [word.lstrip("~") for word in f"{forms.minus}|{forms.point}".split("|")]
     months: Iterable[str] = ()
     if plugins.installed("dateparser"):
@@ -268,7 +268,7 @@ def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
     return {
         "number": re.compile(any_of(map(plain, chain(forms.parts, forms.scales)))),
         "sign": re.compile(NOT_MINUS + any_of(map(plain, signs))),
-        "minus": re.compile(f"{NOT_MINUS}{any_of(map(plain, minus))}(?= ?[^ ])"),
+        "minus": re.compile(f"{NOT_MINUS}{minus}(?= ?[^ ])"),
         "compared": re.compile(any_of(map(plain, filter(None, forms.compared.split("|"))))),
         "day": re.compile(any_of(unit_words(language, CALENDAR_UNITS))),
         "hour": re.compile(any_of(unit_words(language, CLOCK_UNITS))),

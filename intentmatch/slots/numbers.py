@@ -17,7 +17,7 @@ from intentmatch.slots.message import Message, NumberAt, SlotHit, plain
 from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, SCALES, NumberForms
 from intentmatch.slots.number_words import spoken_numbers
 from intentmatch.slots.numerals import numbers_in_numerals
-from intentmatch.slots.word_patterns import any_of
+from intentmatch.slots.word_patterns import any_of, beside
 
 _COMPACT = re.compile(r"(?<![0-9a-z.,])[0-9]{1,9}(?:[.,][0-9]{1,4})?(?=[a-z])")
 _MEGA = re.compile(r"(?:(?<=[0-9])M|(?<=[$£€₹])[0-9]{1,4}(?:[.,][0-9]{1,2})?m)(?![A-Za-z])")
@@ -243,14 +243,14 @@ def _tidy(value: int | float) -> int | float:
 @lru_cache(maxsize=64)
 def _patterns(language: str) -> _NumberPatterns:
     own = NUMBER_FORMS.get(language, NumberForms())
-    words = [plain(word) for word in own.minus.split("|") if word]
+    minus, below = beside(own.minus)
     added, factors = _plain_keys(own.more), _plain_keys(own.parts)
     values, scales = _plain_keys(own.fixed), {**_plain_keys(SCALES), **_plain_keys(own.scales), "M": 1e6}
     gap = "[ \u00a0-]?"
     around_point = "" if "unspaced" in structure_of(language) else gap
     return _NumberPatterns(
-        re.compile(f"{NOT_MINUS}(?:{any_of(word for word in words if not word.startswith('~'))}){gap}$"),
-        re.compile(f"{gap}(?:{any_of(word[1:] for word in words if word.startswith('~'))})"),
+        re.compile(f"{NOT_MINUS}(?:{minus}){gap}$"),
+        re.compile(f"{gap}(?:{below})"),
         re.compile(f"{around_point}(?:{any_of(map(plain, own.point.split('|')))}){around_point}"),
         re.compile(f"{gap}(?P<more>{any_of(added)})"),
         added,

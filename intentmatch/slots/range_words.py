@@ -12,7 +12,7 @@ from intentmatch.slots.alternatives import joined_by_or
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import MOMENT_WORDS
-from intentmatch.slots.word_patterns import any_of
+from intentmatch.slots.word_patterns import any_of, beside
 
 _LONGEST = 12
 _MARKS = ",.;!?"
@@ -79,8 +79,7 @@ def relation_words(language: str) -> RelationWords:
     anchors = ANCHORS.get(language, Anchors())
     words = [anchors.before, anchors.after, *([own.to, own.later, own.ago] if own else [])]
     either = any_of(plain(word.lstrip("~")) for part in words for word in part.split("|") if word)
-    ahead = any_of(plain(word) for word in anchors.not_on.split("|") if not word.startswith("~"))
-    after = any_of(plain(word[1:]) for word in anchors.not_on.split("|") if word.startswith("~"))
+    ahead, after = beside(anchors.not_on)
     not_on = re.compile(f"(?:{ahead}) (?:the )?$"), re.compile(f"(?:'?[a-z]{{2,3}})? ?(?:{after})")
     return RelationWords(re.compile(f"(?:{either}|[-~])$"), re.compile(f"(?:{either}|[-~])"), not_on)
 
@@ -88,10 +87,7 @@ def relation_words(language: str) -> RelationWords:
 @lru_cache(maxsize=64)
 def anchors(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return patterns for the words behind a length that count it on and back from the day behind them."""
-    after, before = (
-        any_of(plain(word) for word in words.split("|") if not word.startswith("~"))
-        for words in ANCHORS.get(language, Anchors())[:2]
-    )
+    after, before = (beside(words)[0] for words in ANCHORS.get(language, Anchors())[:2])
     return re.compile(f" (?:{after})(?= )"), re.compile(f" (?:{before})(?= )")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from intentmatch.slots.message import plain
 from intentmatch.text.scripts import kind
 
 
@@ -24,6 +25,15 @@ def any_of(words: Iterable[str]) -> str:
     # "un'" comes before "un".
     patterns = [_whole("|".join(groups[ends]), *ends) for ends in sorted(groups, key=lambda ends: ends[1])]
     return f"(?=[{firsts}])(?:{'|'.join(patterns)})"
+
+
+def beside(words: str) -> tuple[str, str]:
+    """Return patterns for the words that stand before something, and for those with `~`, which stand behind it.
+
+    Bars separate the words.
+    """
+    behind = [plain(word[1:]) for word in words.split("|") if word.startswith("~")]
+    return any_of(plain(word) for word in words.split("|") if not word.startswith("~")), any_of(behind)
 
 
 def _whole(pattern: str, starts_with_letter: bool, ends_with_letter: bool) -> str:

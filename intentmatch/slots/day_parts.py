@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from intentmatch.core import plugins
 from intentmatch.slots.message import Message, plain
-from intentmatch.slots.moment_words import DAY_PARTS, MOMENT_WORDS, WEEKDAY_PARTS
+from intentmatch.slots.moment_words import DAY_PARTS, MOMENT_WORDS, WEEKDAY_PARTS, MomentWords
 from intentmatch.slots.relative_days import days_later
 from intentmatch.slots.word_patterns import any_of
 
@@ -117,8 +117,8 @@ def in_part(clock: time, part: str) -> time:
 
 @lru_cache(maxsize=64)
 def _patterns(language: str) -> _DayPartPatterns:
-    own = MOMENT_WORDS.get(language)
-    part_of = {plain(word): part for part in PARTS for word in (getattr(own, part).split("|") if own else ()) if word}
+    own = MOMENT_WORDS.get(language, MomentWords())
+    part_of = {plain(word): part for part in PARTS for word in getattr(own, part).split("|") if word}
     near = {}
     for word, meaning in DAY_PARTS.get(language, {}).items():
         days, _, part = meaning.partition(" ")
@@ -128,7 +128,7 @@ def _patterns(language: str) -> _DayPartPatterns:
     inside = "|".join(re.escape(plain(word)) for word in together) or "(?!)"
     of_weekday = rf"(?:(?<=tag)|(?<=dag)|(?<=woch))(?:{inside})(?![^\W\d_])"
     said = f"(?P<part>{any_of([*part_of, *near])}|{of_weekday})"
-    at = any_of(plain(word) for words in (own.at, own.around) for word in words.split("|")) if own else "(?!)"
+    at = any_of(map(plain, f"{own.at}|{own.around}".split("|")))
     return _DayPartPatterns(
         re.compile(any_of(part_of)),
         part_of,

@@ -11,7 +11,7 @@ from intentmatch.languages.tables import Table
 from intentmatch.slots.alternatives import joined_by_or
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message, plain
-from intentmatch.slots.moment_words import MOMENT_WORDS
+from intentmatch.slots.moment_words import MOMENT_WORDS, MomentWords
 from intentmatch.slots.word_patterns import any_of, beside
 
 _LONGEST = 12
@@ -50,16 +50,15 @@ def ends_a_part(message: Message, place: int) -> bool:
 
 @lru_cache(maxsize=64)
 def _between(language: str) -> re.Pattern[str]:
-    own = MOMENT_WORDS.get(language)
-    words = [plain(word) for word in own.to.split("|") if word] if own else []
-    return re.compile(rf" ?(?:[-~〜～]|{any_of(words)}) ?(?:(?:the|den|dem|el|le|il|o) )?")
+    to = any_of(map(plain, MOMENT_WORDS.get(language, MomentWords()).to.split("|")))
+    return re.compile(rf" ?(?:[-~〜～]|{to}) ?(?:(?:the|den|dem|el|le|il|o) )?")
 
 
 @lru_cache(maxsize=64)
 def _bounds(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return patterns for "between" before the first end of a range and for "and" behind it."""
-    own = MOMENT_WORDS.get(language)
-    opening, both = (any_of(map(plain, words.split("|"))) for words in ((own.between, own.both) if own else ("", "")))
+    own = MOMENT_WORDS.get(language, MomentWords())
+    opening, both = (any_of(map(plain, words.split("|"))) for words in (own.between, own.both))
     return re.compile(f"(?:{opening}) $"), re.compile(f" (?:{both}) ")
 
 
@@ -75,10 +74,9 @@ class RelationWords(NamedTuple):
 @lru_cache(maxsize=64)
 def relation_words(language: str) -> RelationWords:
     """Return the patterns of a language."""
-    own = MOMENT_WORDS.get(language)
-    anchors = ANCHORS.get(language, Anchors())
-    words = [anchors.before, anchors.after, *([own.to, own.later, own.ago] if own else [])]
-    either = any_of(plain(word.lstrip("~")) for part in words for word in part.split("|") if word)
+    own, anchors = MOMENT_WORDS.get(language, MomentWords()), ANCHORS.get(language, Anchors())
+    words = "|".join([anchors.before, anchors.after, own.to, own.later, own.ago])
+    either = any_of(plain(word.lstrip("~")) for word in words.split("|"))
     ahead, after = beside(anchors.not_on)
     not_on = re.compile(f"(?:{ahead}) (?:the )?$"), re.compile(f"(?:'?[a-z]{{2,3}})? ?(?:{after})")
     return RelationWords(re.compile(f"(?:{either}|[-~])$"), re.compile(f"(?:{either}|[-~])"), not_on)

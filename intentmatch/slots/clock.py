@@ -8,7 +8,7 @@ A part of the day that stands near an hour counts too, but is not in the span: "
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import time
 from functools import lru_cache
 from typing import NamedTuple
@@ -21,8 +21,8 @@ from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.moment_words import MOMENT_WORDS, MomentWords
 from intentmatch.slots.number_words import small_numbers
 from intentmatch.slots.numerals import NUMERALS, numeral
+from intentmatch.slots.word_patterns import any_of
 from intentmatch.text.normalize import bare
-from intentmatch.text.scripts import kind
 
 # Not behind "12." or "2026-", but behind "9:00-" and "14-".
 _NOT_IN_A_NUMBER = (
@@ -141,49 +141,37 @@ def _patterns(language: str) -> _HourPatterns:
     hours = numbers | _bare_keys(named_hours) | _bare_keys(phrases.hours)
     halves, spoken = _bare_keys(phrases.halves), _bare_keys(phrases.spoken)
     past, plus, behind = _bare_keys(phrases.past), _bare_keys(phrases.plus), _bare_keys(phrases.behind)
-    part, hour = _any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{_any_of([*hours, *halves], endings)}"
+    past_words = _bare_keys(phrases.past_words)
+    part, hour = any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{any_of([*hours, *halves], endings)}"
     # In "星期五晚上七点", 五 is no hour.
     part_after = _NEVER if "part_of_day_before_hour" in structure_of(language) else part
-    in_words = _any_of(word for word, number in numbers.items() if number % 5 == 0)
+    in_words = any_of(word for word, number in numbers.items() if number % 5 == 0)
     few = f"(?:[1-5]?[05]|{in_words})(?![:.h0-9])"
-    to = f"{_any_of(past)}|(?<=[^0-9] )(?:{_any_of(phrases.past_words)})"
+    to = f"{any_of(past)}|(?<=[^0-9] )(?:{any_of(past_words)})"
     # "Acht Uhr vier" goes on with people or tickets.
-    minute_words = _any_of(word for word, number in numbers.items() if number >= _LEAST_MINUTES)
+    minute_words = any_of(word for word, number in numbers.items() if number >= _LEAST_MINUTES)
     minute = rf"[0-5][0-9]|[{NUMERALS}]{{1,3}}(?= ?分)|{minute_words}"
-    before, after = phrases.before.split("|"), phrases.after.split("|")
+    before, after = (map(bare, words.split("|")) for words in (phrases.before, phrases.after))
     clock = re.compile(
-        rf"(?:(?P<before>{_any_of(before)}) )?"
+        rf"(?:(?P<before>{any_of(before)}) )?"
         rf"(?:(?P<part>{part if phrases.parts_first else _NEVER}) ?)?"
-        rf"(?:{_NOT_A_RANGE}(?P<by>{few}) (?P<past>{to}) )?(?:(?P<shift>{_any_of(shifts_before)}) )?"
+        rf"(?:{_NOT_A_RANGE}(?P<by>{few}) (?P<past>{to}) )?(?:(?P<shift>{any_of(shifts_before)}) )?"
         rf"{_NOT_IN_A_NUMBER}(?P<hour>{hour})"
-        rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9])| (?P<spoken>{_any_of(spoken)}))?"
-        rf"(?: ?(?P<after>{_any_of(after)})(?: ?(?P<minute>{minute})(?: ?[分분])?)?)?"
-        rf"(?: ?(?P<shifted>{_any_of(shifts_after, endings)})| (?P<plus>{_any_of(plus)}) (?P<more>{few})"
-        rf"|(?: ?[a-z]{{1,3}})? (?P<much>{few}|{_QUARTER}) (?P<behind>{_any_of(behind)}))?"
+        rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9])| (?P<spoken>{any_of(spoken)}))?"
+        rf"(?: ?(?P<after>{any_of(after)})(?: ?(?P<minute>{minute})(?: ?[分분])?)?)?"
+        rf"(?: ?(?P<shifted>{any_of(shifts_after, endings)})| (?P<plus>{any_of(plus)}) (?P<more>{few})"
+        rf"|(?: ?[a-z]{{1,3}})? (?P<much>{few}|{_QUARTER}) (?P<behind>{any_of(behind)}))?"
         rf"(?: ?(?P<part_after>{part_after}))?"
     )
     named = {bare(word): time.fromisoformat(value) for word, value in phrases.named.items()}
     shifts = {**shifts_before, **shifts_after}
-    signs = {**past, **_bare_keys(phrases.past_words), **plus, **behind}
-    names, elided = re.compile(_any_of(named)), tuple(map(bare, phrases.elided))
+    signs = {**past, **past_words, **plus, **behind}
+    names, elided = re.compile(any_of(named)), tuple(map(bare, phrases.elided))
     return _HourPatterns(clock, parts, shifts, hours, elided, endings, halves, signs, spoken, numbers, names, named)
 
 
 def _bare_keys(words: Mapping[str, int]) -> dict[str, int]:
     return {bare(word): number for word, number in words.items()}
-
-
-def _any_of(words: Iterable[str], endings: str = "") -> str:
-    # A regular expression takes the first alternative that fits: "half" would hide "half past".
-    longest_first = sorted({bare(word) for word in words} - {""}, key=len, reverse=True)
-    return "|".join(_whole(word, endings) for word in longest_first) or _NEVER
-
-
-def _whole(word: str, endings: str) -> str:
-    """Return a pattern for a whole word; word boundaries apply only to scripts with spaces."""
-    end = f"(?=(?:{endings})?(?![^\\W\\d_]))" if endings else "(?![^\\W\\d_])"
-    before, after = ("(?<![^\\W\\d_])" * (kind(word[0]) == "letter"), end * (kind(word[-1]) == "letter"))
-    return before + re.escape(word) + after
 
 
 def _with_signs(message: Message) -> str:

@@ -9,9 +9,10 @@ from intentmatch.slots.message import plain
 from intentmatch.text.scripts import kind
 
 
-def any_of(words: Iterable[str]) -> str:
+def any_of(words: Iterable[str], endings: str = "") -> str:
     """Return a pattern for any of the words, in plain form, as whole words in scripts with spaces.
 
+    The regular expression `endings` may follow a word, and is no part of it.
     Words with the same ends share their look-around, and the first letters are tested together: a long message is
     searched several times faster than with one look-around a word.
     """
@@ -23,7 +24,7 @@ def any_of(words: Iterable[str]) -> str:
         return "(?!)"
     firsts = "".join(sorted({re.escape(text.removeprefix("\\")[0]) for texts in groups.values() for text in texts}))
     # "un'" comes before "un".
-    patterns = [_whole("|".join(groups[ends]), *ends) for ends in sorted(groups, key=lambda ends: ends[1])]
+    patterns = [_whole("|".join(groups[ends]), *ends, endings) for ends in sorted(groups, key=lambda ends: ends[1])]
     return f"(?=[{firsts}])(?:{'|'.join(patterns)})"
 
 
@@ -36,7 +37,8 @@ def beside(words: str) -> tuple[str, str]:
     return any_of(plain(word) for word in words.split("|") if not word.startswith("~")), any_of(behind)
 
 
-def _whole(pattern: str, starts_with_letter: bool, ends_with_letter: bool) -> str:
+def _whole(pattern: str, starts_with_letter: bool, ends_with_letter: bool, endings: str) -> str:
     before = "(?<![^\\W\\d_])" if starts_with_letter else ""
-    after = "(?![^\\W\\d_])" if ends_with_letter else ""
+    end = f"(?=(?:{endings})?(?![^\\W\\d_]))" if endings else "(?![^\\W\\d_])"
+    after = end if ends_with_letter else ""
     return f"{before}(?:{pattern}){after}"

@@ -62,8 +62,6 @@ def spoken_numbers(message: Message) -> Iterator[NumberAt]:
     """Yield the numbers of a message in words of its language; an article is a loose one."""
     language = message.base_language
     table = _number_words(language)
-    if table is None:
-        return
     for run in _runs(message, language, table):
         is_article = run.words == 1 and message.bare[run.start : run.end] in table.articles
         span = message.aligned.span(run.start, run.end)
@@ -107,8 +105,6 @@ def _added(table: _NumberWords, so_far: Sum | None, parts: tuple[int, ...]) -> S
 def _parts(language: str, word: str) -> tuple[int, ...] | None:
     """Return the numbers that a word consists of, with -1 for an "and"; None for other words."""
     table = _number_words(language)
-    if table is None:
-        return None
     if word in table.values:
         return (table.values[word],)
     is_long = "one_word" in table.compounding and len(word) <= _LONGEST_WORD
@@ -129,10 +125,8 @@ def _split(parts: dict[str, int], word: str) -> tuple[int, ...] | None:
 
 
 @lru_cache(maxsize=64)
-def _number_words(language: str) -> _NumberWords | None:
-    if language not in _CARDINALS:
-        return None
-    own = _CARDINALS[language]
+def _number_words(language: str) -> _NumberWords:
+    own = _CARDINALS.get(language, _Cardinals())
     values = _by_word(own.words)
     for words, part in ((own.joint, AND), (own.times_ten, TIMES_TEN), (own.plus_ten, PLUS_TEN)):
         values |= dict.fromkeys(map(bare, words.split()), part)
@@ -157,23 +151,22 @@ def with_cardinals(language: str, before: Iterable[str], last: int) -> int | Non
     so_far: Sum | None = None
     for word in before:
         parts = _parts(language, word)
-        so_far = _added(table, so_far, parts) if table and parts else None
+        so_far = _added(table, so_far, parts) if parts else None
         if so_far is None:
             return None
-    total = plus(table.compounding, so_far, last) if table else None
+    total = plus(table.compounding, so_far, last)
     return None if total is None else total.total + total.group
 
 
 def cardinal(language: str, word: str) -> int | None:
     """Return the number that a single word in bare form means; None for other words."""
-    table, parts = _number_words(language), _parts(language, word)
-    total = _added(table, None, parts) if table and parts else None
+    parts = _parts(language, word)
+    total = _added(_number_words(language), None, parts) if parts else None
     return None if total is None else total.total + total.group
 
 
 @lru_cache(maxsize=64)
 def small_numbers(language: str) -> dict[str, int]:
     """Return the single words of a language for 1 to 31, in bare form."""
-    table = _number_words(language)
     # 31 is the largest number that dates and times need.
-    return {} if table is None else {word: number for word, number in table.values.items() if 0 < number <= 31}
+    return {word: number for word, number in _number_words(language).values.items() if 0 < number <= 31}

@@ -44,19 +44,11 @@ def _place(number: float) -> int | None:
     return number if isinstance(number, int) and number > 0 else None
 
 
-def _count(number: float) -> float:
-    return number
-
-
-def _degrees(number: float) -> Value | None:
-    return {"amount": number, "unit": None}
-
-
 _BARE: Mapping[str, Callable[[float], Value | None]] = {
-    "number": _count,
+    "number": lambda number: number,
     "time": _hour,
     "ordinal": _place,
-    "temperature": _degrees,
+    "temperature": lambda number: {"amount": number, "unit": None},
 }
 """Kinds whose question may be answered by a number alone: "iki buçuk" is half past two beside other words."""
 

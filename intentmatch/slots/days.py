@@ -50,7 +50,7 @@ class DateFinder:
         """Return dates in digits and in words, including overlapping ones."""
         if DateFinder not in message.memo:
             days = [*_in_digits(message), *_in_words(message), *_spoken(message)]
-            in_month = [*_in_the_month(message)]
+            in_month = [hit for start, end, day in days_of_month(message) for hit in _hit(message, (start, end), day)]
             found = [*days, *_counted(message), *in_month, *_with_weekdays(message, days, in_month)]
             none, apart = message.memo.get(impossible_days, []), message.memo.get(_with_weekdays, [])
             # A weekday and a date that contradict each other are no day, and neither of them alone is meant.
@@ -172,11 +172,6 @@ def _spoken(message: Message) -> Iterator[SlotHit]:
         else:
             continue
         yield from _dated(message, (start, end), int(year["year"]) if year else 0, months[bare(name[0])], day)
-
-
-def _in_the_month(message: Message) -> Iterator[SlotHit]:
-    for start, end, day in days_of_month(message):
-        yield from _hit(message, (start, end), day)
 
 
 def _with_weekdays(message: Message, days: Iterable[SlotHit], in_month: Iterable[SlotHit]) -> Iterator[SlotHit]:

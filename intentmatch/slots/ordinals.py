@@ -107,7 +107,7 @@ def _whole(language: str, before: Sequence[str], value: int) -> int | None:
     """Return "twenty" and "first" as 21, None if the words before an ordinal are no part of it."""
     if value < 1:
         return None
-    tens = _value(language, before[0]) if _of(language).tens_first and len(before) == 1 else None
+    tens = _value(language, before[0]) if _ORDINALS[language].tens_first and len(before) == 1 else None
     if tens is not None:
         return tens + value if tens > 0 and tens % 10 == 0 and value < 10 else None
     return with_cardinals(language, before, value)
@@ -130,7 +130,7 @@ def _behind_elision(message: Message, language: str, start: int, end: int) -> tu
 
 def _is_amount(message: Message, language: str, words: Sequence[str], number: int) -> bool:
     """Return whether "a second" is a time and "a third of them" a part: no noun follows."""
-    if number == 0 or words[number - 1] not in _of(language).part_articles.split():
+    if number == 0 or words[number - 1] not in _ORDINALS[language].part_articles.split():
         return False
     return number + 1 == len(words) or words[number + 1] in function_words(message.language)
 
@@ -141,7 +141,7 @@ def _value(language: str, word: str) -> int | None:
     forms = _forms(language)
     if word in forms:
         return forms[word]
-    own = _of(language)
+    own = _ORDINALS[language]
     if not own.suffix:
         masculine = (word[:end] for end in range(5, len(word) - 4) if own.tens_first)
         tens = next((stem for stem in masculine if forms.get(stem, 0) % 10 == 0 and word[len(stem) :] in forms), None)
@@ -160,7 +160,7 @@ def _value(language: str, word: str) -> int | None:
 @lru_cache(maxsize=64)
 def _forms(language: str) -> Mapping[str, int]:
     """Return the single words for ordinals of a language, in bare form, with their numbers."""
-    endings = _of(language).endings.split("|")
+    endings = _ORDINALS[language].endings.split("|")
     forms: dict[str, int] = {}
     for word, number in _listed(language):
         if "_" not in word and "-" not in word:
@@ -172,29 +172,25 @@ def _forms(language: str) -> Mapping[str, int]:
 @lru_cache(maxsize=64)
 def _phrases(language: str) -> tuple[re.Pattern[str], Mapping[str, int]]:
     texts = {plain(word.replace("_", " ")): number for word, number in _listed(language) if "_" in word or "-" in word}
-    texts |= _of(language).fixed
+    texts |= _ORDINALS[language].fixed
     return re.compile(any_of(texts)), texts
 
 
 def _listed(language: str) -> Iterator[tuple[str, int]]:
-    for number, words in _of(language).words.items():
+    for number, words in _ORDINALS[language].words.items():
         for word in words.split():
             yield word, number
 
 
-def _of(language: str) -> _Ordinals:
-    return _ORDINALS.get(language, _Ordinals())
-
-
 @lru_cache(maxsize=64)
 def _counted(language: str) -> re.Pattern[str] | None:
-    counted = _of(language).counted
+    counted = _ORDINALS[language].counted
     return re.compile(counted.replace("<numerals>", NUMERALS)) if counted else None
 
 
 @lru_cache(maxsize=64)
 def _figures(language: str) -> re.Pattern[str]:
-    pattern = _of(language).figures
-    if _of(language).counted:
+    pattern = _ORDINALS[language].figures
+    if _ORDINALS[language].counted:
         return re.compile(f"(?<![0-9])(?:{pattern})")
     return re.compile(rf"(?<![\w.,:/-])(?:{pattern})(?![^\W_])")

@@ -14,7 +14,7 @@ from intentmatch.languages.own import with_english
 from intentmatch.languages.structure import structure_of
 from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit
-from intentmatch.slots.numbers import number_at
+from intentmatch.slots.numbers import number_at, tidy
 from intentmatch.slots.quantities import Quantity, Units
 from intentmatch.slots.range_words import ends_a_part
 from intentmatch.text.normalize import base_language
@@ -111,8 +111,9 @@ class MoneyFinder:
                 found[-1] = (before[0], amount.end, before[2] + number / 100, before[3])
             else:
                 found.append((amount.start, amount.end, number / 100, unit))
+        # 3.1 + 20 / 100 is 3.3000000000000003.
         return [
-            SlotHit(*message.aligned.widened(start, end), {"amount": _tidy(number), "currency": currency})
+            SlotHit(*message.aligned.widened(start, end), {"amount": tidy(number, 4), "currency": currency})
             for start, end, number, currency in found
         ]
 
@@ -133,12 +134,6 @@ def _with_rest(message: Message, amount: Quantity) -> tuple[int, int, float, str
     if not (tenths or _LEAST_REST <= rest.value <= _MOST_REST):
         return plain_amount
     return amount.start, rest.end, amount.value + rest.value / (10 if tenths else 100), amount.unit
-
-
-def _tidy(number: float) -> int | float:
-    # 3.1 + 20 / 100 is 3.3000000000000003.
-    rounded = round(number, 4)
-    return int(rounded) if rounded == int(rounded) else rounded
 
 
 @lru_cache(maxsize=64)

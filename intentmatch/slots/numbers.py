@@ -110,7 +110,7 @@ def _single(message: Message, patterns: _NumberPatterns) -> Iterator[NumberAt]:
     yield from numbers_in_numerals(message)
     text = message.plain
     for match in _COMPACT.finditer(text):
-        yield NumberAt(*match.span(), _tidy(float(match[0].replace(",", "."))), is_loose=True)
+        yield NumberAt(*match.span(), tidy(float(match[0].replace(",", "."))), is_loose=True)
     added = {match.end() for match in patterns.more.finditer(text)}
     for match in (one for one in patterns.fixed.finditer(text) if one.end() not in added):
         yield NumberAt(*match.span(), patterns.values[match[0]])
@@ -177,7 +177,7 @@ class _NumberJoiner:
             return None
         self._decimals = ""
         value = before.value * number.scale + number.value - number.scale
-        return NumberAt(before.start, number.end, _tidy(value), before.scale)
+        return NumberAt(before.start, number.end, tidy(value), before.scale)
 
     def _is_decimals(self, number: NumberAt) -> bool:
         # "Two point five" goes on digit by digit; a number with a unit of ten begins another one.
@@ -196,7 +196,7 @@ class _NumberJoiner:
         place = max(number.start - _LONGEST_BEFORE, 0)
         if part := self._patterns.parts.search(self._text, place, number.start):
             value = number.value * self._patterns.factors[part["part"]]
-            return NumberAt(part.start(), number.end, _tidy(value))
+            return NumberAt(part.start(), number.end, tidy(value))
         return number
 
     def _scaled(self, number: NumberAt) -> NumberAt:
@@ -213,7 +213,7 @@ class _NumberJoiner:
             if value >= _TOO_LARGE:
                 return number
             self._decimals = ""
-            number = NumberAt(number.start, more.end(), _tidy(value), number.scale)
+            number = NumberAt(number.start, more.end(), tidy(value), number.scale)
         return number
 
     def _last_scale(self, number: NumberAt) -> int | float:
@@ -235,8 +235,9 @@ class _NumberJoiner:
         return number
 
 
-def _tidy(value: int | float) -> int | float:
-    rounded = round(value, 6)
+def tidy(value: int | float, digits: int = 6) -> int | float:
+    """Return a number rounded to some decimals, and as `int` if it is a whole number."""
+    rounded = round(value, digits)
     return int(rounded) if rounded == int(rounded) else rounded
 
 

@@ -12,13 +12,12 @@ from typing import NamedTuple
 from intentmatch.core.result import Entity
 from intentmatch.languages.own import shipped_code
 from intentmatch.slots.addresses import house_numbers
-from intentmatch.slots.clock import TimeFinder
+from intentmatch.slots.clock import times
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.neighbours import Neighbours
 from intentmatch.slots.ordinals import OrdinalFinder
 from intentmatch.slots.range_words import joined_as_choice
 
-_TIMES = TimeFinder()
 _BEFORE_PRONOUN = frozenset(["the", "this", "that", "which", "another", "other"])
 
 
@@ -54,7 +53,7 @@ def without_hours_and_houses(
     if not hits:
         return []
     hits = [hit for hit in hits if not _is_fixed(hit, message, neighbours)]
-    taken = [_Taken(hit.start, hit.end, is_time=True) for hit in _TIMES.find(message)]
+    taken = [_Taken(hit.start, hit.end, is_time=True) for hit in times(message)]
     taken += [_Taken(hit.start, hit.end, is_time=True) for hit in hits if _is_hour_too(hit, taken, message)]
     taken += [_Taken(start, end, is_time=False) for start, end in house_numbers(message)]
     around = _by_position(taken, len(message.text))

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
-from intentmatch.slots.durations import Length, lengths
+from intentmatch.slots.durations import CLOCK_UNITS, Length, lengths
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_atoms import Atom
 from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
 from intentmatch.slots.range_words import anchors
 from intentmatch.slots.relative_days import plus_months
 
-_CLOCK_UNITS = ("hour", "minute", "second")
 _DAY_BESIDE = re.compile(r"(?<![^\W_])(?:the day|(?:der|am|den) tag)(?![^\W_])")
 _MOST_DAYS = 366_000
 """Longest way from now, in days, so that no sum leaves the calendar."""
@@ -56,7 +55,7 @@ def _from_now(now: datetime, length: Length, sign: int) -> Atom | None:
     parts = length.parts
     days = parts.get("day", 0) + 7 * parts.get("week", 0)
     months = round(parts.get("month", 0) + 12 * parts.get("year", 0))
-    seconds = sum(parts.get(unit, 0) * many for unit, many in zip(_CLOCK_UNITS, (3600, 60, 1), strict=True))
+    seconds = sum(parts.get(unit, 0) * many for unit, many in zip(CLOCK_UNITS, (3600, 60, 1), strict=True))
     if days > _MOST_DAYS or months > _MOST_DAYS // 31 or seconds > _MOST_DAYS * 86_400:
         return None
     try:

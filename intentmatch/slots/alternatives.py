@@ -45,6 +45,7 @@ def alternatives(
     Slots in `single` take one value: several ones are alternatives whatever joins them, such as "20 to 30".
     `entities` are those of the message, in its order. "A small, medium or large pizza" gives "small, medium or large?".
     """
+    mark = _QUESTION_MARKS.get(base_language(language), "?") if language else "?"
     questions: dict[str, str] = {}
     number = 0
     while number < len(entities):
@@ -58,14 +59,12 @@ def alternatives(
             asked = text[group[0].start : group[-1].end]
             # A quotation of half the message is no question that anybody can answer.
             if len(asked) <= _LONGEST_QUESTION:
-                mark = _QUESTION_MARKS.get(base_language(language), "?") if language else "?"
                 questions.setdefault(group[0].slot, f"{asked}{mark}")
         number += 1
     for slot in single:
         several = [entity for entity in entities if entity.slot == slot]
         if slot not in questions and any(entity.value != several[0].value for entity in several):
             asked = text[several[0].start : several[-1].end]
-            mark = _QUESTION_MARKS.get(base_language(language), "?") if language else "?"
             # Values far apart would quote half of the message: then they are listed alone.
             short = asked if len(asked) <= _LONGEST_LINK + sum(len(one.text) for one in several) else ""
             questions[slot] = f"{short or ', '.join(one.text for one in several)[:_LONGEST_QUESTION]}{mark}"

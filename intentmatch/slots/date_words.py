@@ -124,10 +124,9 @@ def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
     relative: Mapping[str, list[str]] = info.get("relative-type", {})
     names = [Name(f"day {days}", text) for text, days in _MORE_DAYS.get(base_language(language), {}).items()]
     names += [Name(f"day {days}", text) for text, days in days_of_parts(base_language(language)).items()]
-    for cases in _MORE_WEEKDAYS.get(base_language(language), ()):
-        names += [Name(f"next {number}", text) for number, text in enumerate(cases.split())]
-    for cases in _LAST_WEEKDAYS.get(base_language(language), ()):
-        names += [Name(f"last {number}", text) for number, text in enumerate(cases.split())]
+    for which, weekdays in (("next", _MORE_WEEKDAYS), ("last", _LAST_WEEKDAYS)):
+        for cases in weekdays.get(base_language(language), ()):
+            names += [Name(f"{which} {number}", text) for number, text in enumerate(cases.split())]
     for number, day in enumerate(_WEEKDAYS):
         texts = [*info[day], *relative.get(f"this {day}", ()), *relative.get(f"next {day}", ())]
         shortest = {text: _SHORTEST_WEEKDAY if kind(bare(text)[:1] or " ") == "letter" else 2 for text in texts}

@@ -232,11 +232,11 @@ class Reloader:
     the next reload.
     """
 
-    def __init__(self, source: RegistrySource, progress: Progress | None = None) -> None:
+    def __init__(self, source: RegistrySource, loaded: Loaded) -> None:
+        """`loaded` is what the source has given."""
         self.source = source
-        self.engine, self.content, _ = source.engine(None, progress)
+        self.engine, self.content, self._provisional = loaded
         self._reloading, self._training = threading.Lock(), threading.Lock()
-        self._provisional = False
         self._looked: dict[Path, Looked] = {}
 
     def require(self, check: Callable[[Settings], object]) -> None:
@@ -246,22 +246,15 @@ class Reloader:
 
     def copy(self) -> Reloader:
         """Return another one with the same engine and files, which reloads by itself."""
-        copied = Reloader.__new__(Reloader)
         # A dictionary of its own: each reloader writes to its own under its own lock.
-        copied.source = replace(self.source, remembered=dict(self.source.remembered))
+        source = replace(self.source, remembered=dict(self.source.remembered))
         with self._reloading:
-            copied.engine, copied.content, copied._provisional = self.engine, self.content, self._provisional
-        copied._reloading, copied._training, copied._looked = threading.Lock(), threading.Lock(), {}
-        return copied
+            return Reloader(source, Loaded(self.engine, self.content, self._provisional))
 
     def trial(self, registry: Registry | str | os.PathLike[str]) -> Reloader:
         """Return another one of this registry or path, built with the models and vectors of the engine in use."""
-        tried = Reloader.__new__(Reloader)
-        tried.source = replace(self.source, path=registry, remembered={})
-        tried.engine, tried.content, _ = tried.source.engine(self.engine)
-        tried._reloading, tried._training, tried._provisional = threading.Lock(), threading.Lock(), False
-        tried._looked = {}
-        return tried
+        source = replace(self.source, path=registry, remembered={})
+        return Reloader(source, source.engine(self.engine))
 
     @property
     def provisional(self) -> bool:

@@ -31,7 +31,7 @@ class Matcher(BaseMatcher):
     """
 
     def __init__(self, source: RegistrySource, *, progress: Progress | None = None) -> None:
-        self._reloader = Reloader(source, progress)
+        self._reloader = Reloader(source, source.engine(None, progress))
 
     @property
     def _engine(self) -> Engine:  # type: ignore[override]

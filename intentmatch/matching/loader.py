@@ -79,25 +79,27 @@ class RegistrySource:
             settings = resolve(self.explicit, registry=found.settings, locations=found.setting_locations)
             encoder = self._encoder(settings, old)
             before = previous_training(old.artefact) if old and _trains_alike(old, encoder, settings) else None
-            make = partial(
-                build,
-                found,
-                encoder,
-                settings,
-                cache=self.cache(settings),
-                progress=progress,
-                provisional=before if provisional else None,
-                known=known_vectors(old.artefact) if old and _gives_vectors(old, encoder, settings) else None,
-                # Readers have checked the rules already; nobody has for a registry made in code.
-                checked=not isinstance(self.path, Registry),
-            )
-            if self.replica is None:
-                artefact = make()
+
+            def make() -> tuple[Artefact, bool]:
+                made = build(
+                    found,
+                    encoder,
+                    settings,
+                    cache=self.cache(settings),
+                    progress=progress,
+                    provisional=before if provisional else None,
+                    known=known_vectors(old.artefact) if old and _gives_vectors(old, encoder, settings) else None,
+                    # Readers have checked the rules already; nobody has for a registry made in code.
+                    checked=not isinstance(self.path, Registry),
+                )
                 # The cache may hold the training of this very registry: then nothing is provisional.
-                unfinished = provisional and before is not None and artefact.calibration is before.calibration
+                return made, provisional and before is not None and made.calibration is before.calibration
+
+            if self.replica is None:
+                artefact, unfinished = make()
             else:
                 key = self.replica.key(content, settings, encoder)
-                artefact, unfinished = self.replica.built(key, make, before, provisional=provisional)
+                artefact, unfinished = self.replica.built(key, make, provisional=provisional)
                 # With settings of this process that no build depends on, such as the number of threads.
                 artefact = replace(artefact, registry=found, settings=settings)
         else:

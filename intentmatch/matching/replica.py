@@ -17,7 +17,6 @@ from intentmatch.core.errors import ArtefactError, DatabaseError, RegistryError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry
 from intentmatch.learning.token_features import VERSION as TOKEN_FEATURES_VERSION
-from intentmatch.learning.training import PreviousTraining
 from intentmatch.learning.training_cache import TRAINING_VERSION
 from intentmatch.registry import examine
 from intentmatch.registry.confinement import ReadLimits
@@ -78,30 +77,12 @@ class Replica:
         parts = [sorted(content.values()), settings.to_dict(), encoder.name, encoder.fingerprint, versions]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
-    def built(
-        self, key: str, make: Callable[[], Artefact], before: PreviousTraining | None, *, provisional: bool
-    ) -> Made:
+    def built(self, key: str, make: Callable[[], Made], *, provisional: bool) -> Made:
         """Return the artefact that another replica has built, or build it while the others wait.
 
-        Unless it may be `provisional`, one with the calibration of `before` does not count. Raises what `make` raises;
+        Unless it may be `provisional`, one with the calibration from before does not count. Raises what `make` raises;
         while the database is away, nothing is shared.
         """
-
-        def made() -> Made:
-            artefact = make()
-            return artefact, provisional and before is not None and artefact.calibration is before.calibration
-
-        return self._once(key, made, provisional=provisional)
-
-    def trained(self, key: str, make: Callable[[], Artefact]) -> Artefact:
-        """Return the artefact that another replica has trained, or train it while the others wait."""
-        return self._once(key, lambda: (make(), False), provisional=False)[0]
-
-    def subscribe(self) -> Subscription:
-        """Return the news of the bot."""
-        return Notices.subscribe(self.address, self.address.bot)
-
-    def _once(self, key: str, make: Callable[[], Made], *, provisional: bool) -> Made:
         made: Made | None = None
         try:
             # First without the lock, which a replica that is building holds for long; then in it, as that one may have
@@ -117,6 +98,14 @@ class Replica:
             _log.warning("the build is not shared: %s", error)
         # A connection that is lost after the build costs the sharing, not the build.
         return make() if made is None else made
+
+    def trained(self, key: str, make: Callable[[], Artefact]) -> Artefact:
+        """Return the artefact that another replica has trained, or train it while the others wait."""
+        return self.built(key, lambda: (make(), False), provisional=False)[0]
+
+    def subscribe(self) -> Subscription:
+        """Return the news of the bot."""
+        return Notices.subscribe(self.address, self.address.bot)
 
     def _share(self, connection: Connection, key: str, made: Made) -> None:
         content = artefact_bytes(made[0])

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import atexit
-import threading
-from types import TracebackType
-
 from intentmatch.core.errors import DatabaseError
-from intentmatch.core.types import Registry
-from intentmatch.matching.learner import Learner
 from intentmatch.matching.loader import Reloader
 from intentmatch.matching.replica import Replica
-from intentmatch.matching.watch import OnError, OnReload, report_failure, report_reload, train
+from intentmatch.matching.watch import BaseWatch, OnError, OnReload
 from intentmatch.registry.reading.snapshot import Content
 
-# Nothing wakes the thread at exit, so it must look for the end more often than `_SECONDS_AT_EXIT`.
+# Nothing wakes the thread at exit, so it must look for the end more often than `watch._SECONDS_AT_EXIT`.
 _SECONDS_BETWEEN_STOPS = 0.5
-_SECONDS_AT_EXIT = 1.0
 
 
-class DatabaseWatch:
-    """Follows the revisions of a bot until `stop`. Also a context manager. Made by `Matcher.watch`."""
+class DatabaseWatch(BaseWatch):
+    """Follows the revisions of a bot. Made by `Matcher.watch`."""
 
     def __init__(
         self,
@@ -30,15 +23,10 @@ class DatabaseWatch:
         on_reload: OnReload | None = None,
         on_error: OnError | None = None,
     ) -> None:
-        self._replica, self._reloader = replica, reloader
-        self._on_reload, self._on_error = on_reload, on_error
-        self._learner = Learner(self._train)
-        self._refused: Content | None = None
-        self._stopped = threading.Event()
+        super().__init__(replica.address, reloader, on_reload, on_error)
+        self._replica = replica
         self._news = replica.subscribe()
-        self._thread = threading.Thread(target=self._run, name="intentmatch-watch", daemon=True)
-        self._thread.start()
-        atexit.register(self._leave)
+        self._start()
 
     @property
     def away_since(self) -> float | None:
@@ -49,23 +37,8 @@ class DatabaseWatch:
         """Stop watching. Doing it twice does no harm."""
         self._stopped.set()
         self._news.tell()
-        # A callback of the watch may stop it, and a thread cannot wait for itself.
-        if threading.current_thread() is not self._thread:
-            self._thread.join()
+        super().stop()
         self._news.close()
-        atexit.unregister(self._leave)
-
-    def __enter__(self) -> DatabaseWatch:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def _leave(self) -> None:
-        self._stopped.set()
-        self._thread.join(_SECONDS_AT_EXIT)
 
     def _run(self) -> None:
         again = True  # a revision between loading and subscribing sends no news
@@ -81,25 +54,13 @@ class DatabaseWatch:
         try:
             now = self._replica.newest()
             # A refused revision is read and reported once, not at every look.
-            if now == (self._reloader.content if self._refused is None else self._refused):
+            if now == self._last:
                 return True
             registry = self.reload()
         except DatabaseError:  # `Notices` logs it, once
             return False
         except Exception as error:  # noqa: BLE001 - whatever failed, the old registry and this thread go on
-            self._refused = now
-            report_failure(self._replica.address, error, self._on_error)
+            self._refuse(now, error)
             return True
-        report_reload(registry, self._on_reload)
+        self._report_reload(registry)
         return True
-
-    def reload(self) -> Registry:
-        """Reload now, with the thresholds in use until new ones are trained; return the registry. Raises as `load`."""
-        registry = self._reloader.reload_provisionally()
-        self._refused = None
-        # In another thread, so that the next edit does not wait for the training of this one.
-        self._learner.request()
-        return registry
-
-    def _train(self) -> None:
-        train(self._reloader)

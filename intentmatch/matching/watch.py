@@ -11,12 +11,13 @@ import logging
 import os
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import IntentMatchError, Location, Problem, RegistryError
@@ -26,6 +27,9 @@ from intentmatch.matching.loader import Reloader
 from intentmatch.registry.reading.reader import SUFFIXES, folders
 from intentmatch.registry.reading.snapshot import EMPTY, Content, content
 from intentmatch.storage.postgres.address import Address
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _log = logging.getLogger(__name__)
 
@@ -44,44 +48,33 @@ _SECONDS_BETWEEN_LOOKS = 2.0
 _SECONDS_AT_EXIT = 1.0
 
 
-class Watch:
-    """Reloads whenever the files hold something else, until `stop`. Also a context manager.
-
-    Works in a thread of its own, which does not keep the process alive. Made by `Matcher.watch`.
-    """
+class BaseWatch(ABC):
+    """Reloads in a thread of its own, which does not keep the process alive, until `stop`. Also a context manager."""
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        reloader: Reloader,
-        *,
-        on_reload: OnReload | None = None,
-        on_error: OnError | None = None,
+        self, place: Path | Address, reloader: Reloader, on_reload: OnReload | None, on_error: OnError | None
     ) -> None:
-        """Watch the files of `path`, from which `reloader` loads."""
-        self._watch = plugins.require("watchfiles", what="Watching files", extra="watch").watch
-        self._path = Path(path)
-        self._reloader = reloader
-        self._learner = Learner(self._train)
+        """`place` is what `reloader` loads, for problems."""
+        self._place, self._reloader = place, reloader
         self._on_reload, self._on_error = on_reload, on_error
+        self._learner = Learner(self._train)
         self._refused: Content | None = None
-        self._polling = False
-        self._next_look = 0.0
-        self._stopped, self._ready = threading.Event(), threading.Event()
+        self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="intentmatch-watch", daemon=True)
+
+    def _start(self) -> None:
         self._thread.start()
         atexit.register(self._leave)
-        # A change right after this must be seen: it returns when the watcher has started, or has failed to.
-        self._ready.wait()
 
     def stop(self) -> None:
-        """Stop watching; once this returns no file is read any more. Doing it twice does no harm."""
+        """Stop watching; once this returns nothing is read any more. Doing it twice does no harm."""
         self._stopped.set()
+        # A callback of the watch may stop it, and a thread cannot wait for itself.
         if threading.current_thread() is not self._thread:
             self._thread.join()
         atexit.unregister(self._leave)
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -96,6 +89,71 @@ class Watch:
         """
         self._stopped.set()
         self._thread.join(_SECONDS_AT_EXIT)
+
+    @abstractmethod
+    def _run(self) -> None:
+        """Look for something new until the watch is stopped."""
+
+    @property
+    def _last(self) -> Content:
+        """The content that was last loaded or refused."""
+        return self._reloader.content if self._refused is None else self._refused
+
+    def reload(self) -> Registry:
+        """Reload now, with the thresholds in use until new ones are trained; return the registry. Raises as `load`."""
+        registry = self._reloader.reload_provisionally()
+        self._refused = None
+        # In another thread, so that the next edit does not wait for the training of this one.
+        self._learner.request()
+        return registry
+
+    def _train(self) -> None:
+        """Train after a reload; if that fails, log why."""
+        try:
+            self._reloader.train()
+        except Exception as error:  # noqa: BLE001 - the previous thresholds are still usable
+            _log.warning(
+                "training failed, the thresholds from before the edit stay in use: %s",
+                error,
+                exc_info=_unexpected(error),
+            )
+
+    def _report_reload(self, registry: Registry) -> None:
+        """Log that a registry was reloaded, and call the callback if there is one."""
+        _log.info("reloaded: %d intents, fingerprint %s", len(registry), registry.fingerprint)
+        _call(self._on_reload, registry)
+
+    def _refuse(self, content: Content, error: Exception) -> None:
+        """Remember the content of a reload that failed, log why, and call the callback with the problems."""
+        self._refused = content
+        problems = _problems_of(self._place, error)
+        _log.warning(
+            "reload failed, the old registry stays active:\n%s", RegistryError(problems), exc_info=_unexpected(error)
+        )
+        _call(self._on_error, problems)
+
+
+class Watch(BaseWatch):
+    """Reloads whenever the files hold something else. Made by `Matcher.watch`."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        reloader: Reloader,
+        *,
+        on_reload: OnReload | None = None,
+        on_error: OnError | None = None,
+    ) -> None:
+        """Watch the files of `path`, from which `reloader` loads."""
+        self._watch = plugins.require("watchfiles", what="Watching files", extra="watch").watch
+        self._path = Path(path)
+        super().__init__(self._path, reloader, on_reload, on_error)
+        self._polling = False
+        self._next_look = 0.0
+        self._ready = threading.Event()
+        self._start()
+        # A change right after this must be seen: it returns when the watcher has started, or has failed to.
+        self._ready.wait()
 
     def _run(self) -> None:
         try:
@@ -149,26 +207,9 @@ class Watch:
         try:
             registry = self.reload()
         except Exception as error:  # noqa: BLE001 - whatever failed, the old registry and this thread go on
-            self._refused = now
-            report_failure(self._path, error, self._on_error)
+            self._refuse(now, error)
             return
-        report_reload(registry, self._on_reload)
-
-    def reload(self) -> Registry:
-        """Reload now, with the thresholds in use until new ones are trained; return the registry. Raises as `load`."""
-        registry = self._reloader.reload_provisionally()
-        self._refused = None
-        # In another thread, so that the next edit does not wait for the training of this one.
-        self._learner.request()
-        return registry
-
-    def _train(self) -> None:
-        train(self._reloader)
-
-    @property
-    def _last(self) -> Content:
-        """The content that was last loaded or refused."""
-        return self._reloader.content if self._refused is None else self._refused
+        self._report_reload(registry)
 
     def _settled(self) -> Content | None:
         """Return the content once it is stable or not new; None if the watch is stopped."""
@@ -227,31 +268,6 @@ def _follow(path: Path, steps: set[Path]) -> None:
             if part.is_symlink():
                 steps.add(part)
                 _follow(part.parent.resolve() / part.readlink(), steps)
-
-
-def report_reload(registry: Registry, on_reload: OnReload | None) -> None:
-    """Log that a registry was reloaded, and call the callback if there is one."""
-    _log.info("reloaded: %d intents, fingerprint %s", len(registry), registry.fingerprint)
-    _call(on_reload, registry)
-
-
-def report_failure(path: Path | Address, error: Exception, on_error: OnError | None) -> None:
-    """Log why a reload failed, and call the callback with the problems if there is one."""
-    problems = _problems_of(path, error)
-    _log.warning(
-        "reload failed, the old registry stays active:\n%s", RegistryError(problems), exc_info=_unexpected(error)
-    )
-    _call(on_error, problems)
-
-
-def train(reloader: Reloader) -> None:
-    """Train after a reload; if that fails, log why."""
-    try:
-        reloader.train()
-    except Exception as error:  # noqa: BLE001 - the previous thresholds are still usable
-        _log.warning(
-            "training failed, the thresholds from before the edit stay in use: %s", error, exc_info=_unexpected(error)
-        )
 
 
 def _problems_of(path: Path | Address, error: Exception) -> tuple[Problem, ...]:

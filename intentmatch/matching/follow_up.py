@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from intentmatch.core.result import Entity
-from intentmatch.matching.policy import Decision
 from intentmatch.text.follow_up_words import follow_up_words
 from intentmatch.text.normalize import fold
 
@@ -22,13 +21,6 @@ class FollowUp(NamedTuple):
     """The words that show it."""
     is_bare: bool
     """Whether nothing is left beside these words and values of slots: no other intent can be meant."""
-
-
-class Followed(NamedTuple):
-    """The decision on a message together with an utterance of the intent before, and what led to it, for the trace."""
-
-    decision: Decision
-    says: str
 
 
 def follow_up(message: str, entities: Sequence[Entity], language: str | None) -> FollowUp | None:

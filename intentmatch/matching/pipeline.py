@@ -25,10 +25,10 @@ from intentmatch.encoders.coverage import Coverage
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.batch import MessageEncoder, Precomputed, precompute
 from intentmatch.matching.checks import Checks, Evidence, decides_on
-from intentmatch.matching.follow_up import Followed, follow_up
+from intentmatch.matching.follow_up import follow_up
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.options_resolver import OptionsResolver
-from intentmatch.matching.policy import Decision, Policy, decide
+from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decide
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
@@ -186,7 +186,7 @@ class Engine:
         by_meaning_alone, decision = decision, self._with_free_text(decision, reading)
         by = Evidence(bool(fuzzy), decided_by == "reranker", free_text=decision is not by_meaning_alone)
         decision = self._checks.check(decision, reading, vector, acts, by)
-        if followed := self._followed(reading, vector, decision):
+        if (followed := self._followed(reading, vector, decision)).says:
             decided_by = decided_by if followed.decision is decision else "follow_up"
             decision = followed.decision
             stages.add("follow_up", followed.says)
@@ -314,15 +314,15 @@ class Engine:
         reading = self._with_other_values(reading, free=True)
         return self._exact(reading) if len(reading.exact) == 1 else decision
 
-    def _followed(self, reading: Reading, vector: NDArray[np.float32], decision: Decision) -> Followed | None:
-        """Return the decision for the intent of the turn before if the message does not stand alone; else None.
+    def _followed(self, reading: Reading, vector: NDArray[np.float32], decision: Decision) -> CheckedDecision:
+        """Return the decision for the intent of the turn before if the message does not stand alone.
 
         A message that this intent answers on its own keeps its decision.
         """
         options = reading.options
         previous, allowed = options.previous, options.allowed
         if previous is None or (allowed is not None and previous not in allowed):
-            return None
+            return CheckedDecision(decision, None)
         before = self._intents[previous]
         # Free text takes any message for a value, and so would make each a follow-up.
         slots = [slot.name for slot in before.slots if slot.kind != "any"]
@@ -331,16 +331,16 @@ class Engine:
         found = follow_up(reading.message, values, language)
         matched = decision.ranked[0].intent if decision.verdict == "matched" else None
         if found is None or (matched not in (None, before.name) and not found.is_bare):
-            return None
+            return CheckedDecision(decision, None)
         if matched == before.name:
-            return Followed(decision, f"{found.says}; {before.name} was before it")
+            return CheckedDecision(decision, f"{found.says}; {before.name} was before it")
         row = self._scoring.nearest_rows(vector, previous, 1, options.hidden)[0]
         line = self.artefact.registry.utterances[row].text
         behind = self._decide_on(f"{clean(line)} {reading.meant.text}", options)
         if behind.verdict != "matched" or behind.ranked[0].intent != before.name:
-            return None
+            return CheckedDecision(decision, None)
         reason = f"it does not stand alone, and {before.name} was before it. Behind “{line}”, {behind.reason}"
-        return Followed(replace(behind, reason=reason), f"{found.says}: read behind “{line}” of {before.name}")
+        return CheckedDecision(replace(behind, reason=reason), f"{found.says}: read behind “{line}” of {before.name}")
 
     def _deciding(self, options: ResolvedOptions) -> tuple[Policy, Scoring]:
         """Return the thresholds and the calibrated scoring for the language of a message."""

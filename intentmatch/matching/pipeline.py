@@ -82,15 +82,14 @@ class Engine:
             self.foreign_policy = policy_of(registry, artefact.settings, foreign, "for other languages")
             self._foreign_scoring = self._scoring.for_translations(foreign, self.foreign_policy)
         self._too_large_for_head = self.settings.scorer == "head" and beyond_a_head(registry)
-        self._reranking: Reranking | None = None
-        self._judging: Judging | None = None
+        self._opinions: Reranking | Judging | None = None
         if reranker is not None:
             from intentmatch.matching.opinions.judging import Judge, Judging  # not needed without a reranker
 
             if isinstance(reranker, Judge):
-                self._judging = Judging(reranker, registry, shows_prompt=self.settings.reranker_prompt)
+                self._opinions = Judging(reranker, registry, shows_prompt=self.settings.reranker_prompt)
             else:
-                self._reranking = Reranking(reranker, self._scoring, registry, self.settings.reranker_seconds)
+                self._opinions = Reranking(reranker, registry, self.settings.reranker_seconds)
         self._resolver = OptionsResolver(registry, self.settings.top_k)
         self._reader = MessageReader(registry, self.settings)
         self._results = ResultBuilder(registry, tolerant=self.settings.fuzzy < 1.0)
@@ -290,22 +289,16 @@ class Engine:
         doubt, and the second opinion could hand the message to another intent.
         """
         options = reading.options
-        if (self._reranking is None and self._judging is None) or not options.second_opinion:
+        if self._opinions is None or not options.second_opinion:
             return None
         policy, scoring = self._deciding(options)
         if (without := policy.without_author(decision.ranked[0].intent)) is not policy:
             decision = decide(decision.ranked, without, options.language)
         if not decision.doubtful:
             return None
-        if self._judging is not None:
-            judged, says = self._judging.decide(reading.message, vector, decision, options, (policy, scoring))
-            stages.add("reranker", says)
-            return judged
-        if self._reranking is None:
-            return None
-        reranked, says = self._reranking.rerank(reading.meant.text, vector, decision, scoring, options.hidden)
+        decided, says = self._opinions.decide(reading, vector, decision, (policy, scoring))
         stages.add("reranker", says)
-        return decide(reranked, policy, options.language) if reranked else None
+        return decided
 
     def _with_free_text(self, decision: Decision, reading: Reading) -> Decision:
         """Return a match in place of a doubt if the message is an utterance with other free text."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -17,8 +17,9 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Registry, Reranker
 from intentmatch.encoders import hub
 from intentmatch.learning.cross_validation import RANKED
-from intentmatch.matching.policy import Decision
+from intentmatch.matching.policy import Decision, Policy, decide
 from intentmatch.matching.scoring import Scoring
+from intentmatch.reading.reader import Reading
 from intentmatch.text.normalize import clean
 
 _UTTERANCES_OF_AN_INTENT = 3
@@ -81,42 +82,38 @@ class RerankerPace:
 class Reranking:
     """Rescores the first candidates of a message with a reranker, within a time budget."""
 
-    def __init__(self, reranker: Reranker, scoring: Scoring, registry: Registry, seconds: float) -> None:
-        self._reranker, self._scoring, self._pace = reranker, scoring, RerankerPace(seconds)
+    def __init__(self, reranker: Reranker, registry: Registry, seconds: float) -> None:
+        self._reranker, self._pace = reranker, RerankerPace(seconds)
         self._utterances = registry.utterances
         self._positions = {intent.name: position for position, intent in enumerate(registry.intents)}
 
-    def rerank(
-        self,
-        text: str,
-        vector: NDArray[np.float32],
-        decision: Decision,
-        scoring: Scoring | None = None,
-        hidden: Collection[int] = (),
-    ) -> tuple[list[Candidate], str]:
-        """Return reranked candidates and a sentence for the trace. `scoring` gives the confidences; None: the usual.
+    def decide(
+        self, reading: Reading, vector: NDArray[np.float32], decision: Decision, by: tuple[Policy, Scoring]
+    ) -> tuple[Decision | None, str]:
+        """Return the decision on reranked candidates, None if the verdict stands, and a sentence for the trace.
 
-        The `hidden` rows do not count.
+        `by` are the thresholds and the scoring that made the first decision.
 
         Each score becomes its mean with the reranker's best score among the intent's nearest utterances. Candidates and
-        utterances are limited to what the time budget allows. The list is empty without time for two candidates, or
+        utterances are limited to what the time budget allows. The verdict stands without time for two candidates, or
         without an answer from the reranker's server.
         """
+        (policy, scoring), options = by, reading.options
         room = self._pace.room()
         first = decision.ranked[: min(RANKED, room)]
         if len(first) < min(2, len(decision.ranked)):
-            return [], f"in doubt, but {self._reranker.name} is too slow for {self._pace.budget:g} s"
+            return None, f"in doubt, but {self._reranker.name} is too slow for {self._pace.budget:g} s"
         each = min(_UTTERANCES_OF_AN_INTENT, room // len(first))
-        rows = [self._scoring.nearest_rows(vector, self._positions[c.intent], each, hidden) for c in first]
+        rows = [scoring.nearest_rows(vector, self._positions[c.intent], each, options.hidden) for c in first]
         texts = [clean(self._utterances[row].text) for some in rows for row in some]
         began = perf_counter()
         try:
-            scores = iter(self._reranker.score(text, texts).tolist())
+            scores = iter(self._reranker.score(reading.meant.text, texts).tolist())
         except UnavailableError as error:
-            return [], f"in doubt, but the verdict stands: {error}"
+            return None, f"in doubt, but the verdict stands: {error}"
         self._pace.took(perf_counter() - began, len(texts))
         best = [max((next(scores), row) for row in some) for some in rows]
-        reranked = (scoring or self._scoring).with_confidences(
+        reranked = scoring.with_confidences(
             [
                 self._rescored(candidate, (candidate.score + score) / 2, row)
                 for candidate, (score, row) in zip(first, best, strict=True)
@@ -124,7 +121,8 @@ class Reranking:
         )
         changes = zip(first, reranked, strict=True)
         moves = ", ".join(f"{old.intent} {old.score:.2f} to {new.score:.2f}" for old, new in changes)
-        return reranked, f"in doubt ({decision.verdict}), {self._reranker.name} moved {moves}"
+        decided = decide(reranked, policy, options.language)
+        return decided, f"in doubt ({decision.verdict}), {self._reranker.name} moved {moves}"
 
     def _rescored(self, candidate: Candidate, score: float, row: int) -> Candidate:
         """Return the candidate with another score, and its evidence moved by the same amount."""

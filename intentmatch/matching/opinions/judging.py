@@ -15,6 +15,7 @@ from intentmatch.core.types import Registry
 from intentmatch.learning.cross_validation import RANKED
 from intentmatch.matching.policy import LEAST_OFFERED, Decision, Policy
 from intentmatch.matching.scoring import Scoring
+from intentmatch.reading.reader import Reading
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.text.normalize import clean
 
@@ -62,24 +63,19 @@ class Judging:
         self._positions = {intent.name: position for position, intent in enumerate(registry.intents)}
 
     def decide(
-        self,
-        message: str,
-        vector: NDArray[np.float32],
-        decision: Decision,
-        options: ResolvedOptions,
-        by: tuple[Policy, Scoring],
+        self, reading: Reading, vector: NDArray[np.float32], decision: Decision, by: tuple[Policy, Scoring]
     ) -> tuple[Decision | None, str]:
         """Return the judge's decision, None if the verdict stands, and a sentence for the trace.
 
         `by` are the thresholds and the scoring that made the first decision.
         """
-        policy, scoring = by
+        (policy, scoring), options = by, reading.options
         first = decision.ranked[:RANKED]
         # A check, such as for parts or shared lines, may ask about an intent that ranks behind the first.
         asked = [*first, *(rival for rival in decision.rivals if rival not in first)]
         offered = [self._option(candidate, vector, options, scoring) for candidate in asked]
         try:
-            choice, prompt = self._judge.judge(clean(message), offered)
+            choice, prompt = self._judge.judge(clean(reading.message), offered)
         except UnavailableError as error:
             return None, f"in doubt, but the verdict stands: {error}"
         name, shown = self._judge.name, f"; it was asked: {prompt}" if self._shows_prompt else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 
 from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.errors import IntentMatchError
-from intentmatch.core.result import (
-    Candidate,
-    DecidedBy,
-    Entity,
-    MatchResult,
-    Trait,
-    WordMatch,
-)
+from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, WordMatch
 from intentmatch.core.types import Encoder, KeptVectors, Reranker
 from intentmatch.core.when_read import when_read
 from intentmatch.encoders.coverage import Coverage
@@ -149,16 +142,14 @@ class Engine:
 
         `precomputed` returns what `precompute` found for a text as it was read; it is called at most once.
         """
-        message, options, stages = reading.message, reading.options, reading.stages
+        options, stages = reading.options, reading.stages
         if precomputed:
             stages.resume()
         if reading.refused:
             return self._nothing(reading, reading.refused, decided_by="noise" if reading.is_noise else "empty")
         if reading.exact:
             row = next(iter(reading.exact.values())).row
-            traits = self._traits_of(reading, self.artefact.vectors[row])
-            decision = self._exact(reading)
-            return self._results.result(message, options, decision, stages, decided_by="exact", traits=traits)
+            return self._result(reading, self._exact(reading), self.artefact.vectors[row], decided_by="exact")
 
         meant, hits, allowed = reading.meant, reading.hits, options.allowed
         fuzzy = only(hits, options)
@@ -194,8 +185,7 @@ class Engine:
             everything = scoring.candidates(vector, meant.known_pieces, hits)
             otherwise = self._precedence.asked(decide(everything, policy, options.language))
             self._add_otherwise(otherwise, allowed, stages)
-        traits = self._traits_of(reading, vector)
-        return self._results.result(message, options, decision, stages, decided_by=decided_by, traits=traits)
+        return self._result(reading, decision, vector, decided_by=decided_by)
 
     def match_many(self, messages: Sequence[str], options: ResolvedOptions) -> list[MatchResult]:
         """Match each message; those without an exact hit are encoded and searched together."""
@@ -366,20 +356,20 @@ class Engine:
     def _nothing(self, reading: Reading, reason: str, *, decided_by: DecidedBy) -> MatchResult:
         """Return the result of a message that is compared with nothing."""
         decision = replace(decide((), self.policy), reason=reason)
-        message, options, stages = reading.message, reading.options, reading.stages
         vector = None
         if self._traits is not None and decided_by == "empty":
             # A message that no intent may answer says something nevertheless.
             found = self._messages.vector(reading.meant)
             vector = found if found.any() else None
-        traits = self._traits_of(reading, vector)
-        return self._results.result(message, options, decision, stages, decided_by=decided_by, traits=traits)
+        return self._result(reading, decision, vector, decided_by=decided_by)
 
-    def _traits_of(self, reading: Reading, vector: KeptVectors | None) -> Mapping[str, Trait]:
-        """Return what a message says to the questions of the registry."""
-        if self._traits is None:
-            return {}
-        return self._traits.read(reading.typed.key, vector)
+    def _result(
+        self, reading: Reading, decision: Decision, vector: KeptVectors | None, *, decided_by: DecidedBy
+    ) -> MatchResult:
+        """Return the result of a decision, with what the message says to the questions of the registry."""
+        traits = self._traits.read(reading.typed.key, vector) if self._traits else None
+        message, options, stages = reading.message, reading.options, reading.stages
+        return self._results.result(message, options, decision, stages, decided_by=decided_by, traits=traits)
 
 
 def _scores(candidates: Iterable[Candidate]) -> str:

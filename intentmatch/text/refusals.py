@@ -63,7 +63,7 @@ def refusal(text: str, language: str | None, words: Collection[str] | None = Non
     named = _with_rules(language)
     languages = [named] if named is not None and _may_refuse(text, words, named) else []
     # One look for all languages: most messages have no such word.
-    if not _telling_marks().isdisjoint(words):
+    if not _by_word().keys().isdisjoint(words):
         for word in words:
             others = _by_word().get(word, ())
             languages += [code for code in others if named not in others and code not in languages]
@@ -166,11 +166,6 @@ def _by_word() -> Mapping[str, tuple[str, ...]]:
         for mark in telling.union(words.get("telling", "").split()):
             found[mark] = (*found.get(mark, ()), language)
     return found
-
-
-@cache
-def _telling_marks() -> frozenset[str]:
-    return frozenset(_by_word())
 
 
 @cache

@@ -54,7 +54,9 @@ class Scoring:
         self._head = None if trained_head is None else trained_head.head.for_vectors(artefact.vectors.shape[1])
         self._words = None if trained_head is None else trained_head.words
         self._apart = SharedLines(registry).apart
-        self._shortlist = self._make_shortlist()
+        self._shortlist: Shortlist | None = None
+        if self._head is not None and Shortlist.pays_off(len(self._intents)):
+            self._shortlist = Shortlist(self._index, self._head, self._apart)
 
     def for_translations(self, calibration: Calibration, policy: Policy) -> Scoring:
         """Return the scoring of messages in languages that the registry does not have. Index and head are shared.
@@ -74,12 +76,6 @@ class Scoring:
         lowest_in_scope = min((cut.value for cut in cuts if cut.on == "in_scope"), default=np.inf)
         # Rounded down: whether a message is in scope is decided by its probability.
         self._enough_evidence = _evidence_for(calibration, lowest_in_scope) - 1e-9
-
-    def _make_shortlist(self) -> Shortlist | None:
-        """Return a shortlist searcher, or None without a head or below 32 intents."""
-        if self._head is None or not Shortlist.pays_off(len(self._intents)):
-            return None
-        return Shortlist(self._index, self._head, self._apart)
 
     def candidates(
         self,

@@ -74,10 +74,6 @@ class Policy:
         learned = {intent: self.learned[intent]} if intent in self.learned else {}
         return replace(self, by_intent=others | learned)
 
-    def near(self, ranked: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates whose score is within the margin of the first's, itself included; none without."""
-        return [c for c in ranked if ranked[0].score - c.score < self.margin] if self.margin is not None else []
-
     def cut(self, candidate: Candidate, language: str | None = None) -> Cut:
         """Return the threshold for a candidate; without `language`, the language of its nearest utterance counts."""
         if candidate.intent in self.by_intent:
@@ -204,7 +200,7 @@ def _rivals(
     """
     passes = _passes(ranked[0], first, total)
     if policy.margin is not None:
-        near = policy.near(ranked) if passes else []
+        near = [c for c in ranked if ranked[0].score - c.score < policy.margin] if passes else []
         return tuple(c for c in near if _passes(c, policy.cut(c, language), total))
     on_scope = first.on == "in_scope"
     if on_scope and not passes:

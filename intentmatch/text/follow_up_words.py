@@ -35,10 +35,8 @@ class FollowUpWords(NamedTuple):
     """What such a message begins with: "and", "what about"."""
     stand_ins: tuple[str, ...]
     """What stands for something said before: "the other one", "too"."""
-    fillers: tuple[str, ...]
-    """What says nothing: "please", and stop words."""
     every: tuple[str, ...]
-    """All of them."""
+    """All of them, and what says nothing: "please", and stop words."""
     spaced: bool
     """Whether the language puts spaces between words."""
 
@@ -84,7 +82,6 @@ def _words_of(code: str) -> FollowUpWords | None:
     return FollowUpWords(
         _longest_first(openings),
         _longest_first(stand_ins),
-        _longest_first(fillers),
         _longest_first(openings | stand_ins | fillers),
         spaced="unspaced" not in structure_of(code),
     )

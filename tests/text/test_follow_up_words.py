@@ -67,7 +67,7 @@ def test_phrases_are_folded_and_the_longest_comes_first(language):
     words = follow_up_words(language)
 
     assert words is not None
-    for some in (words.openings, words.stand_ins, words.fillers):
+    for some in (words.openings, words.stand_ins, words.every):
         assert all(fold(each) == each for each in some)
         assert [len(each) for each in some] == sorted((len(each) for each in some), reverse=True)
         assert len({*some}) == len(some)

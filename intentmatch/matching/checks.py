@@ -14,8 +14,8 @@ from intentmatch.core.types import Utterance
 from intentmatch.matching.batch import MessageEncoder
 from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.message_parts import IS_BESIDE, Message, decide_on_parts
-from intentmatch.matching.negation import CheckedNegation, check_negation
-from intentmatch.matching.policy import Decision, Policy, decide
+from intentmatch.matching.negation import check_negation
+from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decide
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.short_messages import ShortMessages
@@ -117,21 +117,20 @@ class Checks:
         """
         # A message that equals an utterance but for typing mistakes has no other words that could say something else.
         if not by.spelling:
-            decision, says_utterance = self._check_values(decision, reading, vector)
-            decision = self._check_fragment(decision, reading)
-            if says_utterance:
+            compared = self._check_values(decision, reading, vector)
+            decision = self._check_fragment(compared.decision, reading)
+            if compared.is_final:
                 return decision
         return self._check_acts(decision, reading, acts, by)
 
-    def _check_values(self, decision: Decision, reading: Reading, vector: NDArray[np.float32]) -> tuple[Decision, bool]:
-        """Decide without the values of slots if the message has some; also whether it is an utterance but for these."""
+    def _check_values(self, decision: Decision, reading: Reading, vector: NDArray[np.float32]) -> CheckedDecision:
+        """Decide without the values of slots if the message has some; final if it is an utterance but for these."""
         if self._without_values is None:
-            return decision, False
+            return CheckedDecision(decision, None)
         compared = self._without_values.check(decision, reading.typed.text, vector, reading.options, self._decide_on)
-        stages = reading.stages
         if compared.says:
-            stages.add("without_values", compared.says)
-        return compared.decision, compared.says_utterance
+            reading.stages.add("without_values", compared.says)
+        return compared
 
     def _check_fragment(self, decision: Decision, reading: Reading) -> Decision:
         """Return a question or a refusal instead of a match if a word or two do not say which intent is meant."""
@@ -140,12 +139,12 @@ class Checks:
         if decision.verdict != "matched" or options.foreign or self._policy.margin is not None:
             return decision
         stages = reading.stages
-        decision, says = self._fragments.check(decision, text, options.allowed, options.hidden)
+        decision, says, _ = self._fragments.check(decision, text, options.allowed, options.hidden)
         if says:
             stages.add("fragment", says)
         # Scores of other encoders are higher or lower.
         elif self._messages.reads_pieces:
-            short, says = self._short_messages.check(decision, text, options)
+            short, says, _ = self._short_messages.check(decision, text, options)
             # The value of a slot, such as a code, is like no line.
             if says and not self._results.entities(reading.message, decision.ranked[0].intent, options):
                 stages.add("fragment", says)
@@ -165,7 +164,7 @@ class Checks:
             decision = checked.decision
             if checked.says:
                 stages.add("negation", checked.says)
-            if checked.is_clear:
+            if checked.is_final:
                 return decision
         message = Message(
             decision,
@@ -176,7 +175,7 @@ class Checks:
             denied_acts=lambda candidate, part: self._denied_acts(candidate, part, options),
             by_reranker=by.reranker,
         )
-        decision, says = decide_on_parts(message, returns_several=self._returns_several)
+        decision, says, _ = decide_on_parts(message, returns_several=self._returns_several)
         if says:
             stages.add("acts", says)
         return decision
@@ -188,7 +187,7 @@ class Checks:
 
     def _check_negation(
         self, decision: Decision, meant: ReadText, typed: ReadText, options: ResolvedOptions
-    ) -> CheckedNegation:
+    ) -> CheckedDecision:
         def read(clause: str) -> Decision:
             return self._decide_on(clause, options)
 

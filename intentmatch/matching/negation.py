@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 from intentmatch.core.result import Candidate
-from intentmatch.matching.policy import Decision
+from intentmatch.matching.policy import CheckedDecision, Decision
 from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import clean
 from intentmatch.text.refusals import Refusal, refusal
@@ -22,16 +21,6 @@ _BETTER = 0.01
 _Alike = Callable[[str, str], float]
 
 
-class CheckedNegation(NamedTuple):
-    """A decision after the check for a negation, which may have changed it."""
-
-    decision: Decision
-    says: str | None
-    """What was found, for the trace; None if there is nothing to say."""
-    is_clear: bool = False
-    """Whether the message refuses something else, and asks for its intent behind that."""
-
-
 def check_negation(
     decision: Decision,
     meant: ReadText,
@@ -40,7 +29,7 @@ def check_negation(
     read: Callable[[str], Decision],
     *,
     alike: _Alike,
-) -> CheckedNegation:
+) -> CheckedDecision:
     """Turn a match into a question if only a negation keeps the message from reading like the intent.
 
     `meant` is the message, `typed` the same before its spelling was corrected ("annule pas" may become "annuler pas",
@@ -69,17 +58,17 @@ def check_negation(
     Other negations ("my order should not be cancelled") are left to `message_parts`.
     """
     if decision.verdict == "ambiguous" or not decision.ranked:
-        return CheckedNegation(decision, None)
+        return CheckedDecision(decision, None)
     found = refusal(meant.text, language, meant.words)
     if found is None and typed is not meant:
         found = refusal(typed.text, language, typed.words)
     if found is None:
-        return CheckedNegation(decision, None)
+        return CheckedDecision(decision, None)
     best = decision.ranked[0]
     without = read(found.without)
     # A message that nobody understands is not asked about because of a negation in it.
     if decision.verdict == "out_of_scope" and without.verdict != "matched":
-        return CheckedNegation(decision, None)
+        return CheckedDecision(decision, None)
     refused = _refused(best, without, found, language, alike)
     if refused is None and found.with_before is not None and decision.verdict == "matched":
         refused = _refused_later(best, without, read(found.with_before), language)
@@ -88,20 +77,20 @@ def check_negation(
         what = (
             f", as does the nearest utterance of {best.intent}" if as_line else f" something other than {best.intent}"
         )
-        return CheckedNegation(decision, f"“{found.words}” refuses{what}")
+        return CheckedDecision(decision, f"“{found.words}” refuses{what}")
     if decision.verdict == "matched" and _is_asked_for_later(best, found, language, read):
         says = f"“{found.words}” refuses something, but “{found.after}” asks for {best.intent}"
-        return CheckedNegation(decision, says, is_clear=True)
+        return CheckedDecision(decision, says, is_final=True)
     return _asked(decision, refused, found)
 
 
-def _asked(decision: Decision, refused: Candidate, found: Refusal) -> CheckedNegation:
+def _asked(decision: Decision, refused: Candidate, found: Refusal) -> CheckedDecision:
     best = decision.ranked[0]
     says = f"“{found.words}” refuses {refused.intent}, which “{found.without}” would be"
     line = f"“{refused.utterance.text}”" if refused.utterance else "an utterance"
     reason = f"it reads like {line} of {refused.intent} but for the negation “{found.words}”."
     rivals = (best,) if refused.intent == best.intent else (best, refused)
-    return CheckedNegation(replace(decision, verdict="ambiguous", rivals=rivals, reason=reason), says)
+    return CheckedDecision(replace(decision, verdict="ambiguous", rivals=rivals, reason=reason), says)
 
 
 def _refused(

@@ -108,6 +108,8 @@ class CheckedDecision(NamedTuple):
     decision: Decision
     says: str | None
     """What was found, for the trace; None if there is nothing to say."""
+    is_final: bool = False
+    """Whether it stands whatever the parts of the message do."""
 
 
 def policy_cuts(threshold: Mapping[str, Threshold], origin: str, learned: Cut) -> tuple[Cut, dict[str, Cut]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from intentmatch.core.result import Entity
 from intentmatch.core.types import Registry
 from intentmatch.core.when_read import when_read
 from intentmatch.learning.calibration import RIVALS
-from intentmatch.matching.policy import Decision
+from intentmatch.matching.policy import CheckedDecision, Decision
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
 from intentmatch.slots.function_words import function_words
@@ -49,16 +48,6 @@ Read = Callable[[str, str, ResolvedOptions], Sequence[Entity]]
 """Returns the entities of an intent in a text."""
 
 
-class ComparedDecision(NamedTuple):
-    """A decision after the comparison without values."""
-
-    decision: Decision
-    says: str | None
-    """The score without values, for the trace; None if nothing was compared."""
-    says_utterance: bool = False
-    """Whether the message is an utterance with other values."""
-
-
 class WithoutValues:
     """Compares messages and utterances without values. Safe to use from many threads."""
 
@@ -84,7 +73,7 @@ class WithoutValues:
         vector: Vector,
         options: ResolvedOptions,
         decide: Callable[[str, ResolvedOptions], Decision],
-    ) -> ComparedDecision:
+    ) -> CheckedDecision:
         """Refuse a match that only values speak for, and match what matches with values of an utterance.
 
         A value alone that several intents take is asked about. `vector` is the one of the whole `text`, and `decide`
@@ -93,30 +82,30 @@ class WithoutValues:
         best = decision.ranked[0]
         position = self._positions.get(best.intent)
         if decision.verdict == "ambiguous" or position is None:
-            return ComparedDecision(decision, None)
+            return CheckedDecision(decision, None)
         found = self._read(text, best.intent, options)
         rest = _without(text, ((one.start, one.end) for one in found))
         language = self._own_languages.code(options.language or self._first_language)
         if decision.verdict == "matched" and self._is_named(best.intent, text, found, language):
             return self._asked(decision, text, options)
         if not found or not _says_something(rest, language):
-            return ComparedDecision(decision, None)
+            return CheckedDecision(decision, None)
         alone = self._encode(ReadText(rest))
         rows = {row for one in (vector, alone) for row in self._nearest(one, position, _NEAREST, options.hidden)}
         score = max((float(alone @ self._vector(row, options)) for row in rows), default=best.score)
         says = f"{best.intent} {score:.2f} without values"
         if decision.verdict == "matched" and score < LEAST_WITHOUT:
             reason = when_read(_reason, best.intent, best.score, score)
-            return ComparedDecision(replace(decision, verdict="out_of_scope", rivals=(), reason=reason), says)
+            return CheckedDecision(replace(decision, verdict="out_of_scope", rivals=(), reason=reason), says)
         if decision.verdict == "out_of_scope" and score >= MAYBE_WITHOUT:
             known = self._with_known_values(text, found, rows)
             again = decide(known, options) if known else decision
             if again.verdict == "matched" and again.ranked[0].intent == best.intent:
                 reason = when_read(_known_reason, known, again)
-                return ComparedDecision(replace(again, reason=reason), f"{says}, read as “{known}”")
-        return ComparedDecision(decision, says, says_utterance=score >= _EQUAL)
+                return CheckedDecision(replace(again, reason=reason), f"{says}, read as “{known}”")
+        return CheckedDecision(decision, says, is_final=score >= _EQUAL)
 
-    def _asked(self, decision: Decision, text: str, options: ResolvedOptions) -> ComparedDecision:
+    def _asked(self, decision: Decision, text: str, options: ResolvedOptions) -> CheckedDecision:
         """Turn a match of a value alone into a question if slots of several intents take it."""
         first, *others = decision.ranked[:_MOST_RANKED]
         language = self._own_languages.code(options.language or self._first_language)
@@ -127,13 +116,13 @@ class WithoutValues:
             and self._is_named(one.intent, text, self._read(text, one.intent, options), language)
         ]
         if not taking:
-            return ComparedDecision(decision, None)
+            return CheckedDecision(decision, None)
         rivals = (first, *taking[: RIVALS - 1])
         says = f"“{text}” is a value of {', '.join(one.intent for one in rivals)}"
         asked = replace(
             decision, verdict="ambiguous", rivals=rivals, doubtful=True, reason=f"{says}, and nothing else."
         )
-        return ComparedDecision(asked, says)
+        return CheckedDecision(asked, says)
 
     def _is_named(self, intent: str, text: str, found: Sequence[Entity], language: str | None) -> bool:
         """Return whether names or codes, values of an intent's lists and patterns, are all that a text says."""

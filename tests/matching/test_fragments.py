@@ -10,7 +10,7 @@ from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.core.result import Candidate
 from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.matching.fragments import Fragments
-from intentmatch.matching.policy import Decision
+from intentmatch.matching.policy import CheckedDecision, Decision
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.reading.text import ReadText
 
@@ -78,7 +78,7 @@ def test_intent_that_is_likely_in_neither_way_is_not_offered():
 def test_other_messages_stay_matched(key, confidences):
     decision = matched(**confidences)
 
-    assert FRAGMENTS.check(decision, ReadText(key)) == (decision, None)
+    assert FRAGMENTS.check(decision, ReadText(key)) == CheckedDecision(decision, None)
 
 
 def test_stop_words_do_not_count():
@@ -108,7 +108,7 @@ def test_other_verdicts_stay(verdict):
     decision = matched(cancel=0.6, change=0.2)
     other = Decision(verdict, decision.ranked, (), None, False, "")
 
-    assert FRAGMENTS.check(other, ReadText("order")) == (other, None)
+    assert FRAGMENTS.check(other, ReadText("order")) == CheckedDecision(other, None)
 
 
 def test_without_confidences_or_words_nothing_is_asked():

@@ -6,7 +6,7 @@ import pytest
 
 from intentmatch import Candidate, Intent, Registry, Utterance
 from intentmatch.core.result import Measure
-from intentmatch.matching.policy import Cut, Decision
+from intentmatch.matching.policy import CheckedDecision, Cut, Decision
 from intentmatch.matching.short_messages import ShortMessages
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
@@ -70,11 +70,11 @@ def test_message_that_asks_for_nothing_is_refused(text, decision, says):
     ],
 )
 def test_other_messages_stay_matched(text, decision):
-    assert SHORT.check(decision, ReadText(text), OPTIONS) == (decision, None)
+    assert SHORT.check(decision, ReadText(text), OPTIONS) == CheckedDecision(decision, None)
 
 
 @pytest.mark.parametrize("verdict", ["out_of_scope", "ambiguous"])
 def test_other_verdicts_stay(verdict):
     decision = Decision(verdict, matched(0.3).ranked, (), None, False, "")
 
-    assert SHORT.check(decision, ReadText("no"), OPTIONS) == (decision, None)
+    assert SHORT.check(decision, ReadText("no"), OPTIONS) == CheckedDecision(decision, None)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from intentmatch.core.result import Entity
 from intentmatch.core.types import Utterance
-from intentmatch.slots.function_words import elisions, function_words, leading_words, particles, polite_phrases
+from intentmatch.slots.function_words import PARTICLES, elisions, function_words, leading_words, polite_phrases
 from intentmatch.slots.message import Message, Token
 from intentmatch.slots.neighbours import bare_words, sides
 from intentmatch.text.normalize import bare, base_language
@@ -323,7 +323,7 @@ def _begins(message: Message, start: int, entity: Entity) -> bool:
 
 def _before(message: Message, start: int, entity: Entity) -> tuple[int, int]:
     """Return the span from `start` to an entity, without the prepositions of the entity ("at [8]")."""
-    functional = function_words(message.language) - (particles() if entity.text[:1].islower() else frozenset())
+    functional = function_words(message.language) - (PARTICLES if entity.text[:1].islower() else frozenset())
     end = entity.start
     # "At the" before a value; more words than two belong to the free text.
     for token in reversed(message.tokens_before(end, 2)):

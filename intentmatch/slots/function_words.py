@@ -25,7 +25,8 @@ _ELISIONS = Table[Mapping[str, str]]("elisions")
 _LEADING = Table[str]("leading_words")
 """Words that may begin an answer ("to 12 Baker Street") and are no part of free text, by language."""
 _PARTICLES = "in on up off out an auf aus ab zu over along around back away through down uit op aan af"
-"""Words that belong to the verb before them if no value follows ("log in tomorrow")."""
+PARTICLES = frozenset(_PARTICLES.split())
+"""Function words that belong to the verb before them if no value follows ("log in tomorrow"), in bare form."""
 
 
 @lru_cache(maxsize=64)
@@ -49,12 +50,6 @@ def leading_words(language: str | None) -> frozenset[str]:
     """Return words that may begin an answer in a language or in English, in bare form."""
     codes = with_english(base_language(language)) if language else ("en",)
     return frozenset(bare(word) for code in codes for word in _LEADING.get(code, "").split())
-
-
-@lru_cache(maxsize=1)
-def particles() -> frozenset[str]:
-    """Return function words that may belong to the verb before them, in bare form."""
-    return frozenset(map(bare, _PARTICLES.split()))
 
 
 @lru_cache(maxsize=64)

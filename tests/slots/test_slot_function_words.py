@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intentmatch.slots.function_words import function_words, leading_words, particles, polite_phrases
+from intentmatch.slots.function_words import PARTICLES, function_words, leading_words, polite_phrases
 
 
 def test_function_words_are_those_of_the_language_and_of_english():
@@ -19,4 +19,4 @@ def test_phrases_are_in_bare_form_and_the_longest_comes_first():
     assert {"please", "sil vous plait"} <= set(phrases)
     assert [len(phrase) for phrase in phrases] == sorted(map(len, phrases), reverse=True)
     assert {"a", "to"} <= leading_words("es")
-    assert "in" in particles()
+    assert "in" in PARTICLES

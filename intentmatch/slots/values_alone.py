@@ -6,17 +6,13 @@ Days are left out: their words come with the extra `dates`, and no answer of a b
 from __future__ import annotations
 
 from datetime import datetime
-from functools import lru_cache
 
 from intentmatch.core.result import Entity
 from intentmatch.slots.bare_answers import says_nothing_else
-from intentmatch.slots.message import Finder, Message, readable
+from intentmatch.slots.message import Message, readable
 from intentmatch.slots.reader import FINDERS
 
-
-@lru_cache(1)
-def _finders() -> tuple[Finder, ...]:
-    return tuple(make() for make in FINDERS.values())
+_FINDERS = [make() for make in FINDERS.values()]
 
 
 def is_value_alone(text: str, language: str | None, now: datetime | None = None) -> bool:
@@ -25,7 +21,7 @@ def is_value_alone(text: str, language: str | None, now: datetime | None = None)
     `language` is one of a bot's own forms, as `OwnLanguages.code` gives it.
     """
     message = Message(readable(text), language, now)
-    hits = sorted((hit.start, -hit.end) for finder in _finders() for hit in finder.find(message))
+    hits = sorted((hit.start, -hit.end) for finder in _FINDERS for hit in finder.find(message))
     # Entities of overlapping values would hide each other's ends.
     found: list[Entity] = []
     for start, end in hits:

@@ -122,12 +122,13 @@ class RegistrySource:
             return path, {}
         # Without the settings of the YAML: its author must not lift limits that the operator has set.
         by_operator = resolve(self.explicit)
-        if isinstance(path, Address):
-            return self._read_shared(by_operator)
-        required = by_operator.require_signature
+        shared, required = self.replica, by_operator.require_signature
         public_key = None if required == "off" else required
-        if public_key is not None and is_yaml(path):
+        if public_key is not None and (isinstance(path, Address) or is_yaml(path)):
             raise ArtefactError(f"{path} is not a signed artefact, which the setting `require_signature` asks for")
+        if shared is not None:
+            return shared.read(by_operator, self.remembered)
+        assert not isinstance(path, Address)  # noqa: S101 - an address has a replica
         read: Callable[[], Registry | Artefact] = (
             partial(
                 read_registry,
@@ -139,12 +140,6 @@ class RegistrySource:
             else partial(load_artefact, path, public_key=public_key)
         )
         return steadily(path, read)
-
-    def _read_shared(self, by_operator: Settings) -> tuple[Registry, Content]:
-        assert self.replica is not None  # noqa: S101 - the path is an address
-        if by_operator.require_signature != "off":
-            raise ArtefactError(f"{self.path} is not a signed artefact, which the setting `require_signature` asks for")
-        return self.replica.read(by_operator, self.remembered)
 
     @property
     def database(self) -> Address | None:

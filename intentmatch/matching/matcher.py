@@ -109,8 +109,7 @@ class Matcher(BaseMatcher):
     @property
     def address(self) -> Address | None:
         """The bot in PostgreSQL that `reload` reads; None for other sources. Added in 0.3.0."""
-        path = self._reloader.source.path
-        return path if isinstance(path, Address) else None
+        return self._reloader.source.database
 
     @property
     def explicit_settings(self) -> dict[str, Any]:

@@ -232,7 +232,9 @@ class Reloader:
     def __init__(self, source: RegistrySource, loaded: Loaded) -> None:
         """`loaded` is what the source has given."""
         self.source = source
-        self.engine, self.content, self._provisional = loaded
+        self.engine, self.content, self.provisional = loaded
+        """The engine in use, the digests of what it was read from, and whether its calibration is still that from
+        before an edit while its own is being trained."""
         self._reloading, self._training = threading.Lock(), threading.Lock()
         self._looked: dict[Path, Looked] = {}
 
@@ -246,17 +248,12 @@ class Reloader:
         # A dictionary of its own: each reloader writes to its own under its own lock.
         source = replace(self.source, remembered=dict(self.source.remembered))
         with self._reloading:
-            return Reloader(source, Loaded(self.engine, self.content, self._provisional))
+            return Reloader(source, Loaded(self.engine, self.content, self.provisional))
 
     def trial(self, registry: Registry | str | os.PathLike[str]) -> Reloader:
         """Return another one of this registry or path, built with the models and vectors of the engine in use."""
         source = replace(self.source, path=registry, remembered={})
         return Reloader(source, source.engine(self.engine))
-
-    @property
-    def provisional(self) -> bool:
-        """Whether the calibration in use is still that from before an edit, and its own is being trained."""
-        return self._provisional
 
     def is_current(self) -> bool:
         """Whether the files hold what is in use; true for sources without files."""
@@ -266,7 +263,7 @@ class Reloader:
     def reload(self, progress: Progress | None = None) -> None:
         """Read, build and train anew. Raises what loading raises; the engine in use then stays."""
         with self._reloading:
-            self.engine, self.content, self._provisional = self.source.engine(self.engine, progress)
+            self.engine, self.content, self.provisional = self.source.engine(self.engine, progress)
 
     def reload_provisionally(self) -> Registry:
         """Read and build anew, with the old calibration where that will do, and return the new registry.
@@ -274,7 +271,7 @@ class Reloader:
         This takes a fraction of the time of `reload`; `train` completes it.
         """
         with self._reloading:
-            self.engine, self.content, self._provisional = self.source.engine(self.engine, provisional=True)
+            self.engine, self.content, self.provisional = self.source.engine(self.engine, provisional=True)
             return self.engine.artefact.registry
 
     def train(self) -> None:
@@ -286,7 +283,7 @@ class Reloader:
         with self._training:
             with self._reloading:
                 # Under the lock, so that a reload cannot come between engine and content.
-                engine, content, provisional = self.engine, self.content, self._provisional
+                engine, content, provisional = self.engine, self.content, self.provisional
             if not provisional:
                 return
 
@@ -304,8 +301,8 @@ class Reloader:
             except Exception:
                 with self._reloading:
                     # Nothing trains this engine again: `provisional` would announce a training that never comes.
-                    self._provisional = self._provisional and self.engine is not engine
+                    self.provisional = self.provisional and self.engine is not engine
                 raise
             with self._reloading:
                 if self.engine is engine:
-                    self.engine, self._provisional = trained, False
+                    self.engine, self.provisional = trained, False

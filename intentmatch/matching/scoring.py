@@ -194,7 +194,9 @@ class Scoring:
         scores, cosines = (array[0] for array in self._index.scores(vector[None, :]))
         total = fused_score(scores, head.logits(vector, words), self._apart)
         some = range(len(scores)) if allowed is None else allowed
-        return SearchResult([self._scored(n, scores, total, cosines) for n in some], float(total.min()))
+        nearest = self._index.nearest
+        found = [Scored(n, float(scores[n]), float(total[n]), nearest(cosines, n)) for n in some]
+        return SearchResult(found, float(total.min()))
 
     def _without(self, found: list[Scored], vector: NDArray[np.float32], hidden: Collection[int]) -> list[Scored]:
         """Score the intents that have hidden rows by their other rows."""
@@ -211,11 +213,6 @@ class Scoring:
         """Score these intents by similarity alone."""
         found = ((intent, *self._index.score_column(vector, intent)) for intent in intents)
         return SearchResult([Scored(intent, score, score, row) for intent, score, row in found], 0.0)
-
-    def _scored(
-        self, intent: int, scores: Vectors, evidence: NDArray[np.float64], cosines: NDArray[np.float32]
-    ) -> Scored:
-        return Scored(intent, float(scores[intent]), float(evidence[intent]), self._index.nearest(cosines, intent))
 
     def _with_words(self, found: list[Scored], pieces: Sequence[int], needed: Collection[int]) -> list[Scored]:
         """Add word similarity to the evidence of the leading intents and those `needed`; nothing without a head."""

@@ -86,4 +86,7 @@ def is_there(path: str | os.PathLike[str]) -> bool:
 
 def is_inside(path: Path, folder: Path) -> bool:
     """Whether a path lies in a folder when all symbolic links of both are followed."""
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    try:
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    except ValueError:  # a name with the character 0
+        return False

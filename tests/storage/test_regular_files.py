@@ -82,6 +82,7 @@ def test_path_that_cannot_be_followed_is_nothing(tmp_path: Path, name: str) -> N
     assert not is_file(tmp_path / name)
     assert not is_folder(tmp_path / name)
     assert not is_there(tmp_path / name)
+    assert not is_inside(tmp_path / "bot" / name, tmp_path / "other")
 
 
 def test_home_of_an_unknown_user_stays_as_written() -> None:

@@ -70,11 +70,13 @@ def place_of(name: str, present: Matcher, *, several: bool = False) -> Path:
     An artefact among several bots lies in the folder of them all, so its candidates lie in a hidden folder of its name.
 
     Raises `RegistryError` if the bot is confined to its folder and the path lies outside, and `InputError` if the bot
-    has no files, or nothing is there.
+    has no files, or nothing can be or is there.
     """
     own = present.path
     if own is None:
         raise InputError("only a bot in files takes a path: name a revision instead")
+    if "\0" in name:
+        raise InputError("a path cannot contain the character 0")
     folder = own if own.is_dir() else own.parent
     place = folder / home_path(name)
     limits = limits_of(present)

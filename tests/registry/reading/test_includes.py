@@ -8,6 +8,7 @@ import pytest
 
 from intentmatch.core.errors import RegistryError
 from intentmatch.registry import examine, read_comments, read_registry, yaml_files
+from intentmatch.registry.confinement import ReadLimits
 
 
 def write(folder: Path, **texts: str) -> None:
@@ -55,11 +56,12 @@ def test_included_file_is_read_once(tmp_path: Path):
     assert names(tmp_path / "a.yaml") == ["a", "b"]
 
 
-def test_invalid_include_is_located_at_its_entry(tmp_path: Path):
+@pytest.mark.parametrize("confined", [True, False])
+def test_invalid_include_is_located_at_its_entry(tmp_path: Path, confined: bool):
     (tmp_path / "empty").mkdir()
     write(tmp_path, a=f'include:\n  - gone.yaml\n  - empty\n  - "a\\0b"\n  - {"x" * 300}\n{intent("a")}')
 
-    _, problems = examine(tmp_path)
+    _, problems = examine(tmp_path, limits=ReadLimits(1_000_000, tmp_path if confined else None))
 
     assert [(p.location.line, p.location.column, p.rule) for p in problems] == [
         (2, 5, "not-found"),

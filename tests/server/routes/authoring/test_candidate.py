@@ -423,6 +423,15 @@ def test_path_without_a_candidate_is_told(client: TestClient, bot: Path) -> None
     assert (empty.status_code, empty.json()["detail"]) == (422, "there is no .yaml or .yml file in the folder empty")
 
 
+@pytest.mark.parametrize("path", ["\0", "~\0", "more/a\0b.yaml"])
+@pytest.mark.parametrize("confine", [True, False])
+def test_path_with_the_character_0_is_refused(bot: Path, path: str, confine: bool) -> None:
+    with TestClient(app(bot, confine=confine), raise_server_exceptions=False) as client:
+        answer = client.post("/candidate", json={"path": path}, headers=ADMIN)
+
+    assert (answer.status_code, answer.json()["detail"]) == (422, "a path cannot contain the character 0")
+
+
 def test_answers_of_a_canary_name_its_fingerprint(client: TestClient) -> None:
     found = begin(client, mode="canary", share=1.0, rollback=None)["candidate"]
 

@@ -272,13 +272,16 @@ def target_file(folder: Folder, file: Path | None, what: str) -> Path:
             raise InputError(f"the registry has no file yet: choose a new file for {what}")
         raise InputError(f"several files could hold {what}: choose {' or '.join(map(str, files))}")
     target = _resolved_path(file)
-    for known in files:
-        if known.resolve() == target:
-            return known
+    places = {known.resolve(): known for known in files}
+    if target in places:
+        return places[target]
     root = folder.path.resolve()
     inside = target.relative_to(root) if target.is_relative_to(root) and not root.is_file() else None
     if inside is None or target.suffix not in SUFFIXES or any(part.startswith(".") for part in inside.parts):
         raise InputError(f"{file} is not part of the registry: choose a .yaml file in {folder.path}")
+    for place, known in places.items():
+        if target.is_relative_to(place) or place.is_relative_to(target):
+            raise InputError(f"{file} and {known} cannot both be there: a file has no files below it")
     return folder.path / checked_name(inside.as_posix())
 
 
@@ -288,6 +291,8 @@ def _resolved_path(file: Path) -> Path:
         target = file.resolve()
         with suppress(FileNotFoundError):
             target.lstat()
+    except NotADirectoryError:
+        raise InputError(f"{file} cannot be there: one of its folders is a file") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{str(file)!r} is not a valid file name: {error}") from error
     return target

@@ -72,7 +72,8 @@ def init(
 
     file = folder / f"{_file_name(name)}.yaml"
     missing = [code for code in codes if code not in LANGUAGES]
-    begun = Folder(folder, {file: Document(str(file), _head(name, missing) + text)})
+    first = next((code for code in codes if code in LANGUAGES), "en")
+    begun = Folder(folder, {file: Document(str(file), _head(name, missing, first) + text)})
     for described in descriptions:
         begun = _with_intent(begun, described)
     if asking and not descriptions:
@@ -154,7 +155,7 @@ def _file_name(name: str) -> str:
     return re.sub(r"\W+", "_", name.strip().lower()).strip("_") or "bot"
 
 
-def _head(name: str, missing: Sequence[str]) -> str:
+def _head(name: str, missing: Sequence[str], beside: str) -> str:
     lines = [
         f"# yaml-language-server: $schema={SCHEMA_FILE}",
         # In one line: a name with a line end would go on as YAML.
@@ -162,7 +163,8 @@ def _head(name: str, missing: Sequence[str]) -> str:
     ]
     if missing:
         lines.append(
-            f"# Add lines in {', '.join(missing)} beside `en:`. Until then, such messages are matched across languages."
+            f"# Add lines in {', '.join(missing)} beside `{beside}:`. Until then, such messages are matched across "
+            "languages."
         )
     return "".join(f"{line}\n" for line in lines)
 

@@ -121,11 +121,12 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path):
     assert "is a file" in run("init", str(tmp_path / "bot")).stderr
 
 
-def test_a_language_without_a_starting_set_is_said(tmp_path: Path):
-    done = run("init", str(tmp_path / "bot"), "--name", "x", "--languages", "sv, nb")
+@pytest.mark.parametrize(("languages", "beside"), [("sv, nb", "en"), ("sv, es, nb, de", "es")])
+def test_a_language_without_a_starting_set_is_said(tmp_path: Path, languages: str, beside: str):
+    done = run("init", str(tmp_path / "bot"), "--name", "x", "--languages", languages)
 
     assert "No starting set has lines in sv, nb" in done.output
-    assert "# Add lines in sv, nb beside `en:`" in (tmp_path / "bot" / "x.yaml").read_text(encoding="utf-8")
+    assert f"# Add lines in sv, nb beside `{beside}:`" in (tmp_path / "bot" / "x.yaml").read_text(encoding="utf-8")
 
 
 WITHOUT_INTENTS = (

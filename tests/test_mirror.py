@@ -88,7 +88,7 @@ TESTED_IN: dict[str, str] = {
     "formats/spreadsheet.py": "formats/kit/test_tables.py",
     # Mistakes of authors are data files, each with the message it must give.
     "registry/reading/comma_repairs.py": "registry/reading/test_mistakes.py",
-    "registry/reading/country_codes.py": "registry/reading/test_mistakes.py",
+    "languages/country_codes.py": "registry/reading/test_mistakes.py",
     "registry/reading/line_parts.py": "registry/reading/test_mistakes.py",
     "registry/reading/misplaced.py": "registry/reading/test_mistakes.py",
     "registry/reading/repair.py": "registry/reading/test_mistakes.py",

@@ -129,7 +129,7 @@ def _asked(question: str, default: str, read: Callable[[str], _T], *, asking: bo
 def _codes(languages: str) -> list[str]:
     """Return the codes of languages such as `en, german`, each once. Raises `InputError`."""
     from intentmatch.core.types import checked_language_code
-    from intentmatch.registry.reading.country_codes import language_named
+    from intentmatch.languages.country_codes import language_named
 
     words = [word for word in re.split(r"[\s,]+", languages.strip()) if word]
     codes = [language_named(word) or checked_language_code(word) for word in words]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.errors import InputError, Location
+from intentmatch.languages.country_codes import language_named
 from intentmatch.languages.own import OwnLanguages
 from intentmatch.text.normalize import base_language, fold, in_words, language_code, language_range
 
@@ -544,5 +545,7 @@ def checked_language_code(code: object) -> str:
     """Return a BCP-47 code in canonical case. Raises `InputError` if `code` is not a language code."""
     canonical = language_code(code) if isinstance(code, str) else None
     if canonical is None:
-        raise InputError(f"{code!r} is not a language code; use BCP-47, such as en, pt-BR or zh-Hant")
+        named = language_named(code) if isinstance(code, str) else None
+        hint = f"did you mean {named}?" if named else "use BCP-47, such as en, pt-BR or zh-Hant"
+        raise InputError(f"{code!r} is not a language code; {hint}")
     return canonical

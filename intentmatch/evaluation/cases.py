@@ -16,6 +16,7 @@ from intentmatch.core.errors import NOWHERE, InputError, Location, Problem, Regi
 from intentmatch.core.types import Case
 from intentmatch.formats.kit.source import Source
 from intentmatch.formats.rasa.cases import OUT_OF_SCOPE_NAMES
+from intentmatch.languages.country_codes import language_named
 from intentmatch.registry import check_tests, read_tests, read_text
 from intentmatch.registry.reading.grammar import OUT_OF_SCOPE
 from intentmatch.text.normalize import language_code
@@ -164,7 +165,8 @@ def _case(values: Mapping[str, Any], place: Location, problems: list[Problem]) -
     elif "intent" not in values or not _is_expectation(values["intent"]):
         problems.append(_problem(place, "`intent` is missing or invalid", _HINT))
     elif code is not None and language is None:
-        hint = "use a BCP-47 code such as en, pt-BR or zh-Hant"
+        named = language_named(code) if isinstance(code, str) else None
+        hint = f"did you mean `{named}`?" if named else "use a BCP-47 code such as en, pt-BR or zh-Hant"
         problems.append(Problem(place, "error", "language-code", f"{code!r} is not a language code", hint))
     else:
         yield Case(text, _expected(values["intent"]), language, place)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from intentmatch.core.errors import Location, Problem, suggest
+from intentmatch.languages.country_codes import LANGUAGE_OF, language_named
 from intentmatch.registry.reading.comments import split_lines
-from intentmatch.registry.reading.country_codes import LANGUAGE_OF, language_named
 from intentmatch.registry.reading.lost_text import Lost, lost_text
 from intentmatch.registry.reading.nodes import Mapping, Node, NodeError, Scalar
 from intentmatch.registry.reading.nodes import Sequence as ListNode

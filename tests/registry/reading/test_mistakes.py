@@ -10,9 +10,9 @@ from registry_files import in_file
 
 from intentmatch.cli.commands import cli
 from intentmatch.core.errors import Problem
+from intentmatch.languages.country_codes import LANGUAGE_OF, language_named
 from intentmatch.languages.tables import Table
 from intentmatch.registry import examine
-from intentmatch.registry.reading.country_codes import LANGUAGE_OF, language_named
 from intentmatch.text.normalize import language_code
 
 MISTAKES = sorted((Path(__file__).parents[1] / "mistakes").glob("*.yaml"))

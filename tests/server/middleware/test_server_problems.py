@@ -111,6 +111,21 @@ def test_invalid_fill_request_is_located(client: TestClient, more: dict[str, Any
     assert location in {error.location for error in problem.errors}
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (
+            {"text": "a", "now": "tomorrow"},
+            "now: Input should be a time in ISO 8601, such as 2026-11-21T10:00:00.",
+        ),
+        ({"text": "a", "language": "german"}, "'german' is not a language code; did you mean de?"),
+        ({"text": "a", "language": "klingon"}, "'klingon' is not a language code; use BCP-47, such as en,"),
+    ],
+)
+def test_invalid_time_and_language_say_what_to_write(client: TestClient, body: dict[str, Any], words: str) -> None:
+    assert words in checked(client.post("/match", json=body)).detail
+
+
 def test_unknown_intent_gets_a_suggestion(client: TestClient) -> None:
     problem = checked(client.post("/match", json={"text": "a", "allowed": ["gret"]}))
     assert "Did you mean 'greet'?" in problem.detail

@@ -26,8 +26,12 @@ _MAX_CONVERSATION = 1000
 
 def local_time(value: Any) -> Any:
     """Read a time from the text that JSON has it in; other values pass unchanged."""
-    # `fromisoformat` reads the Z of UTC from Python 3.11 on.
-    return datetime.fromisoformat(value.replace("Z", "+00:00")) if isinstance(value, str) else value
+    try:
+        # `fromisoformat` reads the Z of UTC from Python 3.11 on.
+        return datetime.fromisoformat(value.replace("Z", "+00:00")) if isinstance(value, str) else value
+    except ValueError:
+        hint = "Input should be a time in ISO 8601, such as 2026-11-21T10:00:00"
+        raise PydanticCustomError("datetime_parsing", hint) from None
 
 
 def _above_zero(weight: float) -> float:

@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from intentmatch.server.auth.access import ADMIN_NAME, Access
-from intentmatch.server.auth.api_keys import AUTHOR_KEYS, Role
+from intentmatch.server.auth.api_keys import ADMIN_KEYS, AUTHOR_KEYS, Role
 from intentmatch.server.auth.security_schemes import ADMIN, AUTHOR, KEY_HEADER, OPEN
 from intentmatch.server.middleware.problems import ProblemError
 from intentmatch.server.routes.schemas.problem_details import ProblemDetails
@@ -55,7 +55,7 @@ def admit(request: Request, role: Role = "match") -> None:
         return
     bot = request.path_params.get("bot")
     if role == "admin" and not access.has_admin_keys:
-        detail = "Admin calls are off. Start the server with an admin key to turn them on."
+        detail = f"Admin calls are off. Start the server with an admin key, such as {ADMIN_KEYS}=KEY, to turn them on."
         raise ProblemError(ProblemDetails.for_status(403, detail))
     # Also where all other calls are open: or a page of another site could write through an author's browser.
     if restricted and not (access.has_author_keys or access.has_admin_keys):

@@ -139,7 +139,9 @@ def test_admin_calls_need_an_admin_key(
     """Without any they are off; with one, other calls stay open."""
     with TestClient(create_app(folder, keys=keys, admin_keys=admin_keys)) as client:
         headers = {"x-api-key": presented} if presented else {}
-        assert client.post("/reload", headers=headers).status_code == status
+        answer = client.post("/reload", headers=headers)
+        assert answer.status_code == status
+        assert ("such as INTENTMATCH_ADMIN_KEYS=KEY" in answer.text) == (not admin_keys)
         assert client.get("/intents").status_code == (401 if keys else 200)
 
 

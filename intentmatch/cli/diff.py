@@ -39,7 +39,9 @@ WORSE_EXIT_CODE = 1
 @click.option(
     "--tests", "-t", multiple=True, type=FILE, help="More test cases: .yaml, .jsonl, .csv or .tsv; repeatable."
 )
-@click.option("--messages", "-m", multiple=True, type=FILE, help="Logged messages: .txt, .jsonl or .csv; repeatable.")
+@click.option(
+    "--messages", "-m", multiple=True, type=FILE, help="Logged messages: .txt, .jsonl, .csv or .tsv; repeatable."
+)
 @folds_option
 @seed_option
 @click.option("--json", "as_json", type=OUTPUT_FILE, help="Write the whole comparison to this file.")

@@ -36,7 +36,7 @@ _HARDLY_ANY, _FEW_ANSWERED = 0.01, 0.2
     "-m",
     multiple=True,
     type=FILE,
-    help="Logged messages, a sample of all: guess how many are out of scope. .txt, .jsonl or .csv; repeatable.",
+    help="Logged messages, a sample of all: guess how many are out of scope. .txt, .jsonl, .csv or .tsv; repeatable.",
 )
 @json_option
 @set_option
@@ -209,9 +209,10 @@ def _margin(matcher: Matcher) -> dict[str, Any]:
 
 def _untrusted(matcher: Matcher) -> str:
     """Warn that refusals rest on a default, and say what to add."""
-    count = counted(matcher.registry.utterance_count, "utterance")
+    count = matcher.registry.utterance_count
+    few = f"{counted(count, 'utterance')} {'is' if count == 1 else 'are'}"
     return (
-        f"warning: refusals cannot be trusted yet, because {count} are too few to learn a threshold from\n"
+        f"warning: refusals cannot be trusted yet, because {few} too few to learn a threshold from\n"
         "  hint: most bots learn one from five intents with eight utterances each; `tests:` show what it refuses"
     )
 

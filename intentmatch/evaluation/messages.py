@@ -7,6 +7,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,10 @@ def _json_lines(file: Path, text: str) -> Iterator[Case | Problem]:
             yield _problem(file, number, f"invalid JSON: {error}", "write one JSON object per line")
 
 
-def _table(file: Path, text: str) -> Iterator[Case | Problem]:
+def _table(file: Path, text: str, delimiter: str = ",") -> Iterator[Case | Problem]:
     """Rows below a header with `text`; other columns are ignored."""
-    table = csv.DictReader(io.StringIO(text.replace("\r\n", "\n").replace("\r", "\n")), strict=True)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    table = csv.DictReader(io.StringIO(text), delimiter=delimiter, strict=True)
     try:
         table.fieldnames = [name.strip().lower() for name in table.fieldnames or ()]
         if "text" not in table.fieldnames:
@@ -92,5 +94,6 @@ READERS: Mapping[str, Callable[[Path, str], Iterable[Case | Problem]]] = {
     ".txt": _lines,
     ".jsonl": _json_lines,
     ".csv": _table,
+    ".tsv": partial(_table, delimiter="\t"),
 }
 """File suffix to reader."""

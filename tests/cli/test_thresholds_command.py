@@ -243,6 +243,8 @@ def test_a_bot_too_small_to_learn_is_warned_that_refusals_cannot_be_trusted(tmp_
 
     assert "warning: refusals cannot be trusted yet, because 2 utterances are too few" in shown
     assert "eight utterances each" in shown
+    (tmp_path / "bot.yaml").write_text("intents: {hi: {utterances: [hello]}}\n")
+    assert "because 1 utterance is too few" in run(str(tmp_path)).stdout
     assert "cannot be trusted" not in run(str(INTENTS / "orders.yaml")).stdout
 
 

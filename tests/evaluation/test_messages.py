@@ -21,10 +21,11 @@ def read(tmp_path: Path, name: str, text: str) -> list[tuple[str, int]]:
         ("log.txt", "hello\r\n\n  你好 \nhello\n"),
         ("log.jsonl", '{"text": "hello", "at": 1}\n\n{"message": "你好"}\n{"text": "hello"}\n'),
         ("log.csv", 'id,Text\n1,hello\n"2\n",你好\n3,hello\n'),
+        ("log.tsv", 'id\tText\n1\thello\n"2\n"\t你好\n3\thello\n'),
     ],
 )
 def test_distinct_messages_have_their_first_location(tmp_path: Path, name: str, text: str) -> None:
-    first = 2 if name.endswith("csv") else 1
+    first = 2 if name.endswith(("csv", "tsv")) else 1
     assert read(tmp_path, name, text) == [("hello", first), ("你好", 3)]
 
 

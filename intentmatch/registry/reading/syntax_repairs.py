@@ -45,6 +45,12 @@ _STARTS = {
 }
 
 
+# A text without quotes, among others in brackets, with the name of a slot in braces.
+_SLOT_IN_BRACKETS = re.compile(
+    r"""(?P<before>[\[,]\s*)(?=[^\s\[\]{},"'])(?P<text>(?![^\[\]{},]*:\s)[^\[\]{},]*\{[\w.-]+\}[^\[\],]*)(?=[\],])"""
+)
+
+
 def opens_quote(value: str) -> bool:
     """Return whether a text begins with a quote that does not end with it."""
     if value[:1] == "'":
@@ -294,6 +300,19 @@ def _stray(lines: Sequence[str], number: int) -> Iterator[Repair]:
         yield Repair(number, [found[1] + (found[3] or "")], found.start(2), message, "remove it")
 
 
+def _slot_in_brackets(lines: Sequence[str], number: int) -> Iterator[Repair]:
+    """Texts with slots in lists in brackets, which may stand in braces."""
+    line = lines[number]
+    if found := _SLOT_IN_BRACKETS.search(line):
+        repaired = _SLOT_IN_BRACKETS.sub(lambda it: it["before"] + quoted(it["text"].rstrip()), line)
+        yield _bracket_repair(number, repaired, found.start("text"), found["text"].rstrip())
+
+
+def _bracket_repair(number: int, repaired: str, column: int, text: str) -> Repair:
+    message = f"this text holds a bracket, and stands in a list in brackets: `{text}`"
+    return Repair(number, [repaired], column, message, f"put the text in double quotes: `{quoted(text)}`")
+
+
 def _bracket_in_brackets(lines: Sequence[str], number: int) -> Iterator[Repair]:
     """A text with a bracket in a list in brackets."""
     line = take_apart(lines[number])
@@ -306,8 +325,7 @@ def _bracket_in_brackets(lines: Sequence[str], number: int) -> Iterator[Repair]:
         column = line.start + line.value.index(marked[0])
         inner = "".join(quoted(item) if item in marked else item for item in items)
         repaired = f"{lines[number][: line.start]}{found[1]}[{inner}]{found[3]}{line.comment}"
-        message = f"this text holds a bracket, and stands in a list in brackets: `{marked[0]}`"
-        yield Repair(number, [repaired], column, message, f"put the text in double quotes: `{quoted(marked[0])}`")
+        yield _bracket_repair(number, repaired, column, marked[0])
 
 
 def _open_bracket(lines: Sequence[str], number: int) -> Iterator[Repair]:
@@ -329,6 +347,7 @@ FINDERS: tuple[Finder, ...] = (
     _comment_in_brackets,
     _two_keys,
     _stray,
+    _slot_in_brackets,
     _start,
     _colons,
     _list_beside_key,

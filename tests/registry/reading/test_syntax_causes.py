@@ -126,7 +126,15 @@ def test_many_mistakes_take_a_bounded_time(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "line", [" " * 150_000 + "x: [", "- " * 50 + "\t" * 100_000 + "[", "# " * 90_000 + "\n[", "[#" * 90_000]
+    "line",
+    [
+        " " * 150_000 + "x: [",
+        "- " * 50 + "\t" * 100_000 + "[",
+        "# " * 90_000 + "\n[",
+        "[#" * 90_000,
+        "x: {y: [" + " " * 150_000 + "[",
+        "x: {y: [" + "z" * 150_000 + "[",
+    ],
 )
 def test_long_lines_take_a_bounded_time(tmp_path: Path, line):
     started = time.process_time()

@@ -7,11 +7,12 @@ lines above that place, takes the first repair with which the parser gets furthe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from intentmatch.core.errors import Location, Problem
 from intentmatch.registry.reading import nodes
-from intentmatch.registry.reading.comments import split_lines
+from intentmatch.registry.reading.comments import LINE_BREAK, split_lines
 from intentmatch.registry.reading.line_parts import take_apart
 from intentmatch.registry.reading.repair import Repair
 from intentmatch.registry.reading.syntax_repairs import FINDERS, indentation, opens_quote, tab
@@ -22,6 +23,7 @@ _MOST_ATTEMPTS = 60
 # Lines with content, above the place of the error, in which the mistake is looked for.
 _LINES_ABOVE = 3
 _END = 1 << 60
+_INVISIBLE = re.compile("[\x85\u2028\u2029]")
 
 
 def explain(text: str, error: nodes.NodeError) -> list[Problem]:
@@ -30,6 +32,9 @@ def explain(text: str, error: nodes.NodeError) -> list[Problem]:
     A mistake is believed only if the parser gets further in the text without it. If no mistake is found, the problem of
     the error is returned as it is.
     """
+    path = error.problem.location.path
+    if error.reached is not None and (sign := _INVISIBLE.search(text)):
+        return _explain_invisible(text, error, sign)
     problems: list[Problem] = []
     lines = split_lines(text)
     attempts = _Attempts()
@@ -39,12 +44,34 @@ def explain(text: str, error: nodes.NodeError) -> list[Problem]:
         if found is None:
             break
         repair, left = found
-        place = Location(error.problem.location.path, repair.first + 1, repair.column + 1)
+        place = Location(path, repair.first + 1, repair.column + 1)
         # A second mistake on a line may be one of the repair.
         if all(place.line != problem.location.line for problem in problems):
             problems.append(Problem(place, "error", "yaml-syntax", repair.message, repair.hint))
         lines = _with(lines, repair)
     return problems or [error.problem]
+
+
+def _explain_invisible(text: str, error: nodes.NodeError, sign: re.Match[str]) -> list[Problem]:
+    """Return the mistakes of a text with line breaks that editors do not show, and do not count as lines."""
+    path, bare = error.problem.location.path, _INVISIBLE.sub(" ", text)
+    later: nodes.NodeError | None = None
+    try:
+        nodes.parse(bare, path)
+    except nodes.NodeError as found:
+        later = found
+    problems = [] if later is None else explain(bare, later)
+    if later is None or later.reached is None or _position(bare, later.reached) > _position(text, error.reached):
+        place = Location(path, *nodes.line_and_column(text, sign.start()))
+        message = f"the invisible character U+{ord(sign[0]):04X} ends a line in YAML"
+        problems.insert(0, Problem(place, "error", "yaml-syntax", message, "replace it by a space"))
+    return problems
+
+
+def _position(text: str, place: tuple[int, int] | None) -> int:
+    line, column = place or (1, 1)
+    starts = [0, *(found.end() for found in LINE_BREAK.finditer(text))]
+    return starts[min(line, len(starts)) - 1] + column
 
 
 class _Attempts:

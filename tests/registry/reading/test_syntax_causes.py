@@ -101,6 +101,22 @@ def test_very_long_file_is_not_searched():
     assert explain(text, error) == [error.problem]
 
 
+@pytest.mark.parametrize("sign", ["\x85", "\u2028", "\u2029"])
+def test_invisible_line_break_is_named_with_the_line_of_an_editor(sign: str):
+    """Within quotes it is no mistake, and later lines keep the numbers of an editor too."""
+    name = f"the invisible character U+{ord(sign):04X} ends a line in YAML"
+    for text, found in (
+        (f"a:\n  - x{sign}y\n  - z\n", [(2, 6, name)]),
+        (f"a:\n  - x{sign}y\n  - z{sign}y\n  - @home\n", [(2, 6, name), (4, 5, None)]),
+        (f'a:\n  - "x{sign}y"\n  - @home\n', [(3, 5, None)]),
+    ):
+        problems = explain(text, error_of(text))
+        assert [(p.location.line, p.location.column) for p in problems] == [place[:2] for place in found]
+        assert all(
+            problem.message == (says or problem.message) for problem, (*_, says) in zip(problems, found, strict=True)
+        )
+
+
 def test_quotes_over_several_lines_are_not_taken_for_the_mistake():
     text = "a:\n  - 'two\n    lines'\n  - [please] hurry\n"
 

@@ -128,8 +128,9 @@ class Checks:
         if self._without_values is None:
             return CheckedDecision(decision, None)
         compared = self._without_values.check(decision, reading.typed.text, vector, reading.options, self._decide_on)
+        stages = reading.stages
         if compared.says:
-            reading.stages.add("without_values", compared.says)
+            stages.add("without_values", compared.says)
         return compared
 
     def _check_fragment(self, decision: Decision, reading: Reading) -> Decision:

@@ -327,18 +327,10 @@ def _included(path: Path, place: Location, limits: ReadLimits) -> tuple[list[Pat
     # A path with the character 0 leads nowhere.
     if "\0" not in str(path) and not limits.allows(path):
         return [], [limits.refused(path, place)]
-    path = _without_dots(path)
     files, problems = _files(path)
     if not files and not problems:
         problems = [replace(not_found(path), hint="check the path: it starts at the folder of this file")]
     return files, [replace(p, location=place, message=f"{path}: {p.message}") for p in problems]
-
-
-def _without_dots(path: Path) -> Path:
-    """Return a path without `..`, unless a symbolic link makes that another place."""
-    plain = Path(os.path.normpath(path))
-    is_same = "\0" not in str(path) and os.path.realpath(plain) == os.path.realpath(path)
-    return plain if is_same else path
 
 
 def _read_file(

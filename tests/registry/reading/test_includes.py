@@ -81,19 +81,6 @@ def test_problems_of_an_included_file_have_its_path(tmp_path: Path):
     assert {str(Path(p.location.path).resolve()) for p in caught.value.problems} == {str(tmp_path / "b.yaml")}
 
 
-def test_path_of_an_included_file_has_no_dots_that_can_be_left_out(tmp_path: Path):
-    write(tmp_path, bot__a=f"include: [../bot/../bot/b.yaml, link/../c.yaml]\n{intent('a')}", bot__b=intent("b"))
-    write(tmp_path, other__c=intent("c"))
-    (tmp_path / "other" / "deep").mkdir()
-    (tmp_path / "bot" / "link").symlink_to(tmp_path / "other" / "deep")
-
-    assert yaml_files(tmp_path / "bot" / "a.yaml") == [
-        tmp_path / "bot" / "a.yaml",
-        tmp_path / "bot" / "b.yaml",
-        tmp_path / "bot" / "link" / ".." / "c.yaml",
-    ]
-
-
 def test_included_file_needs_no_intents(tmp_path: Path):
     write(tmp_path, shared="rules: {day: today}\nslots: {city: {values: [Rome]}}")
     write(tmp_path, bot="include: shared.yaml\nintents: {a: {utterances: ['{city} <day>']}}")

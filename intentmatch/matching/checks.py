@@ -217,18 +217,19 @@ class Checks:
         return found
 
     def _denied_acts(self, candidate: Candidate, text: str, options: ResolvedOptions) -> Acts:
-        """Return what the utterance does that a text may deny: a candidate's nearest in its language, if there is one.
+        """Return what the utterance does that a text may deny: a candidate's nearest, or its nearest in the language.
 
-        The network knows some languages better than others: compared in one language, it errs alike on both sides.
-        What has no word that the utterance lacks ("absagen") refuses nothing of it.
+        The network knows some languages better than others, and compared in one it errs alike on both sides: the one
+        that refuses more counts. What has no word that the utterance lacks ("absagen") refuses nothing of it.
         """
         line, read, language = candidate.utterance, ReadText(text), options.language
+        acts = self._acts_of(line, candidate.intent)
         if line is not None and language is not None and not _has_language(line, language):
             number = self._numbers[candidate.intent]
             rows = self._scoring.nearest_rows(self._messages.vector(read), number, _NEAREST, options.hidden)
             lines = map(self._utterances.__getitem__, rows)
             line = next((one for one in lines if _has_language(one, language)), line)
-        acts = self._acts_of(line, candidate.intent)
+            acts = max(acts, self._acts_of(line, candidate.intent), key=lambda one: one.refuses)
         if line is not None and read.distinct.issubset(fold(line.text).split()):
             acts = acts._replace(refuses=acts_of(text).refuses)
         return acts

@@ -316,6 +316,11 @@ class Registry:
         return {intent.name: intent for intent in self.intents}
 
     @cached_property
+    def positions(self) -> Mapping[str, int]:
+        """The position of each intent by its name. Added in 0.3.0."""
+        return {intent.name: position for position, intent in enumerate(self.intents)}
+
+    @cached_property
     def utterances(self) -> tuple[Utterance, ...]:
         """All utterances, intent by intent, with what is `described`. Rows of vector matrices have this order."""
         return tuple(utterance for intent in self.intents for utterance in intent.all_utterances)

@@ -90,7 +90,7 @@ class Checks:
     ) -> None:
         registry = artefact.registry
         self._intents, self._utterances, self._scoring = registry.intents, registry.utterances, scoring
-        self._numbers = {intent.name: number for number, intent in enumerate(registry)}
+        self._numbers = registry.positions
         self._policy, self._messages, self._results, self._decide_on = policy, messages, results, decide_on
         self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
         self._short_messages = ShortMessages(registry)

@@ -16,7 +16,7 @@ class OptionsResolver:
 
     def __init__(self, registry: Registry, top_k: int) -> None:
         self._intents, self._top_k = registry.intents, top_k
-        self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
+        self._numbers = registry.positions
         self.precedence = Precedence(registry)
         self._conditional = any(intent.when for intent in self._intents)
         # Most messages come without options, so that these are resolved once.

@@ -67,7 +67,7 @@ class Engine:
         registry = artefact.registry
         self.policy = policy_of(registry, artefact.settings, artefact.calibration)
         self._intents = registry.intents
-        self._numbers = {intent.name: number for number, intent in enumerate(self._intents)}
+        self._numbers = registry.positions
         self._scoring = Scoring(artefact, self.policy, database)
         self.foreign_policy, self._foreign_scoring = self.policy, self._scoring
         """Thresholds for messages in languages that the registry does not have."""

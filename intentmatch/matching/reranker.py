@@ -85,7 +85,7 @@ class Reranking:
     def __init__(self, reranker: Reranker, registry: Registry, seconds: float) -> None:
         self._reranker, self._pace = reranker, RerankerPace(seconds)
         self._utterances = registry.utterances
-        self._positions = {intent.name: position for position, intent in enumerate(registry.intents)}
+        self._positions = registry.positions
 
     def decide(
         self, reading: Reading, vector: NDArray[np.float32], decision: Decision, by: tuple[Policy, Scoring]

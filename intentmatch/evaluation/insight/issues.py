@@ -173,7 +173,7 @@ class _Maker:
         self._scores = LeftOutScores(self._per_line)
         # Reversed, so that of several lines at one place the first counts.
         self._row_at = {self._per_line.place(row): row for row in reversed(range(len(self._per_line.lines)))}
-        self._number = {intent.name: number for number, intent in enumerate(subject.registry)}
+        self._number = subject.registry.positions
         self._intent_at = {intent.location: intent.name for intent in subject.registry}
 
     def described(self, issue: Issue) -> Issue:

@@ -60,7 +60,7 @@ class Judging:
     def __init__(self, judge: Judge, registry: Registry, *, shows_prompt: bool) -> None:
         self._judge, self._shows_prompt = judge, shows_prompt
         self._utterances, self._intents = registry.utterances, registry
-        self._positions = {intent.name: position for position, intent in enumerate(registry.intents)}
+        self._positions = registry.positions
 
     def decide(
         self, reading: Reading, vector: NDArray[np.float32], decision: Decision, by: tuple[Policy, Scoring]

@@ -137,7 +137,7 @@ class Checks:
         """Return a question or a refusal instead of a match if a word or two do not say which intent is meant."""
         options, text = reading.options, reading.meant
         # A margin alone says when to ask. Messages in other languages share few words with the utterances.
-        if decision.verdict != "matched" or options.foreign or self._policy.margin is not None:
+        if decision.verdict == "ambiguous" or options.foreign or self._policy.margin is not None:
             return decision
         stages = reading.stages
         decision, says, _ = self._fragments.check(decision, text, options.allowed, options.hidden)

@@ -39,7 +39,7 @@ class Fragments:
     def check(
         self, decision: Decision, text: ReadText, allowed: Collection[int] | None = None, hidden: Collection[int] = ()
     ) -> CheckedDecision:
-        """Turn a match into a question if the words of a message do not say which intent is meant.
+        """Turn a match or a refusal into a question if the words of a message do not say which intent is meant.
 
         `text` is the message without its typing mistakes, which is no utterance; `allowed` holds the positions of the
         intents that may answer, None for all; the `hidden` rows do not count. Each intent's share is the mean of
@@ -47,8 +47,10 @@ class Fragments:
         if none is large enough, and the head is not sure. On development sets 0.1% of the messages are asked about for
         this reason.
         """
-        lines = self._lines_with(text, allowed, hidden) if decision.verdict == "matched" else {}
-        if len(lines) < 2 or not (total := in_scope(decision.ranked)):
+        total = in_scope(decision.ranked)
+        if not total or not (decision.verdict == "matched" or _is_refused_by_little(decision, total)):
+            return CheckedDecision(decision, None)
+        if len(lines := self._lines_with(text, allowed, hidden)) < 2:
             return CheckedDecision(decision, None)
         of_lines = sum(lines.values())
         shares = {
@@ -77,3 +79,9 @@ class Fragments:
         # The sentences of one template are one line: they would outvote the lines of other intents.
         found = {(self._owners[row], self._lines[row]) for row in rows if row not in hidden}
         return Counter(self._intents[owner] for owner, _ in found if allowed is None or owner in allowed)
+
+
+def _is_refused_by_little(decision: Decision, total: float) -> bool:
+    """Whether a learned threshold refuses a message that is more likely in scope than not."""
+    is_learned = decision.cut is not None and decision.cut.on == "in_scope"
+    return decision.verdict == "out_of_scope" and is_learned and total >= 0.5

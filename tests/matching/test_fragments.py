@@ -10,7 +10,7 @@ from intentmatch import Intent, Matcher, Registry, Utterance
 from intentmatch.core.result import Candidate
 from intentmatch.learning.word_alignment import WordAlignment
 from intentmatch.matching.fragments import Fragments
-from intentmatch.matching.policy import CheckedDecision, Decision
+from intentmatch.matching.policy import CheckedDecision, Cut, Decision
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.reading.text import ReadText
 
@@ -29,7 +29,10 @@ REGISTRY = Registry(
         intent("hours", "when do you open", "are you open on sunday"),
     )
 )
-FRAGMENTS = Fragments(REGISTRY, WordAlignment.fit([known_pieces(utterance.text) for utterance in REGISTRY.utterances]))
+LEARNED = Cut(0.8, "learned from this registry", "in_scope")
+FRAGMENTS = Fragments(
+    REGISTRY, WordAlignment.fit([known_pieces(line.text) for line in REGISTRY.utterances], REGISTRY.owners)
+)
 
 
 def matched(**confidences: float) -> Decision:
@@ -103,12 +106,28 @@ def test_lines_that_another_intent_answers_first_do_not_count():
     assert FRAGMENTS.check(decision, ReadText("order"), allowed=[0, 1], hidden=lines_of_change).says is None
 
 
-@pytest.mark.parametrize("verdict", ["out_of_scope", "ambiguous"])
-def test_other_verdicts_stay(verdict):
-    decision = matched(cancel=0.6, change=0.2)
-    other = Decision(verdict, decision.ranked, (), None, False, "")
+@pytest.mark.parametrize(
+    ("verdict", "cut", "asked"),
+    [
+        ("ambiguous", LEARNED, False),
+        ("out_of_scope", LEARNED, True),
+        ("out_of_scope", Cut(0.9, "the author's", "confidence"), False),
+        ("out_of_scope", None, False),
+    ],
+)
+def test_refusal_by_a_learned_threshold_becomes_a_question(verdict, cut, asked):
+    other = Decision(verdict, matched(cancel=0.4, change=0.2).ranked, (), cut, False, "")
 
-    assert FRAGMENTS.check(other, ReadText("order")) == CheckedDecision(other, None)
+    checked = FRAGMENTS.check(other, ReadText("order"))
+
+    assert rivals(checked.decision) == (["cancel", "change"] if asked else [])
+    assert (checked.says is not None) == asked
+
+
+def test_word_that_is_more_likely_out_of_scope_stays_refused():
+    refused = Decision("out_of_scope", matched(cancel=0.3, change=0.1).ranked, (), LEARNED, False, "")
+
+    assert FRAGMENTS.check(refused, ReadText("order")) == CheckedDecision(refused, None)
 
 
 def test_without_confidences_or_words_nothing_is_asked():
@@ -142,4 +161,4 @@ def test_lone_word_of_one_intent_is_matched(shipped, message, expected):
 
 
 def test_authors_margin_decides_alone_when_to_ask(shipped):
-    assert Matcher.load(SHIPPED, margin=0.0).match("order").verdict == "matched"
+    assert Matcher.load(SHIPPED, margin=0.0).match("delivery").verdict == "matched"

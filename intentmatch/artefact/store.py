@@ -43,7 +43,7 @@ from intentmatch.text.normalize import TEXT_VERSION
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 6
+FORMAT = 7
 """Format of the files written, and the only one read."""
 SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH, _QUESTIONS = "intentmatch", "utterances", "graph", "questions"
@@ -183,7 +183,7 @@ def _artefact(manifest: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) 
         label_vectors=tensors["labels"],
         calibration=Calibration.from_dict(manifest["calibration"]),
         foreign=None if manifest["foreign"] is None else Calibration.from_dict(manifest["foreign"]),
-        trained_head=TrainedHead.from_tensors(tensors),
+        trained_head=TrainedHead.from_tensors(tensors, registry.owners),
         graph=tensors.get(_GRAPH),
         question_vectors=tensors.get(_QUESTIONS),
         trait_heads=TraitHeads.from_tensors(tensors) if registry.questions else None,

@@ -64,7 +64,7 @@ class Candidate:
     evidence: float | None = field(default=None, repr=False)
     """Fused score that candidates are ranked by, on a scale of its own for each registry; None: ranked by `score`."""
     words: float | None = field(default=None, repr=False)
-    """Word similarity of message and nearest utterance in [0, 1], a part of the evidence; None if not compared.
+    """Word similarity of message and intent in [0, 1], a part of the evidence; None if not compared.
     Added in 0.3.0."""
 
     @property

@@ -92,11 +92,14 @@ class TrainedHead:
         return {"head": self.head.weights, "rarity": self.vectorizer.rarity, **words}
 
     @classmethod
-    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> TrainedHead | None:
-        """Make a head from the arrays of `to_tensors`, others are ignored; None if there is no head among them."""
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]], owners: Sequence[int]) -> TrainedHead | None:
+        """Make a head from the arrays of `to_tensors`, others are ignored; None if there is no head among them.
+
+        `owners` are the intents of the utterances, by position.
+        """
         if "head" not in tensors:
             return None
-        words = WordAlignment.from_tensors(tensors)
+        words = WordAlignment.from_tensors(tensors, owners)
         return cls(Head(tensors["head"]), TokenVectorizer(tensors["rarity"]), words)
 
 

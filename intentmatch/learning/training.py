@@ -246,7 +246,9 @@ def _provisional_head(data: TrainingData, before: PreviousTraining) -> TrainedHe
     if before.keeps_head and same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
         if before.trained_head.words is None:
             return before.trained_head
-        return replace(before.trained_head, words=WordAlignment.fit(_pieces(registry), data.word_weight))
+        return replace(
+            before.trained_head, words=WordAlignment.fit(_pieces(registry), registry.owners, data.word_weight)
+        )
     features = _features(data)
     return features and _fit(features, _columns(before.trained_head.head.weights, intents, registry))
 
@@ -267,7 +269,7 @@ def _features(data: TrainingData) -> Features | None:
     chosen = sample(registry)
     rows = vectorizer.dense([pieces[row] for row in chosen.tolist()])
     fitting = _prepared(data, vectorizer, chosen, rows)
-    return Features(chosen, vectorizer, fitting, WordAlignment.fit(pieces, data.word_weight))
+    return Features(chosen, vectorizer, fitting, WordAlignment.fit(pieces, registry.owners, data.word_weight))
 
 
 def _pieces(registry: Registry) -> list[Sequence[int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,7 +36,7 @@ _Found = TypeVar("_Found")
 
 _log = logging.getLogger(__name__)
 
-TRAINING_VERSION = 28
+TRAINING_VERSION = 29
 """Raise with any change that trains something else from the same registry."""
 # Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
@@ -51,7 +51,8 @@ def load_or_train(data: TrainingData, folder: Path | None, *, provisional: Previ
     that cannot be read or written is logged as a warning and costs only time.
     """
     file = folder and _file(folder / "learned", data, there=provisional is not None)
-    found = read_cached(file, _trained) if file else None
+    owners = data.registry.owners
+    found = read_cached(file, lambda stored: _trained(stored, owners)) if file else None
     if found is None and provisional is not None:
         return provisional_training(data, provisional)
     if found is None:
@@ -108,10 +109,10 @@ def _file(folder: Path, data: TrainingData, *, there: bool) -> Path | None:
     return folder / f"{utterances_digest}-{vectors_digest.hexdigest()[:16]}.safetensors"
 
 
-def _trained(stored: Sealed) -> Trained:
+def _trained(stored: Sealed, owners: Sequence[int]) -> Trained:
     calibration = Calibration.from_dict(json.loads(stored.metadata["calibration"]))
     foreign = Calibration.from_dict(json.loads(stored.metadata["foreign"])) if "foreign" in stored.metadata else None
-    return Trained(calibration, TrainedHead.from_tensors(stored.tensors), foreign)
+    return Trained(calibration, TrainedHead.from_tensors(stored.tensors, owners), foreign)
 
 
 def _write(file: Path, found: Trained, held_out: HeldOut) -> None:

@@ -1,14 +1,19 @@
-"""Word alignment: how many of a message's words an utterance has, and the other way round, by meaning.
+"""Word alignment: how many of a message's words an intent has, and of an utterance's words the message, by meaning.
 
-Each piece of the message meets its nearest piece of the utterance, and each piece of the utterance its nearest of the
-message. The mean cosines of both directions, in which rare pieces weigh more, are precision and recall; the similarity
-is their harmonic mean. In the message, the embedded network also weighs the pieces: what stands around a request has
-little salience (`encoders.context`). The pieces are those of the embedded model, whatever encoder makes the vectors.
+Each piece of the message meets its nearest piece among all utterances of the intent: a paraphrase takes its words from
+here and there, while a message about another subject has a word that no line comes near. The other way round, each
+piece of the nearest utterance meets its nearest piece of the message. A piece is as far away as one minus the cosine.
+Precision and recall are one minus the root mean square of these distances, in which important pieces weigh more: so one
+word that is missing counts more than many small differences. The similarity is their harmonic mean.
+
+Important are pieces that are rare in the registry and long in the embedded model, and in a message those with much
+salience: what stands around a request has little (`encoders.context`). The pieces are those of the embedded model,
+whatever encoder makes the vectors.
 
 A vector of the whole text can be near an utterance that lacks the one word that matters. On development sets word
 alignment therefore tells out-of-scope messages from the rest better than the same pieces as a sum.
 
-Source: Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT".
+Source: Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT", which has means of cosines with one text.
 """
 
 from __future__ import annotations
@@ -16,6 +21,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
+from math import sqrt
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -23,22 +30,19 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.encoders.context import embedded_context
+from intentmatch.learning.intent_pieces import IntentPieces
 from intentmatch.pieces.vectors import DIM, embedded_piece_vectors
 from intentmatch.runtime.block_sizes import ALIGNED_TEXTS
 
 LEADING = 5
-"""Leading intents of a message whose nearest utterances are aligned with it."""
+"""Leading intents of a message whose words are aligned with it."""
 
 WORD_WEIGHT, TRANSFORMER_WORD_WEIGHT = 1.3, 0.5
-"""Weights of the word similarity of an intent's nearest utterance in the evidence: with a static model, and with a
-transformer, whose vectors already tell words apart. With all-MiniLM-L6-v2, 1.3 loses 0.2 to 2.7 points of first
-candidates on three of five development sets; with the embedded encoder, 0.65 gains none and loses 0.002 to 0.005 in
-AUROC.
+"""Weights of the word similarity of an intent in the evidence: with a static model, and with a transformer, whose
+vectors already tell words apart. With all-MiniLM-L6-v2, 1.3 loses 0.2 to 2.7 points of first candidates on three of
+five development sets; with the embedded encoder, 0.65 gains none and loses 0.002 to 0.005 in AUROC.
 """
 _TRANSFORMERS = frozenset({"sentence_transformer", "onnx", "remote"})
-
-_Pieces = tuple[Vectors, NDArray[np.float32], Sequence[int] | NDArray[np.integer[Any]]]
-"""The unit vectors of the pieces of several texts in order, their weights, and how many pieces each text has."""
 
 # So that a text of pieces that do not count still has weights.
 _LEAST_SALIENCE = np.float32(1e-3)
@@ -52,14 +56,17 @@ def word_weight(encoder: str) -> float:
 
 
 class WordAlignment:
-    """Aligns messages with the utterances of a registry. Immutable, safe to use from many threads."""
+    """Aligns messages with the intents of a registry. Safe to use from many threads."""
 
-    def __init__(self, pieces: NDArray[np.int32], counts: NDArray[np.int32], weight: float = WORD_WEIGHT) -> None:
-        """Prepare the utterances: `pieces` of all of them in order, and how many pieces each has.
+    def __init__(
+        self, pieces: NDArray[np.int32], counts: NDArray[np.int32], owners: Sequence[int], weight: float = WORD_WEIGHT
+    ) -> None:
+        """Prepare the utterances: `pieces` of all of them in order, how many each has, and its intent; intents rise.
 
         `weight` is that of the similarities in the evidence.
         """
         self.pieces, self.counts, self.weight = pieces, counts, weight
+        self._owners = owners
         self._ends = np.cumsum(counts)
         self._begins = self._ends - counts
         known, places = np.unique(pieces, return_inverse=True)
@@ -77,19 +84,22 @@ class WordAlignment:
             np.repeat(np.arange(len(counts), dtype=np.int64), counts) * size + places, return_counts=True
         )
         utterances = np.bincount((once % size).astype(np.intp, copy=False), minlength=size)
-        self._rarity = (np.log((1 + len(counts)) / (1 + utterances)) + 1).astype(np.float32)
+        lengths = np.append(embedded_piece_vectors().lengths(known), np.float32(1.0))
+        self._importance = (np.log((1 + len(counts)) / (1 + utterances)) + 1).astype(np.float32) * lengths
         # Of the pieces of an utterance, as if the registry did not have the utterance.
-        self._rarity_elsewhere = (np.log(max(1, len(counts)) / np.maximum(1, utterances)) + 1).astype(np.float32)
+        elsewhere = np.log(max(1, len(counts)) / np.maximum(1, utterances)) + 1
+        self._importance_elsewhere = elsewhere.astype(np.float32) * lengths
         self._vectors = np.zeros((size, DIM), dtype=np.float32)
         self._vectors[:-1] = embedded_piece_vectors().unit(known)
-        self._known_weights = self._weights_of_utterances()
+        self._wholes = self._summed_importance()
+        self._intents = IntentPieces(self._places_of, owners, self._vectors)
 
-    def _weights_of_utterances(self) -> NDArray[np.float32]:
-        """Return the summed rarity of each utterance's pieces; 1 for an utterance without."""
+    def _summed_importance(self) -> NDArray[np.float32]:
+        """Return the summed importance of each utterance's pieces; 1 for an utterance without."""
         sums = np.ones(len(self.counts), dtype=np.float32)
         some = np.flatnonzero(self.counts)
         if len(some):
-            sums[some] = np.add.reduceat(self._rarity.take(self._places), self._begins.take(some))
+            sums[some] = np.add.reduceat(self._importance.take(self._places), self._begins.take(some))
         return sums
 
     @cached_property
@@ -99,64 +109,70 @@ class WordAlignment:
         return _saliences([self.pieces[begin:end].tolist() for begin, end in spans])
 
     @classmethod
-    def fit(cls, texts: Sequence[Sequence[int]], weight: float = WORD_WEIGHT) -> WordAlignment:
-        """Prepare a registry's utterances, each given by its known pieces; `weight` as in the constructor."""
-        flat = [piece for pieces in texts for piece in pieces]
-        return cls(np.array(flat, dtype=np.int32), np.array([*map(len, texts)], dtype=np.int32), weight)
+    def fit(cls, texts: Sequence[Sequence[int]], owners: Sequence[int], weight: float = WORD_WEIGHT) -> WordAlignment:
+        """Prepare a registry's utterances, each given by its known pieces; the rest as in the constructor."""
+        flat = np.array([piece for pieces in texts for piece in pieces], dtype=np.int32)
+        counts = np.array([*map(len, texts)], dtype=np.int32)
+        return cls(flat, counts, owners, weight)
 
-    def similarities(self, pieces: Sequence[int], rows: Sequence[int]) -> list[float]:
-        """Return the similarity in [0, 1] of a text, given by its known pieces, to each utterance, given by its row."""
+    def similarities(self, pieces: Sequence[int], rows: Sequence[int], without: Collection[int] = ()) -> list[float]:
+        """Return the similarity in [0, 1] of a text, given by its known pieces, to some intents.
+
+        Each intent is given by the row of its utterance that is nearest to the text. The rows `without` do not count.
+        """
         if not pieces:
             return [0.0] * len(rows)
         # For so few pieces a dictionary is three times as fast as numpy.
         found, none = self._place_of, self._unseen
         numbers = [found.get(piece, none) for piece in pieces]
         places = np.array(numbers)
-        vectors = self._vectors.take(places, 0)
+        vectors, importance = self._vectors.take(places, 0), self._importance.take(places)
         if none in numbers:
             unseen = places == none
-            vectors[unseen] = embedded_piece_vectors().unit(np.array(pieces, dtype=np.int32)[unseen])
+            self._see(np.array(pieces, dtype=np.int32)[unseen], unseen, vectors, importance)
         _, salience = embedded_context().read(pieces)
-        return self._aligned(vectors, self._rarity.take(places) * (salience + _LEAST_SALIENCE), rows)
+        return self._aligned(pieces, vectors, importance * (salience + _LEAST_SALIENCE), rows, without)
 
     def similarities_many(
         self,
         texts: Sequence[Sequence[int]],
         rows: Sequence[Sequence[int]],
         saliences: Sequence[NDArray[np.float32]] | None = None,
+        without: Sequence[Collection[int]] | None = None,
     ) -> list[list[float]]:
-        """Return for each text its similarity to each of its own `rows`, as `similarities` does.
+        """Return for each text its similarity to the intents of its own `rows`, as `similarities` does.
 
         Takes half the time: only the cosines are computed text by text. `saliences` are those of the pieces of each
-        text, if the texts were encoded with them.
+        text, if the texts were encoded with them. `without` holds for each text the rows that do not count.
         """
 
         def similarities(some: slice) -> list[list[float]]:
             known = texts[some]
             pieces = np.array([piece for of_text in known for piece in of_text], dtype=np.int32)
             places, unseen = self._looked_up(pieces)
-            vectors = self._vectors.take(places, axis=0)
-            vectors[unseen] = embedded_piece_vectors().unit(pieces[unseen])
+            vectors, importance = self._vectors.take(places, axis=0), self._importance.take(places)
+            self._see(pieces[unseen], unseen, vectors, importance)
             salience = _saliences(known) if saliences is None else np.concatenate(saliences[some]) + _LEAST_SALIENCE
-            weights = self._rarity.take(places) * salience
-            return self._aligned_many(vectors, weights, [*map(len, known)], rows[some])
+            return self._aligned_many(known, vectors, importance * salience, rows[some], without and without[some])
 
         return [found for some in _blocks(len(texts)) for found in similarities(some)]
 
-    def similarities_of_rows(self, rows: NDArray[np.int64], others: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Return for each utterance, given by its row, its similarity to each of its own `others`.
+    def similarities_of_rows(
+        self, rows: NDArray[np.int64], others: Sequence[Sequence[int]], without: Sequence[Collection[int]]
+    ) -> list[list[float]]:
+        """Return for each utterance, given by its row, its similarity to the intents of its own `others`.
 
         As `similarities_many` does for their texts, if the registry did not have the utterance.
         """
 
         def similarities(some: slice) -> list[list[float]]:
             own = rows[some].astype(np.intp, copy=False)
-            lengths = self.counts.take(own)
-            ranges = _ranges(self._begins.take(own), lengths)
+            ranges = _ranges(self._begins.take(own), self.counts.take(own))
             places = self._places.take(ranges)
+            importance = self._importance_elsewhere.take(places) * self._salience.take(ranges)
+            texts = [self.pieces[self._begins[row] : self._ends[row]].tolist() for row in own.tolist()]
             vectors = self._vectors.take(places, axis=0)
-            weights = self._rarity_elsewhere.take(places) * self._salience.take(ranges)
-            return self._aligned_many(vectors, weights, lengths.tolist(), others[some])
+            return self._aligned_many(texts, vectors, importance, others[some], without[some])
 
         return [found for some in _blocks(len(rows)) for found in similarities(some)]
 
@@ -168,21 +184,35 @@ class WordAlignment:
         found = [self._ends.searchsorted(np.flatnonzero(self.pieces == piece), "right") for piece in different]
         return sorted(set[int].intersection(*(set(rows.tolist()) for rows in found)))
 
-    def rarity(self, pieces: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Return the inverse document frequency of pieces among the utterances, of the same shape."""
-        return self._rarity[self._looked_up(pieces)[0]]
+    def importance(self, pieces: Sequence[int]) -> NDArray[np.float32]:
+        """Return how much pieces count in a text where all have the same salience, shape `(pieces,)`."""
+        ids = np.array(pieces, dtype=np.int32)
+        places, unseen = self._looked_up(ids)
+        found: NDArray[np.float32] = self._importance.take(places)
+        found[unseen] *= embedded_piece_vectors().lengths(ids[unseen])
+        return found
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name, to be stored in a file."""
         return {"pieces": self.pieces, "piece_counts": self.counts, "word_weight": np.array([self.weight])}
 
     @classmethod
-    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> WordAlignment | None:
-        """Make an alignment from the arrays of `to_tensors`, others are ignored; None if there is none among them."""
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]], owners: Sequence[int]) -> WordAlignment | None:
+        """Make an alignment from the arrays of `to_tensors`, others are ignored; None if there is none among them.
+
+        `owners` are the intents of the utterances, as in the constructor.
+        """
         if "pieces" not in tensors:
             return None
-        weight = float(tensors["word_weight"][0]) if "word_weight" in tensors else WORD_WEIGHT
-        return cls(tensors["pieces"], tensors["piece_counts"], weight)
+        return cls(tensors["pieces"], tensors["piece_counts"], owners, float(tensors["word_weight"][0]))
+
+    @staticmethod
+    def _see(
+        pieces: NDArray[np.int32], unseen: NDArray[np.bool_], vectors: Vectors, importance: NDArray[np.float32]
+    ) -> None:
+        """Put in the vectors and the importance of the pieces that no utterance has."""
+        vectors[unseen] = embedded_piece_vectors().unit(pieces)
+        importance[unseen] *= embedded_piece_vectors().lengths(pieces)
 
     def _looked_up(self, pieces: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the positions of pieces in the vocabulary, and which of them no utterance has."""
@@ -191,86 +221,110 @@ class WordAlignment:
         places[unseen] = self._unseen
         return places, unseen
 
-    def _aligned_many(
-        self, vectors: Vectors, rarity: NDArray[np.float32], lengths: Sequence[int], rows: Sequence[Sequence[int]]
-    ) -> list[list[float]]:
-        """Return the similarity of each of several texts to each of its own `rows`.
+    def _aligned(
+        self,
+        pieces: Sequence[int],
+        vectors: Vectors,
+        importance: NDArray[np.float32],
+        rows: Sequence[int],
+        without: Collection[int],
+    ) -> list[float]:
+        """Return the similarity of a text to the intents of some rows, from the vectors of its pieces."""
+        found = [self._places_of[row] for row in rows]
+        lengths = [*map(len, found)]
+        if not rows or 0 in lengths:
+            some = [row for row, length in zip(rows, lengths, strict=True) if length]
+            values = iter(self._aligned(pieces, vectors, importance, some, without) if some else ())
+            return [next(values) if length else 0.0 for length in lengths]
+        places, begins = np.concatenate(found), [0, *accumulate(lengths[:-1])]
+        best = np.maximum.reduce(vectors.dot(self._vectors.take(places, 0).T))
+        of_rows = zip(
+            lacking(best, self._importance.take(places), begins), self._wholes.take(rows).tolist(), strict=True
+        )
+        weights: list[float] = importance.tolist()
+        own, whole = self._lacking(pieces, vectors, weights, rows, without), sum(weights)
+        return [similarity(one, whole, *other) for one, other in zip(own, of_rows, strict=True)]
 
-        `vectors` are those of the pieces of all texts in order, with their `rarity`; `lengths` counts the pieces of
-        each text.
+    def _aligned_many(
+        self,
+        texts: Sequence[Sequence[int]],
+        vectors: Vectors,
+        importance: NDArray[np.float32],
+        rows: Sequence[Sequence[int]],
+        without: Sequence[Collection[int]] | None,
+    ) -> list[list[float]]:
+        """Return the similarity of each of several texts to the intents of its own `rows`.
+
+        `vectors` are those of the pieces of all texts in order, with their `importance`.
         """
         # Texts and utterances without pieces have similarity 0.
         some = [
-            [row for row in of_text if self.counts.item(row)] if length else []
-            for of_text, length in zip(rows, lengths, strict=True)
+            [row for row in of_text if self.counts.item(row)] if text else []
+            for of_text, text in zip(rows, texts, strict=True)
         ]
         asked = np.array([row for of_text in some for row in of_text], dtype=np.intp)
         if not len(asked):
             return [[0.0] * len(of_text) for of_text in rows]
         counts = self.counts.take(asked)
         places = self._places.take(_ranges(self._begins.take(asked), counts))
-        others = self._vectors.take(places, axis=0), self._rarity.take(places), counts
-        values = iter(aligned_many((vectors, rarity, lengths), others, [*map(len, some)]))
+        others, ends = self._vectors.take(places, axis=0), np.cumsum(counts)
+        of_texts, best = list[tuple[float, float]](), np.empty(len(places), np.float32)
+        ends_list, weights = [0, *ends.tolist()], importance.tolist()
+        piece = other = 0
+        for number, (text, of_text) in enumerate(zip(texts, some, strict=True)):
+            if of_text:
+                own, to = slice(piece, piece + len(text)), other + len(of_text)
+                span = slice(ends_list[other], ends_list[to])
+                np.maximum.reduce(vectors[own].dot(others[span].T), axis=0, out=best[span])
+                left_out = without[number] if without else ()
+                whole = sum(weights[own])
+                of_texts += [(one, whole) for one in self._lacking(text, vectors[own], weights[own], of_text, left_out)]
+                other = to
+            piece += len(text)
+        of_rows = zip(
+            lacking(best, self._importance.take(places), ends - counts), self._wholes.take(asked).tolist(), strict=True
+        )
+        values = (similarity(*one, *other) for one, other in zip(of_texts, of_rows, strict=True))
         return [
-            [next(values) if length and self.counts.item(row) else 0.0 for row in of_text]
-            for of_text, length in zip(rows, lengths, strict=True)
+            [next(values) if text and self.counts.item(row) else 0.0 for row in of_text]
+            for of_text, text in zip(rows, texts, strict=True)
         ]
 
-    def _aligned(self, vectors: Vectors, rarity: NDArray[np.float32], rows: Sequence[int]) -> list[float]:
-        """Return the similarity of some pieces to each utterance."""
-        found = [self._places_of[row] for row in rows]
-        lengths = [*map(len, found)]
-        if not rows or 0 in lengths:
-            some = [row for row, length in zip(rows, lengths, strict=True) if length]
-            values = iter(self._aligned(vectors, rarity, some) if some else ())
-            return [next(values) if length else 0.0 for length in lengths]
-        places, begins = np.concatenate(found), [0, *accumulate(lengths[:-1])]
-        others = self._vectors.take(places, 0), self._rarity.take(places), self._known_weights.take(rows)
-        return aligned(vectors, rarity, others, begins)
+    def _lacking(
+        self,
+        pieces: Sequence[int],
+        vectors: Vectors,
+        weights: Sequence[float],
+        rows: Sequence[int],
+        without: Collection[int],
+    ) -> list[float]:
+        """Return how much of a text the intent of each row lacks, from the importance of the text's pieces."""
+        # For so few numbers loops are faster than numpy.
+        owners, distances = self._owners, self._intents.distances
+        return [sum(map(mul, weights, distances(pieces, vectors, owners[row], without))) for row in rows]
 
 
-def aligned(
-    vectors: Vectors,
-    weights: NDArray[np.float32],
-    others: tuple[Vectors, NDArray[np.float32], NDArray[np.float32]],
-    begins: Sequence[int],
+def lacking(
+    cosines: NDArray[np.float32], importance: NDArray[np.float32], begins: Sequence[int] | NDArray[np.integer[Any]]
 ) -> list[float]:
-    """Return the similarity in [0, 1] of a text to each of several others.
+    """Return how much each of several texts lacks: the weighted sum of the squared distances of its pieces.
 
-    `vectors` are the unit vectors of its pieces, shape `(pieces, dim)`, with their weights. `others` are vectors and
-    weights of the pieces of all other texts in order, and the summed weights of each of these; `begins` holds the first
-    row of each, which all have a piece.
+    `cosines` are those of the pieces of all texts to what is nearest, with their `importance`; `begins` holds the first
+    piece of each text.
     """
-    vectors_of_others, weights_of_others, sums_of_others = others
-    cosines = vectors.dot(vectors_of_others.T)
-    precision = weights.dot(np.maximum.reduceat(cosines, begins, 1)) / np.add.reduce(weights)
-    recall = np.add.reduceat(weights_of_others * np.maximum.reduce(cosines), begins) / sums_of_others
-    return _harmonic_means(precision, recall)
+    distances = 1.0 - cosines
+    distances *= distances
+    distances *= importance
+    sums: list[float] = np.add.reduceat(distances, begins).tolist()
+    return sums
 
 
-def aligned_many(texts: _Pieces, others: _Pieces, others_of_text: Sequence[int]) -> list[float]:
-    """Return the similarity in [0, 1] of each of several texts to each of its own others, in order.
-
-    `others_of_text` says how many of the `others` belong to each text. A text without pieces has none.
-    """
-    vectors, weights, lengths = texts
-    vectors_of_others, weights_of_others, lengths_of_others = others
-    ends: NDArray[np.int64] = np.cumsum(lengths_of_others)
-    begins = ends - lengths_of_others
-    precision, best = np.empty(len(begins), np.float32), np.empty(len(vectors_of_others), np.float32)
-    begins_list, ends_list = begins.tolist(), ends.tolist()
-    piece = other = 0
-    for length, number in zip(lengths, others_of_text, strict=True):
-        if number:
-            own, them = slice(piece, piece + length), slice(other, other + number)
-            first, last = begins_list[other], ends_list[other + number - 1]
-            cosines = vectors[own].dot(vectors_of_others[first:last].T)
-            maxima = np.maximum.reduceat(cosines, [begin - first for begin in begins_list[them]], axis=1)
-            precision[them] = weights[own].dot(maxima) / np.add.reduce(weights[own])
-            np.maximum.reduce(cosines, axis=0, out=best[first:last])
-        piece, other = piece + length, other + number
-    recall = np.add.reduceat(weights_of_others * best, begins) / np.add.reduceat(weights_of_others, begins)
-    return _harmonic_means(precision, recall)
+def similarity(lacking: float, whole: float, lacking_of_other: float, whole_of_other: float) -> float:
+    """Return the similarity in [0, 1] of two texts, from how much of each the other lacks, and how much each has."""
+    found, found_of_other = 1.0 - sqrt(lacking / whole), 1.0 - sqrt(lacking_of_other / whole_of_other)
+    if found <= 0.0 or found_of_other <= 0.0:
+        return 0.0
+    return 2.0 * found * found_of_other / (found + found_of_other)
 
 
 def _saliences(texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -290,9 +344,3 @@ def _ranges(begins: NDArray[np.integer[Any]], lengths: NDArray[np.integer[Any]])
     numbers = np.arange(int(ends[-1]) if len(ends) else 0, dtype=np.intp)
     numbers += np.repeat(begins - (ends - lengths), lengths)
     return numbers
-
-
-def _harmonic_means(precision: NDArray[np.floating[Any]], recall: NDArray[np.floating[Any]]) -> list[float]:
-    # For so few numbers a loop is faster than numpy.
-    both = zip(precision.tolist(), recall.tolist(), strict=True)
-    return [2.0 * one * other / (one + other) if one > 0.0 and other > 0.0 else 0.0 for one, other in both]

@@ -43,7 +43,7 @@ def word_matches(alignment: WordAlignment, text: str, utterance: str) -> tuple[W
         return ()
     vectors, others = (embedded_piece_vectors().unit(np.array(words.pieces)) for words in (message, line))
     cosines = np.maximum(vectors @ others.T, 0.0)
-    weights = alignment.rarity(np.array(message.pieces, dtype=np.int32)) * np.maximum(message.salience, _LEAST)
+    weights = alignment.importance(message.pieces) * np.maximum(message.salience, _LEAST)
     nearest, found = cosines.argmax(axis=1), weights * cosines.max(axis=1)
     met = np.zeros((len(message.texts), len(line.texts)))
     np.add.at(met, (message.word_of_piece, np.array(line.word_of_piece)[nearest]), found)

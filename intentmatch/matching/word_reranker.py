@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.errors import SettingsError
 from intentmatch.core.settings import Settings
-from intentmatch.learning.word_alignment import aligned
+from intentmatch.learning.word_alignment import lacking, similarity
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.pieces.vectors import embedded_piece_vectors
 
@@ -25,8 +25,8 @@ def load(model: str, settings: Settings) -> WordReranker:
 class WordReranker:
     """Scores utterances by word alignment.
 
-    The evidence has word alignment too, but only of one utterance per intent, and weighs pieces by their rarity in the
-    registry. Here they weigh by the length of their vectors, which the model learned from much text.
+    The evidence has word alignment too, but with all lines of an intent at once, and there pieces also weigh by their
+    rarity in the registry. Here they weigh by the length of their vectors alone, which the model learned from much text.
     """
 
     name = "words"
@@ -41,9 +41,12 @@ class WordReranker:
             vectors = embedded_piece_vectors()
             pieces = np.array([piece for place in some for piece in lines[place]], dtype=np.int32)
             begins = [0, *accumulate(len(lines[place]) for place in some[:-1])]
-            weights = vectors.lengths(pieces)
-            lines_with_weights = vectors.unit(pieces), weights, np.add.reduceat(weights, begins)
-            scores[some] = aligned(
-                vectors.unit(message_pieces), vectors.lengths(message_pieces), lines_with_weights, begins
-            )
+            weights, own = vectors.lengths(pieces), vectors.lengths(message_pieces)
+            cosines = vectors.unit(message_pieces) @ vectors.unit(pieces).T
+            of_message = own @ (1.0 - np.maximum.reduceat(cosines, begins, axis=1)) ** 2
+            of_lines = lacking(cosines.max(axis=0), weights, begins), np.add.reduceat(weights, begins).tolist()
+            whole = float(own.sum())
+            scores[some] = [
+                similarity(one, whole, *line) for one, *line in zip(of_message.tolist(), *of_lines, strict=True)
+            ]
         return scores

@@ -355,7 +355,7 @@ def test_word_similarity_of_the_nearest_remaining_utterance_counts(aggregation, 
     texts = [text for part in TALK for text in part]
     owners = [owner for owner, part in enumerate(TALK) for _ in part]
     vectors = unit_rows(np.random.default_rng(3).normal(size=(len(texts), 6)))
-    words = WordAlignment.fit([known_pieces(text) for text in texts])
+    words = WordAlignment.fit([known_pieces(text) for text in texts], owners)
     index = ExactIndex(vectors, owners, aggregation)
 
     found = by_row(cross_validate(Utterances(vectors, owners), Scorer(aggregation, words=words))[0], known=known)
@@ -369,7 +369,7 @@ def test_word_similarity_of_the_nearest_remaining_utterance_counts(aggregation, 
         expected = index.aggregate(cosines[None])[0].astype(float)
         for intent in np.flatnonzero(np.isfinite(expected)).tolist():
             nearest = max((r for r, o in enumerate(owners) if o == intent), key=cosines.__getitem__)
-            expected[intent] += WORD_WEIGHT * words.similarities_of_rows(np.array([row]), [[nearest]])[0][0]
+            expected[intent] += WORD_WEIGHT * words.similarities_of_rows(np.array([row]), [[nearest]], [[row]])[0][0]
         assert found[row] == (pytest.approx(expected.max(), abs=1e-5), int(expected.argmax()))
 
 
@@ -380,7 +380,7 @@ def test_words_count_for_the_leading_intents_only(monkeypatch):
     owners = [owner for owner, part in enumerate(TALK) for _ in part]
     vectors = unit_rows(np.random.default_rng(3).normal(size=(len(texts), 6)))
 
-    words = WordAlignment.fit([known_pieces(text) for text in texts])
+    words = WordAlignment.fit([known_pieces(text) for text in texts], owners)
     without = without_head(vectors, owners)
     found = cross_validate(Utterances(vectors, owners), Scorer("max", words=words))[0]
 

@@ -12,7 +12,7 @@ from hypothesis import settings as run
 from hypothesis import strategies as st
 
 from intentmatch.encoders.context import embedded_context
-from intentmatch.learning.word_alignment import WORD_WEIGHT, WordAlignment, word_weight
+from intentmatch.learning.word_alignment import WORD_WEIGHT, WordAlignment, lacking, word_weight
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.pieces.vectors import embedded_piece_vectors
 
@@ -25,6 +25,7 @@ UTTERANCES = (
     "wann habt ihr offen?",
     "cancel cancel cancel",
 )
+OWNERS = (0, 0, 1, 1, 2, 3, 4)
 WORDS = st.sampled_from(["cancel", "my", "order", "where", "the", "parcel", "package", "giraffe", "ᚠᚢᚦ", "offen", "?"])
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
 
@@ -35,39 +36,47 @@ def pieces(texts: Iterable[str]) -> list[Sequence[int]]:
 
 @pytest.fixture(scope="module")
 def alignment() -> WordAlignment:
-    return WordAlignment.fit(pieces(UTTERANCES))
+    return WordAlignment.fit(pieces(UTTERANCES), OWNERS)
 
 
-def plain(text: str, utterance: str) -> float:
-    """Word similarity piece by piece."""
+def plain(text: str, row: int, without: Sequence[int] = ()) -> float:
+    """Word similarity of a text to the intent of a row, piece by piece."""
 
-    def rarity(piece: int) -> float:
-        return math.log((1 + len(UTTERANCES)) / (1 + sum(piece in known_pieces(other) for other in UTTERANCES))) + 1
+    def importance(piece: int) -> float:
+        utterances = sum(piece in known_pieces(other) for other in UTTERANCES)
+        length = float(embedded_piece_vectors().lengths(np.array([piece]))[0])
+        return (math.log((1 + len(UTTERANCES)) / (1 + utterances)) + 1) * length
 
     def direction(pieces: Sequence[int], others: Sequence[int], salience: Sequence[float]) -> float:
-        best = [max(cosine(piece, other) for other in others) for piece in pieces]
-        weights = [rarity(piece) * factor for piece, factor in zip(pieces, salience, strict=True)]
-        return sum(w * b for w, b in zip(weights, best, strict=True)) / sum(weights)
+        away = [1.0 - max((cosine(piece, other) for other in others), default=0.0) for piece in pieces]
+        weights = [importance(piece) * factor for piece, factor in zip(pieces, salience, strict=True)]
+        return 1.0 - math.sqrt(sum(w * a * a for w, a in zip(weights, away, strict=True)) / sum(weights))
 
     def cosine(one: int, other: int) -> float:
         first, second = embedded_piece_vectors().unit(np.array([one, other]))
         return float(first @ second)
 
-    message, line = known_pieces(text), known_pieces(utterance)
+    message, line = known_pieces(text), known_pieces(UTTERANCES[row])
+    intent = [n for n, owner in enumerate(OWNERS) if owner == OWNERS[row] and n not in without]
+    own = [piece for utterance in intent for piece in known_pieces(UTTERANCES[utterance])]
     if not message or not line:
         return 0.0
     salience = (embedded_context().read(message)[1] + 1e-3).tolist()
-    precision, recall = direction(message, line, salience), direction(line, message, [1.0] * len(line))
+    precision, recall = direction(message, own, salience), direction(line, message, [1.0] * len(line))
     return 2 * precision * recall / (precision + recall) if min(precision, recall) > 0 else 0.0
 
 
 @run(max_examples=60)
-@given(TEXTS, st.lists(st.integers(0, len(UTTERANCES) - 1), max_size=5))
-def test_similarity_equals_that_of_a_plain_implementation(alignment, text, rows):
-    """Including words that no utterance has, texts without known pieces, and repeated rows."""
-    found = alignment.similarities(known_pieces(text), rows)
+@given(
+    TEXTS,
+    st.lists(st.integers(0, len(UTTERANCES) - 1), max_size=5),
+    st.sets(st.integers(0, len(UTTERANCES) - 1), max_size=2),
+)
+def test_similarity_equals_that_of_a_plain_implementation(alignment, text, rows, without):
+    """Including words that no utterance has, texts without known pieces, repeated rows, and rows that do not count."""
+    found = alignment.similarities(known_pieces(text), rows, without)
 
-    assert found == pytest.approx([plain(text, UTTERANCES[row]) for row in rows], abs=1e-5)
+    assert found == pytest.approx([plain(text, row, [*without]) for row in rows], abs=1e-5)
 
 
 @run(max_examples=60)
@@ -117,6 +126,23 @@ def test_word_of_the_same_meaning_counts_more_than_another(alignment: WordAlignm
     assert 1.0 > package > giraffe
 
 
+def test_one_missing_word_counts_more_than_small_differences() -> None:
+    """With the same mean cosine."""
+    cosines = np.array([1.0, 1.0, 1.0, 0.0, 0.75, 0.75, 0.75, 0.75], dtype=np.float32)
+
+    missing, differing = lacking(cosines, np.ones(8, dtype=np.float32), [0, 4])
+
+    assert missing > 3 * differing
+
+
+def test_words_of_all_utterances_of_the_intent_count(alignment: WordAlignment) -> None:
+    text = known_pieces("I want my order")
+
+    with_both, alone = alignment.similarities(text, [0]), alignment.similarities(text, [0], without=[1])
+
+    assert with_both[0] > alone[0]
+
+
 def test_rare_words_count_more(alignment: WordAlignment) -> None:
     """`cancel` is in three utterances, `my` in two, `parcel` in one."""
     without_rare, without_common = (
@@ -129,33 +155,33 @@ def test_rare_words_count_more(alignment: WordAlignment) -> None:
 def test_held_out_utterance_is_compared_as_if_the_registry_did_not_have_it(alignment: WordAlignment) -> None:
     """The rarity of its own words is that among the other utterances."""
     others = [row for row in range(len(UTTERANCES)) if row != 2]
-    rest = WordAlignment.fit(pieces([UTTERANCES[row] for row in others]))
+    rest = WordAlignment.fit(pieces([UTTERANCES[row] for row in others]), [OWNERS[row] for row in others])
 
     # Row 3 has no word of row 2, so that only the number of utterances changes the rarity of its words.
     found, expected = (
-        alignment.similarities_of_rows(np.array([2]), [[3]])[0],
+        alignment.similarities_of_rows(np.array([2]), [[3]], [[2]])[0],
         rest.similarities(known_pieces(UTTERANCES[2]), [others.index(3)]),
     )
 
     assert found == pytest.approx(expected, abs=0.01)
-    assert alignment.similarities_of_rows(np.array([4, 0]), [[0, 1], [4]]) == [[0.0, 0.0], [0.0]]
+    assert alignment.similarities_of_rows(np.array([4, 0]), [[0, 1], [4]], [[4], [0]]) == [[0.0, 0.0], [0.0]]
 
 
 def test_alignment_from_stored_tensors_gives_the_same_numbers(alignment: WordAlignment) -> None:
-    again = WordAlignment.from_tensors({**alignment.to_tensors(), "head": np.zeros(1)})
+    again = WordAlignment.from_tensors({**alignment.to_tensors(), "head": np.zeros(1)}, OWNERS)
 
     assert again is not None
     assert again.similarities(known_pieces("cancel it"), range(7)) == alignment.similarities(
         known_pieces("cancel it"), range(7)
     )
-    assert WordAlignment.from_tensors({"head": np.zeros(1)}) is None
+    assert WordAlignment.from_tensors({"head": np.zeros(1)}, OWNERS) is None
 
 
 def test_registry_without_known_words_has_similarity_0() -> None:
-    empty = WordAlignment.fit(pieces(["ᚠ", "ᚢᚦ"]))
+    empty = WordAlignment.fit(pieces(["ᚠ", "ᚢᚦ"]), [0, 1])
 
     assert empty.similarities(known_pieces("cancel"), [0, 1]) == [0.0, 0.0]
-    assert empty.similarities_of_rows(np.array([0]), [[1, 1]]) == [[0.0, 0.0]]
+    assert empty.similarities_of_rows(np.array([0]), [[1, 1]], [[0]]) == [[0.0, 0.0]]
     assert empty.similarities_many(pieces(["cancel"]), [[0, 1]]) == [[0.0, 0.0]]
     assert empty.similarities(known_pieces("cancel"), []) == []
 
@@ -164,7 +190,7 @@ def test_words_weigh_less_beside_the_vectors_of_a_transformer():
     weight = word_weight("onnx:models/minilm")
     assert weight == word_weight("sentence_transformer:all-MiniLM-L6-v2") < word_weight("static:potion") == WORD_WEIGHT
 
-    again = WordAlignment.from_tensors(WordAlignment.fit([[5, 6], [7]], weight).to_tensors())
+    again = WordAlignment.from_tensors(WordAlignment.fit([[5, 6], [7]], [0, 1], weight).to_tensors(), [0, 1])
 
     assert again is not None
     assert again.weight == weight

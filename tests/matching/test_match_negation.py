@@ -400,8 +400,8 @@ def test_messages_that_describe_a_problem_are_not_taken_for_negated_requests(shi
     ("file", "parts", "opposite", "same"),
     [
         ("consent.yaml", ("looked at", "kept"), 12, 26),
-        ("consent_fresh.yaml", ("first",), 14, 21),
-        ("consent_fresh.yaml", ("second",), 17, 14),
+        ("consent_fresh.yaml", ("first",), 13, 21),
+        ("consent_fresh.yaml", ("second",), 18, 14),
         ("consent_fresh.yaml", ("third",), 24, 45),
     ],
 )

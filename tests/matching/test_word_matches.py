@@ -18,7 +18,7 @@ LINES = ("where is my parcel", "cancel my order", "my order is late", "我的订
 
 @pytest.fixture(scope="module")
 def alignment() -> WordAlignment:
-    return WordAlignment.fit([known_pieces(line) for line in LINES])
+    return WordAlignment.fit([known_pieces(line) for line in LINES], [0, 1, 2, 3])
 
 
 @pytest.fixture(scope="module")

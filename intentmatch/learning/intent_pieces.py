@@ -1,0 +1,72 @@
+"""How far pieces of messages are from those of an intent: what is found is remembered, as few pieces are new."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intentmatch.core.types import Vectors
+
+# Distances that are remembered, of about 100 bytes each.
+_MOST_REMEMBERED = 200_000
+
+
+class IntentPieces:
+    """The different pieces of each intent of a registry. Safe to use from many threads."""
+
+    def __init__(self, pieces_of_rows: Sequence[NDArray[np.int32]], owners: Sequence[int], vectors: Vectors) -> None:
+        """Take the pieces of each utterance as positions among the unit `vectors`, and its intent; intents rise."""
+        self._pieces_of_rows, self._owners, self._vectors = pieces_of_rows, owners, vectors
+        self._counted: dict[int, tuple[NDArray[np.int32], NDArray[np.intp]]] = {}
+        self._remembered: defaultdict[int, dict[int, float]] = defaultdict(dict)
+        self._room = _MOST_REMEMBERED
+
+    def distances(
+        self, pieces: Sequence[int], vectors: Vectors, intent: int, without: Collection[int] = ()
+    ) -> list[float]:
+        """Return how far each piece of a text is from the nearest piece of an intent: one minus their cosine, squared.
+
+        `vectors` are those of the pieces. The rows `without` do not count. An intent without pieces is 1 away.
+        """
+        if without and (left_out := [row for row in without if self._owners[row] == intent]):
+            return self._distances(vectors, self._pieces_without(intent, left_out))
+        # Another thread may begin anew with an empty dictionary; this one keeps what it holds.
+        remembered = self._remembered[intent]
+        try:
+            return [remembered[piece] for piece in pieces]
+        except KeyError:
+            missing = [place for place, piece in enumerate(pieces) if piece not in remembered]
+        of_intent = self._pieces(intent)[0]
+        for place in missing:
+            # One by one: the last bit must not depend on which pieces were asked for before.
+            [remembered[pieces[place]]] = self._distances(vectors[place : place + 1], of_intent)
+        self._room -= len(missing)
+        if self._room < 0:
+            self._remembered, self._room = defaultdict(dict), _MOST_REMEMBERED
+        return [remembered[piece] for piece in pieces]
+
+    def _pieces(self, intent: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """Return the pieces of an intent in rising order, and how often it has each."""
+        if intent not in self._counted:
+            first, end = bisect_left(self._owners, intent), bisect_right(self._owners, intent)
+            self._counted[intent] = np.unique(np.concatenate(self._pieces_of_rows[first:end]), return_counts=True)
+        return self._counted[intent]
+
+    def _pieces_without(self, intent: int, rows: Sequence[int]) -> NDArray[np.int32]:
+        """Return the pieces of an intent that it has without some of its rows."""
+        pieces, counts = self._pieces(intent)
+        left = counts.copy()
+        np.subtract.at(left, pieces.searchsorted(np.concatenate([self._pieces_of_rows[row] for row in rows])), 1)
+        return pieces[left > 0]
+
+    def _distances(self, vectors: Vectors, pieces: NDArray[np.int32]) -> list[float]:
+        if not len(pieces):
+            return [1.0] * len(vectors)
+        distances = 1.0 - vectors.dot(self._vectors.take(pieces, 0).T).max(axis=1)
+        distances *= distances
+        found: list[float] = distances.tolist()
+        return found

@@ -124,12 +124,11 @@ class Context:
         salience[gaps] = 0.0
         y *= salience[:, None]
         counts = np.add.reduceat(salience, starts)[:, None].clip(1e-3)
-        weighed = np.concatenate(
-            [np.add.reduceat(y, starts, axis=0) / counts, np.maximum.reduceat(y, starts, axis=0)], 1
-        )
+        sums, greatest = block.reduced(y, np.add, np.maximum)
+        weighed = np.concatenate([sums / counts, greatest], 1)
         own = block.vectors
         own *= salience[:, None]
-        vectors: Vectors = np.add.reduceat(own, starts, axis=0)
+        [vectors] = block.reduced(own, np.add)
         lengths_of_sums = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
         vectors /= lengths_of_sums.clip(_LEAST_LENGTH)
         vectors += weighed.dot(self._residual)

@@ -1,10 +1,11 @@
-"""How far pieces of messages are from those of an intent: what is found is remembered, as few pieces are new."""
+"""How much of a message an intent lacks: distances between pieces are remembered, as few pieces are new."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +26,25 @@ class IntentPieces:
         self._remembered: defaultdict[int, dict[int, float]] = defaultdict(dict)
         self._room = _MOST_REMEMBERED
 
-    def distances(
-        self, pieces: Sequence[int], vectors: Vectors, intent: int, without: Collection[int] = ()
-    ) -> list[float]:
-        """Return how far each piece of a text is from the nearest piece of an intent: one minus their cosine, squared.
+    def lacking(
+        self,
+        pieces: Sequence[int],
+        vectors: Vectors,
+        weights: Sequence[float],
+        intent: int,
+        without: Collection[int] = (),
+    ) -> float:
+        """Return how much of a text an intent lacks: the weighted sum of the squared distances of the text's pieces.
 
-        `vectors` are those of the pieces. The rows `without` do not count. An intent without pieces is 1 away.
+        A piece is as far away as one minus its cosine to the nearest piece of the intent; an intent without pieces is 1
+        away. The rows `without` do not count.
         """
         if without and (left_out := [row for row in without if self._owners[row] == intent]):
-            return self._distances(vectors, self._pieces_without(intent, left_out))
+            return _weighted(weights, self._distances(vectors, self._pieces_without(intent, left_out)))
         # Another thread may begin anew with an empty dictionary; this one keeps what it holds.
         remembered = self._remembered[intent]
         try:
-            return [remembered[piece] for piece in pieces]
+            return _weighted(weights, map(remembered.__getitem__, pieces))
         except KeyError:
             missing = [place for place, piece in enumerate(pieces) if piece not in remembered]
         of_intent = self._pieces(intent)[0]
@@ -47,7 +54,7 @@ class IntentPieces:
         self._room -= len(missing)
         if self._room < 0:
             self._remembered, self._room = defaultdict(dict), _MOST_REMEMBERED
-        return [remembered[piece] for piece in pieces]
+        return _weighted(weights, map(remembered.__getitem__, pieces))
 
     def _pieces(self, intent: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """Return the pieces of an intent in rising order, and how often it has each."""
@@ -70,3 +77,9 @@ class IntentPieces:
         distances *= distances
         found: list[float] = distances.tolist()
         return found
+
+
+def _weighted(weights: Iterable[float], distances: Iterable[float]) -> float:
+    # For so few numbers this is faster than numpy.
+    total: float = sum(map(mul, weights, distances))
+    return total

@@ -22,7 +22,6 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from math import sqrt
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -268,7 +267,7 @@ class WordAlignment:
         counts = self.counts.take(asked)
         places = self._places.take(_ranges(self._begins.take(asked), counts))
         others, ends = self._vectors.take(places, axis=0), np.cumsum(counts)
-        of_texts, best = list[tuple[float, float]](), np.empty(len(places), np.float32)
+        of_texts, wholes, best = list[float](), list[float](), np.empty(len(places), np.float32)
         ends_list, weights = [0, *ends.tolist()], importance.tolist()
         piece = other = 0
         for number, (text, of_text) in enumerate(zip(texts, some, strict=True)):
@@ -277,14 +276,12 @@ class WordAlignment:
                 span = slice(ends_list[other], ends_list[to])
                 np.maximum.reduce(vectors[own].dot(others[span].T), axis=0, out=best[span])
                 left_out = without[number] if without else ()
-                whole = sum(weights[own])
-                of_texts += [(one, whole) for one in self._lacking(text, vectors[own], weights[own], of_text, left_out)]
+                of_texts += self._lacking(text, vectors[own], weights[own], of_text, left_out)
+                wholes += [sum(weights[own])] * len(of_text)
                 other = to
             piece += len(text)
-        of_rows = zip(
-            lacking(best, self._importance.take(places), ends - counts), self._wholes.take(asked).tolist(), strict=True
-        )
-        values = (similarity(*one, *other) for one, other in zip(of_texts, of_rows, strict=True))
+        of_rows = lacking(best, self._importance.take(places), ends - counts)
+        values = map(similarity, of_texts, wholes, of_rows, self._wholes.take(asked).tolist())
         return [
             [next(values) if text and self.counts.item(row) else 0.0 for row in of_text]
             for of_text, text in zip(rows, texts, strict=True)
@@ -299,9 +296,8 @@ class WordAlignment:
         without: Collection[int],
     ) -> list[float]:
         """Return how much of a text the intent of each row lacks, from the importance of the text's pieces."""
-        # For so few numbers loops are faster than numpy.
-        owners, distances = self._owners, self._intents.distances
-        return [sum(map(mul, weights, distances(pieces, vectors, owners[row], without))) for row in rows]
+        owners, lacking_in = self._owners, self._intents.lacking
+        return [lacking_in(pieces, vectors, weights, owners[row], without) for row in rows]
 
 
 def lacking(

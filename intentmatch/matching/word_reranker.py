@@ -26,7 +26,7 @@ class WordReranker:
     """Scores utterances by word alignment.
 
     The evidence has word alignment too, but with all lines of an intent at once, and there pieces also weigh by their
-    rarity in the registry. Here they weigh by the length of their vectors alone, which the model learned from much text.
+    rarity in the registry. Here they weigh by the length of their vectors, which the model learned from much text.
     """
 
     name = "words"

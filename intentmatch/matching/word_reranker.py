@@ -1,4 +1,7 @@
-"""A reranker that needs no model: word alignment with the importance that pieces have in the embedded model."""
+"""A reranker that needs no model: word alignment with the importance that pieces have in the embedded model.
+
+Source: Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT".
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ from numpy.typing import NDArray
 
 from intentmatch.core.errors import SettingsError
 from intentmatch.core.settings import Settings
-from intentmatch.learning.word_alignment import lacking, similarity
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.pieces.vectors import embedded_piece_vectors
+
+# Keeps a sum above 0, by which is divided.
+_LEAST = 1e-9
 
 
 def load(model: str, settings: Settings) -> WordReranker:
@@ -25,8 +30,8 @@ def load(model: str, settings: Settings) -> WordReranker:
 class WordReranker:
     """Scores utterances by word alignment.
 
-    The evidence has word alignment too, but with all lines of an intent at once, and there pieces also weigh by their
-    rarity in the registry. Here they weigh by the length of their vectors, which the model learned from much text.
+    The evidence has word alignment too, but with all utterances of an intent at once, and there one missing word weighs
+    more. A second opinion like the first one would say little: here the mean cosine with one utterance counts.
     """
 
     name = "words"
@@ -43,10 +48,8 @@ class WordReranker:
             begins = [0, *accumulate(len(lines[place]) for place in some[:-1])]
             weights, own = vectors.lengths(pieces), vectors.lengths(message_pieces)
             cosines = vectors.unit(message_pieces) @ vectors.unit(pieces).T
-            of_message = own @ (1.0 - np.maximum.reduceat(cosines, begins, axis=1)) ** 2
-            of_lines = lacking(cosines.max(axis=0), weights, begins), np.add.reduceat(weights, begins).tolist()
-            whole = float(own.sum())
-            scores[some] = [
-                similarity(one, whole, *line) for one, *line in zip(of_message.tolist(), *of_lines, strict=True)
-            ]
+            precision = own @ np.maximum.reduceat(cosines, begins, axis=1) / own.sum()
+            recall = np.add.reduceat(weights * cosines.max(axis=0), begins) / np.add.reduceat(weights, begins)
+            both = np.maximum(precision, 0.0), np.maximum(recall, 0.0)
+            scores[some] = 2.0 * both[0] * both[1] / np.maximum(both[0] + both[1], _LEAST)
         return scores

@@ -32,7 +32,7 @@ def test_utterance_with_the_words_of_the_message_scores_highest() -> None:
     )
 
     assert scores[0] == pytest.approx(1.0, abs=1e-5)
-    assert min(scores[:3]) > 0.7 > 0.3 > scores[3]
+    assert min(scores[:3]) > 0.8 > 0.4 > scores[3]
 
 
 def test_content_words_count_more_than_common_ones() -> None:

@@ -226,18 +226,18 @@ class _Matcher:
         """Add the word similarity of the leading intents to the evidence, as matching does."""
         leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
         present = np.isfinite(np.take_along_axis(evidence, leading, axis=1))
-        nearest, without = self._nearest(leading, rows)
+        nearest, copies = self._nearest(leading, rows)
         others = [near[those].tolist() for near, those in zip(nearest, present, strict=True)]
-        similar = words.similarities_of_rows(rows, others, without)
+        similar = words.similarities_of_rows(rows, others, copies)
         for place, (columns, those, similarities) in enumerate(zip(leading, present, similar, strict=True)):
             evidence[place, columns[those]] += words.weight * np.array(similarities)
 
     def _nearest(self, columns: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[set[int]]]:
         """Return the row of the nearest utterance that counts, of each intent in the columns of each held-out row.
 
-        The second value holds for each held-out row the rows of these intents that do not count.
+        The second value holds for each held-out row its copies among the utterances of these intents.
         """
-        vectors, without = self.utterances.vectors, [set[int]() for _ in rows]
+        vectors, copies = self.utterances.vectors, [set[int]() for _ in rows]
         nearest = np.empty(columns.size, dtype=np.int64)
         case, column = np.repeat(rows, columns.shape[1]), columns.ravel()
         # Intent by intent, since the utterances of one intent are one block of vectors.
@@ -245,12 +245,11 @@ class _Matcher:
         for pairs in np.split(order, np.flatnonzero(np.diff(column[order])) + 1) if len(order) else ():
             span = self.index.span(int(column[pairs[0]]))
             cosines: Vectors = vectors[case[pairs]] @ vectors[span].T
-            left_out = self.utterances.left_out(case[pairs], cosines, span)
-            cosines[left_out] = -np.inf
+            for place, row in np.argwhere(self.utterances.copies(case[pairs], cosines, span)).tolist():
+                copies[pairs[place] // columns.shape[1]].add(span.start + row)
+            cosines[self.utterances.left_out(case[pairs], cosines, span)] = -np.inf
             nearest[pairs] = span.start + cosines.argmax(axis=1)
-            for place, row in np.argwhere(left_out).tolist():
-                without[pairs[place] // columns.shape[1]].add(span.start + row)
-        return nearest.reshape(columns.shape), without
+        return nearest.reshape(columns.shape), copies
 
 
 def first_ranked(

@@ -86,13 +86,20 @@ class Utterances:
 
         They are the same line, except for spelling, and the lines that do not answer in the context of the row.
         """
-        left_out: NDArray[np.bool_] = (cosines > SAME_BUT_FOR_SPELLING) & (
-            self.owner[rows][:, None] == self.owner[others]
-        )
-        left_out |= self.line[rows][:, None] == self.line[others]
+        left_out = self.copies(rows, cosines, others)
         if self.shared is not None:
             left_out |= self.shared.left_out(rows, others)
         return left_out
+
+    def copies(self, rows: NDArray[np.int64], cosines: Vectors, others: slice = slice(None)) -> NDArray[np.bool_]:
+        """Return which of the `others` are the same line as each of these rows, except for spelling; as `left_out`."""
+        copies: NDArray[np.bool_] = (cosines > SAME_BUT_FOR_SPELLING) & (
+            self.owner[rows][:, None] == self.owner[others]
+        )
+        copies |= self.line[rows][:, None] == self.line[others]
+        if self.shared is not None:
+            copies |= self.shared.text[rows][:, None] == self.shared.text[others]
+        return copies
 
 
 class Round(NamedTuple):

@@ -149,8 +149,7 @@ def _evidence(
         near = [
             [index.nearest(cosines[row], column) for column in columns.tolist()] for row, columns in enumerate(leading)
         ]
-        without = None if left_out is None else [np.flatnonzero(row).tolist() for row in left_out]
-        similar = trained_head.words.similarities_many(pieces, near, without=without)
+        similar = trained_head.words.similarities_many(pieces, near)
         for row, (columns, similarities) in enumerate(zip(leading, similar, strict=True)):
             evidence[row, columns] += trained_head.words.weight * np.array(similarities)
     return evidence

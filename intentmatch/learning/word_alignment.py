@@ -114,10 +114,10 @@ class WordAlignment:
         counts = np.array([*map(len, texts)], dtype=np.int32)
         return cls(flat, counts, owners, weight)
 
-    def similarities(self, pieces: Sequence[int], rows: Sequence[int], without: Collection[int] = ()) -> list[float]:
+    def similarities(self, pieces: Sequence[int], rows: Sequence[int]) -> list[float]:
         """Return the similarity in [0, 1] of a text, given by its known pieces, to some intents.
 
-        Each intent is given by the row of its utterance that is nearest to the text. The rows `without` do not count.
+        Each intent is given by the row of its utterance that is nearest to the text. All its utterances count.
         """
         if not pieces:
             return [0.0] * len(rows)
@@ -130,19 +130,18 @@ class WordAlignment:
             unseen = places == none
             self._see(np.array(pieces, dtype=np.int32)[unseen], unseen, vectors, importance)
         _, salience = embedded_context().read(pieces)
-        return self._aligned(pieces, vectors, importance * (salience + _LEAST_SALIENCE), rows, without)
+        return self._aligned(pieces, vectors, importance * (salience + _LEAST_SALIENCE), rows)
 
     def similarities_many(
         self,
         texts: Sequence[Sequence[int]],
         rows: Sequence[Sequence[int]],
         saliences: Sequence[NDArray[np.float32]] | None = None,
-        without: Sequence[Collection[int]] | None = None,
     ) -> list[list[float]]:
         """Return for each text its similarity to the intents of its own `rows`, as `similarities` does.
 
         Takes half the time: only the cosines are computed text by text. `saliences` are those of the pieces of each
-        text, if the texts were encoded with them. `without` holds for each text the rows that do not count.
+        text, if the texts were encoded with them.
         """
 
         def similarities(some: slice) -> list[list[float]]:
@@ -152,7 +151,7 @@ class WordAlignment:
             vectors, importance = self._vectors.take(places, axis=0), self._importance.take(places)
             self._see(pieces[unseen], unseen, vectors, importance)
             salience = _saliences(known) if saliences is None else np.concatenate(saliences[some]) + _LEAST_SALIENCE
-            return self._aligned_many(known, vectors, importance * salience, rows[some], without and without[some])
+            return self._aligned_many(known, vectors, importance * salience, rows[some])
 
         return [found for some in _blocks(len(texts)) for found in similarities(some)]
 
@@ -161,7 +160,8 @@ class WordAlignment:
     ) -> list[list[float]]:
         """Return for each utterance, given by its row, its similarity to the intents of its own `others`.
 
-        As `similarities_many` does for their texts, if the registry did not have the utterance.
+        As `similarities_many` does for their texts, if the registry did not have the utterance: `without` holds its
+        copies, which do not count.
         """
 
         def similarities(some: slice) -> list[list[float]]:
@@ -226,14 +226,13 @@ class WordAlignment:
         vectors: Vectors,
         importance: NDArray[np.float32],
         rows: Sequence[int],
-        without: Collection[int],
     ) -> list[float]:
         """Return the similarity of a text to the intents of some rows, from the vectors of its pieces."""
         found = [self._places_of[row] for row in rows]
         lengths = [*map(len, found)]
         if not rows or 0 in lengths:
             some = [row for row, length in zip(rows, lengths, strict=True) if length]
-            values = iter(self._aligned(pieces, vectors, importance, some, without) if some else ())
+            values = iter(self._aligned(pieces, vectors, importance, some) if some else ())
             return [next(values) if length else 0.0 for length in lengths]
         places, begins = np.concatenate(found), [0, *accumulate(lengths[:-1])]
         best = np.maximum.reduce(vectors.dot(self._vectors.take(places, 0).T))
@@ -241,7 +240,7 @@ class WordAlignment:
             lacking(best, self._importance.take(places), begins), self._wholes.take(rows).tolist(), strict=True
         )
         weights: list[float] = importance.tolist()
-        own, whole = self._lacking(pieces, vectors, weights, rows, without), sum(weights)
+        own, whole = self._lacking(pieces, vectors, weights, rows), sum(weights)
         return [similarity(one, whole, *other) for one, other in zip(own, of_rows, strict=True)]
 
     def _aligned_many(
@@ -250,7 +249,7 @@ class WordAlignment:
         vectors: Vectors,
         importance: NDArray[np.float32],
         rows: Sequence[Sequence[int]],
-        without: Sequence[Collection[int]] | None,
+        without: Sequence[Collection[int]] | None = None,
     ) -> list[list[float]]:
         """Return the similarity of each of several texts to the intents of its own `rows`.
 
@@ -293,7 +292,7 @@ class WordAlignment:
         vectors: Vectors,
         weights: Sequence[float],
         rows: Sequence[int],
-        without: Collection[int],
+        without: Collection[int] = (),
     ) -> list[float]:
         """Return how much of a text the intent of each row lacks, from the importance of the text's pieces."""
         owners, lacking_in = self._owners, self._intents.lacking

@@ -118,7 +118,8 @@ class Checks:
         # A message that equals an utterance but for typing mistakes has no other words that could say something else.
         if not by.spelling:
             compared = self._check_values(decision, reading, vector)
-            decision = self._check_fragment(compared.decision, reading)
+            may_ask = compared.says is None and not by.reranker
+            decision = self._check_fragment(compared.decision, reading, may_ask=may_ask)
             if compared.is_final:
                 return decision
         return self._check_acts(decision, reading, acts, by)
@@ -133,11 +134,16 @@ class Checks:
             stages.add("without_values", compared.says)
         return compared
 
-    def _check_fragment(self, decision: Decision, reading: Reading) -> Decision:
-        """Return a question or a refusal instead of a match if a word or two do not say which intent is meant."""
+    def _check_fragment(self, decision: Decision, reading: Reading, *, may_ask: bool) -> Decision:
+        """Return a question or a refusal instead of a match if a word or two do not say which intent is meant.
+
+        `may_ask` is whether a refusal is that of a threshold, which a question may replace.
+        """
         options, text = reading.options, reading.meant
         # A margin alone says when to ask. Messages in other languages share few words with the utterances.
         if decision.verdict == "ambiguous" or options.foreign or self._policy.margin is not None:
+            return decision
+        if decision.verdict == "out_of_scope" and not may_ask:
             return decision
         stages = reading.stages
         decision, says, _ = self._fragments.check(decision, text, options.allowed, options.hidden)

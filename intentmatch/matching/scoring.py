@@ -97,7 +97,7 @@ class Scoring:
         if found is None or not self._uses_words or allowed is not None or hits or hidden:
             found = self._search(vector, pieces, hits, allowed)
             counting = self._without(found.scored, vector, hidden) if hidden else found.scored
-            found = SearchResult(self._with_words(counting, pieces, hits, hidden), found.least)
+            found = SearchResult(self._with_words(counting, pieces, hits), found.least)
         scored, least = found
         if len(self._negatives.owners):
             scored = self._pushed(scored, vector, least)
@@ -214,9 +214,7 @@ class Scoring:
         found = ((intent, *self._index.score_column(vector, intent)) for intent in intents)
         return SearchResult([Scored(intent, score, score, row) for intent, score, row in found], 0.0)
 
-    def _with_words(
-        self, found: list[Scored], pieces: Sequence[int], needed: Collection[int], hidden: Collection[int]
-    ) -> list[Scored]:
+    def _with_words(self, found: list[Scored], pieces: Sequence[int], needed: Collection[int]) -> list[Scored]:
         """Add word similarity to the evidence of the leading intents and those `needed`; nothing without a head."""
         if self._words is None:
             return found
@@ -227,7 +225,7 @@ class Scoring:
             if needed:
                 leading += [one for one in rest if one.intent in needed]
                 rest = [one for one in rest if one.intent not in needed]
-        similar = self._words.similarities(pieces, [one.row for one in leading], hidden)
+        similar = self._words.similarities(pieces, [one.row for one in leading])
         return [*map(_with_word_similarity, leading, similar, repeat(self._words.weight)), *rest]
 
     def _with_words_many(

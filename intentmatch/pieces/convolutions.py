@@ -28,6 +28,8 @@ _ZERO = np.zeros((), dtype=np.float32)
 _FIRST_CAPACITY = 1024
 _CACHED_WEIGHTS = 256
 _TOGETHER = 8
+# With 300 texts of 32 pieces, both ways of reducing them take the same time.
+_LONG = 32
 
 
 class Block(NamedTuple):
@@ -55,8 +57,12 @@ class Block(NamedTuple):
     def reduced(self, rows: NDArray[np.float32], *how: np.ufunc) -> list[NDArray[np.float32]]:
         """Return what each function makes of the rows of each text's pieces, shape `(texts, numbers of a row)` each.
 
-        Takes a tenth of the time of `reduceat`: the first pieces of all texts are taken together, then the second ones.
+        For short texts the first pieces of all texts are taken together, then the second ones: this takes a tenth of
+        the time of `reduceat`.
         """
+        if self.lengths.max() > _LONG:
+            begins = np.column_stack([self.starts, self.gaps]).ravel()
+            return [function.reduceat(rows, begins, axis=0)[::2] for function in how]
         order = np.argsort(-self.lengths, kind="stable")
         begins, longest_first = self.starts[order], self.lengths[order]
         found = [rows.take(begins, axis=0) for _ in how]

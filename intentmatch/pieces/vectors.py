@@ -18,6 +18,9 @@ DIM = 64
 """Dimensions of a piece's vector: the first of the embedded model's, whose variance falls from first to last. On
 development sets 48 to 96 separate out-of-scope messages as well as all 256, in a quarter of the time."""
 
+# Some rare characters have no weight in the model. So a text of them still has a length.
+_LEAST_LENGTH = np.float32(1e-6)
+
 
 class PieceVectors:
     """Unit vectors of the embedded tokenizer's pieces. Immutable, safe to use from many threads."""
@@ -32,10 +35,13 @@ class PieceVectors:
         return vectors
 
     def lengths(self, pieces: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
-        """Return the lengths that the vectors have in the model, shape `(len(pieces),)`: what counts is long."""
+        """Return the lengths that the vectors have in the model, shape `(len(pieces),)`: what counts is long.
+
+        All are positive.
+        """
         vectors = self._rows[self._row_of_piece.take(pieces)].astype(np.float32)
         lengths: NDArray[np.float32] = np.sqrt(np.add.reduce(vectors * vectors, axis=1)) * self._weights.take(pieces)
-        return lengths
+        return np.maximum(lengths, _LEAST_LENGTH, out=lengths)
 
 
 @lru_cache(1)

@@ -129,7 +129,7 @@ def test_word_similarity_adds_to_the_evidence_of_leading_intents(trained: Scorin
     found = trained._search(WordHashEncoder().encode([text])[0], known_pieces(text), (), None)
     before = {one.intent: one for one in found.scored}
 
-    after = {one.intent: one for one in trained._with_words(found.scored, known_pieces(text), (), ())}
+    after = {one.intent: one for one in trained._with_words(found.scored, known_pieces(text), ())}
 
     aligned = [one for one in after.values() if one.words is not None]
     assert len(aligned) == LEADING
@@ -168,7 +168,7 @@ def test_spelling_hit_raises_word_similarity_too(trained: Scoring) -> None:
     """Even of an intent that does not lead; a lower hit changes nothing."""
     text, job = "where is the parcel", MANY.index("job")
     searched = trained._search(WordHashEncoder().encode([text])[0], known_pieces(text), {job}, None).scored
-    before = {one.intent: one for one in trained._with_words(searched, known_pieces(text), {job}, ())}[job]
+    before = {one.intent: one for one in trained._with_words(searched, known_pieces(text), {job})}[job]
     assert before.words is not None
 
     found = {c.intent: c for c in candidates(trained, text, {job: SpellingHit(3 * job + 1, 0.95)})}

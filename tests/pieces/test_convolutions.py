@@ -50,6 +50,19 @@ def test_one_text_and_many_give_what_the_definition_gives(pieces):
     assert not block.vectors[block.gaps].any()
 
 
+@pytest.mark.parametrize("lengths", [[1], [3, 1, 2], [2, 2], [5, 40, 1], [32, 33]])
+def test_reduced_rows_are_those_of_each_text(lengths):
+    """Of short texts, and of long ones among them."""
+    block = convolutions().read_block([[*range(length)] for length in lengths])
+
+    sums, greatest = block.reduced(block.vectors, np.add, np.maximum)
+
+    for row, (start, length) in enumerate(zip(block.starts, block.lengths, strict=True)):
+        own = block.vectors[start : start + length]
+        assert sums[row] == pytest.approx(own.sum(axis=0), abs=1e-4)
+        assert greatest[row] == pytest.approx(own.max(axis=0))
+
+
 def test_narrow_second_convolution_gives_what_its_product_gives():
     narrow, widened = RANDOM.standard_normal((3 * WIDTH, 2)), RANDOM.standard_normal((2, WIDTH))
 

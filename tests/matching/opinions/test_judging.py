@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from intentmatch.core.errors import ModelUnavailableError
 from intentmatch.matching.opinions.judging import IntentOption, Opinion
 
 DOUBTFUL = "my order now please"
+SHIPPED = Path(__file__).parents[3] / "intents"
 
 
 class FixedJudge:
@@ -52,6 +54,14 @@ def test_none_is_out_of_scope(bot: Callable[..., Matcher]) -> None:
 
     assert (result.verdict, result.intent, result.rivals) == ("out_of_scope", None, ())
     assert "chose none of" in result.trace.reason
+
+
+def test_none_stays_for_a_word_that_lines_of_several_intents_have() -> None:
+    assert Matcher.load(SHIPPED).match("order").verdict == "ambiguous"
+
+    refused = Matcher.load(SHIPPED, reranker=FixedJudge("none")).match("order")
+
+    assert (refused.verdict, refused.trace.decided_by) == ("out_of_scope", "reranker")
 
 
 def test_ask_keeps_the_rivals_or_offers_the_likely_intents(bot: Callable[..., Matcher]) -> None:

@@ -47,10 +47,11 @@ class IntentPieces:
             return _weighted(weights, map(remembered.__getitem__, pieces))
         except KeyError:
             missing = [place for place, piece in enumerate(pieces) if piece not in remembered]
-        of_intent = self._pieces(intent)[0]
+        of_intent = self._vectors.take(self._pieces(intent)[0], 0)
         for place in missing:
             # One by one: the last bit must not depend on which pieces were asked for before.
-            [remembered[pieces[place]]] = self._distances(vectors[place : place + 1], of_intent)
+            away = 1.0 - float(of_intent.dot(vectors[place]).max()) if len(of_intent) else 1.0
+            remembered[pieces[place]] = away * away
         self._room -= len(missing)
         if self._room < 0:
             self._remembered, self._room = defaultdict(dict), _MOST_REMEMBERED

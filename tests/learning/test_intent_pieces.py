@@ -27,8 +27,8 @@ def plain(intent: int, without: tuple[int, ...] = ()) -> float:
     own = [piece for row in rows for piece in ROWS[row].tolist()]
     if not own:
         return sum(WEIGHTS)
-    distances = (min(1.0 - float(vector @ VECTORS[piece]) for piece in own) ** 2 for vector in MESSAGE)
-    return sum(weight * distance for weight, distance in zip(WEIGHTS, distances, strict=True))
+    distances = (1.0 - max(float(vector @ VECTORS[piece]) for piece in own) for vector in MESSAGE)
+    return sum(weight * distance**2 for weight, distance in zip(WEIGHTS, distances, strict=True))
 
 
 @pytest.mark.parametrize("intent", [0, 1, 2, 4])

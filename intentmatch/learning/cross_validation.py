@@ -245,9 +245,10 @@ class _Matcher:
         for pairs in np.split(order, np.flatnonzero(np.diff(column[order])) + 1) if len(order) else ():
             span = self.index.span(int(column[pairs[0]]))
             cosines: Vectors = vectors[case[pairs]] @ vectors[span].T
-            for place, row in np.argwhere(self.utterances.copies(case[pairs], cosines, span)).tolist():
+            copied = self.utterances.copies(case[pairs], cosines, span)
+            for place, row in np.argwhere(copied).tolist():
                 copies[pairs[place] // columns.shape[1]].add(span.start + row)
-            cosines[self.utterances.left_out(case[pairs], cosines, span)] = -np.inf
+            cosines[self.utterances.with_silent(copied, case[pairs], span)] = -np.inf
             nearest[pairs] = span.start + cosines.argmax(axis=1)
         return nearest.reshape(columns.shape), copies
 

@@ -86,10 +86,13 @@ class Utterances:
 
         They are the same line, except for spelling, and the lines that do not answer in the context of the row.
         """
-        left_out = self.copies(rows, cosines, others)
-        if self.shared is not None:
-            left_out |= self.shared.left_out(rows, others)
-        return left_out
+        return self.with_silent(self.copies(rows, cosines, others), rows, others)
+
+    def with_silent(
+        self, copies: NDArray[np.bool_], rows: NDArray[np.int64], others: slice = slice(None)
+    ) -> NDArray[np.bool_]:
+        """Return the `copies` of these rows together with the lines that do not answer in their context."""
+        return copies if self.shared is None else copies | self.shared.left_out(rows, others)
 
     def copies(self, rows: NDArray[np.int64], cosines: Vectors, others: slice = slice(None)) -> NDArray[np.bool_]:
         """Return which of the `others` are the same line as each of these rows, except for spelling; as `left_out`."""

@@ -241,7 +241,7 @@ class WordAlignment:
         )
         weights: list[float] = importance.tolist()
         own, whole = self._lacking(pieces, vectors, weights, rows), sum(weights)
-        return [similarity(one, whole, *other) for one, other in zip(own, of_rows, strict=True)]
+        return [_similarity(one, whole, *other) for one, other in zip(own, of_rows, strict=True)]
 
     def _aligned_many(
         self,
@@ -280,7 +280,7 @@ class WordAlignment:
                 other = to
             piece += len(text)
         of_rows = lacking(best, self._importance.take(places), ends - counts)
-        values = map(similarity, of_texts, wholes, of_rows, self._wholes.take(asked).tolist())
+        values = map(_similarity, of_texts, wholes, of_rows, self._wholes.take(asked).tolist())
         return [
             [next(values) if text and self.counts.item(row) else 0.0 for row in of_text]
             for of_text, text in zip(rows, texts, strict=True)
@@ -314,7 +314,7 @@ def lacking(
     return sums
 
 
-def similarity(lacking: float, whole: float, lacking_of_other: float, whole_of_other: float) -> float:
+def _similarity(lacking: float, whole: float, lacking_of_other: float, whole_of_other: float) -> float:
     """Return the similarity in [0, 1] of two texts, from how much of each the other lacks, and how much each has."""
     found, found_of_other = 1.0 - sqrt(lacking / whole), 1.0 - sqrt(lacking_of_other / whole_of_other)
     if found <= 0.0 or found_of_other <= 0.0:

@@ -5,6 +5,7 @@ TLS 1.2 and 1.3 are served, the former with forward secrecy and authenticated en
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import ssl
 import sys
@@ -41,14 +42,15 @@ class CertificateConfig(Config):
         """The TLS context, if handshakes are limited."""
 
     def load(self) -> None:
-        """Load the app and the certificate, and start to look for changes of its files."""
+        """Load the app and the certificate, and start to look for changes of its files. Call it in the event loop."""
         super().load()
         if self.ssl is not None and self.ssl_certfile is not None:
             self.ssl.minimum_version = ssl.TLSVersion.TLSv1_2
             cert = Path(self.ssl_certfile)
             _warn_if_invalid_now(self.ssl, cert)
             files = _CertificateFiles(self.ssl, cert, Path(self.ssl_keyfile or cert))
-            threading.Thread(target=files.follow, name="certificates", daemon=True).start()
+            loop = asyncio.get_running_loop()
+            threading.Thread(target=files.follow, args=(loop,), name="certificates", daemon=True).start()
             if self._limits is not None:
                 make = cast("Any", self.http_protocol_class)
                 handshake = partial(Handshake, make, self.ssl, self._limits, self._handshake_seconds)
@@ -81,33 +83,41 @@ class _CertificateFiles:
 
     def __init__(self, context: ssl.SSLContext, cert: Path, key: Path) -> None:
         self._context, self._cert, self._key = context, cert, key
-        self._read = self._state()
+        self._seen = self._state()
 
-    def follow(self) -> None:
-        """Read the files again whenever they change, for ever."""
+    def follow(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Look for changes of the files until the event loop ends, and let it read them."""
         pause = threading.Event()
         while not pause.wait(SECONDS_BETWEEN_LOOKS):
-            self.read_if_changed()
+            if self.changed():
+                # Between its certificate and its key, a context fits no connection that begins: the loop begins them all.
+                try:
+                    loop.call_soon_threadsafe(self.read)
+                except RuntimeError:
+                    return
 
-    def read_if_changed(self) -> bool:
-        """Read the files if they have changed; return whether there is a new certificate.
+    def changed(self) -> bool:
+        """Return whether the files are others than at the last look."""
+        state = self._state()
+        if state is None or state == self._seen:
+            return False
+        self._seen = state
+        return True
+
+    def read(self) -> None:
+        """Serve new connections with the certificate of the files.
 
         A pair of files that do not fit, as in the middle of a renewal, is refused: the last one is served on.
         """
-        state = self._state()
-        if state is None or state == self._read:
-            return False
-        self._read = state
         try:
             # A context that fails to load may be left without a key, so the files are tried with another one.
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self._cert, self._key, password="")
             self._context.load_cert_chain(self._cert, self._key, password="")
         except (OSError, ValueError) as error:
             _log.warning("the new certificate in %s is not served: %s", self._cert, error)
-            return False
+            return
         _log.info("the certificate in %s was read again", self._cert)
         _warn_if_invalid_now(self._context, self._cert)
-        return True
 
     def _state(self) -> tuple[tuple[int, int, int], ...] | None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import socket
 import ssl
@@ -74,6 +75,21 @@ def test_changed_certificate_is_served_without_a_restart(tmp_path: Path, port: i
     pytest.fail("the old certificate is still served")
 
 
+def test_changed_certificate_is_read_where_connections_begin(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In another thread, a connection could begin with the new certificate and without its key.
+    read = threading.Event()
+
+    def note(files: object) -> None:
+        asyncio.get_running_loop()  # raises RuntimeError in any other thread
+        read.set()
+
+    monkeypatch.setattr(certificates._CertificateFiles, "read", note)
+    write_certificate(tmp_path, "renewed")
+    assert read.wait(PATIENCE)
+
+
 @pytest.mark.parametrize("damage", ["cert.pem", "key.pem", "gone"])
 def test_unfit_certificate_leaves_the_last_one(tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture) -> None:
     write_certificate(tmp_path, "old")
@@ -87,13 +103,17 @@ def test_unfit_certificate_leaves_the_last_one(tmp_path: Path, damage: str, capl
     else:
         (tmp_path / damage).write_text("not a certificate")
 
-    assert not files.read_if_changed()
+    assert files.changed() == (damage != "gone")
+    files.read()
 
-    assert ("is not served" in caplog.text) == (damage != "gone")
+    assert "is not served" in caplog.text
     cert.write_bytes(kept[0])
     key.write_bytes(kept[1])
-    assert files.read_if_changed()
-    assert not files.read_if_changed()
+    assert files.changed()
+    caplog.clear()
+    files.read()
+    assert "is not served" not in caplog.text
+    assert not files.changed()
 
 
 def test_old_versions_and_weak_ciphers_are_refused(port: int) -> None:
@@ -171,7 +191,10 @@ def test_certificate_that_clients_refuse_for_its_dates_is_logged(
     file = tmp_path / "cert.pem"
     file.write_bytes(certificate_of_an_authority(datetime(since, 1, 1), datetime(until, 1, 1)))
 
-    CertificateConfig(app, log_config=None, ssl_certfile=str(file)).load()
+    async def load() -> None:
+        CertificateConfig(app, log_config=None, ssl_certfile=str(file)).load()
+
+    asyncio.run(load())
 
     warnings = [f"clients will refuse the certificate in {file}: {told}"] if told else []
     assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == warnings

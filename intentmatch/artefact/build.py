@@ -14,9 +14,10 @@ from intentmatch.encoders.encode import Known, Progress, encode_all
 from intentmatch.encoders.translations import translations_of
 from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.index import check_extras, make_graph
+from intentmatch.learning.background import background_texts, background_vectors
 from intentmatch.learning.labelled_cases import Labelled, usable_cases
 from intentmatch.learning.labelled_share import FEWEST, labelled_share
-from intentmatch.learning.training import PreviousTraining, TrainingData
+from intentmatch.learning.training import PreviousTraining, TrainingData, counts_background
 from intentmatch.learning.training_cache import load_or_train
 from intentmatch.learning.trait_heads import TraitHeads
 from intentmatch.registry import check
@@ -51,13 +52,16 @@ def build(
     settings = settings or Settings()
     check_extras(settings.index, settings.vectors)
     # All texts in one call, so that batches are full and progress is one number.
-    vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress, known=known)
-    of_utterances, others = np.split(vectors, [len(registry.utterances)])
-    of_negatives, of_labels, of_questions = np.split(others, np.cumsum([len(registry.negatives), len(registry)]))
+    sample = background_texts() if counts_background(registry, settings) else ()
+    vectors = encode_all(encoder, [*texts_of(registry), *sample], "utterance", cache, progress, known=known)
+    counts = [registry.utterances, registry.negatives, registry.intents, registry.question_lines]
+    of_utterances, of_negatives, of_labels, of_questions, background = np.split(vectors, np.cumsum([*map(len, counts)]))
     kept = of_utterances.astype(settings.vectors, copy=False)
     # Training uses the vectors as stored, so that it can be repeated from the artefact.
     of_utterances = kept.astype(np.float32, copy=False)
-    data = training_data(registry, of_utterances, of_labels, settings, encoder=encoder, cache=cache)
+    data = training_data(
+        registry, of_utterances, of_labels, settings, encoder=encoder, cache=cache, background=background
+    )
     trained = load_or_train(data, cache.folder if cache else None, provisional=provisional)
     searched = searched_by(settings, trained.trained_head)
     return Artefact(
@@ -109,17 +113,23 @@ def training_data(
     *,
     encoder: Encoder,
     cache: VectorCache | None = None,
+    background: Vectors | None = None,
 ) -> TrainingData:
     """Return what a registry is trained on, given the `vectors` of its utterances and those of its intents' `labels`.
 
-    `encoder` is the one that made the vectors.
+    `encoder` is the one that made the vectors; `background` are those of `background_texts`, if they are known.
     """
+    if not counts_background(registry, settings):
+        background = None
+    elif background is None:
+        background = background_vectors(encoder, cache)
     return TrainingData(
         registry,
         vectors,
         labels,
         settings,
         encoder.name,
+        background,
         translations=translations_of(encoder),
         labelled=labelled_messages(registry, settings, encoder, cache),
         unseen=unseen_messages_of(encoder),
@@ -146,8 +156,10 @@ def known_vectors(artefact: Artefact) -> Known:
     """Return all vectors that an artefact holds, so that a build with the same encoder need not encode them again."""
     texts, count = texts_of(artefact.registry), len(artefact.vectors)
     of_questions = () if artefact.question_vectors is None else artefact.question_vectors
-    others = zip(texts[count:], (*artefact.negative_vectors, *artefact.label_vectors, *of_questions), strict=True)
-    return Known(dict(zip(texts[:count], range(count), strict=True)), artefact.vectors, dict(others))
+    others = dict(zip(texts[count:], (*artefact.negative_vectors, *artefact.label_vectors, *of_questions), strict=True))
+    if artefact.background is not None:
+        others |= zip(background_texts(), artefact.background, strict=True)
+    return Known(dict(zip(texts[:count], range(count), strict=True)), artefact.vectors, others)
 
 
 def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:

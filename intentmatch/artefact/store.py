@@ -43,7 +43,7 @@ from intentmatch.text.normalize import TEXT_VERSION
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 7
+FORMAT = 8
 """Format of the files written, and the only one read."""
 SUFFIX = ".intentmatch"
 _KEY, _VECTORS, _GRAPH, _QUESTIONS = "intentmatch", "utterances", "graph", "questions"

@@ -26,6 +26,7 @@ StageName = Literal[
     "encode",
     "coverage",
     "dense",
+    "background",
     "words",
     "head",
     "reranker",

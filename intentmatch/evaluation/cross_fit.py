@@ -51,6 +51,7 @@ def cross_fitted(matcher: BaseMatcher, cases: Sequence[Case]) -> Iterator[tuple[
         artefact.label_vectors,
         settings,
         artefact.encoder_name,
+        artefact.background,
         translations_of(matcher.encoder),
         unseen=unseen_messages_of(matcher.encoder),
     )

@@ -18,10 +18,11 @@ from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.encoder_memory import megabytes_of
 from intentmatch.evaluation.similarity import Agreement, ScoredPair, agreement
 from intentmatch.evaluation.tune import Combination, microseconds_a_message, trial_of
+from intentmatch.learning.background import background_vectors
 from intentmatch.learning.calibration import calibrate
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_share import labelled_share, share_in_use
-from intentmatch.learning.training import TrainingData, cross_validate_registry
+from intentmatch.learning.training import TrainingData, counts_background, cross_validate_registry
 from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
@@ -84,7 +85,14 @@ def _compared(
     texts = [clean(utterance.text) for utterance in registry.utterances]
     labels = [clean(intent.label) for intent in registry]
     encoded = encode_all(encoder, [*texts, *labels], "utterance", cache)
-    data = TrainingData(registry, encoded[: len(texts)], encoded[len(texts) :], settings, settings.encoder)
+    data = TrainingData(
+        registry,
+        encoded[: len(texts)],
+        encoded[len(texts) :],
+        settings,
+        settings.encoder,
+        background_vectors(encoder, cache) if counts_background(registry, settings) else None,
+    )
     held_out = cross_validate_registry(data).held_out
     share = share_in_use(settings, labelled_share(registry.tests))
     # Measured apart from the encoding above, whose vectors may come from the cache.

@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 
 from intentmatch.core.setting_values import AGGREGATIONS, SCORERS
 from intentmatch.core.settings import Settings
-from intentmatch.core.types import Encoder, Registry, Vectors
+from intentmatch.core.types import Encoder, Registry
 from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.metrics import auroc
 from intentmatch.evaluation.runner import StepProgress
+from intentmatch.learning.background import background_vectors
 from intentmatch.learning.calibration import RIVALS, Calibration, asked_about, calibrate, shares_of
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_share import labelled_share, share_in_use
-from intentmatch.learning.training import TrainingData, cross_validate_registry
+from intentmatch.learning.training import TrainingData, counts_background, cross_validate_registry
 from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
@@ -164,15 +165,19 @@ def tune(
     trials: list[Trial] = []
     results: dict[Combination, HeldOut] = {}
     total = len(encoders) * len(SCORERS) * len(AGGREGATIONS)
+    with_head = replace(settings, scorer="head")
     for name, encoder in encoders.items():
         encoded = encode_all(encoder, [*texts, *labels], "utterance", cache)
         vectors, label_vectors = encoded[: len(texts)], encoded[len(texts) :]
+        background = background_vectors(encoder, cache) if counts_background(registry, with_head) else None
         microseconds = microseconds_a_message(encoder, texts)
         for choice in (Combination(name, s, a) for s in SCORERS for a in AGGREGATIONS):
             if progress is not None:
                 progress("trying settings", len(trials), total)
             with steps.inside("trying settings", len(trials), total):
-                results[choice] = _cross_validate(registry, vectors, label_vectors, settings, choice)
+                tried = replace(settings, scorer=choice.scorer, aggregation=choice.aggregation)
+                data = TrainingData(registry, vectors, label_vectors, tried, name, background)
+                results[choice] = cross_validate_registry(data).held_out
                 trials.append(trial_of(choice, results[choice], settings.target, share, microseconds))
     trials.sort(key=lambda trial: (-trial.overall, trial.choice))
     chosen = choose(trials, current)
@@ -232,14 +237,6 @@ def _paired(one: Mapping[_Key, tuple[float, float]], other: Mapping[_Key, tuple[
     # Standard error under the hypothesis of no difference, so that one changed case is never significant.
     error = math.sqrt(float(((weights * gains) ** 2).sum())) / total
     return Gain(100 * mean, 100 * error)
-
-
-def _cross_validate(
-    registry: Registry, vectors: Vectors, labels: Vectors, settings: Settings, choice: Combination
-) -> HeldOut:
-    chosen = replace(settings, scorer=choice.scorer, aggregation=choice.aggregation)
-    data = TrainingData(registry, vectors, labels, chosen, choice.encoder)
-    return cross_validate_registry(data).held_out
 
 
 def trial_of(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
+from intentmatch.learning.background import Background
 from intentmatch.learning.fold_plan import Plan, Round, Utterances, plan_rounds
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_head
@@ -78,6 +79,8 @@ class Scorer(NamedTuple):
     near: Near | None = None
     """Weights of a head that is trained on all utterances, from which the heads of the rounds are found sooner."""
     words: WordAlignment | None = None
+    background: Vectors | None = None
+    """What people write to other bots, shape `(messages, dim)`; None if evidence does not count on it."""
 
 
 def cross_validate(
@@ -188,6 +191,7 @@ class _Matcher:
         fitting, owners = self.scorer.fitting, self.index.owners
         head = None if fitting is None else held_out_head(fitting, one.left_out, self.scorer.near)
         absent = np.isin(owners, self.utterances.owner[rows[one.left_out]])
+        background = self._background(one, rows)
         found = []
         for some in (asked.select(one.left_out) for asked in messages):
             if not one.known:
@@ -195,8 +199,23 @@ class _Matcher:
             usable = self._usable(some, known=one.known)
             logits = head.logits(some.features(fitting)) if head and fitting else None
             evidence, intents = first_ranked(self._evidence(some, logits)[usable], owners)
+            if background is not None:
+                vectors = self.utterances.vectors[some.rows] if some.translations is None else some.translations
+                evidence -= background.against_many(vectors[usable])[:, None]
             found.append(_Cases(some.rows[usable], evidence, intents, np.full(len(evidence), one.known)))
         return found
+
+    def _background(self, one: Round, rows: NDArray[np.int64]) -> Background | None:
+        """Return the background as the registry sees it without what a round leaves out."""
+        if self.scorer.background is None:
+            return None
+        vectors, owner = self.utterances.vectors, self.utterances.owner
+        out = rows[one.left_out]
+        counts = np.ones(len(vectors), dtype=bool)
+        counts[out] = False
+        if not one.known:
+            counts &= ~np.isin(owner, owner[out])
+        return Background.of(self.scorer.background, vectors[counts])
 
     def _usable(self, messages: _Messages, *, known: bool) -> NDArray[np.bool_]:
         """Return which messages are cases: those in scope whose intent has another utterance, or out of scope."""

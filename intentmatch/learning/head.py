@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
+from intentmatch.learning.background import Background
 from intentmatch.learning.lbfgs import PENALTY, RowsLoss, minimise
 from intentmatch.learning.token_features import SparseVector, TokenVectorizer
 from intentmatch.learning.word_alignment import WordAlignment
@@ -79,16 +80,20 @@ class HeadLogits:
 
 @dataclass(frozen=True, slots=True)
 class TrainedHead:
-    """Head weights, token features and words of the utterances needed at inference."""
+    """Head weights, token features, words of the utterances and background needed at inference."""
 
     head: Head
     vectorizer: TokenVectorizer
     words: WordAlignment | None = None
     """None in an artefact of an earlier release, whose calibration does not count on words."""
+    background: Background | None = None
+    """None if it does not count."""
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name, to be stored in a file."""
         words = {} if self.words is None else self.words.to_tensors()
+        if self.background is not None:
+            words |= {f"background_{name}": array for name, array in self.background._asdict().items()}
         return {"head": self.head.weights, "rarity": self.vectorizer.rarity, **words}
 
     @classmethod
@@ -100,7 +105,10 @@ class TrainedHead:
         if "head" not in tensors:
             return None
         words = WordAlignment.from_tensors(tensors, owners)
-        return cls(Head(tensors["head"]), TokenVectorizer(tensors["rarity"]), words)
+        background = None
+        if "background_vectors" in tensors:
+            background = Background(*(tensors[f"background_{name}"] for name in Background._fields))
+        return cls(Head(tensors["head"]), TokenVectorizer(tensors["rarity"]), words, background)
 
 
 class Fitting(NamedTuple):

@@ -152,6 +152,8 @@ def _evidence(
         similar = trained_head.words.similarities_many(pieces, near)
         for row, (columns, similarities) in enumerate(zip(leading, similar, strict=True)):
             evidence[row, columns] += trained_head.words.weight * np.array(similarities)
+    if trained_head.background is not None:
+        evidence -= trained_head.background.against_many(vectors)[:, None]
     return evidence
 
 

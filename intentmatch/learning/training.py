@@ -17,7 +17,8 @@ from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.encoders.unseen_messages import UnseenMessages
-from intentmatch.learning.calibration import Calibration, calibrate
+from intentmatch.learning.background import Background
+from intentmatch.learning.calibration import FEWEST_CASES, Calibration, calibrate
 from intentmatch.learning.cross_validation import HeldOut, Scorer, cross_validate
 from intentmatch.learning.described_calibration import calibrate_descriptions
 from intentmatch.learning.fold_plan import Utterances
@@ -53,6 +54,8 @@ class TrainingData(NamedTuple):
     settings: Settings
     encoder: str
     """Name of the encoder that made the vectors."""
+    background: Vectors | None = None
+    """What people write to other bots, shape `(messages, dim)`; None if evidence does not count on it."""
     translations: Translations | None = None
     """Those of the encoder; None if they are not known."""
     labelled: Labelled | None = None
@@ -179,6 +182,11 @@ class CrossValidated(NamedTuple):
     """The same cases as if said in a language that the registry does not have; None if that cannot be known."""
 
 
+def counts_background(registry: Registry, settings: Settings) -> bool:
+    """Whether evidence counts on the background: not where scores alone decide, as in the smallest registries."""
+    return settings.scorer == "head" and len(registry.utterances) >= FEWEST_CASES
+
+
 @_without_flags
 def cross_validate_registry(data: TrainingData) -> CrossValidated:
     """Cross-validate a registry's utterances under the settings `scorer` and `aggregation`.
@@ -195,9 +203,9 @@ def cross_validate_registry(data: TrainingData) -> CrossValidated:
         if features is None:
             found = cross_validate(utterances, Scorer(aggregation), translate, sample=sample(registry), each=each)
             return CrossValidated(found[0], None, found[1])
-        trained_head = _fit(features, each=each)
+        trained_head = _fit(features, data, each=each)
         near = nearby(features.fitting, trained_head.head.weights)
-        scorer = Scorer(aggregation, features.fitting, near, features.words)
+        scorer = Scorer(aggregation, features.fitting, near, features.words, data.background)
         held_out, translated = cross_validate(utterances, scorer, translate, sample=features.sample, each=each)
     return CrossValidated(held_out, trained_head, translated)
 
@@ -214,7 +222,7 @@ def _utterances(registry: Registry, vectors: Vectors) -> Utterances:
     )
 
 
-def _fit(features: Features, near: Vectors | None = None, each: Each = one_by_one) -> TrainedHead:
+def _fit(features: Features, data: TrainingData, near: Vectors | None = None, each: Each = one_by_one) -> TrainedHead:
     start = None if near is None else nearby(features.fitting, near)
     head = fit_head(features.fitting, start, each)
     # Of damaged rows, no axis may be left, and the weights be zeros.
@@ -223,7 +231,11 @@ def _fit(features: Features, near: Vectors | None = None, each: Each = one_by_on
             "the head was trained to weights that are not finite numbers: the vectors of the encoder are damaged. Use "
             "another `encoder`, or `scorer: cosine`, which needs no training."
         )
-    return TrainedHead(head, features.vectorizer, features.words)
+    return TrainedHead(head, features.vectorizer, features.words, _background(data))
+
+
+def _background(data: TrainingData) -> Background | None:
+    return None if data.background is None else Background.of(data.background, data.vectors)
 
 
 def provisional_training(data: TrainingData, before: PreviousTraining) -> Trained:
@@ -246,11 +258,10 @@ def _provisional_head(data: TrainingData, before: PreviousTraining) -> TrainedHe
     if before.keeps_head and same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
         if before.trained_head.words is None:
             return before.trained_head
-        return replace(
-            before.trained_head, words=WordAlignment.fit(_pieces(registry), registry.owners, data.word_weight)
-        )
+        words = WordAlignment.fit(_pieces(registry), registry.owners, data.word_weight)
+        return replace(before.trained_head, words=words, background=_background(data))
     features = _features(data)
-    return features and _fit(features, _columns(before.trained_head.head.weights, intents, registry))
+    return features and _fit(features, data, _columns(before.trained_head.head.weights, intents, registry))
 
 
 def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Vectors:

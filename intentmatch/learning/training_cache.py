@@ -36,7 +36,7 @@ _Found = TypeVar("_Found")
 
 _log = logging.getLogger(__name__)
 
-TRAINING_VERSION = 29
+TRAINING_VERSION = 30
 """Raise with any change that trains something else from the same registry."""
 # Most cached trainings: a bot, its last edits, and a few other bots.
 _MOST_FILES = 32
@@ -104,8 +104,9 @@ def _file(folder: Path, data: TrainingData, *, there: bool) -> Path | None:
     if there and not any(folder.glob(f"{utterances_digest}-*")):
         return None
     vectors_digest = hashlib.sha256()
-    for numbers in (data.vectors, data.labels, *(() if labelled is None else (labelled.vectors,))):
-        vectors_digest.update(np.ascontiguousarray(numbers).data)
+    for numbers in (data.vectors, data.labels, data.background, None if labelled is None else labelled.vectors):
+        if numbers is not None:
+            vectors_digest.update(np.ascontiguousarray(numbers).data)
     return folder / f"{utterances_digest}-{vectors_digest.hexdigest()[:16]}.safetensors"
 
 

@@ -365,5 +365,5 @@ def test_calibration_for_other_languages_is_stored(built: tuple[Matcher, Path]) 
 
 def test_artefact_of_an_earlier_release_asks_for_a_new_build() -> None:
     """Its digest does not cover its header."""
-    with pytest.raises(StaleArtefactError, match=r"has format 4.*this one reads 7.*Run `intentmatch build` again"):
+    with pytest.raises(StaleArtefactError, match=r"has format 4.*this one reads 8.*Run `intentmatch build` again"):
         load_artefact(Path(__file__).parent / "data" / "shop-0.1.0.intentmatch")

@@ -29,6 +29,7 @@ from intentmatch import Matcher, Registry
 from intentmatch.core.settings import Settings, parse, resolve
 from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
+from intentmatch.learning.background import background_vectors
 from intentmatch.learning.calibration import calibrate
 from intentmatch.learning.training import TrainingData, cross_validate_registry
 from intentmatch.matching.pipeline import Engine
@@ -101,7 +102,14 @@ def _measure(
         registry = _two_thirds(registry)
     matcher = Matcher.load(registry, encoder=encoder)
     artefact = matcher.artefact
-    data = TrainingData(registry, artefact.wide_vectors, artefact.label_vectors, artefact.settings, encoder.name)
+    data = TrainingData(
+        registry,
+        artefact.wide_vectors,
+        artefact.label_vectors,
+        artefact.settings,
+        encoder.name,
+        background_vectors(encoder),
+    )
     held_out = cross_validate_registry(data).held_out
     names, languages = [i.name for i in registry], [u.language for u in registry.utterances]
     known = np.array([row.intent is not None and row.intent in registry for row in messages])

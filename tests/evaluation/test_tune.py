@@ -15,6 +15,7 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Kind, Vectors
 from intentmatch.evaluation import tune as tune_module
 from intentmatch.evaluation.tune import Combination, Gain, Trial, Tuning, choose, compared, refusals_compared, tune
+from intentmatch.learning.background import background_texts
 from intentmatch.learning.cross_validation import RANKED, HeldOut
 
 FILLER = ["please", "now", "today", "at once", "if you can", "for me", "again", "dear shop", "thanks"]
@@ -99,6 +100,7 @@ def test_every_choice_is_tried_and_each_encoder_encodes_once(registry: Registry)
     assert len(steps) == 8
     for encoder in encoders.values():
         texts = {utterance.text for utterance in registry.utterances} | {intent.label for intent in registry}
+        texts.update(background_texts())
         timed = len(encoder.encoded) - len(texts)
         assert timed <= 26
 

@@ -400,7 +400,7 @@ def test_messages_that_describe_a_problem_are_not_taken_for_negated_requests(shi
     ("file", "parts", "opposite", "same"),
     [
         ("consent.yaml", ("looked at", "kept"), 12, 26),
-        ("consent_fresh.yaml", ("first",), 13, 21),
+        ("consent_fresh.yaml", ("first",), 13, 19),
         ("consent_fresh.yaml", ("second",), 18, 14),
         ("consent_fresh.yaml", ("third",), 24, 45),
     ],

@@ -176,7 +176,8 @@ def test_spelling_hit_raises_word_similarity_too(trained: Scoring) -> None:
 
     assert (found["job"].score, found["job"].words) == (0.95, 0.95)
     more = 0.95 - before.score + WORD_WEIGHT * (0.95 - before.words)
-    assert found["job"].rank == pytest.approx(before.evidence + more)
+    against = trained._background.against(WordHashEncoder().encode([text])[0])
+    assert found["job"].rank == pytest.approx(before.evidence + more - against)
     assert [c.rank for c in lower] == pytest.approx([c.rank for c in candidates(trained, text)], abs=1e-6)
 
 
@@ -227,9 +228,10 @@ def test_scoring_of_translations_has_its_own_calibration_and_no_words() -> None:
     assert found[0].evidence != before[0].evidence
     assert candidates(usual, text) == before
     head = artefact.trained_head.head.for_vectors(artefact.vectors.shape[1])
-    logits = head.logits(WordHashEncoder().encode([text])[0], NO_WORDS)
+    vector = WordHashEncoder().encode([text])[0]
+    logits = head.logits(vector, NO_WORDS)
     best = {c.intent: c for c in found}["refund"]
-    expected = best.score + head_term(logits)[NAMES.index("refund")]
+    expected = best.score + head_term(logits)[NAMES.index("refund")] - artefact.trained_head.background.against(vector)
     assert best.evidence == pytest.approx(float(expected), abs=1e-5)
-    results = usual.search_many(WordHashEncoder().encode([text]), [known_pieces(text)])
-    assert translated.candidates(WordHashEncoder().encode([text])[0], known_pieces(text), found=results[0]) == found
+    results = usual.search_many(vector[None], [known_pieces(text)])
+    assert translated.candidates(vector, known_pieces(text), found=results[0]) == found

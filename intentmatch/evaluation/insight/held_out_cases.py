@@ -162,7 +162,9 @@ def held_out_cases(artefact: Artefact, encoder: Encoder) -> HeldOutCases:
     settings = artefact.settings
     cache = VectorCache.at(settings.cache)
     vectors, labels = artefact.wide_vectors, artefact.label_vectors
-    data = training_data(artefact.registry, vectors, labels, settings, encoder=encoder, cache=cache)
+    data = training_data(
+        artefact.registry, vectors, labels, settings, encoder=encoder, cache=cache, background=artefact.background
+    )
     held_out = cached_cases(data, cache.folder)
     # These would replace the cases of lines that the encoder was trained on, and views show the lines themselves.
     data = data._replace(translations=None, unseen=None)

@@ -90,7 +90,7 @@ class _CertificateFiles:
         pause = threading.Event()
         while not pause.wait(SECONDS_BETWEEN_LOOKS):
             if self.changed():
-                # Between its certificate and its key, a context fits no connection that begins: the loop begins them all.
+                # Between its certificate and its key, a context fits no connection, and the loop begins them all.
                 try:
                     loop.call_soon_threadsafe(self.read)
                 except RuntimeError:

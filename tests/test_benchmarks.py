@@ -913,7 +913,7 @@ def test_edits_of_a_registry(monkeypatch):
 
 def test_several_intents_table(run, lights):
     mixed = [{"text": "now light then, and now door then", "intents": ["light", "door"], "intent": "light#door"}]
-    single = [{"text": f"now {intent} then", "intent": intent} for intent in ("light", "door")]
+    single = [{"text": f"please see to my {intent}", "intent": intent} for intent in ("light", "door")]
     write_jsonl(lights / "toy" / "valid.jsonl", [*mixed, *single])
 
     done = run("bench_several", "--data", lights, "--mixed", "toy", "--single")

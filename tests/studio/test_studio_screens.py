@@ -99,7 +99,7 @@ class TestTry:
 
     @pytest.mark.parametrize(
         ("message", "says"),
-        [("volcanoes of iceland", "nothing like your lines"), ("my money order", "three of your intents")],
+        [("volcanoes of iceland", "nothing like your lines"), ("order my money", "three of your intents")],
     )
     def test_verdict_without_an_intent_says_which_reason_it_has(self, page, served, message, says):
         open_screen(page, served, "try")

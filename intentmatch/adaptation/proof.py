@@ -190,7 +190,7 @@ def _matchers(
     everything = range(len(fold.messages))
     registry, settings = fold.registry, artefact.settings
     vectors, labels = artefact.wide_vectors, artefact.label_vectors
-    data = training_data(registry, vectors, labels, settings, encoder=encoder, background=artefact.background)
+    data = training_data(registry, vectors, labels, settings, encoder=encoder)
     validated = cross_validate_registry(data)
     for number in range(_ROUNDS):
         positions = list(everything[number::_ROUNDS])

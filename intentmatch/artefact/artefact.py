@@ -79,12 +79,6 @@ class Artefact:
         return np.vstack([self.wide_vectors, self.negative_vectors, self.label_vectors, *of_questions])
 
     @property
-    def background(self) -> Vectors | None:
-        """Vectors of what people write to other bots; None if evidence does not count on it. Added in 0.3.0."""
-        background = None if self.trained_head is None else self.trained_head.background
-        return None if background is None else background.vectors
-
-    @property
     def wide_vectors(self) -> Vectors:
         """`vectors` as float32; a copy if they are stored as float16."""
         return np.asarray(self.vectors, dtype=np.float32)

@@ -14,7 +14,7 @@ from intentmatch.encoders.encode import Known, Progress, encode_all
 from intentmatch.encoders.translations import translations_of
 from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.index import check_extras, make_graph
-from intentmatch.learning.background import background_texts, background_vectors
+from intentmatch.learning.background import WIDEST, background_sample
 from intentmatch.learning.labelled_cases import Labelled, usable_cases
 from intentmatch.learning.labelled_share import FEWEST, labelled_share
 from intentmatch.learning.training import PreviousTraining, TrainingData, counts_background
@@ -52,16 +52,13 @@ def build(
     settings = settings or Settings()
     check_extras(settings.index, settings.vectors)
     # All texts in one call, so that batches are full and progress is one number.
-    sample = background_texts() if counts_background(registry, settings) else ()
-    vectors = encode_all(encoder, [*texts_of(registry), *sample], "utterance", cache, progress, known=known)
-    counts = [registry.utterances, registry.negatives, registry.intents, registry.question_lines]
-    of_utterances, of_negatives, of_labels, of_questions, background = np.split(vectors, np.cumsum([*map(len, counts)]))
+    vectors = encode_all(encoder, texts_of(registry), "utterance", cache, progress, known=known)
+    of_utterances, others = np.split(vectors, [len(registry.utterances)])
+    of_negatives, of_labels, of_questions = np.split(others, np.cumsum([len(registry.negatives), len(registry)]))
     kept = of_utterances.astype(settings.vectors, copy=False)
     # Training uses the vectors as stored, so that it can be repeated from the artefact.
     of_utterances = kept.astype(np.float32, copy=False)
-    data = training_data(
-        registry, of_utterances, of_labels, settings, encoder=encoder, cache=cache, background=background
-    )
+    data = training_data(registry, of_utterances, of_labels, settings, encoder=encoder, cache=cache)
     trained = load_or_train(data, cache.folder if cache else None, provisional=provisional)
     searched = searched_by(settings, trained.trained_head)
     return Artefact(
@@ -113,23 +110,19 @@ def training_data(
     *,
     encoder: Encoder,
     cache: VectorCache | None = None,
-    background: Vectors | None = None,
 ) -> TrainingData:
     """Return what a registry is trained on, given the `vectors` of its utterances and those of its intents' `labels`.
 
-    `encoder` is the one that made the vectors; `background` are those of `background_texts`, if they are known.
+    `encoder` is the one that made the vectors.
     """
-    if not counts_background(registry, settings):
-        background = None
-    elif background is None:
-        background = background_vectors(encoder, cache)
+    counts = counts_background(registry, settings) and vectors.shape[1] <= WIDEST
     return TrainingData(
         registry,
         vectors,
         labels,
         settings,
         encoder.name,
-        background,
+        background_sample(encoder, cache) if counts else None,
         translations=translations_of(encoder),
         labelled=labelled_messages(registry, settings, encoder, cache),
         unseen=unseen_messages_of(encoder),
@@ -156,10 +149,8 @@ def known_vectors(artefact: Artefact) -> Known:
     """Return all vectors that an artefact holds, so that a build with the same encoder need not encode them again."""
     texts, count = texts_of(artefact.registry), len(artefact.vectors)
     of_questions = () if artefact.question_vectors is None else artefact.question_vectors
-    others = dict(zip(texts[count:], (*artefact.negative_vectors, *artefact.label_vectors, *of_questions), strict=True))
-    if artefact.background is not None:
-        others |= zip(background_texts(), artefact.background, strict=True)
-    return Known(dict(zip(texts[:count], range(count), strict=True)), artefact.vectors, others)
+    others = zip(texts[count:], (*artefact.negative_vectors, *artefact.label_vectors, *of_questions), strict=True)
+    return Known(dict(zip(texts[:count], range(count), strict=True)), artefact.vectors, dict(others))
 
 
 def uncovered(registry: Registry, encoder: Encoder) -> list[Problem]:

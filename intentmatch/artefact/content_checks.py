@@ -14,7 +14,6 @@ from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.arguments import check_argument
 from intentmatch.core.settings import Settings, parse
 from intentmatch.core.types import Registry
-from intentmatch.learning.background import background_texts
 from intentmatch.learning.calibration import Calibration
 from intentmatch.learning.head import TrainedHead
 from intentmatch.learning.token_features import DIM, RARITIES
@@ -121,9 +120,7 @@ def _check_head(head: TrainedHead, registry: Registry, dim: int) -> None:
     _finite("head", head.head.weights, (dim + DIM + 1, len(registry)))
     _finite("rarity", head.vectorizer.rarity, (RARITIES,))
     if head.background is not None:
-        count = len(background_texts())
-        for array, shape in zip(head.background, [(count, dim), (count,), (dim + 1,)], strict=True):
-            _finite("background", array, shape)
+        _finite("background", np.append(head.background.direction, np.float32(head.background.offset)), (dim + 1,))
 
 
 def _check_traits(artefact: Artefact, dim: int) -> None:

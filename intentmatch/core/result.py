@@ -26,7 +26,6 @@ StageName = Literal[
     "encode",
     "coverage",
     "dense",
-    "background",
     "words",
     "head",
     "reranker",

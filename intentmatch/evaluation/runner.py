@@ -18,7 +18,6 @@ from intentmatch.core.types import Case, Encoder, Kind, Registry, Vectors
 from intentmatch.evaluation.metrics import percentiles
 from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.pace import Pace
-from intentmatch.learning.background import background_texts
 from intentmatch.learning.training import PreviousTraining
 from intentmatch.matching.batch import Precomputed
 from intentmatch.matching.options import MatchOptions
@@ -228,7 +227,4 @@ class CachingEncoder:
 def vectors_of(matcher: BaseMatcher) -> dict[str, NDArray[np.float32]]:
     """Return the vectors of all texts of a matcher's registry, keyed by cleaned text."""
     artefact = matcher.artefact
-    vectors = dict(zip(texts_of(artefact.registry), artefact.all_vectors, strict=True))
-    if artefact.background is not None:
-        vectors |= zip(background_texts(), artefact.background, strict=True)
-    return vectors
+    return dict(zip(texts_of(artefact.registry), artefact.all_vectors, strict=True))

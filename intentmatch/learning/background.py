@@ -1,9 +1,8 @@
-"""How much more a message is like what people write to other bots than like a registry: its background.
+"""How much more a message is like a registry than like what people write to other bots: its background.
 
-A registry's own cases say little about messages from elsewhere. So each message is also compared with a broad sample of
-what people write to bots. Its evidence falls, for all intents alike, by how much nearer it is to one of these messages
-than any utterance is. Where the registry is near to the sample itself, the sample says little. And it rises along the
-direction that tells the utterances from the sample best.
+A registry's own cases say little about messages from elsewhere. So a direction is learned that tells its utterances
+from a broad sample of what people write to bots. A message gains evidence along it, or loses some, for all intents
+alike.
 
 Sources: Hendrycks et al. 2019, "Deep Anomaly Detection with Outlier Exposure", for the sample; Fisher 1936, "The Use of
 Multiple Measurements in Taxonomic Problems", for the direction, here with a penalty.
@@ -20,77 +19,69 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Encoder, Vectors
 from intentmatch.encoders.encode import encode_all
-from intentmatch.runtime.block_sizes import BACKGROUND_UTTERANCES
 from intentmatch.storage.vector_cache import VectorCache
 
-# Weight of the direction; the nearness counts as a score does. Both were chosen on development sets.
-_ALONG = 0.15
+WIDEST = 1024
+"""Most numbers of a vector with which evidence counts on the background: wider ones would delay a build by seconds."""
+
+# Weight of the direction, if that of a score is 1. Chosen on development sets.
+_WEIGHT = 0.2
 # Penalty of the direction, in units of the mean square of a vector's numbers.
 _PENALTY = 0.25
 # More utterances would not move the direction.
-_MOST_FOR_DIRECTION = 2048
+_MOST_UTTERANCES = 2048
+
+_known: dict[str, Sample] = {}
+
+
+class Sample:
+    """The vectors of what people write to other bots, and what every registry is compared with."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        """`vectors` have unit length, shape `(sample, dim)`."""
+        self.vectors = vectors
+        self.products, self.mean = _moments(vectors)
 
 
 class Background(NamedTuple):
-    """The sample of messages to other bots, as a registry sees it."""
+    """The direction from the sample to a registry's utterances."""
 
-    vectors: Vectors
-    """Unit vectors of the sample, shape `(sample, dim)`."""
-    nearness: NDArray[np.float32]
-    """Cosine of each to the nearest utterance, shape `(sample,)`."""
     direction: NDArray[np.float32]
-    """From the sample to the utterances, shape `(dim + 1,)`; the last number is added to each message's product."""
+    """Shape `(dim,)`."""
+    offset: float
+    """Added to the product of a vector with the direction."""
 
     @classmethod
-    def of(cls, vectors: Vectors, utterances: Vectors) -> Background:
-        """Compare the `vectors` of the sample with those of utterances, shape `(utterances, dim)`, at least one."""
-        nearness = np.full(len(vectors), -1.0, dtype=np.float32)
-        for start in range(0, len(utterances), BACKGROUND_UTTERANCES):
-            cosines = vectors @ utterances[start : start + BACKGROUND_UTTERANCES].T
-            np.maximum(nearness, cosines.max(axis=1), out=nearness)
-        return cls(vectors, nearness, _direction(vectors, utterances))
+    def of(cls, sample: Sample, utterances: Vectors) -> Background:
+        """Find the direction along which utterances lie near a positive number, and the sample near its negative.
 
-    def against(self, vector: NDArray[np.float32]) -> float:
-        """Return how much evidence a message loses for what it is like, from its vector of shape `(dim,)`."""
-        nearer = self.vectors.dot(vector)
-        nearer -= self.nearness
-        along = float(vector.dot(self.direction[:-1])) + float(self.direction[-1])
-        return float(nearer[nearer.argmax()]) - _ALONG * along
+        `utterances` are their vectors, shape `(utterances, dim)`, at least one. Both sides weigh the same. It is the
+        least-squares solution with a quadratic penalty.
+        """
+        products, mean = _moments(utterances[:: -(-len(utterances) // _MOST_UTTERANCES)])
+        products += sample.products
+        dim = len(mean) - 1
+        # Both are sums of two means, and so twice what they stand for.
+        products[np.diag_indices(dim)] += 2.0 * _PENALTY / dim
+        found = (_WEIGHT * np.linalg.solve(products, mean - sample.mean)).astype(np.float32)
+        return cls(found[:-1], float(found[-1]))
 
-    def says(self, vector: NDArray[np.float32]) -> str:
-        """Return what a message is like and how much evidence it loses for that, in words."""
-        text = background_texts()[int((self.vectors.dot(vector) - self.nearness).argmax())]
-        return f"{-self.against(vector):+.2f}, as other bots are told “{text}”"
+    def evidence(self, vector: NDArray[np.float32]) -> float:
+        """Return the evidence that a message gains, from its vector of shape `(dim,)`."""
+        return float(vector.dot(self.direction)) + self.offset
 
-    def against_many(self, vectors: Vectors) -> NDArray[np.float32]:
-        """Return `against` of many messages, shape `(len(vectors),)`."""
-        nearer = vectors @ self.vectors.T
-        nearer -= self.nearness
-        along = vectors @ self.direction[:-1] + self.direction[-1]
-        against: NDArray[np.float32] = nearer.max(axis=1) - _ALONG * along
-        return against
+    def evidence_many(self, vectors: Vectors) -> NDArray[np.float64]:
+        """Return the evidence that each of many messages gains, shape `(len(vectors),)`."""
+        gained: NDArray[np.float64] = (vectors @ self.direction).astype(np.float64) + self.offset
+        return gained
 
 
-def _direction(sample: Vectors, utterances: Vectors) -> NDArray[np.float32]:
-    """Return the direction along which utterances lie near 1 and the sample near -1, as in `Background`.
-
-    Both weigh the same. It is the least-squares solution with a quadratic penalty.
-    """
-    some = utterances[:: -(-len(utterances) // _MOST_FOR_DIRECTION)]
-    dim = sample.shape[1]
-    products, wanted = np.zeros((dim + 1, dim + 1)), np.zeros(dim + 1)
-    for side, vectors in ((1.0, some), (-1.0, sample)):
-        with_one = np.hstack([vectors, np.ones((len(vectors), 1), dtype=vectors.dtype)]).astype(np.float64)
-        products += with_one.T @ with_one / (2 * len(vectors))
-        wanted += side * with_one.mean(axis=0) / 2
-    penalty = _PENALTY / dim
-    products[np.diag_indices(dim)] += penalty
-    return np.linalg.solve(products, wanted).astype(np.float32)
-
-
-def background_vectors(encoder: Encoder, vector_cache: VectorCache | None = None) -> Vectors:
-    """Return the vectors of what people write to other bots, shape `(sample, dim)`."""
-    return encode_all(encoder, background_texts(), "utterance", vector_cache)
+def background_sample(encoder: Encoder, vector_cache: VectorCache | None = None) -> Sample:
+    """Return `background_texts`, encoded; a process encodes them once for each encoder."""
+    if (found := _known.get(encoder.fingerprint)) is None:
+        found = Sample(encode_all(encoder, background_texts(), "utterance", vector_cache))
+        _known[encoder.fingerprint] = found
+    return found
 
 
 @cache
@@ -98,7 +89,13 @@ def background_texts() -> tuple[str, ...]:
     """Return a broad sample of what people write to bots, in English: four messages to each of 131 subjects.
 
     They were written for this purpose, by somebody who knew no messages that intentmatch is measured with; those that
-    are such messages all the same were taken out. Artefacts hold their vectors: raise `artefact.store.FORMAT` with
-    any change.
+    are such messages all the same were taken out.
     """
     return tuple(files(__package__).joinpath("background.txt").read_text(encoding="utf-8").splitlines())
+
+
+def _moments(vectors: Vectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean product of the numbers of each vector, and their mean, with a 1 behind each vector."""
+    with_one = np.ones((len(vectors), vectors.shape[1] + 1))
+    with_one[:, :-1] = vectors
+    return with_one.T @ with_one / len(vectors), with_one.mean(axis=0)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
-from intentmatch.learning.background import Background
+from intentmatch.learning.background import Background, Sample
 from intentmatch.learning.fold_plan import Plan, Round, Utterances, plan_rounds
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_head
@@ -79,8 +79,8 @@ class Scorer(NamedTuple):
     near: Near | None = None
     """Weights of a head that is trained on all utterances, from which the heads of the rounds are found sooner."""
     words: WordAlignment | None = None
-    background: Vectors | None = None
-    """What people write to other bots, shape `(messages, dim)`; None if evidence does not count on it."""
+    background: Sample | None = None
+    """What people write to other bots; None if evidence does not count on it."""
 
 
 def cross_validate(
@@ -201,7 +201,7 @@ class _Matcher:
             evidence, intents = first_ranked(self._evidence(some, logits)[usable], owners)
             if background is not None:
                 vectors = self.utterances.vectors[some.rows] if some.translations is None else some.translations
-                evidence -= background.against_many(vectors[usable])[:, None]
+                evidence += background.evidence_many(vectors[usable])[:, None]
             found.append(_Cases(some.rows[usable], evidence, intents, np.full(len(evidence), one.known)))
         return found
 

@@ -93,7 +93,8 @@ class TrainedHead:
         """Return the arrays by name, to be stored in a file."""
         words = {} if self.words is None else self.words.to_tensors()
         if self.background is not None:
-            words |= {f"background_{name}": array for name, array in self.background._asdict().items()}
+            direction, offset = self.background
+            words |= {"background": np.append(direction, np.float32(offset))}
         return {"head": self.head.weights, "rarity": self.vectorizer.rarity, **words}
 
     @classmethod
@@ -106,8 +107,9 @@ class TrainedHead:
             return None
         words = WordAlignment.from_tensors(tensors, owners)
         background = None
-        if "background_vectors" in tensors:
-            background = Background(*(tensors[f"background_{name}"] for name in Background._fields))
+        if "background" in tensors:
+            *_, offset = both = tensors["background"]
+            background = Background(both[:-1], float(offset))
         return cls(Head(tensors["head"]), TokenVectorizer(tensors["rarity"]), words, background)
 
 

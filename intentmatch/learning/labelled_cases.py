@@ -153,7 +153,7 @@ def _evidence(
         for row, (columns, similarities) in enumerate(zip(leading, similar, strict=True)):
             evidence[row, columns] += trained_head.words.weight * np.array(similarities)
     if trained_head.background is not None:
-        evidence -= trained_head.background.against_many(vectors)[:, None]
+        evidence += trained_head.background.evidence_many(vectors)[:, None]
     return evidence
 
 

@@ -17,7 +17,7 @@ from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Registry, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.encoders.unseen_messages import UnseenMessages
-from intentmatch.learning.background import Background
+from intentmatch.learning.background import Background, Sample
 from intentmatch.learning.calibration import FEWEST_CASES, Calibration, calibrate
 from intentmatch.learning.cross_validation import HeldOut, Scorer, cross_validate
 from intentmatch.learning.described_calibration import calibrate_descriptions
@@ -54,8 +54,8 @@ class TrainingData(NamedTuple):
     settings: Settings
     encoder: str
     """Name of the encoder that made the vectors."""
-    background: Vectors | None = None
-    """What people write to other bots, shape `(messages, dim)`; None if evidence does not count on it."""
+    background: Sample | None = None
+    """What people write to other bots; None if evidence does not count on it."""
     translations: Translations | None = None
     """Those of the encoder; None if they are not known."""
     labelled: Labelled | None = None
@@ -183,8 +183,13 @@ class CrossValidated(NamedTuple):
 
 
 def counts_background(registry: Registry, settings: Settings) -> bool:
-    """Whether evidence counts on the background: not where scores alone decide, as in the smallest registries."""
-    return settings.scorer == "head" and len(registry.utterances) >= FEWEST_CASES
+    """Whether evidence counts on the background: not where scores alone decide, as in the smallest registries.
+
+    Nor where all intents are described: their confidence comes from other bots.
+    """
+    if settings.scorer != "head" or len(registry) < 2 or len(registry.utterances) < FEWEST_CASES:
+        return False
+    return not beyond_a_head(registry) and not all(registry.is_described)
 
 
 @_without_flags

@@ -53,7 +53,7 @@ def load_or_train(data: TrainingData, folder: Path | None, *, provisional: Previ
     file = folder and _file(folder / "learned", data, there=provisional is not None)
     owners = data.registry.owners
     found = read_cached(file, lambda stored: _trained(stored, owners)) if file else None
-    if found is None and provisional is not None:
+    if found is None and provisional is not None and _counts_alike(data, provisional):
         return provisional_training(data, provisional)
     if found is None:
         validated = cross_validate_registry(data)
@@ -61,6 +61,12 @@ def load_or_train(data: TrainingData, folder: Path | None, *, provisional: Previ
         if file:
             _write(file, found, validated.held_out)
     return found
+
+
+def _counts_alike(data: TrainingData, before: PreviousTraining) -> bool:
+    """Whether the calibrations of a training before fit: not if only one of both counts on the background."""
+    head = before.trained_head
+    return head is None or (head.background is None) == (data.background is None)
 
 
 def cached_cases(data: TrainingData, folder: Path | None) -> HeldOut | None:
@@ -104,9 +110,10 @@ def _file(folder: Path, data: TrainingData, *, there: bool) -> Path | None:
     if there and not any(folder.glob(f"{utterances_digest}-*")):
         return None
     vectors_digest = hashlib.sha256()
-    for numbers in (data.vectors, data.labels, data.background, None if labelled is None else labelled.vectors):
-        if numbers is not None:
-            vectors_digest.update(np.ascontiguousarray(numbers).data)
+    for one in (data, data.background, labelled):
+        if one is not None:
+            vectors_digest.update(np.ascontiguousarray(one.vectors).data)
+    vectors_digest.update(np.ascontiguousarray(data.labels).data)
     return folder / f"{utterances_digest}-{vectors_digest.hexdigest()[:16]}.safetensors"
 
 

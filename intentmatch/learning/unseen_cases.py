@@ -15,7 +15,7 @@ from intentmatch.learning.cross_validation import RANKED, HeldOut
 
 def scoring_of(settings: Settings) -> str:
     """Name the settings that decide what the evidence of an intent is."""
-    return f"{settings.scorer} {settings.aggregation}"
+    return f"{settings.scorer} {settings.aggregation} background"
 
 
 def unseen_of(cases: Sequence[HeldOut], registry: Registry, settings: Settings) -> UnseenMessages:

@@ -200,9 +200,7 @@ def trained_again(artefact: Artefact, encoder: Encoder, cache: VectorCache | Non
     registry, settings = artefact.registry, artefact.settings
     cache = cache or VectorCache.at(settings.cache)
     vectors, labels = artefact.wide_vectors, artefact.label_vectors
-    data = training_data(
-        registry, vectors, labels, settings, encoder=encoder, cache=cache, background=artefact.background
-    )
+    data = training_data(registry, vectors, labels, settings, encoder=encoder, cache=cache)
     return replace(artefact, **load_or_train(data, cache.folder)._asdict())
 
 

@@ -164,7 +164,7 @@ class Engine:
         policy, scoring = self._deciding(options)
         candidates = scoring.candidates(vector, meant.known_pieces, fuzzy, allowed, shortlist, hidden=options.hidden)
         stages.add("dense", when_read(_scores, candidates[:_SHOWN]))
-        self._add_head(candidates, meant, vector, stages)
+        self._add_head(candidates, meant, stages)
 
         decision = decide(candidates, policy, options.language)
         by_meaning: DecidedBy = "dense" if self.artefact.trained_head is None else "head"
@@ -331,14 +331,9 @@ class Engine:
             return self.foreign_policy, self._foreign_scoring
         return self.policy, self._scoring
 
-    def _add_head(
-        self, candidates: Sequence[Candidate], text: ReadText, vector: NDArray[np.float32], stages: TraceRecorder
-    ) -> None:
-        """Add what the head says and rests on, or the reason why the setting asks for a head and there is none."""
-        trained_head = self.artefact.trained_head
-        if trained_head is not None:
-            if trained_head.background is not None:
-                stages.add("background", when_read(trained_head.background.says, vector))
+    def _add_head(self, candidates: Sequence[Candidate], text: ReadText, stages: TraceRecorder) -> None:
+        """Add word similarities and confidences, or the reason why the setting asks for a head and there is none."""
+        if self.artefact.trained_head is not None:
             if aligned := [c for c in candidates[:_SHOWN] if c.words is not None]:
                 stages.add("words", when_read(_word_similarities, aligned, text.text))
             stages.add("head", when_read(_confidences, candidates[:_SHOWN]))

@@ -99,23 +99,23 @@ class Scoring:
             found = self._search(vector, pieces, hits, allowed)
             counting = self._without(found.scored, vector, hidden) if hidden else found.scored
             found = SearchResult(self._with_words(counting, pieces, hits), found.least)
-        scored, least, against = found
+        scored, least = found
         if len(self._negatives.owners):
             scored = self._pushed(scored, vector, least)
         if hits:
             weight = self._words.weight if self._words else 0.0
             scored = [_raised(one, hits[one.intent], weight) if one.intent in hits else one for one in scored]
         scored = sorted(scored, key=_by_evidence)
-        if against is None:
-            against = 0.0 if self._background is None else self._background.against(vector)
+        gained = 0.0 if self._background is None else self._background.evidence(vector)
         kept = scored[:RANKED]
-        kept += [one for one in scored[RANKED:] if self._could_pass(one, against)]
-        evidence = [one.evidence - against for one in kept]
+        if len(scored) > RANKED:
+            kept += [one for one in scored[RANKED:] if self._could_pass(one, gained)]
+        evidence = [one.evidence + gained for one in kept]
         confidences = self._calibration.confidences(evidence) or repeat(None)
         candidate = self.candidate
         return [
-            candidate(intent, score, row, left, confidence, words)
-            for (intent, score, _, row, words), left, confidence in zip(kept, evidence, confidences)  # noqa: B905
+            candidate(intent, score, row, in_all, confidence, words)
+            for (intent, score, _, row, words), in_all, confidence in zip(kept, evidence, confidences)  # noqa: B905
         ]
 
     def batching_helps(self, messages: int) -> bool:
@@ -148,9 +148,6 @@ class Scoring:
                 for at in _slices(some, SCORING_FEATURE_ROWS)
             ]
             found = shortlist.search_many(vectors[some], np.concatenate(logits))
-            if self._background is not None:
-                against = self._background.against_many(vectors[some]).tolist()
-                found = [result._replace(against=one) for result, one in zip(found, against, strict=True)]
             results += self._with_words_many(found, texts[some], saliences and saliences[some])
         return results
 
@@ -272,8 +269,8 @@ class Scoring:
 
         return [push(one) for one in found]
 
-    def _could_pass(self, one: Scored, against: float) -> bool:
-        return one.score >= self._lowest_score or one.evidence - against >= self._enough_evidence
+    def _could_pass(self, one: Scored, gained: float) -> bool:
+        return one.score >= self._lowest_score or one.evidence + gained >= self._enough_evidence
 
 
 def _slices(whole: slice, size: int) -> list[slice]:

@@ -51,8 +51,6 @@ class SearchResult(NamedTuple):
     """In no particular order."""
     least: float
     """A lower bound of the evidence of any intent."""
-    against: float | None = None
-    """What the evidence of every intent still loses; None if that was not found, see `learning.background`."""
 
 
 class Shortlist:

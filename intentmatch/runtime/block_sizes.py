@@ -72,9 +72,6 @@ not depend on the cores, so sums, and with them the trained head, are the same o
 TOKEN_FEATURE_TEXTS: Final = 512
 """Texts per block of token features: their dense intermediate matrix stays in the processor's cache."""
 
-BACKGROUND_UTTERANCES: Final = 4096
-"""Utterances per block when they are compared with the background, which bounds memory."""
-
 LANGUAGE_ID_TEXTS: Final = 4096
 """Utterances per block when language statistics are counted, which bounds memory: each character adds a pair."""
 

@@ -131,7 +131,7 @@ CRAFTED = {
     "infinite head": set_tensor("head", with_number(float("inf"))),
     "head of another size": set_tensor("head", lambda array: array[:-1].copy()),
     "rarity of another size": set_tensor("rarity", lambda array: array[:10].copy()),
-    "background of another size": set_tensor("background_nearness", lambda array: array[:10].copy()),
+    "background of another size": set_tensor("background", lambda array: array[:10].copy()),
     "negative piece": set_tensor("pieces", with_number(-5)),
     "piece out of range": set_tensor("pieces", with_number(2**31 - 2)),
     "counts that fill the memory": set_tensor("piece_counts", lambda array: np.full_like(array, 2**31 - 1)),

@@ -1,4 +1,4 @@
-"""What people write to other bots takes evidence from a message that is like it."""
+"""What people write to other bots tells how much evidence a message has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fakes import WordHashEncoder
 from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.evaluation.everyday import everyday_messages
 from intentmatch.learning import background as background_module
-from intentmatch.learning.background import Background, background_texts, background_vectors
+from intentmatch.learning.background import Background, Sample, background_sample, background_texts
 from intentmatch.matching.matcher import Matcher
 from intentmatch.text.normalize import clean, fold
 
@@ -34,42 +34,42 @@ def unit(*rows: list[float]) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def test_sample_takes_more_from_a_message_the_nearer_it_is() -> None:
-    sample, utterances = unit([1, 0, 0], [0, 1, 0]), unit([0, 0, 1], [0, 1, 4])
-    background = Background.of(sample, utterances)
+def test_message_gains_more_evidence_the_less_it_is_like_the_sample() -> None:
+    background = Background.of(Sample(unit([1, 0, 0], [1, 0.2, 0])), unit([0, 0, 1], [0, 0.2, 1]))
 
-    like_sample, between, like_utterance = map(background.against, unit([1, 0, 0.1], [1, 0, 1], [0, 0, 1]))
+    like_sample, between, like_utterances = map(background.evidence, unit([1, 0.1, 0], [1, 0.1, 1], [0, 0.1, 1]))
 
-    assert like_sample > between > like_utterance
-    assert like_utterance < 0.0
-
-
-def test_sample_that_utterances_are_near_to_says_little() -> None:
-    sample = unit([1, 0, 0])
-    message = unit([0.9, 0.1, 0.1])[0]
-
-    near, far = (Background.of(sample, unit([1, y, 0], [1, 0, y])).against(message) for y in (0.1, 3.0))
-
-    assert near < far
+    assert like_sample < 0.0 < like_utterances
+    assert like_sample < between < like_utterances
 
 
-def test_many_messages_lose_what_each_loses_alone(registry: Registry) -> None:
+def test_background_of_a_registry_about_the_same_says_nothing() -> None:
+    sample = unit([1, 0, 0], [1, 0.2, 0])
+
+    background = Background.of(Sample(sample), sample)
+
+    assert background.evidence_many(unit([1, 0, 0], [0, 0, 1])).tolist() == pytest.approx([0.0, 0.0], abs=1e-6)
+
+
+def test_many_messages_gain_what_each_gains_alone(registry: Registry) -> None:
     encoder = WordHashEncoder()
-    background = Background.of(background_vectors(encoder), encoder.encode([u.text for u in registry.utterances]))
+    lines = encoder.encode([u.text for u in registry.utterances])
+    background = Background.of(background_sample(encoder), lines)
     messages = encoder.encode(["renew my passport", "where is my book", "cancel the gym", ""])
 
-    many = background.against_many(messages)
+    many = background.evidence_many(messages)
 
-    assert many.tolist() == pytest.approx([background.against(message) for message in messages], abs=1e-5)
+    assert many.tolist() == pytest.approx([background.evidence(message) for message in messages], abs=1e-6)
 
 
-def test_blocks_of_utterances_change_nothing(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoder_encodes_the_sample_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_module, "_known", {})
     encoder = WordHashEncoder()
-    sample, utterances = background_vectors(encoder), encoder.encode([u.text for u in registry.utterances])
-    at_once = Background.of(sample, utterances)
-    monkeypatch.setattr(background_module, "BACKGROUND_UTTERANCES", 5)
 
-    assert np.allclose(Background.of(sample, utterances).nearness, at_once.nearness, atol=1e-6)
+    first, again = background_sample(encoder), background_sample(encoder)
+
+    assert again is first
+    assert sorted(encoder.encoded) == sorted(background_texts())
 
 
 def test_each_message_of_the_sample_is_there_once_and_none_is_measured_with() -> None:
@@ -92,6 +92,6 @@ def test_requests_of_other_trades_are_likelier_out_of_scope(monkeypatch: pytest.
         )
 
     with_background = apart()
-    monkeypatch.setattr(Background, "against", lambda background, vector: 0.0)
-    monkeypatch.setattr(Background, "against_many", lambda background, vectors: np.zeros(len(vectors)))
+    monkeypatch.setattr(Background, "evidence", lambda background, vector: 0.0)
+    monkeypatch.setattr(Background, "evidence_many", lambda background, vectors: np.zeros(len(vectors)))
     assert with_background > apart() + 0.1

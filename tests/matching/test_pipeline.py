@@ -500,7 +500,7 @@ def test_trace_shows_confidences_of_the_head(trained: Matcher) -> None:
     assert result.trace.threshold_origin.startswith("learned ")
 
 
-def test_evidence_is_the_fused_score_of_index_head_and_words_less_the_background(trained: Matcher) -> None:
+def test_evidence_is_the_fused_score_of_index_head_and_words_and_background(trained: Matcher) -> None:
     """Words count for the leading intents, by their nearest utterance; the background counts for all intents alike."""
     artefact, text = trained.artefact, "is my parcel lost"
     trained_head = artefact.trained_head
@@ -509,7 +509,7 @@ def test_evidence_is_the_fused_score_of_index_head_and_words_less_the_background
     scores, _ = ExactIndex(artefact.vectors, trained.registry.owners, "mean2").scores(vector[None])
     assert trained_head.background is not None
     expected = fused_score(scores[0], trained_head.head.for_vectors(len(vector)).logits(vector, words))
-    expected -= trained_head.background.against(vector)
+    expected += trained_head.background.evidence(vector)
 
     candidates = trained.match(text, top_k=10).candidates
 

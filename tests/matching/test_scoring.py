@@ -176,8 +176,8 @@ def test_spelling_hit_raises_word_similarity_too(trained: Scoring) -> None:
 
     assert (found["job"].score, found["job"].words) == (0.95, 0.95)
     more = 0.95 - before.score + WORD_WEIGHT * (0.95 - before.words)
-    against = trained._background.against(WordHashEncoder().encode([text])[0])
-    assert found["job"].rank == pytest.approx(before.evidence + more - against)
+    gained = trained._background.evidence(WordHashEncoder().encode([text])[0])
+    assert found["job"].rank == pytest.approx(before.evidence + more + gained)
     assert [c.rank for c in lower] == pytest.approx([c.rank for c in candidates(trained, text)], abs=1e-6)
 
 
@@ -231,7 +231,7 @@ def test_scoring_of_translations_has_its_own_calibration_and_no_words() -> None:
     vector = WordHashEncoder().encode([text])[0]
     logits = head.logits(vector, NO_WORDS)
     best = {c.intent: c for c in found}["refund"]
-    expected = best.score + head_term(logits)[NAMES.index("refund")] - artefact.trained_head.background.against(vector)
+    expected = best.score + head_term(logits)[NAMES.index("refund")] + artefact.trained_head.background.evidence(vector)
     assert best.evidence == pytest.approx(float(expected), abs=1e-5)
     results = usual.search_many(vector[None], [known_pieces(text)])
     assert translated.candidates(vector, known_pieces(text), found=results[0]) == found

@@ -156,14 +156,7 @@ def _thinned(artefact: Artefact, order: NDArray[np.int64], share: float) -> Held
     chosen = sorted(rows)
     thinned = replace(registry.keeping(rows), tests=())
     vectors = artefact.wide_vectors[chosen]
-    data = TrainingData(
-        thinned,
-        vectors,
-        artefact.label_vectors,
-        artefact.settings,
-        artefact.encoder_name,
-        artefact.background,
-    )
+    data = TrainingData(thinned, vectors, artefact.label_vectors, artefact.settings, artefact.encoder_name)
     validated = cross_validate_registry(data)
     return HeldOutCases(replace(artefact, registry=thinned, vectors=vectors), validated.held_out)
 

@@ -162,9 +162,7 @@ def held_out_cases(artefact: Artefact, encoder: Encoder) -> HeldOutCases:
     settings = artefact.settings
     cache = VectorCache.at(settings.cache)
     vectors, labels = artefact.wide_vectors, artefact.label_vectors
-    data = training_data(
-        artefact.registry, vectors, labels, settings, encoder=encoder, cache=cache, background=artefact.background
-    )
+    data = training_data(artefact.registry, vectors, labels, settings, encoder=encoder, cache=cache)
     held_out = cached_cases(data, cache.folder)
     # These would replace the cases of lines that the encoder was trained on, and views show the lines themselves.
     data = data._replace(translations=None, unseen=None)

@@ -14,10 +14,9 @@ from intentmatch.encoders.encode import Known, Progress, encode_all
 from intentmatch.encoders.translations import translations_of
 from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.index import check_extras, make_graph
-from intentmatch.learning.background import WIDEST, background_sample
 from intentmatch.learning.labelled_cases import Labelled, usable_cases
 from intentmatch.learning.labelled_share import FEWEST, labelled_share
-from intentmatch.learning.training import PreviousTraining, TrainingData, counts_background
+from intentmatch.learning.training import PreviousTraining, TrainingData, background_for
 from intentmatch.learning.training_cache import load_or_train
 from intentmatch.learning.trait_heads import TraitHeads
 from intentmatch.registry import check
@@ -115,14 +114,13 @@ def training_data(
 
     `encoder` is the one that made the vectors.
     """
-    counts = counts_background(registry, settings) and vectors.shape[1] <= WIDEST
     return TrainingData(
         registry,
         vectors,
         labels,
         settings,
         encoder.name,
-        background_sample(encoder, cache) if counts else None,
+        background_for(registry, settings, encoder, cache),
         translations=translations_of(encoder),
         labelled=labelled_messages(registry, settings, encoder, cache),
         unseen=unseen_messages_of(encoder),

@@ -15,8 +15,7 @@ from intentmatch.core.types import Case
 from intentmatch.encoders.translations import translations_of
 from intentmatch.encoders.unseen_messages import unseen_messages_of
 from intentmatch.evaluation.runner import CachingEncoder, vectors_of
-from intentmatch.learning.background import background_sample
-from intentmatch.learning.training import TrainingData, calibrated, cross_validate_registry
+from intentmatch.learning.training import TrainingData, background_for, calibrated, cross_validate_registry
 from intentmatch.matching.pipeline import Engine
 from intentmatch.matching.snapshot import BaseMatcher, Snapshot
 from intentmatch.text.normalize import fold
@@ -46,15 +45,13 @@ def cross_fitted(matcher: BaseMatcher, cases: Sequence[Case]) -> Iterator[tuple[
         return
     registry, settings, vectors = artefact.registry, artefact.settings, artefact.wide_vectors
     encoder = CachingEncoder(matcher.encoder, vectors_of(matcher))
-    counts = artefact.trained_head is not None and artefact.trained_head.background is not None
-    background = background_sample(matcher.encoder) if counts else None
     data = TrainingData(
         registry,
         vectors,
         artefact.label_vectors,
         settings,
         artefact.encoder_name,
-        background,
+        background_for(registry, settings, matcher.encoder),
         translations_of(matcher.encoder),
         unseen=unseen_messages_of(matcher.encoder),
     )

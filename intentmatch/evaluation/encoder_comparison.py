@@ -18,11 +18,10 @@ from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.encoder_memory import megabytes_of
 from intentmatch.evaluation.similarity import Agreement, ScoredPair, agreement
 from intentmatch.evaluation.tune import Combination, microseconds_a_message, trial_of
-from intentmatch.learning.background import background_sample
 from intentmatch.learning.calibration import calibrate
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_share import labelled_share, share_in_use
-from intentmatch.learning.training import TrainingData, counts_background, cross_validate_registry
+from intentmatch.learning.training import TrainingData, background_for, cross_validate_registry
 from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
@@ -91,7 +90,7 @@ def _compared(
         encoded[len(texts) :],
         settings,
         settings.encoder,
-        background_sample(encoder, cache) if counts_background(registry, settings) else None,
+        background_for(registry, settings, encoder, cache),
     )
     held_out = cross_validate_registry(data).held_out
     share = share_in_use(settings, labelled_share(registry.tests))

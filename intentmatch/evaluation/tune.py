@@ -23,11 +23,10 @@ from intentmatch.core.types import Encoder, Registry
 from intentmatch.encoders.encode import encode_all
 from intentmatch.evaluation.metrics import auroc
 from intentmatch.evaluation.runner import StepProgress
-from intentmatch.learning.background import background_sample
 from intentmatch.learning.calibration import RIVALS, Calibration, asked_about, calibrate, shares_of
 from intentmatch.learning.cross_validation import HeldOut
 from intentmatch.learning.labelled_share import labelled_share, share_in_use
-from intentmatch.learning.training import TrainingData, counts_background, cross_validate_registry
+from intentmatch.learning.training import TrainingData, background_for, cross_validate_registry
 from intentmatch.runtime import steps
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
@@ -169,7 +168,7 @@ def tune(
     for name, encoder in encoders.items():
         encoded = encode_all(encoder, [*texts, *labels], "utterance", cache)
         vectors, label_vectors = encoded[: len(texts)], encoded[len(texts) :]
-        background = background_sample(encoder, cache) if counts_background(registry, with_head) else None
+        background = background_for(registry, with_head, encoder, cache)
         microseconds = microseconds_a_message(encoder, texts)
         for choice in (Combination(name, s, a) for s in SCORERS for a in AGGREGATIONS):
             if progress is not None:

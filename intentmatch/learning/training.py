@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from intentmatch.core.errors import IntentMatchError
 from intentmatch.core.settings import Settings
 from intentmatch.core.shared_lines import SharedLines
-from intentmatch.core.types import Registry, Vectors
+from intentmatch.core.types import Encoder, Registry, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.encoders.unseen_messages import UnseenMessages
-from intentmatch.learning.background import Background, Sample
+from intentmatch.learning.background import WIDEST, Background, Sample, background_sample
 from intentmatch.learning.calibration import FEWEST_CASES, Calibration, calibrate
 from intentmatch.learning.cross_validation import HeldOut, Scorer, cross_validate
 from intentmatch.learning.described_calibration import calibrate_descriptions
@@ -33,6 +33,7 @@ from intentmatch.learning.word_alignment import WordAlignment, word_weight
 from intentmatch.pieces.embedded import known_pieces
 from intentmatch.runtime import steps
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
+from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
 
 _log = logging.getLogger(__name__)
@@ -182,14 +183,19 @@ class CrossValidated(NamedTuple):
     """The same cases as if said in a language that the registry does not have; None if that cannot be known."""
 
 
-def counts_background(registry: Registry, settings: Settings) -> bool:
-    """Whether evidence counts on the background: not where scores alone decide, as in the smallest registries.
+def background_for(
+    registry: Registry, settings: Settings, encoder: Encoder, vector_cache: VectorCache | None = None
+) -> Sample | None:
+    """Return what people write to other bots; None if a registry's evidence does not count on it.
 
-    Nor where all intents are described: their confidence comes from other bots.
+    It does not where scores alone decide, as in the smallest registries, nor where all intents are described, as their
+    confidence comes from other bots, nor with vectors of more than `WIDEST` numbers.
     """
     if settings.scorer != "head" or len(registry) < 2 or len(registry.utterances) < FEWEST_CASES:
-        return False
-    return not beyond_a_head(registry) and not all(registry.is_described)
+        return None
+    if encoder.dim > WIDEST or beyond_a_head(registry) or all(registry.is_described):
+        return None
+    return background_sample(encoder, vector_cache)
 
 
 @_without_flags

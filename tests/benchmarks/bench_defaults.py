@@ -29,9 +29,8 @@ from intentmatch import Matcher, Registry
 from intentmatch.core.settings import Settings, parse, resolve
 from intentmatch.core.types import Encoder
 from intentmatch.encoders import load_encoder
-from intentmatch.learning.background import background_sample
 from intentmatch.learning.calibration import calibrate
-from intentmatch.learning.training import TrainingData, cross_validate_registry
+from intentmatch.learning.training import TrainingData, background_for, cross_validate_registry
 from intentmatch.matching.pipeline import Engine
 from intentmatch.reading.resolved_options import ResolvedOptions
 
@@ -108,7 +107,7 @@ def _measure(
         artefact.label_vectors,
         artefact.settings,
         encoder.name,
-        background_sample(encoder),
+        background_for(registry, artefact.settings, encoder),
     )
     held_out = cross_validate_registry(data).held_out
     names, languages = [i.name for i in registry], [u.language for u in registry.utterances]

@@ -21,7 +21,7 @@ from intentmatch.core.types import Encoder, Vectors
 from intentmatch.encoders.encode import encode_all
 from intentmatch.storage.vector_cache import VectorCache
 
-WIDEST = 1024
+WIDEST = 3072
 """Most numbers of a vector with which evidence counts on the background: wider ones would delay a build by seconds."""
 
 # Weight of the direction, if that of a score is 1. Chosen on development sets.
@@ -40,7 +40,8 @@ class Sample:
     def __init__(self, vectors: Vectors) -> None:
         """`vectors` have unit length, shape `(sample, dim)`."""
         self.vectors = vectors
-        self.products, self.mean = _moments(vectors)
+        with_one = _with_one(vectors)
+        self.products, self.mean = with_one.T @ with_one / len(vectors), with_one.mean(axis=0)
 
 
 class Background(NamedTuple):
@@ -51,21 +52,6 @@ class Background(NamedTuple):
     offset: float
     """Added to the product of a vector with the direction."""
 
-    @classmethod
-    def of(cls, sample: Sample, utterances: Vectors) -> Background:
-        """Find the direction along which utterances lie near a positive number, and the sample near its negative.
-
-        `utterances` are their vectors, shape `(utterances, dim)`, at least one. Both sides weigh the same. It is the
-        least-squares solution with a quadratic penalty.
-        """
-        products, mean = _moments(utterances[:: -(-len(utterances) // _MOST_UTTERANCES)])
-        products += sample.products
-        dim = len(mean) - 1
-        # Both are sums of two means, and so twice what they stand for.
-        products[np.diag_indices(dim)] += 2.0 * _PENALTY / dim
-        found = (_WEIGHT * np.linalg.solve(products, mean - sample.mean)).astype(np.float32)
-        return cls(found[:-1], float(found[-1]))
-
     def evidence(self, vector: NDArray[np.float32]) -> float:
         """Return the evidence that a message gains, from its vector of shape `(dim,)`."""
         return float(vector.dot(self.direction)) + self.offset
@@ -74,6 +60,49 @@ class Background(NamedTuple):
         """Return the evidence that each of many messages gains, shape `(len(vectors),)`."""
         gained: NDArray[np.float64] = (vectors @ self.direction).astype(np.float64) + self.offset
         return gained
+
+
+class BackgroundFit:
+    """Finds the direction along which utterances lie near a positive number, and the sample near its negative.
+
+    Both sides weigh the same. It is the least-squares solution with a quadratic penalty.
+    """
+
+    def __init__(self, sample: Sample, utterances: Vectors) -> None:
+        """`utterances` are the vectors of a registry, shape `(utterances, dim)`, at least one."""
+        self._step = -(-len(utterances) // _MOST_UTTERANCES)
+        self._sample, self._rows = sample, _with_one(utterances[:: self._step])
+        self._sum, count = self._rows.sum(axis=0), len(self._rows)
+        products = self._rows.T @ self._rows / count + sample.products
+        dim = len(products) - 1
+        # The products are sums of two means, and so twice what they stand for.
+        products[np.diag_indices(dim)] += 2.0 * _PENALTY / dim
+        sides = np.column_stack([self._sum / count - sample.mean, self._rows.T / count])
+        solved = np.linalg.solve(products, sides)
+        self._found, self._moves = solved[:, 0], solved[:, 1:]
+
+    def of_all(self) -> Background:
+        """Return the background of the registry."""
+        return self._background(self._found, self._sum / len(self._rows))
+
+    def without(self, left_out: NDArray[np.bool_]) -> Background:
+        """Return the background of the registry without some utterances, not all; a mask of shape `(utterances,)`.
+
+        The others weigh what they did before, so that nothing but the equations of those left out is to be solved.
+        """
+        out = left_out[:: self._step]
+        rows, moves = self._rows[out], self._moves[:, out]
+        errors = np.linalg.solve(np.eye(len(rows)) - rows @ moves, 1.0 - rows @ self._found)
+        return self._background(
+            self._found - moves @ errors, (self._sum - rows.sum(axis=0)) / (len(self._rows) - len(rows))
+        )
+
+    def _background(self, found: NDArray[np.float64], mean: NDArray[np.float64]) -> Background:
+        """Return a direction with the offset that puts the middle between utterances of such a mean and the sample."""
+        direction = _WEIGHT * found[:-1]
+        offset = -0.5 * direction @ (mean + self._sample.mean)[:-1]
+        # As precise as a file holds it, so that an artefact that was loaded answers alike.
+        return Background(direction.astype(np.float32), float(np.float32(offset)))
 
 
 def background_sample(encoder: Encoder, vector_cache: VectorCache | None = None) -> Sample:
@@ -94,8 +123,8 @@ def background_texts() -> tuple[str, ...]:
     return tuple(files(__package__).joinpath("background.txt").read_text(encoding="utf-8").splitlines())
 
 
-def _moments(vectors: Vectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean product of the numbers of each vector, and their mean, with a 1 behind each vector."""
+def _with_one(vectors: Vectors) -> NDArray[np.float64]:
+    """Return vectors with a 1 behind the numbers of each, which stands for the offset."""
     with_one = np.ones((len(vectors), vectors.shape[1] + 1))
     with_one[:, :-1] = vectors
-    return with_one.T @ with_one / len(vectors), with_one.mean(axis=0)
+    return with_one

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from intentmatch.core.types import Vectors
 from intentmatch.index import ExactIndex
-from intentmatch.learning.background import Background, Sample
+from intentmatch.learning.background import Background, BackgroundFit
 from intentmatch.learning.fold_plan import Plan, Round, Utterances, plan_rounds
 from intentmatch.learning.fusion import fused_score
 from intentmatch.learning.head import Fitting, Near, held_out_head
@@ -79,8 +79,8 @@ class Scorer(NamedTuple):
     near: Near | None = None
     """Weights of a head that is trained on all utterances, from which the heads of the rounds are found sooner."""
     words: WordAlignment | None = None
-    background: Sample | None = None
-    """What people write to other bots; None if evidence does not count on it."""
+    background: BackgroundFit | None = None
+    """None if evidence does not count on what people write to other bots."""
 
 
 def cross_validate(
@@ -209,13 +209,12 @@ class _Matcher:
         """Return the background as the registry sees it without what a round leaves out."""
         if self.scorer.background is None:
             return None
-        vectors, owner = self.utterances.vectors, self.utterances.owner
-        out = rows[one.left_out]
-        counts = np.ones(len(vectors), dtype=bool)
-        counts[out] = False
+        owner, out = self.utterances.owner, rows[one.left_out]
         if not one.known:
-            counts &= ~np.isin(owner, owner[out])
-        return Background.of(self.scorer.background, vectors[counts])
+            return self.scorer.background.without(np.isin(owner, owner[out]))
+        left_out = np.zeros(len(owner), dtype=bool)
+        left_out[out] = True
+        return self.scorer.background.without(left_out)
 
     def _usable(self, messages: _Messages, *, known: bool) -> NDArray[np.bool_]:
         """Return which messages are cases: those in scope whose intent has another utterance, or out of scope."""

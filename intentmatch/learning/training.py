@@ -17,7 +17,7 @@ from intentmatch.core.shared_lines import SharedLines
 from intentmatch.core.types import Encoder, Registry, Vectors
 from intentmatch.encoders.translations import Translations
 from intentmatch.encoders.unseen_messages import UnseenMessages
-from intentmatch.learning.background import WIDEST, Background, Sample, background_sample
+from intentmatch.learning.background import WIDEST, Background, BackgroundFit, Sample, background_sample
 from intentmatch.learning.calibration import FEWEST_CASES, Calibration, calibrate
 from intentmatch.learning.cross_validation import HeldOut, Scorer, cross_validate
 from intentmatch.learning.described_calibration import calibrate_descriptions
@@ -171,6 +171,8 @@ class Features(NamedTuple):
     vectorizer: TokenVectorizer
     fitting: Fitting
     words: WordAlignment
+    background: BackgroundFit | None
+    """None if evidence does not count on what people write to other bots."""
 
 
 class CrossValidated(NamedTuple):
@@ -216,7 +218,7 @@ def cross_validate_registry(data: TrainingData) -> CrossValidated:
             return CrossValidated(found[0], None, found[1])
         trained_head = _fit(features, data, each=each)
         near = nearby(features.fitting, trained_head.head.weights)
-        scorer = Scorer(aggregation, features.fitting, near, features.words, data.background)
+        scorer = Scorer(aggregation, features.fitting, near, features.words, features.background)
         held_out, translated = cross_validate(utterances, scorer, translate, sample=features.sample, each=each)
     return CrossValidated(held_out, trained_head, translated)
 
@@ -242,11 +244,15 @@ def _fit(features: Features, data: TrainingData, near: Vectors | None = None, ea
             "the head was trained to weights that are not finite numbers: the vectors of the encoder are damaged. Use "
             "another `encoder`, or `scorer: cosine`, which needs no training."
         )
-    return TrainedHead(head, features.vectorizer, features.words, _background(data))
+    return TrainedHead(head, features.vectorizer, features.words, _of_all(features.background))
 
 
-def _background(data: TrainingData) -> Background | None:
-    return None if data.background is None else Background.of(data.background, data.vectors)
+def _background(data: TrainingData) -> BackgroundFit | None:
+    return None if data.background is None else BackgroundFit(data.background, data.vectors)
+
+
+def _of_all(fit: BackgroundFit | None) -> Background | None:
+    return None if fit is None else fit.of_all()
 
 
 def provisional_training(data: TrainingData, before: PreviousTraining) -> Trained:
@@ -270,7 +276,7 @@ def _provisional_head(data: TrainingData, before: PreviousTraining) -> TrainedHe
         if before.trained_head.words is None:
             return before.trained_head
         words = WordAlignment.fit(_pieces(registry), registry.owners, data.word_weight)
-        return replace(before.trained_head, words=words, background=_background(data))
+        return replace(before.trained_head, words=words, background=_of_all(_background(data)))
     features = _features(data)
     return features and _fit(features, data, _columns(before.trained_head.head.weights, intents, registry))
 
@@ -291,7 +297,8 @@ def _features(data: TrainingData) -> Features | None:
     chosen = sample(registry)
     rows = vectorizer.dense([pieces[row] for row in chosen.tolist()])
     fitting = _prepared(data, vectorizer, chosen, rows)
-    return Features(chosen, vectorizer, fitting, WordAlignment.fit(pieces, registry.owners, data.word_weight))
+    words = WordAlignment.fit(pieces, registry.owners, data.word_weight)
+    return Features(chosen, vectorizer, fitting, words, _background(data))
 
 
 def _pieces(registry: Registry) -> list[Sequence[int]]:

@@ -11,7 +11,7 @@ from fakes import WordHashEncoder
 from intentmatch.core.types import Intent, Registry, Utterance
 from intentmatch.evaluation.everyday import everyday_messages
 from intentmatch.learning import background as background_module
-from intentmatch.learning.background import Background, Sample, background_sample, background_texts
+from intentmatch.learning.background import Background, BackgroundFit, Sample, background_sample, background_texts
 from intentmatch.matching.matcher import Matcher
 from intentmatch.text.normalize import clean, fold
 
@@ -35,7 +35,7 @@ def unit(*rows: list[float]) -> np.ndarray:
 
 
 def test_message_gains_more_evidence_the_less_it_is_like_the_sample() -> None:
-    background = Background.of(Sample(unit([1, 0, 0], [1, 0.2, 0])), unit([0, 0, 1], [0, 0.2, 1]))
+    background = BackgroundFit(Sample(unit([1, 0, 0], [1, 0.2, 0])), unit([0, 0, 1], [0, 0.2, 1])).of_all()
 
     like_sample, between, like_utterances = map(background.evidence, unit([1, 0.1, 0], [1, 0.1, 1], [0, 0.1, 1]))
 
@@ -46,7 +46,7 @@ def test_message_gains_more_evidence_the_less_it_is_like_the_sample() -> None:
 def test_background_of_a_registry_about_the_same_says_nothing() -> None:
     sample = unit([1, 0, 0], [1, 0.2, 0])
 
-    background = Background.of(Sample(sample), sample)
+    background = BackgroundFit(Sample(sample), sample).of_all()
 
     assert background.evidence_many(unit([1, 0, 0], [0, 0, 1])).tolist() == pytest.approx([0.0, 0.0], abs=1e-6)
 
@@ -54,12 +54,48 @@ def test_background_of_a_registry_about_the_same_says_nothing() -> None:
 def test_many_messages_gain_what_each_gains_alone(registry: Registry) -> None:
     encoder = WordHashEncoder()
     lines = encoder.encode([u.text for u in registry.utterances])
-    background = Background.of(background_sample(encoder), lines)
+    background = BackgroundFit(background_sample(encoder), lines).of_all()
     messages = encoder.encode(["renew my passport", "where is my book", "cancel the gym", ""])
 
     many = background.evidence_many(messages)
 
     assert many.tolist() == pytest.approx([background.evidence(message) for message in messages], abs=1e-6)
+
+
+@pytest.mark.parametrize("part", [0.1, 0.2, 0.34])
+def test_background_without_some_utterances_is_nearly_that_of_the_others(part: float) -> None:
+    """Those that are left weigh a little less. In the middle between them and the sample nothing is gained."""
+    chance = np.random.default_rng(1)
+    sample, lines = unit(*chance.normal(size=(80, 12))), unit(*chance.normal(0.4, 1.0, size=(200, 12)))
+    left_out = np.arange(200) < 200 * part
+
+    found = BackgroundFit(Sample(sample), lines).without(left_out)
+    wanted = BackgroundFit(Sample(sample), lines[~left_out]).of_all()
+
+    cosine = found.direction @ wanted.direction / np.linalg.norm(found.direction) / np.linalg.norm(wanted.direction)
+    assert cosine > 0.99
+    assert found.evidence_many(lines) == pytest.approx(wanted.evidence_many(lines), abs=0.02)
+    middle = (sample.mean(axis=0) + lines[~left_out].mean(axis=0)) / 2
+    assert found.evidence(middle) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_nothing_left_out_is_the_background_of_all() -> None:
+    chance = np.random.default_rng(1)
+    fit = BackgroundFit(Sample(unit(*chance.normal(size=(40, 8)))), unit(*chance.normal(size=(30, 8))))
+
+    assert fit.without(np.zeros(30, dtype=bool)).direction.tolist() == fit.of_all().direction.tolist()
+
+
+def test_background_of_many_utterances_is_that_of_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_module, "_MOST_UTTERANCES", 20)
+    chance = np.random.default_rng(1)
+    sample, lines = Sample(unit(*chance.normal(size=(40, 8)))), unit(*chance.normal(size=(55, 8)))
+    left_out = np.arange(55) < 10
+
+    many, some = BackgroundFit(sample, lines), BackgroundFit(sample, lines[::3])
+
+    assert many.of_all().direction.tolist() == some.of_all().direction.tolist()
+    assert many.without(left_out).direction.tolist() == some.without(left_out[::3]).direction.tolist()
 
 
 def test_an_encoder_encodes_the_sample_once(monkeypatch: pytest.MonkeyPatch) -> None:

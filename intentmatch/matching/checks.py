@@ -180,6 +180,7 @@ class Checks:
             read=lambda part: self._decide_on_part(part, options),
             line_acts=lambda candidate: self._acts_of(candidate.utterance, candidate.intent),
             denied_acts=lambda candidate, part: self._denied_acts(candidate, part, options),
+            is_foreign=options.foreign,
             by_reranker=by.reranker,
         )
         decision, says, _ = decide_on_parts(message, returns_several=self._returns_several)

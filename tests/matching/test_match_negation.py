@@ -424,6 +424,47 @@ def test_statements_of_consent_and_their_opposite(file, parts, opposite, same):
     assert matched("same") >= same
 
 
+@pytest.fixture(scope="module")
+def citizens_office() -> Matcher:
+    """Bots about matters that happen to people have lines in words that are neither requests nor refusals."""
+    lines = {
+        "lost": ["my passport was stolen", "I lost my identity card", "mein Pass wurde gestohlen", "Ausweis verloren"],
+        "blocked": ["my pin does not work", "mein Zugang funktioniert nicht", "my login is blocked"],
+        "renew": ["renew my passport", "my passport has expired", "ich brauche einen neuen Pass"],
+    }
+    return Matcher.load(
+        Registry(tuple(Intent(name, tuple(Utterance(text) for text in texts)) for name, texts in lines.items())),
+        cache="off",
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "word", "intent"),
+    [("mein Pass wurde nicht gestohlen", "nicht", "lost"), ("hi, my passport was not stolen", "not", "lost")],
+)
+def test_statement_that_is_denied_by_one_word_is_asked_about(citizens_office, message, word, intent):
+    """It hardly reads like a refusal, but without the word it is the utterance."""
+    result = citizens_office.match(message)
+
+    assert (result.verdict, [rival.intent for rival in result.rivals]) == ("ambiguous", [intent])
+    assert f"but for “{word}”" in result.trace.reason
+
+
+@pytest.mark.parametrize(
+    ("message", "intent"),
+    [("my pin doesn't work", "blocked"), ("mein Zugang funktioniert heute nicht", "blocked")],
+)
+def test_problem_in_words_of_denial_is_matched(citizens_office, message, intent):
+    assert citizens_office.match(message).intent == intent
+
+
+def test_part_that_may_refuse_does_not_answer_a_message_that_nobody_understands():
+    """“don't block it” is nearest to a line that refuses, in another language; the whole message is of no intent."""
+    bot = Matcher.load(ROOT / "intents" / "orders.yaml")
+
+    assert bot.match("I found my card, don't block it").verdict == "out_of_scope"
+
+
 @pytest.mark.parametrize(
     ("message", "intent"),
     [("absagen", "appointment_cancel"), ("Reklam maili almak istemiyorum", "newsletter_unsubscribe")],

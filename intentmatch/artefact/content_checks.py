@@ -120,7 +120,8 @@ def _check_head(head: TrainedHead, registry: Registry, dim: int) -> None:
     _finite("head", head.head.weights, (dim + DIM + 1, len(registry)))
     _finite("rarity", head.vectorizer.rarity, (RARITIES,))
     if head.background is not None:
-        _finite("background", np.append(head.background.direction, np.float32(head.background.offset)), (dim + 1,))
+        _finite("background", head.background.direction, (dim,))
+        _finite("background", np.array([head.background.offset], dtype=np.float32), (1,))
 
 
 def _check_traits(artefact: Artefact, dim: int) -> None:

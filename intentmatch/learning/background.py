@@ -10,7 +10,7 @@ Multiple Measurements in Taxonomic Problems", for the direction, here with a pen
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -21,8 +21,8 @@ from intentmatch.core.types import Encoder, Vectors
 from intentmatch.encoders.encode import encode_all
 from intentmatch.storage.vector_cache import VectorCache
 
-WIDEST = 3072
-"""Most numbers of a vector with which evidence counts on the background: wider ones would delay a build by seconds."""
+WIDEST = 1536
+"""Most numbers of a vector with which evidence counts on the background: wider ones would delay an edit by a second."""
 
 # Weight of the direction, if that of a score is 1. Chosen on development sets.
 _WEIGHT = 0.2
@@ -31,7 +31,9 @@ _PENALTY = 0.25
 # More utterances would not move the direction.
 _MOST_UTTERANCES = 2048
 
-_known: dict[str, Sample] = {}
+# Each takes up to 20 MB.
+_MOST_KNOWN = 8
+_known: dict[tuple[str, int], Sample] = {}
 
 
 class Sample:
@@ -70,20 +72,24 @@ class BackgroundFit:
 
     def __init__(self, sample: Sample, utterances: Vectors) -> None:
         """`utterances` are the vectors of a registry, shape `(utterances, dim)`, at least one."""
+        self._sample, self._utterances = sample, utterances
         self._step = -(-len(utterances) // _MOST_UTTERANCES)
-        self._sample, self._rows = sample, _with_one(utterances[:: self._step])
-        self._sum, count = self._rows.sum(axis=0), len(self._rows)
-        products = self._rows.T @ self._rows / count + sample.products
-        dim = len(products) - 1
+        self._rows = _with_one(utterances[:: self._step])
+        self._mean = self._rows.mean(axis=0)
+        self._products: NDArray[np.float64] = self._rows.T @ self._rows / len(self._rows) + sample.products
+        dim = len(self._mean) - 1
         # The products are sums of two means, and so twice what they stand for.
-        products[np.diag_indices(dim)] += 2.0 * _PENALTY / dim
-        sides = np.column_stack([self._sum / count - sample.mean, self._rows.T / count])
-        solved = np.linalg.solve(products, sides)
-        self._found, self._moves = solved[:, 0], solved[:, 1:]
+        self._products[np.diag_indices(dim)] += 2.0 * _PENALTY / dim
+        self._found = np.linalg.solve(self._products, self._mean - sample.mean)
+
+    @cached_property
+    def _moves(self) -> NDArray[np.float64]:
+        """How the solution moves with the equation of each row, which only cross-validation needs."""
+        return np.linalg.solve(self._products, self._rows.T / len(self._rows)).astype(np.float64, copy=False)
 
     def of_all(self) -> Background:
         """Return the background of the registry."""
-        return self._background(self._found, self._sum / len(self._rows))
+        return self._background(self._found, self._mean)
 
     def without(self, left_out: NDArray[np.bool_]) -> Background:
         """Return the background of the registry without some utterances, not all; a mask of shape `(utterances,)`.
@@ -91,11 +97,12 @@ class BackgroundFit:
         The others weigh what they did before, so that nothing but the equations of those left out is to be solved.
         """
         out = left_out[:: self._step]
+        if 2 * np.count_nonzero(out) > len(out):
+            # Those that are left would weigh too little.
+            return BackgroundFit(self._sample, self._utterances[~left_out]).of_all()
         rows, moves = self._rows[out], self._moves[:, out]
         errors = np.linalg.solve(np.eye(len(rows)) - rows @ moves, 1.0 - rows @ self._found)
-        return self._background(
-            self._found - moves @ errors, (self._sum - rows.sum(axis=0)) / (len(self._rows) - len(rows))
-        )
+        return self._background(self._found - moves @ errors, self._rows[~out].mean(axis=0))
 
     def _background(self, found: NDArray[np.float64], mean: NDArray[np.float64]) -> Background:
         """Return a direction with the offset that puts the middle between utterances of such a mean and the sample."""
@@ -107,9 +114,11 @@ class BackgroundFit:
 
 def background_sample(encoder: Encoder, vector_cache: VectorCache | None = None) -> Sample:
     """Return `background_texts`, encoded; a process encodes them once for each encoder."""
-    if (found := _known.get(encoder.fingerprint)) is None:
-        found = Sample(encode_all(encoder, background_texts(), "utterance", vector_cache))
-        _known[encoder.fingerprint] = found
+    key = encoder.fingerprint, encoder.dim
+    if (found := _known.get(key)) is None:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        found = _known[key] = Sample(encode_all(encoder, background_texts(), "utterance", vector_cache))
     return found
 
 

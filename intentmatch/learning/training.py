@@ -193,11 +193,16 @@ def background_for(
     It does not where scores alone decide, as in the smallest registries, nor where all intents are described, as their
     confidence comes from other bots, nor with vectors of more than `WIDEST` numbers.
     """
-    if settings.scorer != "head" or len(registry) < 2 or len(registry.utterances) < FEWEST_CASES:
+    if not trains_head(registry, settings) or len(registry.utterances) < FEWEST_CASES:
         return None
-    if encoder.dim > WIDEST or beyond_a_head(registry) or all(registry.is_described):
+    if encoder.dim > WIDEST or all(registry.is_described):
         return None
     return background_sample(encoder, vector_cache)
+
+
+def trains_head(registry: Registry, settings: Settings) -> bool:
+    """Whether a head is trained for a registry: scores alone decide on one intent, and on very many."""
+    return settings.scorer == "head" and len(registry) >= 2 and not beyond_a_head(registry)
 
 
 @_without_flags
@@ -290,7 +295,7 @@ def _columns(weights: Vectors, intents: Sequence[str], registry: Registry) -> Ve
 
 def _features(data: TrainingData) -> Features | None:
     registry = data.registry
-    if data.settings.scorer != "head" or len(registry) < 2 or beyond_a_head(registry):
+    if not trains_head(registry, data.settings):
         return None
     pieces = _pieces(registry)
     vectorizer = TokenVectorizer.fit(pieces)

@@ -26,6 +26,7 @@ from intentmatch.learning.training import (
     calibrated,
     cross_validate_registry,
     provisional_training,
+    trains_head,
 )
 from intentmatch.storage.atomic import remove_strays, write_file
 from intentmatch.storage.sealed import Sealed, read_sealed, seal
@@ -64,9 +65,11 @@ def load_or_train(data: TrainingData, folder: Path | None, *, provisional: Previ
 
 
 def _counts_alike(data: TrainingData, before: PreviousTraining) -> bool:
-    """Whether the calibrations of a training before fit: not if only one of both counts on the background."""
+    """Whether the calibrations of a training before fit: not if only one of both has a head, or a background."""
     head = before.trained_head
-    return head is None or (head.background is None) == (data.background is None)
+    if head is None:
+        return True
+    return trains_head(data.registry, data.settings) and (head.background is None) == (data.background is None)
 
 
 def cached_cases(data: TrainingData, folder: Path | None) -> HeldOut | None:

@@ -20,7 +20,7 @@ from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.short_messages import ShortMessages
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of
-from intentmatch.reading.parts import parts_of
+from intentmatch.reading.parts import MessagePart, parts_of
 from intentmatch.reading.reader import MessageReader, Reading, only
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
@@ -223,13 +223,13 @@ class Checks:
             found = self._courteous[intent] = courteous >= _COURTEOUS * len(some)
         return found
 
-    def _denied_acts(self, candidate: Candidate, text: str, options: ResolvedOptions) -> Acts:
-        """Return what the utterance does that a text may deny: a candidate's nearest, or its nearest in the language.
+    def _denied_acts(self, candidate: Candidate, part: MessagePart, options: ResolvedOptions) -> Acts:
+        """Return what the utterance does that a part may deny: a candidate's nearest, or its nearest in the language.
 
         The network knows some languages better than others, and compared in one it errs alike on both sides: the one
         that refuses more counts. What has no word that the utterance lacks ("absagen") refuses nothing of it.
         """
-        line, read, language = candidate.utterance, ReadText(text), options.language
+        line, read, language = candidate.utterance, ReadText(part.text), options.language
         acts = self._acts_of(line, candidate.intent)
         if line is not None and language is not None and not _has_language(line, language):
             number = self._numbers[candidate.intent]
@@ -238,7 +238,7 @@ class Checks:
             line = next((one for one in lines if _has_language(one, language)), line)
             acts = max(acts, self._acts_of(line, candidate.intent), key=lambda one: one.refuses)
         if line is not None and read.distinct.issubset(fold(line.text).split()):
-            acts = acts._replace(refuses=acts_of(text).refuses)
+            acts = acts._replace(refuses=part.acts.refuses)
         return acts
 
 

@@ -106,8 +106,8 @@ class Message(NamedTuple):
     """Decides on a part."""
     line_acts: Callable[[Candidate], Acts]
     """Tells what the nearest utterance of a candidate does."""
-    denied_acts: Callable[[Candidate, str], Acts]
-    """Tells what the utterance of a candidate does that a text is compared with if it denies something."""
+    denied_acts: Callable[[Candidate, MessagePart], Acts]
+    """Tells what the utterance of a candidate does that a part is compared with if it denies something."""
     is_foreign: bool = False
     """Whether it is in a language without utterances."""
     by_reranker: bool = False
@@ -300,7 +300,7 @@ def _asked_if_part_denies(message: Message, decision: Decision, part: MessagePar
     if decision.verdict != "matched":
         return CheckedDecision(decision, None)
     if acts.denies >= _MAY_REFUSE:
-        line = message.denied_acts(best, part.text)
+        line = message.denied_acts(best, part)
         # Courtesy ("no thanks") can be meant with any words of refusal.
         is_courtesy = max(acts.courtesy, line.courtesy) >= IS_BESIDE
         if not is_courtesy and _denies_more(acts, line, calibrated=best.confidence is not None):

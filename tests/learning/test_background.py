@@ -86,6 +86,36 @@ def test_nothing_left_out_is_the_background_of_all() -> None:
     assert fit.without(np.zeros(30, dtype=bool)).direction.tolist() == fit.of_all().direction.tolist()
 
 
+def test_background_without_most_utterances_is_that_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if none of the others is among those that the direction was found with."""
+    monkeypatch.setattr(background_module, "_MOST_UTTERANCES", 20)
+    chance = np.random.default_rng(1)
+    sample, lines = Sample(unit(*chance.normal(size=(40, 8)))), unit(*chance.normal(size=(21, 8)))
+    left_out = np.arange(21) != 1
+
+    found, wanted = BackgroundFit(sample, lines).without(left_out), BackgroundFit(sample, lines[1:2]).of_all()
+
+    assert found.direction.tolist() == wanted.direction.tolist()
+    assert found.offset == wanted.offset
+
+
+def test_samples_of_few_encoders_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_module, "_known", {})
+
+    for number in range(20):
+        background_sample(WordHashEncoder(fingerprint=f"another-{number}"))
+
+    assert len(background_module._known) < 10
+
+
+def test_encoders_that_differ_in_size_alone_have_samples_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_module, "_known", {})
+    narrow, wide = WordHashEncoder(), WordHashEncoder()
+    wide.dim = 128
+
+    assert [background_sample(one).vectors.shape[1] for one in (narrow, wide)] == [64, 128]
+
+
 def test_background_of_many_utterances_is_that_of_some(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background_module, "_MOST_UTTERANCES", 20)
     chance = np.random.default_rng(1)

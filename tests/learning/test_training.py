@@ -310,6 +310,21 @@ def test_provisional_training_keeps_the_calibration_and_trains_the_head(
     assert len(counted) == 1
 
 
+def test_edit_that_leaves_no_head_is_trained_at_once(data: TrainingData, registry: Registry) -> None:
+    """The calibration before is one of a head, whose evidence is on another scale than scores."""
+    before = PreviousTraining(*train(data), registry)
+    alone = Registry(registry.intents[:1])
+    count = len(alone.utterances)
+
+    after = load_or_train(
+        data._replace(registry=alone, vectors=data.vectors[:count], labels=data.labels[:1]), None, provisional=before
+    )
+
+    assert before.trained_head is not None
+    assert after.trained_head is None
+    assert after.calibration is not before.calibration
+
+
 def test_provisional_training_of_a_large_registry_keeps_the_head(
     data: TrainingData, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,7 +48,8 @@ class CertificateConfig(Config):
             self.ssl.minimum_version = ssl.TLSVersion.TLSv1_2
             cert = Path(self.ssl_certfile)
             _warn_if_invalid_now(self.ssl, cert)
-            files = _CertificateFiles(self.ssl, cert, Path(self.ssl_keyfile or cert))
+            files = _CertificateFiles(cert, Path(self.ssl_keyfile or cert), self.ssl_ciphers or CIPHERS)
+            self.ssl.sni_callback = files.show
             loop = asyncio.get_running_loop()
             threading.Thread(target=files.follow, args=(loop,), name="certificates", daemon=True).start()
             if self._limits is not None:
@@ -79,45 +80,51 @@ class _Server(Server):
 
 
 class _CertificateFiles:
-    """The files of a certificate, and the context that new connections are served with."""
+    """The files of a certificate, and the context with which new connections show it."""
 
-    def __init__(self, context: ssl.SSLContext, cert: Path, key: Path) -> None:
-        self._context, self._cert, self._key = context, cert, key
-        self._seen = self._state()
+    def __init__(self, cert: Path, key: Path, ciphers: str = CIPHERS) -> None:
+        """Raises `OSError` or `ValueError` if no certificate can be read."""
+        self._cert, self._key, self._ciphers = cert, key, ciphers
+        self._seen = self._refused = self._state()
+        self._context = self._read()
+
+    def show(self, connection: ssl.SSLObject | ssl.SSLSocket, *_: object) -> None:
+        """Let a connection whose handshake begins show the certificate: `SSLContext.sni_callback`."""
+        connection.context = self._context
 
     def follow(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Look for changes of the files until the event loop ends, and let it read them."""
+        """Look for changes of the files until the event loop is closed."""
         pause = threading.Event()
-        while not pause.wait(SECONDS_BETWEEN_LOOKS):
-            if self.changed():
-                # Between its certificate and its key, a context fits no connection, and the loop begins them all.
-                try:
-                    loop.call_soon_threadsafe(self.read)
-                except RuntimeError:
-                    return
+        while not pause.wait(SECONDS_BETWEEN_LOOKS) and not loop.is_closed():
+            self.look()
 
-    def changed(self) -> bool:
-        """Return whether the files are others than at the last look."""
+    def look(self) -> None:
+        """Show new connections the certificate of the files, if these have changed.
+
+        Files that do not fit, as in the middle of a renewal, are refused and read again at the next look: the last
+        certificate is served on.
+        """
         state = self._state()
         if state is None or state == self._seen:
-            return False
-        self._seen = state
-        return True
-
-    def read(self) -> None:
-        """Serve new connections with the certificate of the files.
-
-        A pair of files that do not fit, as in the middle of a renewal, is refused: the last one is served on.
-        """
-        try:
-            # A context that fails to load may be left without a key, so the files are tried with another one.
-            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self._cert, self._key, password="")
-            self._context.load_cert_chain(self._cert, self._key, password="")
-        except (OSError, ValueError) as error:
-            _log.warning("the new certificate in %s is not served: %s", self._cert, error)
             return
+        try:
+            self._context = self._read()
+        except (OSError, ValueError) as error:
+            if state != self._refused:
+                _log.warning("the new certificate in %s is not served: %s", self._cert, error)
+            self._refused = state
+            return
+        self._seen = state
         _log.info("the certificate in %s was read again", self._cert)
         _warn_if_invalid_now(self._context, self._cert)
+
+    def _read(self) -> ssl.SSLContext:
+        # A new one each time: a context keeps one certificate for each kind of key, and would show the old one on.
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_ciphers(self._ciphers)
+        context.load_cert_chain(self._cert, self._key, password="")
+        return context
 
     def _state(self) -> tuple[tuple[int, int, int], ...] | None:
         try:

@@ -62,58 +62,72 @@ def served(port: int, **options: ssl.TLSVersion) -> tuple[bytes, str, str]:
         return secure.getpeercert(binary_form=True) or b"", secure.version() or "", cipher[0] if cipher else ""
 
 
-def test_changed_certificate_is_served_without_a_restart(tmp_path: Path, port: int) -> None:
+EC, RSA = "ec -pkeyopt ec_paramgen_curve:prime256v1", "rsa:2048"
+
+
+@pytest.mark.parametrize("key", [EC, RSA])
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_changed_certificate_is_served_without_a_restart(
+    tmp_path: Path, port: int, key: str, version: ssl.TLSVersion
+) -> None:
+    """With a key of another kind too, beside which the old certificate would be served on."""
     old = served(port)[0]
     assert b"old" in old
-    write_certificate(tmp_path, "renewed")
+    write_certificate(tmp_path, "renewed", key)
 
     pause = threading.Event()
     for _ in range(int(PATIENCE / 0.05)):
-        if b"renewed" in served(port)[0]:
+        if b"renewed" in served(port, maximum_version=version)[0]:
             return
         pause.wait(0.05)
     pytest.fail("the old certificate is still served")
-
-
-def test_changed_certificate_is_read_where_connections_begin(
-    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # In another thread, a connection could begin with the new certificate and without its key.
-    read = threading.Event()
-
-    def note(files: object) -> None:
-        asyncio.get_running_loop()  # raises RuntimeError in any other thread
-        read.set()
-
-    monkeypatch.setattr(certificates._CertificateFiles, "read", note)
-    write_certificate(tmp_path, "renewed")
-    assert read.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("damage", ["cert.pem", "key.pem", "gone"])
 def test_unfit_certificate_leaves_the_last_one(tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture) -> None:
     write_certificate(tmp_path, "old")
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(cert, key)
-    files = certificates._CertificateFiles(context, cert, key)
-    kept = cert.read_bytes(), key.read_bytes()
+    files = certificates._CertificateFiles(cert, key)
+    context, kept = files._context, (cert.read_bytes(), key.read_bytes())
     if damage == "gone":
         cert.unlink()
     else:
         (tmp_path / damage).write_text("not a certificate")
 
-    assert files.changed() == (damage != "gone")
-    files.read()
+    files.look()
+    files.look()
 
-    assert "is not served" in caplog.text
+    # Once for each state of the files, although they are read again.
+    assert caplog.text.count("is not served") == (damage != "gone")
+    assert files._context is context
     cert.write_bytes(kept[0])
     key.write_bytes(kept[1])
-    assert files.changed()
-    caplog.clear()
-    files.read()
-    assert "is not served" not in caplog.text
-    assert not files.changed()
+    files.look()
+    assert caplog.text.count("is not served") == (damage != "gone")
+    renewed = files._context
+    files.look()
+    assert files._context is renewed
+
+
+def test_certificate_that_could_not_be_read_for_a_moment_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files stay as they are, as where their permissions are changed or the process was out of descriptors."""
+    write_certificate(tmp_path, "old")
+    files = certificates._CertificateFiles(tmp_path / "cert.pem", tmp_path / "key.pem")
+    before = files._context
+    write_certificate(tmp_path, "renewed")
+
+    def fail(files: object) -> ssl.SSLContext:
+        raise OSError("too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(certificates._CertificateFiles, "_read", fail)
+        files.look()
+    assert files._context is before
+    files.look()
+
+    assert files._context is not before
 
 
 def test_old_versions_and_weak_ciphers_are_refused(port: int) -> None:

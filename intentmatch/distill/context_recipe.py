@@ -59,7 +59,7 @@ class ContextRecipe:
     english_anchor: float = 0.1
     """The same for English sentences."""
     negated: int = 64
-    """Texts per step that are put in the negative (`text.negation`), each beside the text itself."""
+    """Texts per step that are put in the negative (`text.refusals.negated`), each beside the text itself."""
     negation: float = 2.0
     """Weight of what the network adds to the similarity of a text and its negative: they must not come nearer."""
     spread: float = 4.0

@@ -19,7 +19,7 @@ from intentmatch.distill.corpus import ENGLISH, StepProgress
 from intentmatch.distill.pieces import Pieces, mistyped
 from intentmatch.distill.student import TokenVectors
 from intentmatch.distill.teacher import Half
-from intentmatch.text.negation import negated
+from intentmatch.text.refusals import negated
 from intentmatch.text.surroundings import Surroundings, read_surroundings
 
 _STEPS_BETWEEN_SAVES = 100

@@ -24,8 +24,8 @@ from intentmatch.evaluation.outcomes import Outcome
 from intentmatch.evaluation.variations import in_shorthand, with_typos, without_accents
 from intentmatch.learning.near_duplicates import SAME_MEANING
 from intentmatch.text.language_id import script
-from intentmatch.text.negation import negated
 from intentmatch.text.normalize import clean, fold
+from intentmatch.text.refusals import negated
 from intentmatch.text.surroundings import WITH_PHRASES, Kind, read_surroundings
 
 Name = Literal[

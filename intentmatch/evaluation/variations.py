@@ -1,6 +1,6 @@
 """Variations of a message as people type it: with typing mistakes, without accents, in shorthand.
 
-All functions are pure: the same arguments always give the same text. `text.negation.negated` is the fourth variation.
+All functions are pure: the same arguments always give the same text. `text.refusals.negated` is the fourth variation.
 """
 
 from __future__ import annotations

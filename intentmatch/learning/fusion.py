@@ -25,17 +25,14 @@ Apart = Mapping[int, frozenset[int]]
 
 
 def fused_score(
-    scores: NDArray[np.float32], logits: NDArray[np.float32] | None, apart: Apart = MappingProxyType({})
+    scores: NDArray[np.float32], logits: NDArray[np.float32], apart: Apart = MappingProxyType({})
 ) -> NDArray[np.float64]:
-    """Evidence per intent along the last axis: `scores + head_term(logits)`, or the scores alone without a head.
+    """Evidence per intent along the last axis: `scores + head_term(logits)`.
 
     `scores` are aggregated cosine similarities. Both arrays have the shape of the result; `apart` are as in
     `head_term`.
     """
-    total = scores.astype(np.float64)
-    if logits is not None:
-        total += head_term(logits, apart)
-    return total
+    return scores.astype(np.float64) + head_term(logits, apart)
 
 
 def head_term(logits: NDArray[np.float32], apart: Apart = MappingProxyType({})) -> NDArray[np.float32]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -35,8 +34,6 @@ from intentmatch.runtime import steps
 from intentmatch.runtime.threads import Each, all_cores, one_by_one
 from intentmatch.storage.vector_cache import VectorCache
 from intentmatch.text.normalize import clean
-
-_log = logging.getLogger(__name__)
 
 # Least share of labels that are nearest to their own intent. Real names: 0.65 to 0.92; numbered names: up to 0.15.
 _MEANINGFUL_LABELS = 0.5
@@ -82,11 +79,6 @@ class Trained(NamedTuple):
 
 # Products of ordinary numbers raise the processor's flags in some BLAS libraries. What comes out is checked instead.
 _without_flags = np.errstate(all="ignore")
-
-
-def train(data: TrainingData) -> Trained:
-    """Train the head and calibrate. Deterministic. Raises `IntentMatchError` as `cross_validate_registry` does."""
-    return calibrated(cross_validate_registry(data), data)
 
 
 @_without_flags

@@ -63,17 +63,10 @@ class MessageReader:
         self._registry = registry
         vocabulary = Vocabulary(registry.folded)
         self._lexical = LexicalIndex(vocabulary, registry.owners, settings.fuzzy)
-        utterances = registry.utterances
-        self._corrector = (
-            Corrector(
-                vocabulary,
-                lambda row: utterances[row].text,
-                sorted({u.language for u in utterances if u.language}),
-                settings.spelling,
-            )
-            if settings.fuzzy < 1.0
-            else None
-        )
+        self._corrector: Corrector | None = None
+        if settings.fuzzy < 1.0:
+            utterances, languages = registry.utterances, registry.languages
+            self._corrector = Corrector(vocabulary, lambda row: utterances[row].text, languages, settings.spelling)
         self._languages = MessageLanguage(registry, vocabulary)
         self._noise = NoiseDetector(vocabulary.words, registry.languages_as_read)
 

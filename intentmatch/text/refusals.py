@@ -22,6 +22,9 @@ from intentmatch.text.rewriting import Rules, compiled, rewritten
 REFUSALS: Mapping[str, Mapping[str, Any]] = Table("refusals")
 """Rules for refusals, by language."""
 
+NEGATED: Mapping[str, Rules] = Table("negated")
+"""By language: rules that put a request into the negative."""
+
 _WORDS: Mapping[str, Mapping[str, str]] = Table("refusal_words")
 _SIGNS: Mapping[str, str] = Table("refusal_sign")
 _DECLINED: Mapping[str, Mapping[str, str]] = Table("declined")
@@ -68,6 +71,18 @@ def refusal(text: str, language: str | None, words: Collection[str] | None = Non
             others = _by_word().get(word, ())
             languages += [code for code in others if named not in others and code not in languages]
     return next((found for code in languages if (found := _refusal(text, code)) is not None), None)
+
+
+def negated(text: str, language: str) -> str | None:
+    """Put a request into the negative: "cancel my order" gives "please don't cancel my order".
+
+    None if the text is not a request of a form that the rules know.
+    """
+    known = next((code for code in language_range(language) if code in NEGATED), None)
+    # A request that refuses already would become its own opposite.
+    if known is None or refusal(text, known) is not None:
+        return None
+    return rewritten(text, NEGATED[known])
 
 
 @lru_cache(_CACHED_LANGUAGES)

@@ -14,7 +14,8 @@ from intentmatch.core.errors import Location, RegistryError
 from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Intent, Registry, Utterance
 from intentmatch.learning.token_features import DIM
-from intentmatch.learning.training import TrainingData, train
+from intentmatch.learning.training import TrainingData
+from intentmatch.learning.training_cache import load_or_train
 from intentmatch.storage.vector_cache import VectorCache
 
 
@@ -166,7 +167,8 @@ def test_large_enough_registry_has_a_deterministic_head():
     labels = WordHashEncoder().encode([intent.label for intent in TRAINABLE])
 
     one, other = (
-        train(TrainingData(TRAINABLE, rows, labels, Settings(), "static")) for rows in (vectors, vectors.copy())
+        load_or_train(TrainingData(TRAINABLE, rows, labels, Settings(), "static"), None)
+        for rows in (vectors, vectors.copy())
     )
 
     assert one.trained_head.head.weights.tobytes() == other.trained_head.head.weights.tobytes()

@@ -25,7 +25,7 @@ from intentmatch.distill.vocabulary import PADDING, SPACE, UNKNOWN, train_tokeni
 from intentmatch.encoders.checksums import check_checksums
 from intentmatch.encoders.context import FILE
 from intentmatch.encoders.static import StaticEncoder
-from intentmatch.text.negation import negated
+from intentmatch.text.refusals import negated
 
 torch = later("torch", reason="needs the extra [distill]")
 

@@ -18,18 +18,6 @@ from intentmatch.learning.fusion import (
 NUMBERS = st.lists(st.floats(-1.0, 1.0, width=32), min_size=3, max_size=3).map(lambda row: np.array(row, np.float32))
 
 
-@given(NUMBERS)
-def test_without_a_head_the_fused_score_is_the_score(scores):
-    """The input array is not changed."""
-    before = scores.copy()
-
-    total = fused_score(scores, None)
-    total += 1.0
-
-    assert (fused_score(scores, None).dtype, fused_score(scores, None).tolist()) == (np.float64, before.tolist())
-    assert scores.tobytes() == before.tobytes()
-
-
 def test_fused_score_is_a_weighted_sum_of_score_probability_and_logit():
     random = np.random.default_rng(4)
     scores = random.uniform(-1, 1, size=(50, 3)).astype(np.float32)

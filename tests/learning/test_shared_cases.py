@@ -14,7 +14,7 @@ from intentmatch.learning.fold_plan import Utterances
 from intentmatch.learning.head import fit_head, held_out_head, prepare, softmax
 from intentmatch.learning.shared_cases import SharedCases, apart
 from intentmatch.learning.token_features import DIM
-from intentmatch.learning.training import TrainingData, cross_validate_registry, train
+from intentmatch.learning.training import TrainingData, cross_validate_registry
 from intentmatch.learning.training_cache import load_or_train
 
 YES = ("yes", "yes please", "certainly", "go ahead", "sure thing", "why not")
@@ -196,7 +196,9 @@ def test_tags_of_intents_that_share_lines_belong_to_the_key_of_the_cache(tmp_pat
 def test_training_is_deterministic_with_shared_lines() -> None:
     registry = bot(3, talk=True)
 
-    one, other = (train(TrainingData(registry, *vectors_of(registry), Settings(), "static")) for _ in range(2))
+    one, other = (
+        load_or_train(TrainingData(registry, *vectors_of(registry), Settings(), "static"), None) for _ in range(2)
+    )
 
     assert one.calibration == other.calibration
     if one.trained_head is not None and other.trained_head is not None:

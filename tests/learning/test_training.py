@@ -25,7 +25,6 @@ from intentmatch.learning.training import (
     TrainingData,
     _features,
     cross_validate_registry,
-    train,
 )
 from intentmatch.learning.training_cache import cached_cases, load_or_train
 from intentmatch.learning.word_alignment import word_weight
@@ -99,7 +98,7 @@ def test_second_training_is_loaded_from_the_cache(data: TrainingData, tmp_path: 
 
     assert len(counted) == 1
     assert same(first, second)
-    assert same(first, train(data))
+    assert same(first, load_or_train(data, None))
 
 
 def test_held_out_cases_are_cached_with_the_training(data: TrainingData, tmp_path: Path) -> None:
@@ -248,7 +247,7 @@ def test_cache_folder_that_cannot_be_written_is_a_warning(
     (tmp_path / "learned").write_text("")
 
     with caplog.at_level(logging.WARNING):
-        assert same(load_or_train(data, tmp_path), train(data))
+        assert same(load_or_train(data, tmp_path), load_or_train(data, None))
     assert "cannot be cached" in caplog.text
 
 
@@ -292,7 +291,7 @@ def test_provisional_training_keeps_the_calibration_and_trains_the_head(
     """It is not cached; a cached result of the same utterances is preferred."""
     smaller = Registry(registry.intents[1:])
     before = PreviousTraining(
-        *train(data._replace(registry=smaller, vectors=data.vectors[6:], labels=data.labels[1:])), smaller
+        *load_or_train(data._replace(registry=smaller, vectors=data.vectors[6:], labels=data.labels[1:]), None), smaller
     )
     counted.clear()
 
@@ -312,7 +311,7 @@ def test_provisional_training_keeps_the_calibration_and_trains_the_head(
 
 def test_edit_that_leaves_no_head_is_trained_at_once(data: TrainingData, registry: Registry) -> None:
     """The calibration before is one of a head, whose evidence is on another scale than scores."""
-    before = PreviousTraining(*train(data), registry)
+    before = PreviousTraining(*load_or_train(data, None), registry)
     alone = Registry(registry.intents[:1])
     count = len(alone.utterances)
 
@@ -340,7 +339,7 @@ def test_provisional_training_of_a_large_registry_keeps_the_head(
             *others,
         )
     )
-    before = PreviousTraining(*train(data), registry)
+    before = PreviousTraining(*load_or_train(data, None), registry)
     assert before.trained_head is not None
 
     provisional = load_or_train(
@@ -368,7 +367,7 @@ def test_provisional_training_with_a_new_intent_trains_the_head(
     monkeypatch.setattr(training, "_MOST_NUMBERS_PROVISIONALLY", 1)
     smaller = Registry(registry.intents[1:])
     before = PreviousTraining(
-        *train(data._replace(registry=smaller, vectors=data.vectors[6:], labels=data.labels[1:])), smaller
+        *load_or_train(data._replace(registry=smaller, vectors=data.vectors[6:], labels=data.labels[1:]), None), smaller
     )
 
     provisional = load_or_train(data, None, provisional=before)
@@ -378,7 +377,7 @@ def test_provisional_training_with_a_new_intent_trains_the_head(
 
 
 def test_provisional_training_without_a_previous_head_has_none(data: TrainingData, registry: Registry) -> None:
-    before = PreviousTraining(train(data).calibration, None, None, registry)
+    before = PreviousTraining(load_or_train(data, None).calibration, None, None, registry)
 
     assert load_or_train(data, None, provisional=before).trained_head is None
 
@@ -394,15 +393,17 @@ def translations() -> Translations:
 
 def test_translations_give_a_second_calibration(data: TrainingData, translations: Translations) -> None:
     """The first one and the head stay as they are."""
-    without = train(data)
-    trained = train(data._replace(translations=translations))
+    without = load_or_train(data, None)
+    trained = load_or_train(data._replace(translations=translations), None)
 
     assert same(trained, without)
     assert without.foreign is None
     assert trained.foreign is not None
     assert trained.foreign.cut is not None
     assert trained.foreign != trained.calibration
-    assert trained == train(data._replace(translations=translations))._replace(trained_head=trained.trained_head)
+    assert trained == load_or_train(data._replace(translations=translations), None)._replace(
+        trained_head=trained.trained_head
+    )
 
 
 def test_second_calibration_is_cached(
@@ -421,7 +422,7 @@ def test_second_calibration_is_cached(
 def test_provisional_training_keeps_both_calibrations(
     data: TrainingData, registry: Registry, translations: Translations
 ) -> None:
-    before = PreviousTraining(*train(data._replace(translations=translations)), registry)
+    before = PreviousTraining(*load_or_train(data._replace(translations=translations), None), registry)
 
     provisional = load_or_train(data._replace(translations=translations), None, provisional=before)
 
@@ -434,7 +435,7 @@ def test_no_second_calibration_where_translations_are_never_understood(
     """As with an encoder of one language: such messages then have the calibration of all."""
     nowhere = translations._replace(cosines=np.full(50, -0.9, dtype=np.float32))
 
-    assert train(data._replace(translations=nowhere)).foreign is None
+    assert load_or_train(data._replace(translations=nowhere), None).foreign is None
 
 
 def test_precision_out_of_reach_is_not_paid_for_in_other_languages(
@@ -444,7 +445,7 @@ def test_precision_out_of_reach_is_not_paid_for_in_other_languages(
     far = translations._replace(cosines=np.full(50, 0.4, dtype=np.float32))
 
     def foreign(target: dict[str, float | bool]) -> LearnedCut:
-        cut = train(data._replace(settings=Settings(target=target), translations=far)).foreign.cut
+        cut = load_or_train(data._replace(settings=Settings(target=target), translations=far), None).foreign.cut
         assert cut is not None
         return cut
 
@@ -455,7 +456,7 @@ def test_precision_out_of_reach_is_not_paid_for_in_other_languages(
 
 
 def test_translations_of_an_utterance_are_one_case(data: TrainingData, translations: Translations) -> None:
-    trained = train(data._replace(translations=translations))
+    trained = load_or_train(data._replace(translations=translations), None)
 
     assert trained.foreign is not None
     assert trained.foreign.cases <= trained.calibration.cases
@@ -468,7 +469,7 @@ def test_flags_of_the_processor_are_ignored(registry: Registry, vectors: Vectors
     data = TrainingData(some, vectors[: len(some.utterances)], labels[:intents], Settings(), "static")
 
     with np.errstate(all="raise"):
-        found = train(data)
+        found = load_or_train(data, None)
 
     assert (found.trained_head is None) == (intents == 1)
 
@@ -478,4 +479,4 @@ def test_weights_that_are_not_finite_are_an_error(registry: Registry, vectors: V
     damaged[3] = np.inf
 
     with pytest.raises(IntentMatchError, match=r"not finite.*`scorer: cosine`"):
-        train(TrainingData(registry, damaged, labels, Settings(), "static"))
+        load_or_train(TrainingData(registry, damaged, labels, Settings(), "static"), None)

@@ -202,7 +202,9 @@ def _rivals(
     """
     passes = _passes(ranked[0], first, total)
     if policy.margin is not None:
-        near = [c for c in ranked if ranked[0].score - c.score < policy.margin] if passes else []
+        # By evidence, the first one may have a lower score than others: they are near too, but not under a margin of 0.
+        may_ask = passes and policy.margin > 0.0
+        near = [c for c in ranked if ranked[0].score - c.score < policy.margin] if may_ask else []
         return tuple(c for c in near if _passes(c, policy.cut(c, language), total))
     on_scope = first.on == "in_scope"
     if on_scope and not passes:

@@ -407,6 +407,16 @@ def test_author_margin_is_on_the_score():
     assert decide(candidates_with_confidence(a=(0.8, 0.5, 2.0), b=(0.5, 0.45, 1.95)), policy).verdict == "matched"
 
 
+def test_margin_of_zero_never_asks():
+    """Not even where others have higher scores than the first one, which is first by its evidence."""
+    decision = decide(
+        candidates_with_confidence(a=(0.5, 0.4, 2.0), b=(0.8, 0.3, 1.3), c=(0.7, 0.2, 1.2)),
+        dataclasses.replace(LEARNED, margin=0.0),
+    )
+
+    assert (decision.verdict, decision.ranked[0].intent, decision.rivals) == ("matched", "a", ())
+
+
 def test_score_is_compared_without_a_confidence():
     assert decide(candidates_of(a=1.0), LEARNED).verdict == "matched"
     assert decide(candidates_of(a=0.49), LEARNED).verdict == "out_of_scope"

@@ -124,10 +124,12 @@ def background_sample(encoder: Encoder, vector_cache: VectorCache | None = None)
 
 @cache
 def background_texts() -> tuple[str, ...]:
-    """Return a broad sample of what people write to bots, in English: four messages to each of 131 subjects.
+    """Return a broad sample of what people write to bots.
 
-    They were written for this purpose, by somebody who knew no messages that intentmatch is measured with; those that
-    are such messages all the same were taken out.
+    It has two messages to each of 131 subjects in English, and ten in each of 36 languages. They were written for
+    this, or for the network of the dialogue acts, by people who knew no messages that intentmatch is measured with;
+    those that are such messages all the same were taken out. With English alone, subsets of the shipped intents in
+    German, Turkish, Chinese, Spanish and French tell strangers apart worse by 0.2 to 1.1 points of AUROC.
     """
     return tuple(files(__package__).joinpath("background.txt").read_text(encoding="utf-8").splitlines())
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from intentmatch.reading.text import ReadText
 from intentmatch.reading.vocabulary import Vocabulary
-from intentmatch.reading.word_index import END, SpellingCandidate, WordIndex, familiarity
+from intentmatch.reading.word_index import CARELESS, END, SpellingCandidate, WordIndex, familiarity
 from intentmatch.text.normalize import clean, fold
 from intentmatch.text.shorthand import SHORTHAND, shorthand_of
 
@@ -117,6 +117,7 @@ class Corrector:
                 continue
             if surface and (surface[0].isupper() or not message.stands_out(number)):
                 message.read(number, meant)
+                message.mistyped = True
                 yield number, surface
 
     def _shorthand(self, language: str | None) -> Mapping[str, str]:
@@ -164,6 +165,8 @@ class _Message:
     """The words of a message as they are read so far, and which of them the registry does not have."""
 
     def __init__(self, written: Sequence[str], folded: list[str], known: frozenset[str], index: WordIndex) -> None:
+        self.mistyped = False
+        """Whether one of its words was corrected."""
         self._written, self._folded, self._index = written, folded, index
         self.unknown = {
             number: text
@@ -194,8 +197,9 @@ class _Message:
             self._common = {place for place, text in self.unknown.items() if self._index.is_common(text)}
         common = self._common
         others = len(self.unknown) - 1
+        careless = CARELESS if self.mistyped and number not in common else 0.0
         in_a_language = len(common) - (number in common)
-        return familiarity(len(self._folded) - 1 - others, in_a_language, others - in_a_language)
+        return familiarity(len(self._folded) - 1 - others, in_a_language, others - in_a_language) + careless
 
     def is_contraction(self, number: int) -> bool:
         """Return whether a word has an apostrophe within, as "aren't" has; not before a last "s" ("the phone's")."""

@@ -10,9 +10,9 @@ The weights are rounded from a logistic regression on 23,600 words that a regist
 with a swapped, dropped, doubled or replaced letter, of validation messages of clinc150, banking77, massive, mtop, xsid,
 arbanking77, msskills_calendar, rasa_carbon and rasa_ru_cadaxapy. Most clean ones are in languages that their registry
 does not have. The intercept, the weights of two mistakes, prefixes, abjads, and the length of words with far mistakes
-were chosen on clinc150 and banking77 with mistakes, and on massive and msskills_general without. Two mistakes
-beside one, and words of several pieces were then chosen by the words restored and harmed in messages of clinc150,
-banking77, massive and msskills_general with one and two mistakes (`with_typos`, seeds 10 and 11).
+were chosen on clinc150 and banking77 with mistakes, and on massive and msskills_general without. Careless writers, two
+mistakes beside one, and words of several pieces were then chosen by the words restored and harmed in messages of
+clinc150, banking77, massive and msskills_general with one and two mistakes (`with_typos`, seeds 10 and 11).
 """
 
 from __future__ import annotations
@@ -68,6 +68,8 @@ _RIVALS = -0.5
 _NEIGHBOURS, _NEIGHBOUR_PRIOR = 0.6, 5.0
 _FAMILIARITY = 0.95
 _ABJAD = -2.0
+CARELESS = 1.0
+"""What is added to the scores of a message in which another word was corrected: its writer mistypes."""
 
 _ABJADS = frozenset({"Arabic", "Hebrew"})
 _SWAPPED = len(f"{SPACE}ab")

@@ -400,9 +400,9 @@ def test_messages_that_describe_a_problem_are_not_taken_for_negated_requests(shi
     ("file", "parts", "opposite", "same"),
     [
         ("consent.yaml", ("looked at", "kept"), 12, 26),
-        ("consent_fresh.yaml", ("first",), 13, 19),
-        ("consent_fresh.yaml", ("second",), 18, 14),
-        ("consent_fresh.yaml", ("third",), 24, 45),
+        ("consent_fresh.yaml", ("first",), 13, 20),
+        ("consent_fresh.yaml", ("second",), 16, 15),
+        ("consent_fresh.yaml", ("third",), 22, 43),
     ],
 )
 def test_statements_of_consent_and_their_opposite(file, parts, opposite, same):

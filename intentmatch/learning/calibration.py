@@ -20,8 +20,6 @@ from intentmatch.learning.threshold_choice import Chances, LearnedCut
 FEWEST_CASES = 20
 """Fewest held-out cases of either kind, right and wrong, that a curve is fitted to."""
 _LEAST_ODDS = 1e-6
-# Sharpness for artefacts of earlier releases, which do not hold one; 3.4 to 6.7 on development sets.
-_USUAL_SHARPNESS = 5.0
 
 ASK_BELOW, RIVALS = 0.5, 3
 """The bot asks about a message in scope, with the best `RIVALS` intents, unless the first one has a higher confidence.
@@ -99,7 +97,7 @@ class Calibration:
             None if cut is None else LearnedCut(**cut),
             {name: LearnedCut(**of) for name, of in values["by_language"].items()},
             {name: LearnedCut(**of) for name, of in values["by_intent"].items()},
-            float(values.get("sharpness", _USUAL_SHARPNESS)),
+            float(values["sharpness"]),
             int(values["cases"]),
             Promise(*values["promise"]) if values.get("promise") else None,
             LabelledShare(*values["labelled"]) if values.get("labelled") else None,

@@ -84,14 +84,13 @@ class TrainedHead:
 
     head: Head
     vectorizer: TokenVectorizer
-    words: WordAlignment | None = None
-    """None in an artefact of an earlier release, whose calibration does not count on words."""
+    words: WordAlignment
     background: Background | None = None
     """None if it does not count."""
 
     def to_tensors(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name, to be stored in a file."""
-        words = {} if self.words is None else self.words.to_tensors()
+        words = self.words.to_tensors()
         if self.background is not None:
             direction, offset = self.background
             words |= {"background": np.append(direction, np.float32(offset))}

@@ -144,14 +144,11 @@ def _evidence(
     pieces = [known_pieces(text) for text in texts]
     logits = head.logits_many(vectors, trained_head.vectorizer.dense(pieces))
     evidence = fused_score(scores, logits[:, index.owners], apart)
-    if trained_head.words is not None:
-        leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
-        near = [
-            [index.nearest(cosines[row], column) for column in columns.tolist()] for row, columns in enumerate(leading)
-        ]
-        similar = trained_head.words.similarities_many(pieces, near)
-        for row, (columns, similarities) in enumerate(zip(leading, similar, strict=True)):
-            evidence[row, columns] += trained_head.words.weight * np.array(similarities)
+    leading = np.argsort(-evidence, axis=1, kind="stable")[:, :LEADING]
+    near = [[index.nearest(cosines[row], column) for column in columns.tolist()] for row, columns in enumerate(leading)]
+    similar = trained_head.words.similarities_many(pieces, near)
+    for row, (columns, similarities) in enumerate(zip(leading, similar, strict=True)):
+        evidence[row, columns] += trained_head.words.weight * np.array(similarities)
     if trained_head.background is not None:
         evidence += trained_head.background.evidence_many(vectors)[:, None]
     return evidence

@@ -270,8 +270,6 @@ def _provisional_head(data: TrainingData, before: PreviousTraining) -> TrainedHe
     # A head has a column for each intent, by position.
     same = intents == [intent.name for intent in registry]
     if before.keeps_head and same and len(registry.utterances) * len(intents) > _MOST_NUMBERS_PROVISIONALLY:
-        if before.trained_head.words is None:
-            return before.trained_head
         words = WordAlignment.fit(_pieces(registry), registry.owners, data.word_weight)
         return replace(before.trained_head, words=words, background=_of_all(_background(data)))
     features = _features(data)

@@ -82,9 +82,7 @@ def cached_cases(data: TrainingData, folder: Path | None) -> HeldOut | None:
         tensors = read_sealed(file).tensors if file else {}
     except (SafetensorError, OSError, ValueError):
         return None  # `load_or_train` says so
-    names = HeldOut.__slots__
-    # A file of an earlier release has none.
-    return HeldOut(*(tensors[_CASES + name] for name in names)) if _CASES + names[0] in tensors else None
+    return HeldOut(*(tensors[_CASES + name] for name in HeldOut.__slots__)) if tensors else None
 
 
 def _file(folder: Path, data: TrainingData, *, there: bool) -> Path | None:

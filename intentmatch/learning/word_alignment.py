@@ -196,13 +196,11 @@ class WordAlignment:
         return {"pieces": self.pieces, "piece_counts": self.counts, "word_weight": np.array([self.weight])}
 
     @classmethod
-    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]], owners: Sequence[int]) -> WordAlignment | None:
-        """Make an alignment from the arrays of `to_tensors`, others are ignored; None if there is none among them.
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]], owners: Sequence[int]) -> WordAlignment:
+        """Make an alignment from the arrays of `to_tensors`; others are ignored.
 
         `owners` are the intents of the utterances, as in the constructor.
         """
-        if "pieces" not in tensors:
-            return None
         return cls(tensors["pieces"], tensors["piece_counts"], owners, float(tensors["word_weight"][0]))
 
     @staticmethod

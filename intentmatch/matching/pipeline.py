@@ -222,7 +222,7 @@ class Engine:
         """Return which words of a message met which words of the first candidate's utterance; see `BaseMatcher`."""
         utterance = result.candidates[0].utterance if result.candidates else None
         trained_head = self.artefact.trained_head
-        if utterance is None or trained_head is None or trained_head.words is None:
+        if utterance is None or trained_head is None:
             return ()
         text = checked_and_cleaned(result.message)
         if result.trace.decided_by != "exact":

@@ -13,26 +13,7 @@ import unicodedata
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]+")
 # Letters that Unicode does not decompose, and Arabic letters that keyboards and habit confuse.
 _LETTERS = str.maketrans(
-    {
-        "æ": "ae",
-        "œ": "oe",
-        "ø": "o",
-        "ł": "l",
-        "đ": "d",
-        "ð": "d",
-        "þ": "th",
-        "ı": "i",
-        "ŀ": "l",
-        "ґ": "г",
-        "أ": "ا",
-        "إ": "ا",
-        "آ": "ا",
-        "ٱ": "ا",
-        "ي": "ی",
-        "ى": "ی",
-        "ك": "ک",
-        "ة": "ه",
-    }
+    {"æ": "ae", "œ": "oe", "þ": "th"} | dict(zip("øłđðıŀґأإآٱيىكة", "olddilгااااییکه", strict=True))
 )
 # NFD splits these as well, and their readers know them as letters of their own: "й" is no "и".
 _OWN_LETTERS = {"и\u0306": "й", "і\u0308": "ї", "у\u0306": "ў"}

@@ -585,14 +585,6 @@ def test_calibration_round_trips_through_json(calibration):
     assert Calibration.from_dict(json.loads(json.dumps(calibration.to_dict()))) == calibration
 
 
-def test_calibration_of_an_earlier_release_is_read():
-    """It has a margin instead of a sharpness."""
-    values = {**Calibration((-4.2, 3.5), CUT, cases=9).to_dict(), "margin": 0.02}
-    del values["sharpness"]
-
-    assert Calibration.from_dict(values) == Calibration((-4.2, 3.5), CUT, sharpness=5.0, cases=9)
-
-
 @given(st.floats(-1e6, 1e6), st.tuples(st.floats(-1e6, 1e6), st.floats(0.0, 1e6)))
 def test_in_scope_is_a_probability_for_any_curve(evidence, curve):
     assert 0.0 <= Calibration(curve).in_scope(evidence) <= 1.0

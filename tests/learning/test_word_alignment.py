@@ -179,11 +179,9 @@ def test_held_out_utterance_is_compared_as_if_the_registry_did_not_have_it(align
 def test_alignment_from_stored_tensors_gives_the_same_numbers(alignment: WordAlignment) -> None:
     again = WordAlignment.from_tensors({**alignment.to_tensors(), "head": np.zeros(1)}, OWNERS)
 
-    assert again is not None
     assert again.similarities(known_pieces("cancel it"), range(7)) == alignment.similarities(
         known_pieces("cancel it"), range(7)
     )
-    assert WordAlignment.from_tensors({"head": np.zeros(1)}, OWNERS) is None
 
 
 def test_registry_without_known_words_has_similarity_0() -> None:

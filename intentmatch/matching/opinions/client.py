@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from intentmatch.core import plugins
 from intentmatch.core.errors import BudgetUsedUpError, ModelUnavailableError, SettingsError
+from intentmatch.core.settings import Settings
 from intentmatch.encoders.endpoint import connection_pool, error_text, plain_url
 from intentmatch.encoders.keys import key_for
 from intentmatch.matching.opinions.limits import Budget, CircuitBreaker
@@ -51,6 +52,19 @@ class OpinionClient:
     `minute` and `day`. Answers to the last 1,024 different requests are cached. Raises `SettingsError` if the URL or
     the key is invalid, and `MissingExtraError` without urllib3.
     """
+
+    @classmethod
+    def of(cls, url: str, what: str, paths: tuple[str, ...], settings: Settings | None) -> OpinionClient:
+        """Return the client for a reranker with such settings; the rest as in the constructor."""
+        chosen = settings or Settings()
+        return cls(
+            url,
+            what=what,
+            seconds=chosen.reranker_seconds,
+            budget=chosen.reranker_budget,
+            paths=paths,
+            by_operator="reranker" in chosen.by_operator,
+        )
 
     def __init__(
         self,

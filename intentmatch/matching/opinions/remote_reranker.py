@@ -40,15 +40,7 @@ class RemoteReranker:
     remote = True
 
     def __init__(self, url: str, model: str = "", settings: Settings | None = None) -> None:
-        chosen = settings or Settings()
-        self._client = OpinionClient(
-            url,
-            what="the reranker remote",
-            seconds=chosen.reranker_seconds,
-            budget=chosen.reranker_budget,
-            paths=(_RERANK, _SCORE),
-            by_operator="reranker" in chosen.by_operator,
-        )
+        self._client = OpinionClient.of(url, "the reranker remote", (_RERANK, _SCORE), settings)
         if url.endswith(_SCORE) and not model:
             raise SettingsError(f"{url} needs the name of a model after a #: write {FORM}")
         self.usage = self._client.usage

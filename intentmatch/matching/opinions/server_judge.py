@@ -36,15 +36,7 @@ class ServerJudge(ABC):
     """What the URL ends in."""
 
     def __init__(self, url: str, model: str, settings: Settings | None = None) -> None:
-        chosen = settings or Settings()
-        self._client = OpinionClient(
-            url,
-            what=f"the reranker {self.kind}",
-            seconds=chosen.reranker_seconds,
-            budget=chosen.reranker_budget,
-            paths=(self.path,),
-            by_operator="reranker" in chosen.by_operator,
-        )
+        self._client = OpinionClient.of(url, f"the reranker {self.kind}", (self.path,), settings)
         self.usage = self._client.usage
         self.name = f"{self.kind}:{url}#{model}"
         self._model = model

@@ -60,8 +60,8 @@ _SEVERAL = 3.0
 _WHOLE_DENIES = 0.8
 """Probability from which the message as a whole denies something, too."""
 # Chosen with the limits of `reading.refusing_word`: of 162 negatives with a new word of negation that were carried out
-# all the same (Amazon's, clinc150 and banking77), 54 are asked about, and of 9,553 right messages of seven sets 14.
-_MAY_HAVE_WORD, _LINE_REFUSES, _LINE_SETTLED = 0.1, 0.3, 0.5
+# all the same (Amazon's, clinc150 and banking77), 59 are asked about, and of 9,553 right messages of seven sets 14.
+_MAY_HAVE_WORD, _LINE_REFUSES, _LINE_SETTLED = 0.1, 0.3, 0.7
 """Probability from which a word may make a part a refusal, up to which its utterance may be one, and up to which the
 part may be settled without the word: "my card does not work" tells of a problem."""
 _NONE = 1e-4

@@ -28,6 +28,7 @@ def test_word_without_which_a_text_is_no_refusal_is_found(text: str, word: str, 
     ("text", "refuses"),
     [
         ("where is my card", 0.9),  # no word refuses alone
+        ("find the calories of ghirardelli", 0.9),  # a name means nothing, whatever it reads like
         ("do not cancel it, no, do not", 1.0),  # without one of them it is a refusal still
         ("my card was not stolen", 0.001),  # it does not read like a refusal
         ("no", 1.0),

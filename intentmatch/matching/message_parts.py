@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from intentmatch.core.result import Candidate
 from intentmatch.matching.policy import CheckedDecision, Decision
-from intentmatch.reading.dialogue_acts import Acts
+from intentmatch.reading.dialogue_acts import Acts, odds
 from intentmatch.reading.parts import MessagePart
 from intentmatch.reading.refusing_word import refusing_word
 from intentmatch.text.normalize import fold
@@ -61,10 +61,9 @@ _WHOLE_DENIES = 0.8
 """Probability from which the message as a whole denies something, too."""
 # Chosen with the limits of `reading.refusing_word`: of 162 negatives with a new word of negation that were carried out
 # all the same (Amazon's, clinc150 and banking77), 59 are asked about, and of 9,553 right messages of seven sets 14.
-_MAY_HAVE_WORD, _LINE_REFUSES, _LINE_SETTLED = 0.1, 0.3, 0.7
+_MAY_HAVE_WORD, _LINE_REFUSES, _SETTLED_WITHOUT = 0.1, 0.3, 0.7
 """Probability from which a word may make a part a refusal, up to which its utterance may be one, and up to which the
 part may be settled without the word: "my card does not work" tells of a problem."""
-_NONE = 1e-4
 
 
 class _Read(NamedTuple):
@@ -316,7 +315,7 @@ def _asked_if_a_word_refuses(message: Message, decision: Decision, part: Message
     if line is None or message.is_foreign or acts.refuses < _MAY_HAVE_WORD or acts.courtesy >= IS_BESIDE:
         return CheckedDecision(decision, None)
     found = refusing_word(part.text, acts.refuses)
-    if found is None or found.acts.settled >= _LINE_SETTLED or message.line_acts(best).refuses >= _LINE_REFUSES:
+    if found is None or found.acts.settled >= _SETTLED_WITHOUT or message.line_acts(best).refuses >= _LINE_REFUSES:
         return CheckedDecision(decision, None)
     if fold(found.word) in fold(line.text).split():
         return CheckedDecision(decision, None)
@@ -340,15 +339,11 @@ def _denies_more(acts: Acts, line: Acts, *, calibrated: bool) -> bool:
 
 def _outweighs(acts: Acts, line: float, least: float) -> bool:
     """Whether the odds that a part denies something are at least so many times those of an utterance that does not."""
-    return line < _LINE_DENIES and _odds(acts.denies) >= least * _odds(line)
-
-
-def _odds(probability: float) -> float:
-    return max(probability, _NONE) / max(1 - probability, _NONE)
+    return line < _LINE_DENIES and odds(acts.denies) >= least * odds(line)
 
 
 def _log_odds(probability: float) -> float:
-    return log(_odds(probability))
+    return log(odds(probability))
 
 
 def _asked(decision: Decision, part: MessagePart) -> CheckedDecision:

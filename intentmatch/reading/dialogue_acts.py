@@ -24,6 +24,7 @@ from intentmatch.reading.networks import Tensors, embedded_convolutions, loaded
 from intentmatch.runtime.block_sizes import CONTEXT_PIECES
 
 FILE = Path(__file__).with_name("dialogue_acts.safetensors")
+_LEAST_ODDS = 1e-4
 
 Act = Literal["refuses", "settled", "tale", "courtesy", "depends"]
 """What a part of a message may do beside asking for something.
@@ -50,6 +51,11 @@ class Acts(NamedTuple):
     def denies(self) -> float:
         """Probability that it does one of the first two."""
         return self.refuses + self.settled
+
+
+def odds(probability: float) -> float:
+    """Return the odds of a probability, between 0.0001 and 10,000."""
+    return max(probability, _LEAST_ODDS) / max(1.0 - probability, _LEAST_ODDS)
 
 
 NO_ACTS = Acts(0.0, 0.0, 0.0, 0.0, 0.0)

@@ -7,7 +7,7 @@ from math import log
 from typing import NamedTuple
 
 from intentmatch.pieces.embedded import embedded_tokenizer
-from intentmatch.reading.dialogue_acts import Acts, acts_of
+from intentmatch.reading.dialogue_acts import Acts, acts_of, odds
 from intentmatch.text.normalize import fold
 
 # Chosen on Amazon's development negations that were carried out all the same, and on right messages of seven
@@ -18,7 +18,6 @@ _LEAST_FALL = 4.5
 """How much the log odds of a refusal fall, at least, without the word."""
 _STILL_REFUSES = 0.5
 _MOST_WORDS = 30
-_NONE = 1e-4
 _CACHED_WORDS = 8192
 
 
@@ -48,7 +47,7 @@ def refusing_word(text: str, refuses: float) -> RefusingWord | None:
     best = min(found, key=lambda one: one.acts.refuses, default=None)
     if best is None or best.acts.refuses >= _STILL_REFUSES:
         return None
-    return best if _log_odds(refuses) - _log_odds(best.acts.refuses) >= _LEAST_FALL else None
+    return best if log(odds(refuses) / odds(best.acts.refuses)) >= _LEAST_FALL else None
 
 
 @lru_cache(_CACHED_WORDS)
@@ -56,7 +55,3 @@ def _may_refuse(word: str) -> bool:
     """Whether a word may refuse: a contraction ("didn't") or a word of few pieces. Names and mistakes mean nothing."""
     known = "'" in word or len(embedded_tokenizer().encode(fold(word), 3)) <= 2
     return known and acts_of(word).refuses >= _LEAST_ALONE
-
-
-def _log_odds(probability: float) -> float:
-    return log(max(probability, _NONE) / max(1.0 - probability, _NONE))

@@ -322,9 +322,8 @@ def _asked_if_a_word_refuses(message: Message, decision: Decision, part: Message
     without = message.read(found.without).ranked
     if not without or without[0].intent != best.intent or without[0].score < best.score:
         return CheckedDecision(decision, None)
-    reason = f"it reads like “{line.text}” of {best.intent} but for “{found.word}”."
     says = f"“{found.word}” refuses {best.intent}, which “{found.without}” would be"
-    return CheckedDecision(replace(decision, verdict="ambiguous", rivals=(best,), reason=reason), says)
+    return _asked_about_first(decision, f" but for “{found.word}”", says)
 
 
 def _denies_more(acts: Acts, line: Acts, *, calibrated: bool) -> bool:
@@ -347,12 +346,18 @@ def _log_odds(probability: float) -> float:
 
 
 def _asked(decision: Decision, part: MessagePart) -> CheckedDecision:
-    best, acts = decision.ranked[0], part.acts
+    acts = part.acts
     what = "refuses what it names" if acts.refuses >= acts.settled else "says that nothing is to be done"
     found = f"“{part.text}” {what} ({max(acts.refuses, acts.settled):.0%})"
+    return _asked_about_first(decision, f", but {found}", found)
+
+
+def _asked_about_first(decision: Decision, but: str, says: str) -> CheckedDecision:
+    """Ask about the first intent: a text reads like it, `but` for what it denies."""
+    best = decision.ranked[0]
     line = f"“{best.utterance.text}” of {best.intent}" if best.utterance else best.intent
-    reason = f"it reads like {line}, but {found}."
-    return CheckedDecision(replace(decision, verdict="ambiguous", rivals=(best,), reason=reason), found)
+    reason = f"it reads like {line}{but}."
+    return CheckedDecision(replace(decision, verdict="ambiguous", rivals=(best,), reason=reason), says)
 
 
 def _several(whole: Decision, matched: Sequence[_Read]) -> CheckedDecision:

@@ -48,9 +48,10 @@ class Subscription:
 
     def wait(self, seconds: float) -> bool:
         """Wait for news, at most so long; whether there are any. Asking takes them."""
-        found = self._news.wait(seconds)
+        if not self._news.wait(seconds):
+            return False  # what is told from now on is for the next call
         self._news.clear()
-        return found
+        return True
 
     def tell(self) -> None:
         """Have the next `wait` return at once."""

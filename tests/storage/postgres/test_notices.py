@@ -30,6 +30,20 @@ def test_a_revision_is_told_once(subscribed):
     assert not subscription.wait(1.2) or not subscription.wait(1.2)  # by NOTIFY, and at most once more by polling
 
 
+def test_news_at_the_end_of_a_wait_are_for_the_next(subscribed, monkeypatch):
+    """They would be lost for ever where no notification comes."""
+    _, subscription = subscribed
+    while subscription.wait(1.2):
+        pass
+    event = subscription._news
+    wait = event.wait
+    monkeypatch.setattr(event, "wait", lambda seconds: wait(0) or event.set() or False)
+    assert not subscription.wait(0)
+    monkeypatch.undo()
+
+    assert subscription.wait(0)
+
+
 def test_other_bots_are_not_told(subscribed, postgres):
     from intentmatch.storage.postgres.database import Database
     from intentmatch.storage.postgres.registries import RegistryStore

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from intentmatch.core.result import MatchResult
-from intentmatch.reading.dialogue_acts import Acts, dialogue_acts
+from intentmatch.reading.dialogue_acts import Acts
 from intentmatch.reading.noise import LIKE_NO_LANGUAGE
-from intentmatch.reading.parts import MessagePart, parts_of
+from intentmatch.reading.parts import MessagePart, parts_of_many
 from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import clean
 
@@ -45,12 +45,7 @@ class Said(NamedTuple):
 def kinds_of(results: Sequence[MatchResult], cut: float) -> list[Said]:
     """Return what the messages of some results do; `cut` is the least similarity of messages that mean the same."""
     texts = [ReadText(clean(result.message)) for result in results]
-    known = [number for number, text in enumerate(texts) if text.known_pieces]
-    read = dict(zip(known, dialogue_acts().read_many([texts[n].known_pieces for n in known]), strict=True))
-    return [
-        _kind_of(result, parts_of(text, read=read.get(number)).parts, cut)
-        for number, (result, text) in enumerate(zip(results, texts, strict=True))
-    ]
+    return [_kind_of(result, said.parts, cut) for result, said in zip(results, parts_of_many(texts), strict=True)]
 
 
 def _kind_of(result: MatchResult, parts: Sequence[MessagePart], cut: float) -> Said:

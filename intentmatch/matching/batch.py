@@ -1,8 +1,9 @@
-"""Vectors, shortlists and dialogue acts of many messages at once."""
+"""Vectors, shortlists and parts of many messages at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -11,23 +12,26 @@ from numpy.typing import NDArray
 from intentmatch.core.types import Encoder, Vectors
 from intentmatch.encoders.context import embedded_context
 from intentmatch.encoders.encode import encode_all
+from intentmatch.matching.message_parts import is_beside
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
-from intentmatch.reading.dialogue_acts import ReadActs, dialogue_acts
+from intentmatch.reading.parts import Parts, parts_of_many
 from intentmatch.reading.reader import Reading
 from intentmatch.reading.text import ReadText
 from intentmatch.runtime.gc_pause import gc_paused
 
 
 class Precomputed(NamedTuple):
-    """Vector and shortlist of a message, computed together with those of other messages."""
+    """What is found for a message, or a part of one, together with others."""
 
     vector: NDArray[np.float32]
     """Shape `(dim,)`."""
     shortlist: SearchResult | None = None
     """Candidates among all intents; None if they are searched for when the message is matched."""
-    acts: ReadActs | None = None
-    """What `DialogueActs.read` returns for the message; None if that is found when the message is matched."""
+    said: Parts | None = None
+    """What `parts_of` returns for the message; None if that is found when the message is matched."""
+    parts: Mapping[str, Precomputed] = MappingProxyType({})
+    """The same for the texts of its parts that may ask for something, if it has several."""
 
 
 class MessageEncoder:
@@ -72,24 +76,37 @@ def precompute(
     intents may answer, some must be scored, or `scoring_of` it is not the usual `scoring`.
     """
     pending: dict[str, tuple[ReadText, bool]] = {}
+
+    def add(text: ReadText, *, together: bool) -> None:
+        # Two messages may have the same text and other options: it is searched together if one of them uses the result.
+        _, before = pending.get(text.text, (text, False))
+        pending[text.text] = text, before or together
+
     for reading in readings:
         if reading.needs_vector:
-            meant = reading.meant
-            together = reading.options.allowed is None and not reading.hits and scoring_of(reading) is scoring
-            # Two messages may have the same text and other options: it is searched together if one of them uses the
-            # result.
-            _, before = pending.get(meant.text, (meant, False))
-            pending[meant.text] = meant, before or together
+            alone = reading.options.allowed is not None or reading.hits or scoring_of(reading) is not scoring
+            add(reading.meant, together=not alone)
     # In one order whatever the order of the messages: the last digits of a product depend on the rows beside a row.
-    texts = [pending[text] for text in sorted(pending)]
+    messages = [pending[text] for text in sorted(pending)]
+    said = parts_of_many([text for text, _ in messages])
+    asking = [[part.text for part in parts if not is_beside(part.acts)] if len(parts) > 1 else () for _, parts in said]
+    for (_, together), parts in zip(messages, asking, strict=True):
+        for part in parts:
+            add(ReadText(part), together=together)
+    found = _found([pending[text] for text in sorted(pending)], encoder, scoring)
+    return {
+        text.text: found[text.text]._replace(said=of_text, parts={part: found[part] for part in parts})
+        for (text, _), of_text, parts in zip(messages, said, asking, strict=True)
+    }
+
+
+def _found(texts: Sequence[tuple[ReadText, bool]], encoder: MessageEncoder, scoring: Scoring) -> dict[str, Precomputed]:
+    """Encode texts, and search for those together that are marked."""
     vectors, saliences = encoder.vectors([text for text, _ in texts])
     whole = [number for number, (_, together) in enumerate(texts) if together]
     with gc_paused():
         pieces = [texts[number][0].known_pieces for number in whole]
         salience = saliences and [saliences[number] for number in whole]
         results = scoring.search_many(vectors[whole], pieces, salience) if whole else ()
-    found = dict(zip(whole, results, strict=True))
-    known = [number for number, (text, _) in enumerate(texts) if text.known_pieces]
-    read = dialogue_acts().read_many([texts[number][0].known_pieces for number in known])
-    acts = dict(zip(known, read, strict=True))
-    return {text.text: Precomputed(vectors[n], found.get(n), acts.get(n)) for n, (text, _) in enumerate(texts)}
+    shortlists = dict(zip(whole, results, strict=True))
+    return {text.text: Precomputed(vectors[n], shortlists.get(n)) for n, (text, _) in enumerate(texts)}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from intentmatch.artefact.artefact import Artefact
 from intentmatch.core.result import Candidate
 from intentmatch.core.types import Utterance
-from intentmatch.matching.batch import MessageEncoder
+from intentmatch.matching.batch import MessageEncoder, Precomputed
 from intentmatch.matching.fragments import Fragments
 from intentmatch.matching.message_parts import IS_BESIDE, Message, decide_on_parts
 from intentmatch.matching.negation import check_negation
@@ -19,7 +18,7 @@ from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decid
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.short_messages import ShortMessages
-from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, ReadActs, acts_of
+from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, acts_of
 from intentmatch.reading.parts import MessagePart, parts_of
 from intentmatch.reading.reader import MessageReader, Reading, only
 from intentmatch.reading.resolved_options import ResolvedOptions
@@ -52,8 +51,11 @@ class Evidence(NamedTuple):
     """The message equals an utterance but for values that are free text."""
 
 
-DecideOn = Callable[[str, ResolvedOptions], Decision]
-"""Decides on a text beside the message."""
+class DecideOn(Protocol):
+    """Decides on a text beside the message."""
+
+    def __call__(self, text: str, options: ResolvedOptions, found: Precomputed | None = None, /) -> Decision:
+        """`found` is what was found for the text together with others, if it was."""
 
 
 def decides_on(
@@ -65,11 +67,13 @@ def decides_on(
     `own` and `foreign` decide on messages in the languages of the registry and in others.
     """
 
-    def decide_on(text: str, options: ResolvedOptions) -> Decision:
+    def decide_on(text: str, options: ResolvedOptions, found: Precomputed | None = None, /) -> Decision:
         policy, scoring = foreign if options.foreign else own
         read = ReadText(text)
-        hits, vector = only(reader.hits_of(read), options), messages.vector(read)
-        candidates = scoring.candidates(vector, read.known_pieces, hits, options.allowed, hidden=options.hidden)
+        hits = only(reader.hits_of(read), options)
+        vector, shortlist, *_ = found or Precomputed(messages.vector(read))
+        pieces, allowed = read.known_pieces, options.allowed
+        candidates = scoring.candidates(vector, pieces, hits, allowed, shortlist, hidden=options.hidden)
         return decide(candidates, policy, options.language)
 
     return decide_on
@@ -107,22 +111,18 @@ class Checks:
         self,
         decision: Decision,
         reading: Reading,
-        vector: NDArray[np.float32],
-        acts: ReadActs | None,
+        found: Precomputed,
         by: Evidence,
     ) -> Decision:
-        """Return the decision after all checks.
-
-        `acts` is what was read of the message in a batch, if it was.
-        """
+        """Return the decision after all checks; `found` is what was found for the message."""
         # A message that equals an utterance but for typing mistakes has no other words that could say something else.
         if not by.spelling:
-            compared = self._check_values(decision, reading, vector)
+            compared = self._check_values(decision, reading, found.vector)
             may_ask = compared.says is None and not by.reranker
             decision = self._check_fragment(compared.decision, reading, may_ask=may_ask)
             if compared.is_final:
                 return decision
-        return self._check_acts(decision, reading, acts, by)
+        return self._check_acts(decision, reading, found, by)
 
     def _check_values(self, decision: Decision, reading: Reading, vector: NDArray[np.float32]) -> CheckedDecision:
         """Decide without the values of slots if the message has some; final if it is an utterance but for these."""
@@ -158,10 +158,10 @@ class Checks:
                 return short
         return decision
 
-    def _check_acts(self, decision: Decision, reading: Reading, read: ReadActs | None, by: Evidence) -> Decision:
+    def _check_acts(self, decision: Decision, reading: Reading, found: Precomputed, by: Evidence) -> Decision:
         """Return the decision by what the parts of the message do."""
         options, meant, stages = reading.options, reading.meant, reading.stages
-        acts, parts = parts_of(meant, reading.typed, read)
+        acts, parts = (found.said or parts_of(meant)).refusing_as(reading.typed)
         if by.free_text:
             # "Ring up my brother Tom": the utterance says what is to be done, and the value may be of any kind.
             acts = acts._replace(settled=0.0)
@@ -177,7 +177,7 @@ class Checks:
             decision,
             acts,
             parts,
-            read=lambda part: self._decide_on_part(part, options),
+            read=lambda part: self._decide_on_part(part, options, found.parts.get(part)),
             line_acts=lambda candidate: self._acts_of(candidate.utterance, candidate.intent),
             denied_acts=lambda candidate, part: self._denied_acts(candidate, part, options),
             is_foreign=options.foreign,
@@ -188,10 +188,10 @@ class Checks:
             stages.add("acts", says)
         return decision
 
-    def _decide_on_part(self, text: str, options: ResolvedOptions) -> Decision:
+    def _decide_on_part(self, text: str, options: ResolvedOptions, found: Precomputed | None) -> Decision:
         """Decide on a part of the message as on a message of its own."""
         read = ReadText(text)
-        return self._check_negation(self._decide_on(text, options), read, read, options).decision
+        return self._check_negation(self._decide_on(text, options, found), read, read, options).decision
 
     def _check_negation(
         self, decision: Decision, meant: ReadText, typed: ReadText, options: ResolvedOptions

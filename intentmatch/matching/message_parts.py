@@ -135,7 +135,7 @@ def decide_on_parts(message: Message, *, returns_several: bool = False) -> Check
         return CheckedDecision(whole, None)  # one rival: it was found to refuse that intent
     if len(parts) == 1:
         return _asked_if_part_denies(message, whole, parts[0])
-    read_parts = [_Read(part, message.read(part.text), n) for n, part in enumerate(parts) if not _is_beside(part.acts)]
+    read_parts = [_Read(part, message.read(part.text), n) for n, part in enumerate(parts) if not is_beside(part.acts)]
     found = _Readings(
         [one for one in read_parts if one.part.acts.refuses < REFUSES],
         [one for one in read_parts if one.part.acts.refuses >= REFUSES],
@@ -165,7 +165,7 @@ def _with_match(message: Message, found: _Readings, *, returns_several: bool) ->
     if not denies and (taken_back := _taken_back(first, found.denying)) is not None:
         return taken_back
     # With nothing beside the request, its parts may be clauses of one sentence.
-    is_one_sentence = not any(_is_beside(part.acts) for part in message.parts)
+    is_one_sentence = not any(is_beside(part.acts) for part in message.parts)
     if stands and (is_one_sentence or _certainty(whole) >= first.certainty):
         return CheckedDecision(whole, None)
     if (
@@ -264,7 +264,8 @@ def _certainty(decision: Decision) -> float:
     return best.score if best.confidence is None else best.confidence
 
 
-def _is_beside(acts: Acts) -> bool:
+def is_beside(acts: Acts) -> bool:
+    """Whether a part with these acts stands beside what is asked for."""
     return acts.courtesy + acts.tale + acts.settled >= IS_BESIDE
 
 

@@ -153,7 +153,8 @@ class Engine:
 
         meant, hits, allowed = reading.meant, reading.hits, options.allowed
         fuzzy = only(hits, options)
-        vector, shortlist, acts = precomputed(meant.text) if precomputed else Precomputed(self._messages.vector(meant))
+        found = precomputed(meant.text) if precomputed else Precomputed(self._messages.vector(meant))
+        vector, shortlist = found.vector, found.shortlist
         stages.add("encode", self._encoded_by)
         if gap := self._coverage.gap(reading.typed.text, options.language):
             stages.add("coverage", gap)
@@ -175,7 +176,7 @@ class Engine:
         stages.add("decide", decision.verdict)
         by_meaning_alone, decision = decision, self._with_free_text(decision, reading)
         by = Evidence(bool(fuzzy), decided_by == "reranker", free_text=decision is not by_meaning_alone)
-        decision = self._checks.check(decision, reading, vector, acts, by)
+        decision = self._checks.check(decision, reading, found, by)
         if (followed := self._followed(reading, vector, decision)).says:
             decided_by = decided_by if followed.decision is decision else "follow_up"
             decision = followed.decision

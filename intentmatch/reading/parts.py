@@ -40,22 +40,25 @@ class Parts(NamedTuple):
         """Return a message as its only part."""
         return cls(acts, [MessagePart(text, acts)])
 
+    def refusing_as(self, typed: ReadText) -> Parts:
+        """Return the parts with the refusal of the message before its spelling was corrected.
 
-def parts_of(text: ReadText, typed: ReadText | None = None, read: ReadActs | None = None) -> Parts:
-    """Return a message and its parts.
-
-    `typed` is the message before its spelling was corrected: "annule pas" may become "annuler pas", which refuses
-    nothing. If either refuses, the message does. `read` is what the network makes of `text`, if that was read together
-    with others.
-    """
-    found = _parts_of(text, read)
-    if typed is None or typed is text or len(found.parts) > 1:
-        return found
-    acts = acts_of(typed.text)
-    return found if acts.refuses <= found.acts.refuses else Parts.one(text.text, acts)
+        "Annule pas" may become "annuler pas", which refuses nothing. If either refuses, the message does.
+        """
+        if len(self.parts) > 1 or typed.text == self.parts[0].text:
+            return self
+        acts = acts_of(typed.text)
+        return self if acts.refuses <= self.acts.refuses else Parts.one(self.parts[0].text, acts)
 
 
-def _parts_of(text: ReadText, read: ReadActs | None) -> Parts:
+def parts_of_many(texts: Sequence[ReadText]) -> list[Parts]:
+    """Return what `parts_of` returns for each text, up to rounding, in less time."""
+    read = iter(dialogue_acts().read_many([text.known_pieces for text in texts if text.known_pieces]))
+    return [parts_of(text, next(read) if text.known_pieces else None) for text in texts]
+
+
+def parts_of(text: ReadText, read: ReadActs | None = None) -> Parts:
+    """Return a message and its parts; `read` is what the network makes of it, if that is known."""
     pieces = text.known_pieces
     if not pieces:
         return Parts.one(text.text, NO_ACTS)

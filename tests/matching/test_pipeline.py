@@ -306,6 +306,18 @@ def test_match_many_encodes_each_text_once() -> None:
     assert sorted(bot.encoder.encoded) == ["my order", "parcel"]
 
 
+def test_match_many_encodes_parts_with_their_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = matcher()
+    messages = ["My parcel is late. Cancel my order now.", "track that parcel"]
+    alone = [bot.match(message) for message in messages]
+    calls: list[list[str]] = []
+    encode = bot.encoder.encode
+    monkeypatch.setattr(bot.encoder, "encode", lambda texts, **how: calls.append([*texts]) or encode(texts, **how))
+
+    assert bot.match_many(messages) == alone
+    assert [sorted(call) for call in calls] == [["Cancel my order now.", *messages]]
+
+
 def test_explain_names_decision_threshold_and_runner_up() -> None:
     text = matcher(threshold=0.3, margin=0.01).match("cancel my orders now").explain()
 

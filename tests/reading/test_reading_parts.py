@@ -69,7 +69,7 @@ def test_message_of_many_parts_is_one():
 def test_refusal_that_the_spelling_correction_took_away_still_counts():
     meant, typed = ReadText("annuler pas ma commande"), ReadText("annule pas ma commande")
 
-    (part,) = parts_of(meant, typed).parts
+    (part,) = parts_of(meant).refusing_as(typed).parts
 
     assert part.text == meant.text
     assert part.acts.refuses >= parts_of(meant).acts.refuses

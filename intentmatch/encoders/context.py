@@ -126,8 +126,7 @@ class Context:
         counts = np.add.reduceat(salience, starts)[:, None].clip(1e-3)
         sums, greatest = block.reduced(y, np.add, np.maximum)
         weighed = np.concatenate([sums / counts, greatest], 1)
-        own = block.vectors
-        own *= salience[:, None]
+        own = block.vectors * salience[:, None]
         [vectors] = block.reduced(own, np.add)
         lengths_of_sums = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
         vectors /= lengths_of_sums.clip(_LEAST_LENGTH)

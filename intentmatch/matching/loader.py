@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from intentmatch.artefact.artefact import Artefact
 from intentmatch.artefact.build import build, known_vectors, training_data, uncovered
 from intentmatch.artefact.store import load_artefact
-from intentmatch.core.arguments import check_argument
 from intentmatch.core.errors import ArtefactError
 from intentmatch.core.settings import Settings, resolve
 from intentmatch.core.types import Encoder, Registry, Reranker
@@ -118,7 +117,6 @@ class RegistrySource:
     def _read(self) -> tuple[Registry | Artefact, Content]:
         path = self.path
         if isinstance(path, Registry):
-            check_argument("registry", path, Registry)
             return path, {}
         # Without the settings of the YAML: its author must not lift limits that the operator has set.
         by_operator = resolve(self.explicit)

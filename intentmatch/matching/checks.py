@@ -104,6 +104,7 @@ class Checks:
 
             self._without_values = WithoutValues(registry, results.entities, messages.vector, scoring.nearest_rows)
         self._returns_several = artefact.settings.several_intents
+        self._languages = frozenset(map(base_language, registry.languages))
         self._acts_of_lines: dict[str, Acts] = {}
         self._courteous: dict[str, bool] = {}
 
@@ -229,9 +230,10 @@ class Checks:
         The network knows some languages better than others, and compared in one it errs alike on both sides: the one
         that refuses more counts. What has no word that the utterance lacks ("absagen") refuses nothing of it.
         """
-        line, read, language = candidate.utterance, ReadText(part.text), options.language
+        line, read = candidate.utterance, ReadText(part.text)
+        language = options.language and base_language(options.language)
         acts = self._acts_of(line, candidate.intent)
-        if line is not None and language is not None and not _has_language(line, language):
+        if line is not None and language in self._languages and not _has_language(line, language):
             number = self._numbers[candidate.intent]
             rows = self._scoring.nearest_rows(self._messages.vector(read), number, _NEAREST, options.hidden)
             lines = map(self._utterances.__getitem__, rows)
@@ -243,4 +245,4 @@ class Checks:
 
 
 def _has_language(line: Utterance, language: str) -> bool:
-    return line.language is not None and base_language(line.language) == base_language(language)
+    return line.language is not None and base_language(line.language) == language

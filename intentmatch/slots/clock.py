@@ -58,12 +58,9 @@ class TimeAt(NamedTuple):
     """Whether it is the midnight behind its day: "12 at night", "24:00"."""
 
 
-class TimeFinder:
-    """Finds times of day; values have the form "18:30"."""
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return times in digits and in words, including overlapping ones."""
-        return [SlotHit(at.start, at.end, at.clock.isoformat("minutes")) for at in times(message)]
+def find_times(message: Message) -> list[SlotHit]:
+    """Return times of day in digits and in words, including overlapping ones, in the form "18:30"."""
+    return [SlotHit(at.start, at.end, at.clock.isoformat("minutes")) for at in times(message)]
 
 
 def times(message: Message) -> list[TimeAt]:

@@ -15,7 +15,7 @@ from intentmatch.slots.addresses import house_numbers
 from intentmatch.slots.clock import times
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.neighbours import Neighbours
-from intentmatch.slots.ordinals import OrdinalFinder
+from intentmatch.slots.ordinals import find_ordinals
 from intentmatch.slots.range_words import joined_as_choice
 
 _BEFORE_PRONOUN = frozenset(["the", "this", "that", "which", "another", "other"])
@@ -28,7 +28,7 @@ def is_pronoun(number: Entity, before: Entity | None, message: Message, *, is_as
     """
     if number.text.casefold() != "one" or shipped_code(message.base_language) != "en":
         return False
-    if any(hit.end < number.start <= hit.end + 1 for hit in OrdinalFinder().find(message)):
+    if any(hit.end < number.start <= hit.end + 1 for hit in find_ordinals(message)):
         return True
     if is_asked:
         return False

@@ -100,9 +100,9 @@ def _end_of_day(message: Message, patterns: _DayPartPatterns, end: int) -> int:
     if not patterns.parts.search(message.plain, end, end + _LONGEST_BEHIND) or not plugins.installed("dateparser"):
         return end
     # Only where it is needed: dateparser is an extra, and times are read without it.
-    from intentmatch.slots.days import DateFinder
+    from intentmatch.slots.days import find_dates
 
-    behind = (hit for hit in DateFinder().find(message) if 0 < hit.start - end <= len(" on the "))
+    behind = (hit for hit in find_dates(message) if 0 < hit.start - end <= len(" on the "))
     return max((hit.end for hit in behind), default=end)
 
 

@@ -13,7 +13,7 @@ from intentmatch.slots.lists import declines
 from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.numerals import numeral
-from intentmatch.slots.ordinals import OrdinalFinder
+from intentmatch.slots.ordinals import find_ordinals
 from intentmatch.slots.relative_days import days_later, days_of_month, modified_weekday, plus_months
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 from intentmatch.text.normalize import bare
@@ -34,41 +34,39 @@ _MOST_DAYS = 31
 _EAST_ASIAN = re.compile(r"(?:([0-9]{4})[年년] ?)?(?<![0-9])([0-9]{1,2})[月월] ?([0-9]{1,2})[日号號일]")
 
 
-class DateFinder:
-    """Finds dates in the message's language; values are ISO 8601 dates."""
+def load_dates(languages: Iterable[str]) -> None:
+    """Load the words of languages now; those of others are loaded when they are needed.
 
-    def __init__(self, languages: Iterable[str] = ()) -> None:
-        """Load the words of `languages` now; other languages are loaded when needed.
+    Raises `MissingExtraError` if dateparser is not installed.
+    """
+    plugins.check_installed("dateparser", what="A slot of kind date", extra="dates")
+    for language in languages:
+        date_words(language)
 
-        Raises `MissingExtraError` if dateparser is not installed.
-        """
-        plugins.check_installed("dateparser", what="A slot of kind date", extra="dates")
-        for language in languages:
-            date_words(language)
 
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return dates in digits and in words, including overlapping ones."""
-        if DateFinder not in message.memo:
-            days = [*_in_digits(message), *_in_words(message), *_spoken(message)]
-            in_month = [hit for start, end, day in days_of_month(message) for hit in _hit(message, (start, end), day)]
-            found = [*days, *_counted(message), *in_month, *_with_weekdays(message, days, in_month)]
-            none, apart = message.memo.get(impossible_days, []), message.memo.get(_with_weekdays, [])
-            # A weekday and a date that contradict each other are no day, and neither of them alone is meant.
-            found = [hit for hit in found if not _overlaps(hit, apart)]
-            message.memo[DateFinder] = [hit for hit in found if not any(_is_part(hit, span) for span in none)]
-        return message.memo[DateFinder]
+def find_dates(message: Message) -> list[SlotHit]:
+    """Return dates of the message's language in digits and in words, including overlapping ones."""
+    if find_dates not in message.memo:
+        days = [*_in_digits(message), *_in_words(message), *_spoken(message)]
+        in_month = [hit for start, end, day in days_of_month(message) for hit in _hit(message, (start, end), day)]
+        found = [*days, *_counted(message), *in_month, *_with_weekdays(message, days, in_month)]
+        none, apart = message.memo.get(impossible_days, []), message.memo.get(_with_weekdays, [])
+        # A weekday and a date that contradict each other are no day, and neither of them alone is meant.
+        found = [hit for hit in found if not _overlaps(hit, apart)]
+        message.memo[find_dates] = [hit for hit in found if not any(_is_part(hit, span) for span in none)]
+    return message.memo[find_dates]
 
 
 def impossible_days(message: Message) -> list[tuple[int, int]]:
     """Return the spans of days that are in no calendar, such as "April 31", and of no other day."""
-    possible = DateFinder().find(message)
+    possible = find_dates(message)
     spans: list[tuple[int, int]] = message.memo.get(impossible_days, [])
     return [span for span in spans if not any(_overlaps(hit, [span]) for hit in possible)]
 
 
 def days_without_year(message: Message) -> list[tuple[int, int]]:
     """Return the spans of days that say their month but not their year: "5 May"."""
-    DateFinder().find(message)
+    find_dates(message)
     return message.memo.get(days_without_year, [])
 
 
@@ -153,7 +151,7 @@ def _spoken(message: Message) -> Iterator[SlotHit]:
     until: dict[int, tuple[int, int]] = {}
     at: dict[int, tuple[int, int]] = {}
     said = [(one.start, one.end, one.value) for one in numbers(message)]
-    said += [(hit.start, hit.end, hit.value) for hit in OrdinalFinder().find(message) if isinstance(hit.value, int)]
+    said += [(hit.start, hit.end, hit.value) for hit in find_ordinals(message) if isinstance(hit.value, int)]
     for start, end, day in sorted(said, key=lambda one: one[1] - one[0]):  # the longest one counts
         in_words = not any(map(str.isdigit, message.text[start:end]))
         if in_words and isinstance(day, int) and 1 <= day <= _MOST_DAYS:

@@ -69,16 +69,13 @@ class Length(NamedTuple):
     """Unit to amount; several units in falling order."""
 
 
-class DurationFinder:
-    """Finds lengths of time in the message's language."""
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return lengths with all their parts."""
-        return [
-            SlotHit(*message.aligned.widened(one.start, one.end), iso)
-            for one in lengths(message)
-            if (iso := to_iso(one.parts))
-        ]
+def find_durations(message: Message) -> list[SlotHit]:
+    """Return lengths of time in the message's language, with all their parts."""
+    return [
+        SlotHit(*message.aligned.widened(one.start, one.end), iso)
+        for one in lengths(message)
+        if (iso := to_iso(one.parts))
+    ]
 
 
 @lru_cache(maxsize=64)

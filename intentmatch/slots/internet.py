@@ -26,36 +26,30 @@ _ENDS = ".,;:!?'"
 _BRACKETS = {")": "(", "]": "["}
 
 
-class EmailFinder:
-    """Finds e-mail addresses; values have the domain in lower case."""
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return all addresses."""
-        return [
-            SlotHit(*message.aligned.widened(start, end), _lower_domain(message.text[start:end]))
-            for start, end in _emails(message.text)
-        ]
+def find_emails(message: Message) -> list[SlotHit]:
+    """Return all e-mail addresses, their domains in lower case."""
+    return [
+        SlotHit(*message.aligned.widened(start, end), _lower_domain(message.text[start:end]))
+        for start, end in _emails(message.text)
+    ]
 
 
-class UrlFinder:
-    """Finds addresses of web pages; values have a scheme, "https://" if none was written."""
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return all addresses that are not part of an e-mail address."""
-        text = message.text
-        if "." not in text and "://" not in text:
-            return []
-        hits = []
-        for found in _URL.finditer(text):
-            end = _end(text, *found.span())
-            first = text[found.start() : end].partition(".")[0]
-            # "A.b@c.com" is an e-mail address, and "e.g" no page.
-            if text[end : end + 1] == "@" or (not found["scheme"] and len(first) < 2):
-                continue
-            value = text[found.start() : end]
-            span = message.aligned.widened(found.start(), end)
-            hits.append(SlotHit(*span, value if found["scheme"] else f"https://{value}"))
-        return hits
+def find_urls(message: Message) -> list[SlotHit]:
+    """Return all addresses of web pages, with "https://" before those without a scheme; no e-mail addresses."""
+    text = message.text
+    if "." not in text and "://" not in text:
+        return []
+    hits = []
+    for found in _URL.finditer(text):
+        end = _end(text, *found.span())
+        first = text[found.start() : end].partition(".")[0]
+        # "A.b@c.com" is an e-mail address, and "e.g" no page.
+        if text[end : end + 1] == "@" or (not found["scheme"] and len(first) < 2):
+            continue
+        value = text[found.start() : end]
+        span = message.aligned.widened(found.start(), end)
+        hits.append(SlotHit(*span, value if found["scheme"] else f"https://{value}"))
+    return hits
 
 
 def _emails(text: str) -> list[tuple[int, int]]:

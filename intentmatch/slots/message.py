@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from intentmatch.core.types import Value
 from intentmatch.text.alignment import Alignment
@@ -85,11 +86,8 @@ class Run(NamedTuple):
     initials: str
 
 
-class Finder(Protocol):
-    """Finds the values of one slot."""
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return all possible values, including overlapping ones, in any order."""
+Find = Callable[["Message"], list[SlotHit]]
+"""Returns all possible values of a slot in a message, including overlapping ones, in any order."""
 
 
 class Message:

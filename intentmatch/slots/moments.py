@@ -8,12 +8,12 @@ ends included: "next week" is Monday to Sunday, "Friday from 2 pm to 4 pm" two t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date, datetime, time
 
 from intentmatch.slots.clock import times
 from intentmatch.slots.day_parts import day_parts, part_of_weekday
-from intentmatch.slots.days import DateFinder, days_without_year, impossible_days, short_weekdays
+from intentmatch.slots.days import days_without_year, find_dates, impossible_days, short_weekdays
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.moment_atoms import Atom, joined, without_overlaps
 from intentmatch.slots.moment_patterns import Patterns, patterns
@@ -28,67 +28,52 @@ _ISO = re.compile(
 """A day and a time as in ISO 8601, which are one word, with the distance from UTC; none is above 14 hours."""
 
 
-class DayFinder:
-    """Finds days alone, for slots of kind "date", with lengths that count from them: "Monday in two weeks"."""
-
-    def __init__(self, languages: Iterable[str] = ()) -> None:
-        """Load the words of `languages` now. Raises `MissingExtraError` if dateparser is not installed."""
-        self._days = DateFinder(languages)
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return days without overlaps."""
-        counted = (atom for atom in offsets(message) if atom.day)
-        atoms = without_overlaps([*_days(message, self._days), *counted, *periods(message)])
-        days = joined(atoms, message.plain, patterns(message), message.now)
-        found = [(one.start, one.end, one.day) for one in days if one.day and not one.last_day]
-        return [SlotHit(*message.aligned.widened(start, end), day.isoformat()) for start, end, day in found]
+def find_days(message: Message) -> list[SlotHit]:
+    """Return days without overlaps, with lengths that count from them: "Monday in two weeks"."""
+    counted = (atom for atom in offsets(message) if atom.day)
+    atoms = without_overlaps([*_days(message), *counted, *periods(message)])
+    days = joined(atoms, message.plain, patterns(message), message.now)
+    found = [(one.start, one.end, one.day) for one in days if one.day and not one.last_day]
+    return [SlotHit(*message.aligned.widened(start, end), day.isoformat()) for start, end, day in found]
 
 
-class MomentFinder:
-    """Finds days, times and ranges in the message's language."""
-
-    def __init__(self, languages: Iterable[str] = ()) -> None:
-        """Load the words of `languages` now. Raises `MissingExtraError` if dateparser is not installed."""
-        self._days = DateFinder(languages)
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return days, times and ranges without overlaps."""
-        words = patterns(message)
-        atoms = without_overlaps([*self._single(message, words), *offsets(message), *periods(message)])
-        found = ranges(joined(atoms, message.plain, words, message.now), message)
-        found = [one for one in found if not _of_no_day(one, message, words)]
-        return [SlotHit(*message.aligned.widened(one.start, one.end), one.value) for one in found]
-
-    def _single(self, message: Message, words: Patterns) -> Iterator[Atom]:
-        yield from _days(message, self._days)
-        for start, end, day in short_weekdays(message):
-            # "So" and "sun" are other words too: they count beside a time only.
-            yield Atom(start, end, day=day, alone=False)
-        for at in times(message):
-            yield Atom(
-                at.start, at.end, clock=at.clock, is_exact=at.is_exact, has_half=at.has_half, ends_day=at.ends_day
-            )
-        for found in words.around.finditer(message.plain):
-            if int(found["n"]) < 24:
-                clock = time(int(found["n"]))
-                yield Atom(*found.span("n"), clock=clock, alone=False, is_exact=clock.hour > 12)
-        for written in _ISO.finditer(message.plain):
-            try:
-                moment = datetime.fromisoformat(written[0].upper())
-                # Without a zone of the user, the time is taken as it is written.
-                if moment.tzinfo and message.now.tzinfo:
-                    moment = moment.astimezone(message.now.tzinfo)
-                yield Atom(*written.span(), day=moment.date(), clock=moment.time(), is_exact=True)
-            except (ValueError, OverflowError):
-                yield Atom(*written.span(), alone=False)
-        for said in day_parts(message):
-            yield Atom(said.start, said.end, day=said.day, part=said.part, alone=said.day is not None)
+def find_moments(message: Message) -> list[SlotHit]:
+    """Return days, times and ranges of the message's language without overlaps."""
+    words = patterns(message)
+    atoms = without_overlaps([*_single(message, words), *offsets(message), *periods(message)])
+    found = ranges(joined(atoms, message.plain, words, message.now), message)
+    found = [one for one in found if not _of_no_day(one, message, words)]
+    return [SlotHit(*message.aligned.widened(one.start, one.end), one.value) for one in found]
 
 
-def _days(message: Message, finder: DateFinder) -> Iterator[Atom]:
+def _single(message: Message, words: Patterns) -> Iterator[Atom]:
+    yield from _days(message)
+    for start, end, day in short_weekdays(message):
+        # "So" and "sun" are other words too: they count beside a time only.
+        yield Atom(start, end, day=day, alone=False)
+    for at in times(message):
+        yield Atom(at.start, at.end, clock=at.clock, is_exact=at.is_exact, has_half=at.has_half, ends_day=at.ends_day)
+    for found in words.around.finditer(message.plain):
+        if int(found["n"]) < 24:
+            clock = time(int(found["n"]))
+            yield Atom(*found.span("n"), clock=clock, alone=False, is_exact=clock.hour > 12)
+    for written in _ISO.finditer(message.plain):
+        try:
+            moment = datetime.fromisoformat(written[0].upper())
+            # Without a zone of the user, the time is taken as it is written.
+            if moment.tzinfo and message.now.tzinfo:
+                moment = moment.astimezone(message.now.tzinfo)
+            yield Atom(*written.span(), day=moment.date(), clock=moment.time(), is_exact=True)
+        except (ValueError, OverflowError):
+            yield Atom(*written.span(), alone=False)
+    for said in day_parts(message):
+        yield Atom(said.start, said.end, day=said.day, part=said.part, alone=said.day is not None)
+
+
+def _days(message: Message) -> Iterator[Atom]:
     of_month = {(start, end): day.day for start, end, day in days_of_month(message)}
     without_year = set(days_without_year(message))
-    for hit in finder.find(message):
+    for hit in find_dates(message):
         span, day = (hit.start, hit.end), date.fromisoformat(str(hit.value))
         number = of_month.get(span)
         part = None if number else part_of_weekday(message, hit.end)

@@ -95,27 +95,24 @@ _WORDS_TOO = frozenset(["try", "mad", "ron", "sar", "cop", "rub"])
 """Codes that are words too: they are read before the amount only."""
 
 
-class MoneyFinder:
-    """Finds amounts of money."""
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return amounts in the message's language, with an added amount of cents ("5 euros 20 cents")."""
-        found: list[tuple[int, int, float, str]] = []
-        for amount in _units(message.language).find(message):
-            number, unit = amount.value, amount.unit.removeprefix(_CENT)
-            if unit == amount.unit:
-                found.append(_with_rest(message, amount))
-                continue
-            before = found[-1] if found else None
-            if before and len(message.text[before[1] : amount.start].split()) <= 1 and amount.start - before[1] < 8:
-                found[-1] = (before[0], amount.end, before[2] + number / 100, before[3])
-            else:
-                found.append((amount.start, amount.end, number / 100, unit))
-        # 3.1 + 20 / 100 is 3.3000000000000003.
-        return [
-            SlotHit(*message.aligned.widened(start, end), {"amount": tidy(number, 4), "currency": currency})
-            for start, end, number, currency in found
-        ]
+def find_money(message: Message) -> list[SlotHit]:
+    """Return amounts in the message's language, with an added amount of cents ("5 euros 20 cents")."""
+    found: list[tuple[int, int, float, str]] = []
+    for amount in _units(message.language).find(message):
+        number, unit = amount.value, amount.unit.removeprefix(_CENT)
+        if unit == amount.unit:
+            found.append(_with_rest(message, amount))
+            continue
+        before = found[-1] if found else None
+        if before and len(message.text[before[1] : amount.start].split()) <= 1 and amount.start - before[1] < 8:
+            found[-1] = (before[0], amount.end, before[2] + number / 100, before[3])
+        else:
+            found.append((amount.start, amount.end, number / 100, unit))
+    # 3.1 + 20 / 100 is 3.3000000000000003.
+    return [
+        SlotHit(*message.aligned.widened(start, end), {"amount": tidy(number, 4), "currency": currency})
+        for start, end, number, currency in found
+    ]
 
 
 def _with_rest(message: Message, amount: Quantity) -> tuple[int, int, float, str]:

@@ -20,7 +20,7 @@ from intentmatch.slots.durations import CALENDAR_UNITS, CLOCK_UNITS, lengths, un
 from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, NumberForms
 from intentmatch.slots.numbers import numbers
-from intentmatch.slots.ordinals import OrdinalFinder
+from intentmatch.slots.ordinals import find_ordinals
 from intentmatch.slots.range_words import ends_a_part, joined, joined_as_range, relation_words
 from intentmatch.slots.word_patterns import any_of, beside
 
@@ -247,7 +247,7 @@ def _classes(message: Message) -> Iterable[tuple[str, list[tuple[int, int]]]]:
     text = message.plain
     counted = (one for one in numbers(message) if not one.is_loose and text[one.start : one.end] != "one")
     yield "number", [one[:2] for one in counted]  # "one" is a pronoun in "the third one"
-    yield "ordinal", [hit[:2] for hit in OrdinalFinder().find(message)]
+    yield "ordinal", [hit[:2] for hit in find_ordinals(message)]
     for length in lengths(message):
         yield "day" if set(length.parts).issubset(CALENDAR_UNITS) else "hour", [(length.start, length.end)]
     for name, pattern in _patterns(language).items():

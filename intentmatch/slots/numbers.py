@@ -31,15 +31,12 @@ _LONGEST_BEFORE = 28
 _MOST_DECIMALS = 12
 
 
-class NumberFinder:
-    """Finds numbers; whole numbers are `int`, others `float`."""
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return numbers in digits and in words."""
-        if NumberFinder not in message.memo:
-            found = [one for one in numbers(message) if not one.is_loose]
-            message.memo[NumberFinder] = [SlotHit(*message.aligned.widened(*one[:2]), one.value) for one in found]
-        return message.memo[NumberFinder]
+def find_numbers(message: Message) -> list[SlotHit]:
+    """Return numbers in digits and in words; whole numbers are `int`, others `float`."""
+    if find_numbers not in message.memo:
+        found = [one for one in numbers(message) if not one.is_loose]
+        message.memo[find_numbers] = [SlotHit(*message.aligned.widened(*one[:2]), one.value) for one in found]
+    return message.memo[find_numbers]
 
 
 def numbers(message: Message) -> list[NumberAt]:

@@ -53,18 +53,15 @@ class _Ordinals(NamedTuple):
 _ORDINALS = Table[_Ordinals]("ordinals", lambda own: _Ordinals(**own))
 
 
-class OrdinalFinder:
-    """Finds ordinals in the message's language."""
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return ordinals in figures and in words, including overlapping ones."""
-        if OrdinalFinder not in message.memo:
-            language = message.base_language
-            if language not in _ORDINALS:
-                language = "en"
-            found = [*_in_figures(message, language), *_in_phrases(message, language), *_in_words(message, language)]
-            message.memo[OrdinalFinder] = [SlotHit(*message.aligned.widened(*span), value) for *span, value in found]
-        return message.memo[OrdinalFinder]
+def find_ordinals(message: Message) -> list[SlotHit]:
+    """Return ordinals of the message's language in figures and in words, including overlapping ones."""
+    if find_ordinals not in message.memo:
+        language = message.base_language
+        if language not in _ORDINALS:
+            language = "en"
+        found = [*_in_figures(message, language), *_in_phrases(message, language), *_in_words(message, language)]
+        message.memo[find_ordinals] = [SlotHit(*message.aligned.widened(*span), value) for *span, value in found]
+    return message.memo[find_ordinals]
 
 
 def _in_figures(message: Message, language: str) -> Iterator[tuple[int, int, int]]:

@@ -45,21 +45,18 @@ _LONGEST_BEFORE = 40
 _TRUNK = re.compile(r"^(\+[^(]*)\(0\)")
 
 
-class PhoneFinder:
-    """Finds telephone numbers."""
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return all telephone numbers."""
-        hits = []
-        for found in _NUMBER.finditer(message.plain):
-            place = found.start()
-            if _CODE_BEFORE.search(message.plain, max(place - _LONGEST_BEFORE, 0), place):
-                continue
-            value = _value(found["number"])
-            if value is not None:
-                value += f";ext={found['ext']}" if found["ext"] else ""
-                hits.append(SlotHit(*message.aligned.widened(*found.span()), value))
-        return hits
+def find_phones(message: Message) -> list[SlotHit]:
+    """Return all telephone numbers."""
+    hits = []
+    for found in _NUMBER.finditer(message.plain):
+        place = found.start()
+        if _CODE_BEFORE.search(message.plain, max(place - _LONGEST_BEFORE, 0), place):
+            continue
+        value = _value(found["number"])
+        if value is not None:
+            value += f";ext={found['ext']}" if found["ext"] else ""
+            hits.append(SlotHit(*message.aligned.widened(*found.span()), value))
+    return hits
 
 
 def _value(written: str) -> str | None:

@@ -8,7 +8,7 @@ then a slot without a value, then the first. Free text is read last, between the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import zip_longest
 from typing import NamedTuple
@@ -19,22 +19,23 @@ from intentmatch.core.types import Intent, Registry, Slot
 from intentmatch.languages.own import OwnLanguages, shipped_code
 from intentmatch.slots.alternatives import alternatives, joined_by_or, takes_one_value
 from intentmatch.slots.bare_answers import says_nothing_else, with_bare_answer
-from intentmatch.slots.clock import TimeFinder
+from intentmatch.slots.clock import find_times
 from intentmatch.slots.counts import is_pronoun, without_hours_and_houses
-from intentmatch.slots.durations import DurationFinder
+from intentmatch.slots.days import load_dates
+from intentmatch.slots.durations import find_durations
 from intentmatch.slots.free import EVERYTHING, EVERYTHING_BUT_MANNERS, frames_by_language, free_text, trimmed
-from intentmatch.slots.internet import EmailFinder, UrlFinder
+from intentmatch.slots.internet import find_emails, find_urls
 from intentmatch.slots.lists import IsWord, ListFinder, names_of
-from intentmatch.slots.message import Finder, Message, SlotHit, readable
-from intentmatch.slots.moments import DayFinder, MomentFinder
-from intentmatch.slots.money import MoneyFinder
+from intentmatch.slots.message import Find, Message, SlotHit, readable
+from intentmatch.slots.moments import find_days, find_moments
+from intentmatch.slots.money import find_money
 from intentmatch.slots.neighbour_law import NeighbourLaw
 from intentmatch.slots.neighbours import Neighbours, fixed_words
-from intentmatch.slots.numbers import NumberFinder
-from intentmatch.slots.ordinals import OrdinalFinder
+from intentmatch.slots.numbers import find_numbers
+from intentmatch.slots.ordinals import find_ordinals
 from intentmatch.slots.patterns import PatternFinder
-from intentmatch.slots.phones import PhoneFinder
-from intentmatch.slots.temperatures import TemperatureFinder
+from intentmatch.slots.phones import find_phones
+from intentmatch.slots.temperatures import find_temperatures
 from intentmatch.text.normalize import base_language
 from intentmatch.text.regexes import ExpressionError
 
@@ -45,18 +46,18 @@ _MOST_FILLED = 100
 """Entities before a value that are looked through for slots that have a value."""
 _PAUSES = frozenset(",;.!?\n،؛、。，；！？")
 
-FINDERS: Mapping[str, Callable[[], Finder]] = {
-    "number": NumberFinder,
-    "ordinal": OrdinalFinder,
-    "time": TimeFinder,
-    "duration": DurationFinder,
-    "money": MoneyFinder,
-    "temperature": TemperatureFinder,
-    "email": EmailFinder,
-    "phone": PhoneFinder,
-    "url": UrlFinder,
+FINDERS: Mapping[str, Find] = {
+    "number": find_numbers,
+    "ordinal": find_ordinals,
+    "time": find_times,
+    "duration": find_durations,
+    "money": find_money,
+    "temperature": find_temperatures,
+    "email": find_emails,
+    "phone": find_phones,
+    "url": find_urls,
 }
-"""Finders of the kinds that need nothing but a message."""
+"""What finds the values of the kinds that need nothing but a message."""
 
 
 class SlotValues(NamedTuple):
@@ -89,8 +90,8 @@ class _AskedFor(NamedTuple):
 class SlotReader:
     """Reads the slots of one intent. Thread-safe."""
 
-    def __init__(self, intent: Intent, finders: Mapping[str, Finder], languages: OwnLanguages) -> None:
-        """`finders` maps the name of every slot that is not of kind "any" to its finder."""
+    def __init__(self, intent: Intent, finders: Mapping[str, Find], languages: OwnLanguages) -> None:
+        """`finders` maps the name of every slot that is not of kind "any" to what finds its values."""
         self._languages = languages
         self._slots = intent.slots
         self._kinds = {slot.name: slot.kind for slot in intent.slots}
@@ -228,7 +229,7 @@ class SlotReader:
         return entities
 
     def _hits(self, slot: Slot, message: Message) -> list[SlotHit]:
-        hits = self._finders[slot.name].find(message)
+        hits = self._finders[slot.name](message)
         return without_hours_and_houses(slot.name, hits, message, self._neighbours) if slot.kind == "number" else hits
 
     def _owner(
@@ -273,11 +274,11 @@ def slot_readers(
     installed.
     """
     known = _known_words(registry) if tolerant else None
-    finders: dict[object, Finder] = {}
+    finders: dict[object, Find] = {}
     problems: list[Problem] = []
     readers = {}
     for intent in registry:
-        own: dict[str, Finder] = {}
+        own: dict[str, Find] = {}
         for slot in intent.slots:
             # Intents share the finders of equal slots; their questions may differ.
             key = slot.kind, slot.values, slot.patterns
@@ -293,14 +294,15 @@ def slot_readers(
     return readers
 
 
-def _finder(slot: Slot, registry: Registry, known: Collection[str] | None, is_word: IsWord) -> Finder:
+def _finder(slot: Slot, registry: Registry, known: Collection[str] | None, is_word: IsWord) -> Find:
     if slot.kind == "list":
-        return ListFinder(names_of(slot), known, is_word)
+        return ListFinder(names_of(slot), known, is_word).find
     if slot.kind == "pattern":
-        return PatternFinder(slot)
+        return PatternFinder(slot).find
     if slot.kind in ("date", "datetime"):
-        return (DayFinder if slot.kind == "date" else MomentFinder)(registry.languages)
-    return FINDERS[slot.kind]()
+        load_dates(registry.languages)
+        return find_days if slot.kind == "date" else find_moments
+    return FINDERS[slot.kind]
 
 
 def _known_words(registry: Registry) -> frozenset[str]:

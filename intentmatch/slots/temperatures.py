@@ -31,41 +31,38 @@ _KELVIN = re.compile(r"(?<![^\W\d_])k$")
 """The end of a number that is a thousand elsewhere: "300K"."""
 
 
-class TemperatureFinder:
-    """Finds temperatures in the message's language."""
-
-    def find(self, message: Message) -> list[SlotHit]:
-        """Return numbers with degrees or a scale."""
-        patterns = _patterns(message.base_language)
-        text = message.plain
-        hits = []
-        quantities = list(patterns.units.find(message))
-        # Two numbers may share a letter: "20 to 25C".
-        letters = {one.unit for one in quantities if one.unit in _LETTERS and _is_scale(message, one)}
-        for one in quantities:
-            unit, end = one.unit, one.end
-            if unit in _LETTERS:
-                if unit not in letters:
-                    continue
-                unit = _LETTERS[unit]
-            elif unit == "degree":
-                scale = patterns.scales.match(text, end)
-                unit, end = (patterns.units_by_word[scale["scale"]], scale.end()) if scale else ("", end)
-            start, value = one.start, one.value
-            if (below := below_zero(message, end)) > end:
-                value, end = -abs(value), below
-            place = max(start - _LONGEST_SCALE, 0)
-            if not unit and (before := patterns.before.search(text[place:start])):
-                start, unit = place + before.start(), _BEFORE[before["scale"]]
-            hits.append(SlotHit(*message.aligned.widened(start, end), {"amount": value, "unit": unit or None}))
-        for number in numbers(message):
-            span = message.aligned.widened(*number[:2])
-            if _KELVIN.search(text, number.start, number.end) and ends_a_part(message, number.end):
-                kelvin = number.value / 1000
-                hits.append(SlotHit(*span, {"amount": int(kelvin) if kelvin.is_integer() else kelvin, "unit": "K"}))
-            if number.value < 0 and ends_below_zero(message, number):
-                hits.append(SlotHit(*span, {"amount": number.value, "unit": None}))
-        return hits
+def find_temperatures(message: Message) -> list[SlotHit]:
+    """Return numbers with degrees or a scale, in the message's language."""
+    patterns = _patterns(message.base_language)
+    text = message.plain
+    hits = []
+    quantities = list(patterns.units.find(message))
+    # Two numbers may share a letter: "20 to 25C".
+    letters = {one.unit for one in quantities if one.unit in _LETTERS and _is_scale(message, one)}
+    for one in quantities:
+        unit, end = one.unit, one.end
+        if unit in _LETTERS:
+            if unit not in letters:
+                continue
+            unit = _LETTERS[unit]
+        elif unit == "degree":
+            scale = patterns.scales.match(text, end)
+            unit, end = (patterns.units_by_word[scale["scale"]], scale.end()) if scale else ("", end)
+        start, value = one.start, one.value
+        if (below := below_zero(message, end)) > end:
+            value, end = -abs(value), below
+        place = max(start - _LONGEST_SCALE, 0)
+        if not unit and (before := patterns.before.search(text[place:start])):
+            start, unit = place + before.start(), _BEFORE[before["scale"]]
+        hits.append(SlotHit(*message.aligned.widened(start, end), {"amount": value, "unit": unit or None}))
+    for number in numbers(message):
+        span = message.aligned.widened(*number[:2])
+        if _KELVIN.search(text, number.start, number.end) and ends_a_part(message, number.end):
+            kelvin = number.value / 1000
+            hits.append(SlotHit(*span, {"amount": int(kelvin) if kelvin.is_integer() else kelvin, "unit": "K"}))
+        if number.value < 0 and ends_below_zero(message, number):
+            hits.append(SlotHit(*span, {"amount": number.value, "unit": None}))
+    return hits
 
 
 def _is_scale(message: Message, one: Quantity) -> bool:

@@ -12,8 +12,6 @@ from intentmatch.slots.bare_answers import says_nothing_else
 from intentmatch.slots.message import Message, readable
 from intentmatch.slots.reader import FINDERS
 
-_FINDERS = [make() for make in FINDERS.values()]
-
 
 def is_value_alone(text: str, language: str | None, now: datetime | None = None) -> bool:
     """Return whether a message has a value of a kind that any bot may ask for, and function words beside it at most.
@@ -21,7 +19,7 @@ def is_value_alone(text: str, language: str | None, now: datetime | None = None)
     `language` is one of a bot's own forms, as `OwnLanguages.code` gives it.
     """
     message = Message(readable(text), language, now)
-    hits = sorted((hit.start, -hit.end) for finder in _FINDERS for hit in finder.find(message))
+    hits = sorted((hit.start, -hit.end) for find in FINDERS.values() for hit in find(message))
     # Entities of overlapping values would hide each other's ends.
     found: list[Entity] = []
     for start, end in hits:

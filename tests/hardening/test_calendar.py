@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from intentmatch import Matcher
-from intentmatch.slots.days import DateFinder
+from intentmatch.slots.days import find_dates
 from intentmatch.slots.message import Message
-from intentmatch.slots.moments import MomentFinder
+from intentmatch.slots.moments import find_moments
 
 SEED = 21
 ZONES = (
@@ -78,9 +78,6 @@ def test_no_moment_breaks_a_slot(matcher: Matcher, rounds: int) -> None:
                 check(entity.value)
 
 
-DATES, DATETIMES = DateFinder(["en"]), MomentFinder(["en"])
-
-
 @pytest.mark.parametrize("days", [0, 1, -1, 3, 14, 365])
 def test_days_are_counted_on_the_calendar_of_the_caller(days: int) -> None:
     """Whatever the zone: the value is the date there, also where that day has 23 or 25 hours, or was skipped."""
@@ -90,7 +87,7 @@ def test_days_are_counted_on_the_calendar_of_the_caller(days: int) -> None:
             expected = [(now.date() + timedelta(days=days)).isoformat()]
         except OverflowError:
             expected = []
-        found = [hit.value for hit in DATES.find(Message(words[days], "en", now)) if isinstance(hit.value, str)]
+        found = [hit.value for hit in find_dates(Message(words[days], "en", now)) if isinstance(hit.value, str)]
         assert found == expected, now
 
 
@@ -101,7 +98,7 @@ def test_hours_are_counted_on_the_clock_of_the_world(hours: int) -> None:
         if now.tzinfo is None or now.year in (1, 9999):
             continue
         later = (now.astimezone(timezone.utc) + timedelta(hours=hours)).astimezone(now.tzinfo)
-        found = [hit.value for hit in DATETIMES.find(Message(f"in {hours} hours", "en", now))]
+        found = [hit.value for hit in find_moments(Message(f"in {hours} hours", "en", now))]
         assert later.replace(tzinfo=None).isoformat(timespec="minutes") in found, now
 
 
@@ -110,4 +107,4 @@ def test_leap_day_without_a_year_is_the_next_one() -> None:
         years = range(now.year, min(now.year + 9, 10_000))
         leap = [date(year, 2, 29) for year in years if year % 4 == 0 and (year % 100 or year % 400 == 0)]
         expected = [day.isoformat() for day in leap if day >= now.date()][:1]
-        assert [hit.value for hit in DATES.find(Message("29 February", "en", now))] == expected, now
+        assert [hit.value for hit in find_dates(Message("29 February", "en", now))] == expected, now

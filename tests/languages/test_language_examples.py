@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,32 +12,32 @@ from intentmatch.languages import own
 from intentmatch.languages.files import plain_section
 from intentmatch.languages.sections import WITH_EXAMPLES
 from intentmatch.languages.tables import FOLDER, codes, read_section, sections_of
-from intentmatch.slots.clock import TimeFinder
-from intentmatch.slots.durations import DurationFinder
-from intentmatch.slots.message import Finder, Message
-from intentmatch.slots.moments import MomentFinder
-from intentmatch.slots.money import MoneyFinder
-from intentmatch.slots.numbers import NumberFinder
-from intentmatch.slots.ordinals import OrdinalFinder
-from intentmatch.slots.temperatures import TemperatureFinder
+from intentmatch.slots.clock import find_times
+from intentmatch.slots.durations import find_durations
+from intentmatch.slots.message import Find, Message
+from intentmatch.slots.moments import find_moments
+from intentmatch.slots.money import find_money
+from intentmatch.slots.numbers import find_numbers
+from intentmatch.slots.ordinals import find_ordinals
+from intentmatch.slots.temperatures import find_temperatures
 
 NOW = datetime(2026, 11, 21, 10)
 """A Saturday."""
-FINDERS: Mapping[str, Callable[[], Finder]] = {
-    "cardinals": NumberFinder,
-    "number_forms": NumberFinder,
-    "ordinals": OrdinalFinder,
-    "currencies": MoneyFinder,
-    "cents": MoneyFinder,
-    "degrees": TemperatureFinder,
-    "durations": DurationFinder,
-    "clock": TimeFinder,
+FINDERS: Mapping[str, Find] = {
+    "cardinals": find_numbers,
+    "number_forms": find_numbers,
+    "ordinals": find_ordinals,
+    "currencies": find_money,
+    "cents": find_money,
+    "degrees": find_temperatures,
+    "durations": find_durations,
+    "clock": find_times,
     **dict.fromkeys(
         (
             *("days", "weekdays", "last_weekdays", "months", "weekday_moves"),
             *("day_parts", "weekday_parts", "moments"),
         ),
-        MomentFinder,
+        find_moments,
     ),
 }
 
@@ -60,9 +60,9 @@ IDLE = {
 """Fields whose words another field of the language has too, so that no message is read by them alone."""
 
 
-def value_of(finder: Finder, text: str, language: str) -> str | None:
+def value_of(find: Find, text: str, language: str) -> str | None:
     """Return the value with the longest span, as the files write it: `20 EUR`, `2026-11-23 2026-11-29`."""
-    hits = finder.find(Message(text, language, NOW))
+    hits = find(Message(text, language, NOW))
     return shown(max(hits, key=lambda hit: hit.end - hit.start).value) if hits else None
 
 
@@ -81,18 +81,18 @@ def test_each_section_of_patterns_has_its_examples(code):
 @pytest.mark.parametrize("code", [code for code in codes() if "examples" in sections_of(code)])
 def test_examples_are_found_and_left_alone(code):
     for section, examples in read_section(code, "examples").items():
-        finder = FINDERS[section]()
-        assert {text: value_of(finder, text, code) for text in examples["finds"]} == examples["finds"], section
-        assert {text: value_of(finder, text, code) for text in examples["leaves"]} == dict.fromkeys(
-            examples["leaves"]
-        ), section
+        find = FINDERS[section]
+        assert {text: value_of(find, text, code) for text in examples["finds"]} == examples["finds"], section
+        assert {text: value_of(find, text, code) for text in examples["leaves"]} == dict.fromkeys(examples["leaves"]), (
+            section
+        )
 
 
 @pytest.mark.parametrize("section", [name for name in WITH_EXAMPLES if name not in ("degrees", "currencies", "cents")])
 def test_an_example_needs_the_section_of_its_language(section):
     """Read as a language without words, few of the messages have a value: the files make the difference."""
     found = [
-        value_of(FINDERS[section](), text, "tlh") == value
+        value_of(FINDERS[section], text, "tlh") == value
         for code in codes()
         for text, value in (read_section(code, "examples") or {}).get(section, {"finds": {}})["finds"].items()
     ]
@@ -113,9 +113,9 @@ def test_each_field_is_needed_by_an_example(code, monkeypatch):
             left = {name: value for name, value in fields.items() if name != field}
             form = own.OwnForm({section: left}, frozenset({section}))
             monkeypatch.setattr(own, "_FORMS", {without: form})
-            finder = FINDERS[section]()
-            found = {text: value_of(finder, text, without) for text in examples["finds"]}
-            spared = any(value_of(finder, text, without) for text in examples["leaves"])
+            find = FINDERS[section]
+            found = {text: value_of(find, text, without) for text in examples["finds"]}
+            spared = any(value_of(find, text, without) for text in examples["leaves"])
             if found == examples["finds"] and not spared:
                 idle.add(f"{section}.{field}")
 

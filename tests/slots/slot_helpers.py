@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 
 from intentmatch.core.types import Mark, Slot, SlotValue, Utterance
-from intentmatch.slots.message import Finder, Message
+from intentmatch.slots.message import Find, Message
 
 NOW = datetime(2026, 11, 21, 10)
 """A Saturday."""
@@ -33,10 +33,10 @@ def _value(declaration: str) -> SlotValue:
     return SlotValue(value, tuple(Utterance(text, language or None) for language, _, text in parts))
 
 
-def found(finder: Finder, text: str, language: str | None = "en") -> dict[str, str | int | float]:
+def found(find: Find, text: str, language: str | None = "en") -> dict[str, str | int | float]:
     """Return text and value of the hits that no longer hit covers, in text order."""
     message = Message(text, language, NOW)
-    hits = sorted(finder.find(message), key=lambda hit: (hit.start - hit.end, hit.distance))
+    hits = sorted(find(message), key=lambda hit: (hit.start - hit.end, hit.distance))
     kept = []
     for hit in hits:
         assert 0 <= hit.start < hit.end <= len(text)

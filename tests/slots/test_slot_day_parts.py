@@ -7,14 +7,12 @@ from datetime import datetime, time
 import pytest
 from slot_helpers import NOW, found
 
-from intentmatch.slots.clock import TimeFinder
+from intentmatch.slots.clock import find_times
 from intentmatch.slots.day_parts import PARTS, DayPart, day_parts, in_part, part_beside
-from intentmatch.slots.days import DateFinder
+from intentmatch.slots.days import find_dates
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_words import DAY_PARTS, MOMENT_WORDS
-from intentmatch.slots.moments import MomentFinder
-
-TIMES, DATES, MOMENTS = TimeFinder(), DateFinder(), MomentFinder()
+from intentmatch.slots.moments import find_moments
 
 
 @pytest.mark.parametrize(
@@ -48,12 +46,12 @@ TIMES, DATES, MOMENTS = TimeFinder(), DateFinder(), MomentFinder()
     ],
 )
 def test_part_of_the_day_near_an_hour_says_its_half_but_is_not_in_the_span(language, text, said, expected):
-    assert found(TIMES, text, language)[said] == expected
+    assert found(find_times, text, language)[said] == expected
 
 
 @pytest.mark.parametrize("text", ["good evening, a table for 8", "tomorrow evening, 4 people", "this evening about 9%"])
 def test_number_that_no_word_marks_stays_a_number(text):
-    assert found(TIMES, text) == {}
+    assert found(find_times, text) == {}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +69,7 @@ def test_number_that_no_word_marks_stays_a_number(text):
     ],
 )
 def test_part_of_a_day_near_today_is_a_date_too(language, text, day):
-    assert found(DATES, text, language) == {text: day}
+    assert found(find_dates, text, language) == {text: day}
 
 
 @pytest.mark.parametrize(
@@ -88,11 +86,11 @@ def test_part_of_a_day_near_today_is_a_date_too(language, text, day):
 def test_part_of_a_day_is_a_range_of_its_hours(language, text, expected):
     start, _, end = expected.partition("/")
 
-    assert found(MOMENTS, text, language) == {text: {"from": start, "to": end}}
+    assert found(find_moments, text, language) == {text: {"from": start, "to": end}}
 
 
 def test_tomorrow_in_german_is_no_morning():
-    assert found(MOMENTS, "übermorgen um 8", "de") == {"übermorgen um 8": "2026-11-23T08:00"}
+    assert found(find_moments, "übermorgen um 8", "de") == {"übermorgen um 8": "2026-11-23T08:00"}
 
 
 def test_part_near_today_has_its_day():
@@ -126,5 +124,5 @@ def test_table_names_known_languages_and_parts():
 def test_time_needs_no_dateparser(monkeypatch):
     monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "dateparser")
 
-    assert found(TIMES, "at 8 on Friday evening") == {"8": "08:00"}
-    assert found(TIMES, "tonight at 8") == {"8": "20:00"}
+    assert found(find_times, "at 8 on Friday evening") == {"8": "08:00"}
+    assert found(find_times, "tonight at 8") == {"8": "20:00"}

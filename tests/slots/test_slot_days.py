@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from slot_helpers import NOW, found
 
 from intentmatch.core.errors import MissingExtraError
-from intentmatch.slots.days import DateFinder
+from intentmatch.slots.days import find_dates, load_dates
 from intentmatch.slots.message import Message
-
-DATES = DateFinder()
 
 
 def test_every_dateparser_language_knows_tomorrow():
@@ -24,7 +22,7 @@ def test_every_dateparser_language_knows_tomorrow():
     for language in language_order:
         data = importlib.import_module(f"dateparser.data.date_translation_data.{language}").info
         for word in data.get("relative-type", {}).get("in 1 day", ()):
-            if "2026-11-22" not in found(DATES, f"({word})", language).values():
+            if "2026-11-22" not in found(find_dates, f"({word})", language).values():
                 missed.append((language, word))
 
     assert len(language_order) > 190
@@ -35,7 +33,7 @@ def test_dates_are_relative_to_the_given_time():
     """A leap day without a year is the next one."""
 
     def day(text: str, now: datetime) -> object:
-        return [hit.value for hit in DATES.find(Message(text, "en", now))]
+        return [hit.value for hit in find_dates(Message(text, "en", now))]
 
     assert day("tomorrow", datetime(2027, 12, 31, 23)) == ["2028-01-01"]
     assert day("22 November", datetime(2026, 11, 22)) == ["2026-11-22"]
@@ -51,7 +49,7 @@ def test_missing_dateparser_raises_missing_extra(monkeypatch):
     monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "dateparser")
 
     with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[dates\]"'):
-        DateFinder()
+        load_dates([])
 
 
 @given(st.dates(date(2026, 11, 21), date(2099, 12, 31)))
@@ -66,7 +64,7 @@ def test_any_date_is_found_in_every_notation(day):
         (f"{day.year}年{day.month}月{day.day}日", "ja"),
     ]
     for text, language in writings:
-        assert found(DATES, f"({text})", language) == {text: iso}
+        assert found(find_dates, f"({text})", language) == {text: iso}
 
 
 LANGUAGES = st.sampled_from(["en", "de", "zh", "ko", "tr", "th", "ar", "en-AU", "zh-Hant-TW", "tlh", None])
@@ -74,7 +72,7 @@ LANGUAGES = st.sampled_from(["en", "de", "zh", "ko", "tr", "th", "ar", "en-AU", 
 
 @given(st.text() | st.text(st.sampled_from("0123456789./- ３年月日tomrw nfayi")), LANGUAGES, st.datetimes())
 def test_any_text_at_any_time_gives_valid_dates(text, language, now):
-    for hit in DATES.find(Message(text, language, now)):
+    for hit in find_dates(Message(text, language, now)):
         assert date.fromisoformat(str(hit.value))
         assert 0 <= hit.start < hit.end <= len(text)
 
@@ -85,4 +83,4 @@ def test_now_is_a_saturday():
 
 def test_every_language_of_dateparser_is_read() -> None:
     for language in language_order:
-        assert found(DateFinder(), "2026-11-23", language) == {"2026-11-23": "2026-11-23"}
+        assert found(find_dates, "2026-11-23", language) == {"2026-11-23": "2026-11-23"}

@@ -11,7 +11,7 @@ from slot_helpers import found, list_slot
 
 from intentmatch.pieces.embedded import is_common_word
 from intentmatch.slots.lists import ListFinder, names_of
-from intentmatch.slots.message import AS_DECLARED, BUT_FOR_ACCENTS, MISTYPED, WITH_AN_ENDING, Message
+from intentmatch.slots.message import AS_DECLARED, BUT_FOR_ACCENTS, MISTYPED, WITH_AN_ENDING, Find, Message
 from intentmatch.text.normalize import bare
 
 CITIES = (
@@ -37,8 +37,8 @@ CITIES = (
 )
 
 
-def finder(*values: str, known: tuple[str, ...] | None = ()) -> ListFinder:
-    return ListFinder(names_of(list_slot("slot", *values)), known)
+def finder(*values: str, known: tuple[str, ...] | None = ()) -> Find:
+    return ListFinder(names_of(list_slot("slot", *values)), known).find
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_shared_name_is_resolved_by_language_then_spelling_then_order():
     [("Málaga", AS_DECLARED), ("malaga", BUT_FOR_ACCENTS), ("málagas", WITH_AN_ENDING), ("Malagga", MISTYPED)],
 )
 def test_distance_of_a_hit(text, distance):
-    hits = finder("Málaga").find(Message(text, "es"))
+    hits = finder("Málaga")(Message(text, "es"))
 
     assert min(hit.distance for hit in hits) == distance
 
@@ -167,7 +167,7 @@ VALUES = st.lists(TEXT.map(lambda text: text.replace("|", "")), max_size=5)
 
 @given(VALUES, TEXT, st.sampled_from(["en", "tr", "ko", "ar", None]))
 def test_hit_that_is_not_mistyped_reads_like_its_name(values, text, language):
-    for hit in finder(*values).find(Message(text, language)):
+    for hit in finder(*values)(Message(text, language)):
         assert 0 <= hit.start < hit.end <= len(text)
         assert hit.value in values
         if hit.distance < MISTYPED:
@@ -179,7 +179,7 @@ def test_value_between_spaces_is_always_found(words, around):
     value = " ".join(words)
     for form in ("NFC", "NFD", "NFKC"):
         text = f"{around} {unicodedata.normalize(form, value).upper()} {around}"
-        assert any(text[h.start : h.end] == value.upper() for h in finder(value).find(Message(text, "en")))
+        assert any(text[h.start : h.end] == value.upper() for h in finder(value)(Message(text, "en")))
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_value_between_spaces_is_always_found(words, around):
     ],
 )
 def test_common_words_are_no_mistyped_values(language, message, values, expected):
-    names = ListFinder(names_of(list_slot("slot", *values)), (), is_common_word)
+    names = ListFinder(names_of(list_slot("slot", *values)), (), is_common_word).find
 
     assert found(names, message, language) == expected
 
@@ -241,7 +241,7 @@ def test_other_words_have_no_endings_of_adjectives(language, message):
 
 
 def test_words_of_the_utterances_are_no_declined_values():
-    names = ListFinder(names_of(list_slot("slot", "lasku", "näyttö")), ("nayta", "lahto"))
+    names = ListFinder(names_of(list_slot("slot", "lasku", "näyttö")), ("nayta", "lahto")).find
 
     assert found(names, "näytä lähtö", "fi") == {}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -11,15 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slot_helpers import found
 
-from intentmatch.core.errors import MissingExtraError
 from intentmatch.slots.message import Message
-from intentmatch.slots.moments import DayFinder, MomentFinder
-
-MOMENTS = MomentFinder()
+from intentmatch.slots.moments import find_days, find_moments
 
 
 def at(text: str, now: datetime) -> list[object]:
-    return [hit.value for hit in MOMENTS.find(Message(text, "en", now))]
+    return [hit.value for hit in find_moments(Message(text, "en", now))]
 
 
 def test_leap_days_and_ends_of_months():
@@ -67,7 +63,7 @@ def test_time_with_its_distance_from_utc_is_one_value():
     ],
 )
 def test_24_o_clock_ends_its_day(language, text, expected):
-    assert list(found(MOMENTS, text, language).values()) == [expected]
+    assert list(found(find_moments, text, language).values()) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +80,7 @@ def test_24_o_clock_ends_its_day(language, text, expected):
     ],
 )
 def test_hours_behind_midnight_are_of_the_night_that_is_said(language, text, expected):
-    assert list(found(MOMENTS, text, language).values()) == [expected]
+    assert list(found(find_moments, text, language).values()) == [expected]
 
 
 def test_hour_of_the_running_night_is_still_today():
@@ -99,14 +95,6 @@ def test_ends_of_the_calendar_give_no_moment():
     assert at("at 8 am", datetime(9999, 12, 31, 9)) == ["9999-12-31T08:00"]
 
 
-def test_missing_dateparser_raises_missing_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "dateparser", None)
-    monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "dateparser")
-
-    with pytest.raises(MissingExtraError, match=r'pip install "intentmatch\[dates\]"'):
-        MomentFinder()
-
-
 PIECES = (
     *("tomorrow", "at", "8", "pm", "to", "Friday", "next week", "in an hour", "from", "the 5th", "-", "2", "and"),
     *("between", "下周", "到", "8点", "morgen um", "bis"),
@@ -119,7 +107,7 @@ PIECES = (
     st.datetimes(),
 )
 def test_any_text_at_any_time_gives_valid_moments(text, language, now):
-    for hit in MOMENTS.find(Message(text, language, now)):
+    for hit in find_moments(Message(text, language, now)):
         assert 0 <= hit.start < hit.end <= len(text)
         parts = list(hit.value.values()) if isinstance(hit.value, dict) else [hit.value]
         moments = [datetime.fromisoformat(str(part)) for part in parts]
@@ -146,7 +134,7 @@ def test_any_text_at_any_time_gives_valid_moments(text, language, now):
     ],
 )
 def test_a_day_is_read_in_words_and_counted_from_another_day(language, text, expected):
-    assert list(found(DayFinder(), text, language).values()) == [expected]
+    assert list(found(find_days, text, language).values()) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +155,7 @@ def test_a_day_is_read_in_words_and_counted_from_another_day(language, text, exp
     ],
 )
 def test_a_day_is_in_the_period_beside_it(language, text, expected):
-    for finder in (DayFinder(), MOMENTS):
+    for finder in (find_days, find_moments):
         assert list(found(finder, text, language).values()) == [expected]
 
 

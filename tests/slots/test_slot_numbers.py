@@ -9,10 +9,8 @@ from slot_helpers import found
 
 from intentmatch.slots.message import Message
 from intentmatch.slots.number_words import spoken_numbers
-from intentmatch.slots.numbers import NumberFinder
+from intentmatch.slots.numbers import find_numbers
 from intentmatch.slots.numerals import numbers_in_numerals, numeral
-
-NUMBERS = NumberFinder()
 
 
 @pytest.mark.parametrize(
@@ -51,14 +49,14 @@ def test_adjacent_numbers_stay_apart_and_articles_are_not_numbers(language, text
     ("language", "text"), [("en", "an hour and a half"), ("en", "5/3"), ("zh", "8点 二十"), ("en", "24/7")]
 )
 def test_parts_of_something_else_are_no_fractions(language, text):
-    assert [one for one in found(NUMBERS, text, language).values() if isinstance(one, float)] == []
+    assert [one for one in found(find_numbers, text, language).values() if isinstance(one, float)] == []
 
 
 @given(st.integers(0, 10**17))
 def test_whole_number_round_trips_with_any_separator(number):
     for mark, language in (("", "en"), (",", "en"), (".", "de"), ("'", "it"), (" ", "fr"), ("\u00a0", "en")):
         text = f"{number:,}".replace(",", mark)
-        assert found(NUMBERS, f"take {text}, please", language) == {text: number}
+        assert found(find_numbers, f"take {text}, please", language) == {text: number}
 
 
 @given(st.floats(0, 1e9).map(lambda number: round(number, 2)))
@@ -66,8 +64,8 @@ def test_decimal_number_round_trips_in_english_and_german(number):
     text = f"{number:,.2f}"
     german = text.translate(str.maketrans(",.", ".,"))
 
-    assert found(NUMBERS, f"pay {text}", "en") == {text: number}
-    assert found(NUMBERS, f"zahle {german}", "de") == {german: number}
+    assert found(find_numbers, f"pay {text}", "en") == {text: number}
+    assert found(find_numbers, f"zahle {german}", "de") == {german: number}
 
 
 @given(st.integers(1, 99_999_999))
@@ -95,4 +93,4 @@ def chinese(number: int) -> str:
     st.sampled_from(["en", "de", "zh", None]),
 )
 def test_any_text_gives_valid_hits(text, language):
-    found(NUMBERS, text, language)
+    found(find_numbers, text, language)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from slot_helpers import found
 
 from intentmatch.core.types import Slot
-from intentmatch.slots.message import Message
+from intentmatch.slots.message import Find, Message
 from intentmatch.slots.patterns import SECONDS_IN_ALL, PatternFinder
 
 
-def finder(*patterns: str) -> PatternFinder:
-    return PatternFinder(Slot("code", "pattern", patterns=patterns))
+def finder(*patterns: str) -> Find:
+    return PatternFinder(Slot("code", "pattern", patterns=patterns)).find
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_backtracking_pattern_times_out(pattern, caplog):
     catastrophic = finder(pattern)
     start = time.thread_time()
 
-    hits = catastrophic.find(message)
+    hits = catastrophic(message)
 
     assert time.thread_time() - start < 10.0
     assert bool(message.remarks) == bool(caplog.records)
@@ -75,7 +75,7 @@ def test_backtracking_pattern_times_out(pattern, caplog):
 def test_timed_out_pattern_finds_nothing_and_leaves_a_remark():
     message = Message("a" * 10_000 + "!", "en")
 
-    assert finder(r"(a+)+$").find(message) == []
+    assert finder(r"(a+)+$")(message) == []
     assert message.remarks == ["a pattern of slot code timed out: (a+)+$"]
 
 
@@ -84,7 +84,7 @@ def test_slow_patterns_share_the_time_limit_of_a_message():
     slow = finder(*[rf"(a+)+{chr(98 + number)}?$" for number in range(20)])
     start = time.thread_time()
 
-    slow.find(message)
+    slow(message)
 
     assert time.thread_time() - start < 100 * SECONDS_IN_ALL
     assert message.seconds_on_patterns < 20 * SECONDS_IN_ALL
@@ -94,5 +94,5 @@ def test_slow_patterns_share_the_time_limit_of_a_message():
 @given(st.text(st.sampled_from("ab()[]{}?*+|.\\^$1,<>P:=!e")), st.text("ab1 ", max_size=30))
 def test_any_pattern_compiles_or_raises_value_error(pattern, text):
     with contextlib.suppress(ValueError):
-        for hit in finder(pattern).find(Message(text, "en")):
+        for hit in finder(pattern)(Message(text, "en")):
             assert text[hit.start : hit.end] == hit.value

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from intentmatch.slots.days import DateFinder
-from intentmatch.slots.message import Finder, Message, plain
-from intentmatch.slots.moments import MomentFinder
+from intentmatch.slots.days import find_dates
+from intentmatch.slots.message import Find, Message, plain
+from intentmatch.slots.moments import find_moments
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.quantities import Units
 from intentmatch.slots.reader import FINDERS as KINDS
@@ -35,7 +35,7 @@ def test_a_repeated_million_is_no_number_of_any_size(many):
     message = Message(f"{'million ' * many}hours", "en")
 
     assert max(one.value for one in numbers(message)) < 10**18
-    assert all(hit.end <= len(message.text) for make in KINDS.values() for hit in make().find(message))
+    assert all(hit.end <= len(message.text) for find in KINDS.values() for hit in find(message))
 
 
 def test_units_stand_behind_or_before_a_number():
@@ -75,9 +75,7 @@ def test_plain_text_keeps_its_length():
     assert plain("ABC") == "abc"
 
 
-FINDERS: dict[str, Finder] = {
-    **{kind: make() for kind, make in KINDS.items()}, "date": DateFinder(), "datetime": MomentFinder()
-}  # fmt: skip
+FINDERS: dict[str, Find] = {**KINDS, "date": find_dates, "datetime": find_moments}
 
 
 @pytest.mark.full_length  # the short form is tests/hardening/test_long_messages.py
@@ -106,7 +104,7 @@ def test_time_grows_with_the_length_of_the_message(kind):
                 message = Message((piece * length)[:length], "en")
                 assert message.tokens is not None
                 start = time.thread_time()
-                FINDERS[kind].find(message)
+                FINDERS[kind](message)
                 runs.append(time.thread_time() - start)
             seconds.append(min(runs))
         return seconds[1] < max(30 * seconds[0], 0.1)

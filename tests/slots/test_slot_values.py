@@ -12,30 +12,30 @@ import pytest
 import yaml
 from slot_helpers import found
 
-from intentmatch.slots.clock import TimeFinder
-from intentmatch.slots.days import DateFinder
-from intentmatch.slots.durations import DurationFinder
-from intentmatch.slots.internet import EmailFinder, UrlFinder
-from intentmatch.slots.moments import MomentFinder
-from intentmatch.slots.money import MoneyFinder
-from intentmatch.slots.numbers import NumberFinder
-from intentmatch.slots.ordinals import OrdinalFinder
-from intentmatch.slots.phones import PhoneFinder
-from intentmatch.slots.temperatures import TemperatureFinder
+from intentmatch.slots.clock import find_times
+from intentmatch.slots.days import find_dates
+from intentmatch.slots.durations import find_durations
+from intentmatch.slots.internet import find_emails, find_urls
+from intentmatch.slots.moments import find_moments
+from intentmatch.slots.money import find_money
+from intentmatch.slots.numbers import find_numbers
+from intentmatch.slots.ordinals import find_ordinals
+from intentmatch.slots.phones import find_phones
+from intentmatch.slots.temperatures import find_temperatures
 
 FILES = sorted(Path(__file__).with_name("values").glob("*.yaml"))
 FINDERS = {
-    "date": DateFinder(),
-    "datetime": MomentFinder(),
-    "duration": DurationFinder(),
-    "email": EmailFinder(),
-    "money": MoneyFinder(),
-    "number": NumberFinder(),
-    "ordinal": OrdinalFinder(),
-    "phone": PhoneFinder(),
-    "temperature": TemperatureFinder(),
-    "time": TimeFinder(),
-    "url": UrlFinder(),
+    "date": find_dates,
+    "datetime": find_moments,
+    "duration": find_durations,
+    "email": find_emails,
+    "money": find_money,
+    "number": find_numbers,
+    "ordinal": find_ordinals,
+    "phone": find_phones,
+    "temperature": find_temperatures,
+    "time": find_times,
+    "url": find_urls,
 }
 
 

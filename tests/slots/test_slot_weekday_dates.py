@@ -6,11 +6,9 @@ from datetime import date, datetime
 
 from slot_helpers import NOW
 
-from intentmatch.slots.days import DateFinder
+from intentmatch.slots.days import find_dates
 from intentmatch.slots.message import Message
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
-
-DATES = DateFinder()
 
 
 def test_day_without_a_month_is_the_first_on_that_weekday():
@@ -31,4 +29,4 @@ def test_end_of_the_calendar_gives_no_day():
 
 def test_day_that_is_on_another_weekday_for_a_year_is_no_day():
     """From 2 August 2024 on, no Monday is the first of a month before September 2025."""
-    assert DATES.find(Message("Monday the 1st", "en", datetime(2024, 8, 2, 10))) == []
+    assert find_dates(Message("Monday the 1st", "en", datetime(2024, 8, 2, 10))) == []

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from intentmatch.slots.message import Message
-from intentmatch.slots.numbers import NumberFinder
+from intentmatch.slots.numbers import find_numbers
 
 SPELLED = json.loads(Path(__file__).with_name("spelled_numbers.json").read_text(encoding="utf-8"))
 OTHERWISE = {
@@ -32,11 +32,10 @@ OTHERWISE = {
 
 @pytest.mark.parametrize("language", SPELLED)
 def test_spelled_numbers_are_read_back(language):
-    finder = NumberFinder()
     wrong = {}
     for number, text in SPELLED[language].items():
         said = text.replace(",", "")  # "one thousand, two hundred": a comma parts numbers
-        hits = finder.find(Message(said, language))
+        hits = find_numbers(Message(said, language))
         if [(hit.start, hit.end, hit.value) for hit in hits] != [(0, len(said), int(number))]:
             wrong[said] = number
 
@@ -48,4 +47,4 @@ def test_spelled_numbers_are_read_back(language):
     [("je veux dix-sept billets", "fr", 17), ("dix neuf", "fr", 19), ("on bir kişi", "tr", 11), ("onbeş", "tr", 15)],
 )
 def test_ten_before_units_is_one_number(text, language, value):
-    assert [hit.value for hit in NumberFinder().find(Message(text, language))] == [value]
+    assert [hit.value for hit in find_numbers(Message(text, language))] == [value]

@@ -17,7 +17,7 @@ from intentmatch.languages.structure import structure_of
 from intentmatch.slots.clock_words import CLOCK_WORDS, ClockWords
 from intentmatch.slots.day_parts import hours_of_parts, in_part, part_beside
 from intentmatch.slots.digits import ascii_digits
-from intentmatch.slots.message import Message, SlotHit
+from intentmatch.slots.message import Message, SlotHit, once
 from intentmatch.slots.moment_words import MOMENT_WORDS, MomentWords
 from intentmatch.slots.number_words import small_numbers
 from intentmatch.slots.numerals import NUMERALS, numeral
@@ -63,10 +63,9 @@ def find_times(message: Message) -> list[SlotHit]:
     return [SlotHit(at.start, at.end, at.clock.isoformat("minutes")) for at in times(message)]
 
 
+@once
 def times(message: Message) -> list[TimeAt]:
     """Return the times of day in digits and in words, including overlapping ones."""
-    if times in message.memo:
-        return message.memo[times]
     patterns = _patterns(message.base_language)
     text = _with_signs(message)
     found = []
@@ -94,7 +93,6 @@ def times(message: Message) -> list[TimeAt]:
             part = None if is_exact else part_beside(message, *span)
             clock = in_part(clock, part) if part else clock
             found.append(TimeAt(*span, clock, is_exact or part is not None, has_half, ends_day))
-    message.memo[times] = found
     return found
 
 

@@ -10,7 +10,7 @@ from intentmatch.core import plugins
 from intentmatch.slots.date_words import date_words, month_names, month_pattern, order_of_dates, short_weekday_names
 from intentmatch.slots.digits import ascii_digits
 from intentmatch.slots.lists import declines
-from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit
+from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit, once
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.numerals import numeral
 from intentmatch.slots.ordinals import find_ordinals
@@ -44,17 +44,16 @@ def load_dates(languages: Iterable[str]) -> None:
         date_words(language)
 
 
+@once
 def find_dates(message: Message) -> list[SlotHit]:
     """Return dates of the message's language in digits and in words, including overlapping ones."""
-    if find_dates not in message.memo:
-        days = [*_in_digits(message), *_in_words(message), *_spoken(message)]
-        in_month = [hit for start, end, day in days_of_month(message) for hit in _hit(message, (start, end), day)]
-        found = [*days, *_counted(message), *in_month, *_with_weekdays(message, days, in_month)]
-        none, apart = message.memo.get(impossible_days, []), message.memo.get(_with_weekdays, [])
-        # A weekday and a date that contradict each other are no day, and neither of them alone is meant.
-        found = [hit for hit in found if not _overlaps(hit, apart)]
-        message.memo[find_dates] = [hit for hit in found if not any(_is_part(hit, span) for span in none)]
-    return message.memo[find_dates]
+    days = [*_in_digits(message), *_in_words(message), *_spoken(message)]
+    in_month = [hit for start, end, day in days_of_month(message) for hit in _hit(message, (start, end), day)]
+    found = [*days, *_counted(message), *in_month, *_with_weekdays(message, days, in_month)]
+    none, apart = message.memo.get(impossible_days, []), message.memo.get(_with_weekdays, [])
+    # A weekday and a date that contradict each other are no day, and neither of them alone is meant.
+    found = [hit for hit in found if not _overlaps(hit, apart)]
+    return [hit for hit in found if not any(_is_part(hit, span) for span in none)]
 
 
 def impossible_days(message: Message) -> list[tuple[int, int]]:
@@ -70,18 +69,17 @@ def days_without_year(message: Message) -> list[tuple[int, int]]:
     return message.memo.get(days_without_year, [])
 
 
+@once
 def weekdays_of(message: Message) -> list[Weekday]:
     """Return the names of weekdays in a message, and their abbreviations."""
     words = date_words(message.language or "en")
     if words is None:
         return []
-    if weekdays_of not in message.memo:
-        names = [hit for hit in words.names.find(message) if hit.distance < MISTYPED]
-        names = [hit for hit in names if str(hit.value).startswith("next")]
-        named = [Weekday(hit.start, hit.end, int(str(hit.value).split()[1])) for hit in names]
-        short = [Weekday(start, end, day.weekday(), is_short=True) for start, end, day in short_weekdays(message)]
-        message.memo[weekdays_of] = [*named, *short]
-    return message.memo[weekdays_of]
+    names = [hit for hit in words.names.find(message) if hit.distance < MISTYPED]
+    names = [hit for hit in names if str(hit.value).startswith("next")]
+    named = [Weekday(hit.start, hit.end, int(str(hit.value).split()[1])) for hit in names]
+    short = [Weekday(start, end, day.weekday(), is_short=True) for start, end, day in short_weekdays(message)]
+    return [*named, *short]
 
 
 def short_weekdays(message: Message) -> Iterator[tuple[int, int, date]]:

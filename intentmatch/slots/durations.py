@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from intentmatch.languages.tables import Table
-from intentmatch.slots.message import Message, SlotHit, plain
+from intentmatch.slots.message import Message, SlotHit, once, plain
 from intentmatch.slots.numbers import added_behind, numbers
 from intentmatch.slots.word_patterns import any_of
 
@@ -88,10 +88,9 @@ def unit_words(language: str, among: tuple[str, ...]) -> frozenset[str]:
     )
 
 
+@once
 def lengths(message: Message) -> list[Length]:
     """Return the lengths of time of a message, without overlaps, in order."""
-    if (known := message.memo.get(lengths)) is not None:
-        return known
     patterns = _patterns(message.base_language)
     text = message.plain
     found: list[Length] = []
@@ -105,8 +104,7 @@ def lengths(message: Message) -> list[Length]:
         else:
             found.append(one)
     found = [one for one in found if len(one.parts) > 1 or not _METRES.fullmatch(text, one.start, one.end)]
-    message.memo[lengths] = [_with_last_minutes(one, text, patterns) for one in found]
-    return message.memo[lengths]
+    return [_with_last_minutes(one, text, patterns) for one in found]
 
 
 def to_iso(parts: Mapping[str, float]) -> str | None:

@@ -6,13 +6,15 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from datetime import datetime
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from functools import cached_property, lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar
 
 from intentmatch.core.types import Value
 from intentmatch.text.alignment import Alignment
 from intentmatch.text.normalize import base_language
 from intentmatch.text.scripts import is_boundary, kind, tokens, words
+
+_Found = TypeVar("_Found")
 
 AS_DECLARED, BUT_FOR_ACCENTS, WITH_AN_ENDING, MISTYPED = range(4)
 
@@ -102,7 +104,7 @@ class Message:
         """Remarks for the trace, such as a pattern that timed out."""
         self.seconds_on_patterns = 0.0
         self.memo: dict[Any, list[Any]] = {}
-        """What functions have found in the message, so that several slots share it."""
+        """What functions have found in the message (`once`), so that several slots share it."""
         self._runs: dict[int, list[Run]] = {}
 
     @cached_property
@@ -179,6 +181,18 @@ class Message:
     def bounds(self, start: int, end: int) -> bool:
         """Return whether a span may be a name; Korean names may also end before attached particles."""
         return self.begins(start) and (self.ends(end) or kind(self.bare[end - 1]) == "hangul")
+
+
+def once(find: Callable[[Message], list[_Found]]) -> Callable[[Message], list[_Found]]:
+    """Keep what a function finds in a message, and return that the next time."""
+
+    @wraps(find)
+    def kept(message: Message) -> list[_Found]:
+        if kept not in message.memo:
+            message.memo[kept] = find(message)
+        return message.memo[kept]
+
+    return kept
 
 
 def readable(text: str) -> str:

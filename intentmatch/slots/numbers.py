@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from intentmatch.languages.structure import structure_of
 from intentmatch.slots.digits import numbers_in_digits
-from intentmatch.slots.message import Message, NumberAt, SlotHit, plain
+from intentmatch.slots.message import Message, NumberAt, SlotHit, once, plain
 from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, SCALES, NumberForms
 from intentmatch.slots.number_words import spoken_numbers
 from intentmatch.slots.numerals import numbers_in_numerals
@@ -31,18 +31,16 @@ _LONGEST_BEFORE = 28
 _MOST_DECIMALS = 12
 
 
+@once
 def find_numbers(message: Message) -> list[SlotHit]:
     """Return numbers in digits and in words; whole numbers are `int`, others `float`."""
-    if find_numbers not in message.memo:
-        found = [one for one in numbers(message) if not one.is_loose]
-        message.memo[find_numbers] = [SlotHit(*message.aligned.widened(*one[:2]), one.value) for one in found]
-    return message.memo[find_numbers]
+    found = (one for one in numbers(message) if not one.is_loose)
+    return [SlotHit(*message.aligned.widened(*one[:2]), one.value) for one in found]
 
 
+@once
 def numbers(message: Message) -> list[NumberAt]:
     """Return the numbers of a message without overlaps, by position."""
-    if (known := message.memo.get(numbers)) is not None:
-        return known
     patterns = _patterns(message.base_language)
     letters = list(message.plain)
     for mega in _MEGA.finditer(message.text):
@@ -51,8 +49,7 @@ def numbers(message: Message) -> list[NumberAt]:
     reading = _NumberJoiner("".join(letters), patterns)
     for number in _without_overlaps(_single(message, patterns)):
         reading.add(number)
-    message.memo[numbers] = reading.numbers()
-    return message.memo[numbers]
+    return reading.numbers()
 
 
 def number_at(message: Message, place: int) -> NumberAt | None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from intentmatch.languages.own import shipped_code
 from intentmatch.languages.tables import Table
 from intentmatch.slots.function_words import elisions, function_words
-from intentmatch.slots.message import Message, SlotHit, plain
+from intentmatch.slots.message import Message, SlotHit, once, plain
 from intentmatch.slots.number_words import cardinal, with_cardinals
 from intentmatch.slots.numerals import NUMERALS, numeral
 from intentmatch.slots.word_patterns import any_of
@@ -53,15 +53,14 @@ class _Ordinals(NamedTuple):
 _ORDINALS = Table[_Ordinals]("ordinals", lambda own: _Ordinals(**own))
 
 
+@once
 def find_ordinals(message: Message) -> list[SlotHit]:
     """Return ordinals of the message's language in figures and in words, including overlapping ones."""
-    if find_ordinals not in message.memo:
-        language = message.base_language
-        if language not in _ORDINALS:
-            language = "en"
-        found = [*_in_figures(message, language), *_in_phrases(message, language), *_in_words(message, language)]
-        message.memo[find_ordinals] = [SlotHit(*message.aligned.widened(*span), value) for *span, value in found]
-    return message.memo[find_ordinals]
+    language = message.base_language
+    if language not in _ORDINALS:
+        language = "en"
+    found = [*_in_figures(message, language), *_in_phrases(message, language), *_in_words(message, language)]
+    return [SlotHit(*message.aligned.widened(*span), value) for *span, value in found]
 
 
 def _in_figures(message: Message, language: str) -> Iterator[tuple[int, int, int]]:

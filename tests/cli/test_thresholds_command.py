@@ -251,7 +251,7 @@ def test_a_bot_too_small_to_learn_is_warned_that_refusals_cannot_be_trusted(tmp_
 @pytest.mark.parametrize(
     ("target", "warning", "hint"),
     [
-        ("false_accept=0.0005", "the bot answers only ", "choose a softer `target`"),
+        ("false_accept=0.0001", "the bot answers only ", "choose a softer `target`"),
         (
             "precision=0.2",
             "the threshold refuses 0.0% of the utterances whose intent was left out",

@@ -162,13 +162,14 @@ class Checks:
     def _check_acts(self, decision: Decision, reading: Reading, found: Precomputed, by: Evidence) -> Decision:
         """Return the decision by what the parts of the message do."""
         options, meant, stages = reading.options, reading.meant, reading.stages
-        acts, parts = (found.said or parts_of(meant)).refusing_as(reading.typed)
+        typed = reading.written_out or reading.typed
+        acts, parts = (found.said or parts_of(meant)).refusing_as(typed)
         if by.free_text:
             # "Ring up my brother Tom": the utterance says what is to be done, and the value may be of any kind.
             acts = acts._replace(settled=0.0)
             parts = [part._replace(acts=part.acts._replace(settled=0.0)) for part in parts]
         if any(one.denies >= _LEAST_DENIAL for one in (acts, *(part.acts for part in parts))):
-            checked = self._check_negation(decision, meant, reading.typed, options)
+            checked = self._check_negation(decision, meant, typed, options)
             decision = checked.decision
             if checked.says:
                 stages.add("negation", checked.says)

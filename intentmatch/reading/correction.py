@@ -36,6 +36,8 @@ class CorrectedText(NamedTuple):
     """Cleaned."""
     says: str
     """For the trace: `read "recieve" as "receive"`."""
+    written_out: str
+    """The message with its shorthand written out, but its typing mistakes kept."""
 
 
 class _Word(NamedTuple):
@@ -49,6 +51,15 @@ class _Word(NamedTuple):
     @property
     def core(self) -> str:
         return self.written[self.start : self.end]
+
+
+def _with(written: Sequence[str], words: Mapping[int, _Word], read: Mapping[int, str]) -> str:
+    """Return the parts of a message with other words in some places, and the punctuation around them."""
+    found = [*written]
+    for number, new in read.items():
+        word = words[number]
+        found[number] = word.written[: word.start] + new + word.written[word.end :]
+    return " ".join(found)
 
 
 class Corrector:
@@ -94,15 +105,13 @@ class Corrector:
                 found[number] = candidates
         for number, long in read.items():
             message.read(number, fold(long))
+        written_out = _with(written, words, read)
         for number, meant in self._meant(message, found):
             read[number] = _in_case_of(words[number].core, meant)
         if not read:
             return None
-        for number, new in read.items():
-            word = words[number]
-            written[number] = word.written[: word.start] + new + word.written[word.end :]
         said = dict.fromkeys(f'"{words[number].core}" as "{new}"' for number, new in sorted(read.items()))
-        return CorrectedText(" ".join(written), f"read {', '.join(said)}")
+        return CorrectedText(_with(written, words, read), f"read {', '.join(said)}", written_out)
 
     def _meant(self, message: _Message, found: Mapping[int, Sequence[SpellingCandidate]]) -> Iterator[tuple[int, str]]:
         """Yield the place of each mistyped word with the word that was meant, as the registry writes it."""

@@ -49,6 +49,8 @@ class Reading(NamedTuple):
     refused: str = ""
     """Why the message is out of scope without a look at the utterances; empty if it is not."""
     is_noise: bool = False
+    written_out: ReadText | None = None
+    """The cleaned message with its shorthand written out, but its typing mistakes kept; None if it has no shorthand."""
 
     @property
     def needs_vector(self) -> bool:
@@ -93,11 +95,11 @@ class MessageReader:
         if exact := self._exact(rows, typed, options, stages):
             return Reading(message, options, stages, typed, typed, exact)
 
-        meant, hits = self._spelled(typed, options, stages)
+        meant, hits, written_out = self._spelled(typed, options, stages)
         if not hits and (reason := self._noise.reason(typed, meant)):
             stages.add("noise", reason)
             return Reading(message, options, stages, typed, meant, refused=reason, is_noise=True)
-        return Reading(message, options, stages, typed, meant, hits=hits)
+        return Reading(message, options, stages, typed, meant, hits=hits, written_out=written_out)
 
     def hits_of(self, text: ReadText) -> Hits:
         """Return the utterances that a text equals, exactly or but for typing mistakes."""
@@ -132,19 +134,22 @@ class MessageReader:
         stages.add("exact", f"equals an utterance of {owners}{accents}{first}")
         return eligible
 
-    def _spelled(self, typed: ReadText, options: ResolvedOptions, stages: TraceRecorder) -> tuple[ReadText, Hits]:
-        """Return a message without its typing mistakes, and the utterances that it then equals."""
+    def _spelled(
+        self, typed: ReadText, options: ResolvedOptions, stages: TraceRecorder
+    ) -> tuple[ReadText, Hits, ReadText | None]:
+        """Return a message without its typing mistakes, what it then equals, and it with its shorthand written out."""
         hits: Hits = self._lexical.fuzzy(typed.key)
         allowed = only(hits, options)
         stages.add("fuzzy", _typing_mistakes(len(allowed)))
         correction = self._corrector.read(typed, options.language) if self._corrector else None
         if correction is None:
-            return typed, hits
+            return typed, hits, None
         stages.add("spelling", correction.says)
         meant = ReadText(correction.text)
+        written_out = None if correction.written_out == typed.text else ReadText(correction.written_out)
         if not allowed and meant.text != typed.text:
             hits = self._lexical.alike(typed.key, self._rows(meant.key)) or hits
-        return meant, hits
+        return meant, hits, written_out
 
 
 def checked_and_cleaned(message: str) -> str:

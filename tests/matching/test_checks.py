@@ -68,3 +68,18 @@ def test_messages_checked_together_get_what_each_gets(matcher):
 
     assert [(r.verdict, r.intent, checks(r)) for r in together] == [(r.verdict, r.intent, checks(r)) for r in alone]
     assert any(checks(r) for r in alone)
+
+
+@pytest.mark.parametrize("article", ["nen", "einen"])
+def test_shorthand_that_looks_like_a_refusal_refuses_nothing(article):
+    """ "Nen" is German for "einen", and not in other languages."""
+    lines = {
+        "passport": ["ich brauche einen neuen Reisepass", "Reisepass beantragen", "mein Reisepass läuft ab"],
+        "opening": ["wann habt ihr offen", "Öffnungszeiten", "habt ihr samstags geöffnet"],
+    }
+    bot = Matcher.load(
+        Registry(tuple(Intent(name, tuple(Utterance(line, "de") for line in own)) for name, own in lines.items())),
+        cache="off",
+    )
+
+    assert bot.match(f"ich brauch {article} neuen Reisepass", language="de").intent == "passport"

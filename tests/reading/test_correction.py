@@ -140,6 +140,12 @@ def test_short_shorthand_is_not_taken_from_initials_and_units(message, corrected
     assert read(message) == corrected
 
 
+def test_mistakes_are_kept_where_only_shorthand_is_written_out():
+    correction = corrector().read(ReadText("plz cancle my order"), "en")
+
+    assert (correction.text, correction.written_out) == ("please cancel my order", "please cancle my order")
+
+
 def test_shorthand_is_of_the_language_of_the_message():
     both = corrector(("en", "de"))
 

@@ -72,7 +72,7 @@ def test_messages_checked_together_get_what_each_gets(matcher):
 
 @pytest.mark.parametrize("article", ["nen", "einen"])
 def test_shorthand_that_looks_like_a_refusal_refuses_nothing(article):
-    """ "Nen" is German for "einen", and not in other languages."""
+    """In German, "nen" is "einen"; in other languages it refuses."""
     lines = {
         "passport": ["ich brauche einen neuen Reisepass", "Reisepass beantragen", "mein Reisepass läuft ab"],
         "opening": ["wann habt ihr offen", "Öffnungszeiten", "habt ihr samstags geöffnet"],

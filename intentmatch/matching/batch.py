@@ -89,13 +89,13 @@ def precompute(
     # In one order whatever the order of the messages: the last digits of a product depend on the rows beside a row.
     messages = [pending[text] for text in sorted(pending)]
     said = parts_of_many([text for text, _ in messages])
-    asking = [[part.text for part in parts if not is_beside(part.acts)] if len(parts) > 1 else () for _, parts in said]
+    asking = [[part.read for part in parts if not is_beside(part.acts)] if len(parts) > 1 else () for _, parts in said]
     for (_, together), parts in zip(messages, asking, strict=True):
         for part in parts:
-            add(ReadText(part), together=together)
+            add(part, together=together)
     found = _found([pending[text] for text in sorted(pending)], encoder, scoring)
     return {
-        text.text: found[text.text]._replace(said=of_text, parts={part: found[part] for part in parts})
+        text.text: found[text.text]._replace(said=of_text, parts={part.text: found[part.text] for part in parts})
         for (text, _), of_text, parts in zip(messages, said, asking, strict=True)
     }
 

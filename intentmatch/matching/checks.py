@@ -54,7 +54,7 @@ class Evidence(NamedTuple):
 class DecideOn(Protocol):
     """Decides on a text beside the message."""
 
-    def __call__(self, text: str, options: ResolvedOptions, found: Precomputed | None = None, /) -> Decision:
+    def __call__(self, text: ReadText, options: ResolvedOptions, found: Precomputed | None = None, /) -> Decision:
         """`found` is what was found for the text together with others, if it was."""
 
 
@@ -67,12 +67,11 @@ def decides_on(
     `own` and `foreign` decide on messages in the languages of the registry and in others.
     """
 
-    def decide_on(text: str, options: ResolvedOptions, found: Precomputed | None = None, /) -> Decision:
+    def decide_on(text: ReadText, options: ResolvedOptions, found: Precomputed | None = None, /) -> Decision:
         policy, scoring = foreign if options.foreign else own
-        read = ReadText(text)
-        hits = only(reader.hits_of(read), options)
-        vector, shortlist, *_ = found or Precomputed(messages.vector(read))
-        pieces, allowed = read.known_pieces, options.allowed
+        hits = only(reader.hits_of(text), options)
+        vector, shortlist, *_ = found or Precomputed(messages.vector(text))
+        pieces, allowed = text.known_pieces, options.allowed
         candidates = scoring.candidates(vector, pieces, hits, allowed, shortlist, hidden=options.hidden)
         return decide(candidates, policy, options.language)
 
@@ -179,7 +178,7 @@ class Checks:
             decision,
             acts,
             parts,
-            read=lambda part: self._decide_on_part(part, options, found.parts.get(part)),
+            read=lambda part: self._decide_on_part(part, options, found.parts.get(part.text)),
             line_acts=lambda candidate: self._acts_of(candidate.utterance, candidate.intent),
             denied_acts=lambda candidate, part: self._denied_acts(candidate, part, options),
             is_foreign=options.foreign,
@@ -190,16 +189,15 @@ class Checks:
             stages.add("acts", says)
         return decision
 
-    def _decide_on_part(self, text: str, options: ResolvedOptions, found: Precomputed | None) -> Decision:
+    def _decide_on_part(self, part: ReadText, options: ResolvedOptions, found: Precomputed | None) -> Decision:
         """Decide on a part of the message as on a message of its own."""
-        read = ReadText(text)
-        return self._check_negation(self._decide_on(text, options, found), read, read, options).decision
+        return self._check_negation(self._decide_on(part, options, found), part, part, options).decision
 
     def _check_negation(
         self, decision: Decision, meant: ReadText, typed: ReadText, options: ResolvedOptions
     ) -> CheckedDecision:
         def read(clause: str) -> Decision:
-            return self._decide_on(clause, options)
+            return self._decide_on(ReadText(clause), options)
 
         return check_negation(decision, meant, typed, options.language, read, alike=self._alike)
 
@@ -231,7 +229,7 @@ class Checks:
         The network knows some languages better than others, and compared in one it errs alike on both sides: the one
         that refuses more counts. What has no word that the utterance lacks ("absagen") refuses nothing of it.
         """
-        line, read = candidate.utterance, ReadText(part.text)
+        line, read = candidate.utterance, part.read
         language = options.language and base_language(options.language)
         acts = self._acts_of(line, candidate.intent)
         if line is not None and language in self._languages and not _has_language(line, language):

@@ -12,6 +12,7 @@ from intentmatch.matching.policy import CheckedDecision, Decision
 from intentmatch.reading.dialogue_acts import Acts, odds
 from intentmatch.reading.parts import MessagePart
 from intentmatch.reading.refusing_word import refusing_word
+from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import fold
 
 # From 84% on, three of 240 short plain requests in 15 languages read like refusals; from 90% on, none. From 80%
@@ -101,7 +102,7 @@ class Message(NamedTuple):
     acts: Acts
     """What the message does as one text."""
     parts: Sequence[MessagePart]
-    read: Callable[[str], Decision]
+    read: Callable[[ReadText], Decision]
     """Decides on a part."""
     line_acts: Callable[[Candidate], Acts]
     """Tells what the nearest utterance of a candidate does."""
@@ -135,7 +136,7 @@ def decide_on_parts(message: Message, *, returns_several: bool = False) -> Check
         return CheckedDecision(whole, None)  # one rival: it was found to refuse that intent
     if len(parts) == 1:
         return _asked_if_part_denies(message, whole, parts[0])
-    read_parts = [_Read(part, message.read(part.text), n) for n, part in enumerate(parts) if not is_beside(part.acts)]
+    read_parts = [_Read(part, message.read(part.read), n) for n, part in enumerate(parts) if not is_beside(part.acts)]
     found = _Readings(
         [one for one in read_parts if one.part.acts.refuses < REFUSES],
         [one for one in read_parts if one.part.acts.refuses >= REFUSES],
@@ -240,7 +241,7 @@ def _asked_if_settled(message: Message, *, alone: bool) -> CheckedDecision:
     """
     whole = message.whole
     for part in message.parts if whole.verdict == "matched" else ():
-        if part.acts.settled >= SETTLED and (alone or _matches(message.read(part.text), whole.ranked[0].intent)):
+        if part.acts.settled >= SETTLED and (alone or _matches(message.read(part.read), whole.ranked[0].intent)):
             return _asked_if_denied(message, whole, part)
     return CheckedDecision(whole, None)
 
@@ -251,7 +252,7 @@ def _matches(decision: Decision, intent: str) -> bool:
 
 def _courtesy_alone(message: Message) -> CheckedDecision:
     """Decide on a message of courtesy and tales alone: "thanks for your help! I am on the train" is a thank-you."""
-    only = [_Read(part, message.read(part.text), 0) for part in message.parts if part.acts.courtesy >= _ONLY]
+    only = [_Read(part, message.read(part.read), 0) for part in message.parts if part.acts.courtesy >= _ONLY]
     matched = [one for one in only if one.decision.verdict == "matched"]
     first = max(matched, key=lambda one: one.certainty, default=None)
     if first is None or message.line_acts(first.best).courtesy < IS_BESIDE:
@@ -320,7 +321,7 @@ def _asked_if_a_word_refuses(message: Message, decision: Decision, part: Message
         return CheckedDecision(decision, None)
     if fold(found.word) in fold(line.text).split():
         return CheckedDecision(decision, None)
-    without = message.read(found.without).ranked
+    without = message.read(ReadText(found.without)).ranked
     if not without or without[0].intent != best.intent or without[0].score < best.score:
         return CheckedDecision(decision, None)
     says = f"“{found.word}” refuses {best.intent}, which “{found.without}” would be"

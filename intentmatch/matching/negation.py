@@ -60,7 +60,7 @@ def check_negation(
     if decision.verdict == "ambiguous" or not decision.ranked:
         return CheckedDecision(decision, None)
     found = refusal(meant.text, language, meant.words)
-    if found is None and typed is not meant:
+    if found is None and typed.text != meant.text:
         found = refusal(typed.text, language, typed.words)
     if found is None:
         return CheckedDecision(decision, None)

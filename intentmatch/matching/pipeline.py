@@ -320,7 +320,7 @@ class Engine:
             return CheckedDecision(decision, f"{found.says}; {before.name} was before it")
         row = self._scoring.nearest_rows(vector, previous, 1, options.hidden)[0]
         line = self.artefact.registry.utterances[row].text
-        behind = self._decide_on(f"{clean(line)} {reading.meant.text}", options)
+        behind = self._decide_on(ReadText(f"{clean(line)} {reading.meant.text}"), options)
         if behind.verdict != "matched" or behind.ranked[0].intent != before.name:
             return CheckedDecision(decision, None)
         reason = f"it does not stand alone, and {before.name} was before it. Behind “{line}”, {behind.reason}"

@@ -72,7 +72,7 @@ class WithoutValues:
         text: str,
         vector: Vector,
         options: ResolvedOptions,
-        decide: Callable[[str, ResolvedOptions], Decision],
+        decide: Callable[[ReadText, ResolvedOptions], Decision],
     ) -> CheckedDecision:
         """Refuse a match that only values speak for, and match what matches with values of an utterance.
 
@@ -99,7 +99,7 @@ class WithoutValues:
             return CheckedDecision(replace(decision, verdict="out_of_scope", rivals=(), reason=reason), says)
         if decision.verdict == "out_of_scope" and score >= MAYBE_WITHOUT:
             known = self._with_known_values(text, found, rows)
-            again = decide(known, options) if known else decision
+            again = decide(ReadText(known), options) if known else decision
             if again.verdict == "matched" and again.ranked[0].intent == best.intent:
                 reason = when_read(_known_reason, known, again)
                 return CheckedDecision(replace(again, reason=reason), f"{says}, read as “{known}”")

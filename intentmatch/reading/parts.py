@@ -22,10 +22,15 @@ _SENTENCE_END = re.compile(r"(?:(?<=\w{3})[.…]+|[!?؟।。][!?؟।。.…]*)
 class MessagePart(NamedTuple):
     """A part of a cleaned message."""
 
-    text: str
+    read: ReadText
     acts: Acts
     begins: float = 0.0
     """Log odds that a part of the message begins with it, as the network reads it; 0 for the first part."""
+
+    @property
+    def text(self) -> str:
+        """The part as the message has it."""
+        return self.read.text
 
 
 class Parts(NamedTuple):
@@ -36,7 +41,7 @@ class Parts(NamedTuple):
     """The message alone if it has only one part, or too many."""
 
     @classmethod
-    def one(cls, text: str, acts: Acts) -> Parts:
+    def one(cls, text: ReadText, acts: Acts) -> Parts:
         """Return a message as its only part."""
         return cls(acts, [MessagePart(text, acts)])
 
@@ -48,7 +53,7 @@ class Parts(NamedTuple):
         if len(self.parts) > 1 or typed.text == self.parts[0].text:
             return self
         acts = acts_of(typed.text)
-        return self if acts.refuses <= self.acts.refuses else Parts.one(self.parts[0].text, acts)
+        return self if acts.refuses <= self.acts.refuses else Parts.one(self.parts[0].read, acts)
 
 
 def parts_of_many(texts: Sequence[ReadText]) -> list[Parts]:
@@ -61,22 +66,22 @@ def parts_of(text: ReadText, read: ReadActs | None = None) -> Parts:
     """Return a message and its parts; `read` is what the network makes of it, if that is known."""
     pieces = text.known_pieces
     if not pieces:
-        return Parts.one(text.text, NO_ACTS)
+        return Parts.one(text, NO_ACTS)
     network = dialogue_acts()
     hidden, logits, acts = read or network.read(pieces)
     if max(logits[1:], default=-1.0) < 0.0 and _MARKS.isdisjoint(text.text):
-        return Parts.one(text.text, acts)
+        return Parts.one(text, acts)
     plain = normalized(text.text)
     begins = _begins(plain, len(pieces), logits)
     if not 0 < len(begins) < _MOST_PARTS:
-        return Parts.one(text.text, acts)
+        return Parts.one(text, acts)
     # The cuts are places in the normalised text; where they fit the message itself, it keeps its capitals.
     source = text.text if len(plain) == len(text.text) else plain
     cuts = [0, *begins.values(), len(source)]
     places = [0, *begins, len(pieces)]
     begun = [0.0, *(logits[place] for place in begins)]
     found = [
-        MessagePart(source[cut:next_cut].strip(), network.acts(hidden[place:next_place]), begun_by)
+        MessagePart(ReadText(source[cut:next_cut].strip()), network.acts(hidden[place:next_place]), begun_by)
         for (cut, next_cut), (place, next_place), begun_by in zip(pairwise(cuts), pairwise(places), begun, strict=True)
     ]
     return Parts(acts, [part for part in found if part.text])

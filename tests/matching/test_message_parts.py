@@ -13,6 +13,7 @@ from intentmatch.matching.message_parts import Message, decide_on_parts
 from intentmatch.matching.policy import Decision
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts
 from intentmatch.reading.parts import MessagePart
+from intentmatch.reading.text import ReadText
 
 REFUSES = NO_ACTS._replace(refuses=0.95)
 SETTLED = NO_ACTS._replace(settled=0.96)
@@ -44,8 +45,8 @@ def decide(
     message = Message(
         whole,
         Acts(*map(max, zip(*(of_part for _, of_part in parts), strict=True))) if acts is None else acts,
-        [MessagePart(text, of_part, begins if number else 0.0) for number, (text, of_part) in enumerate(parts)],
-        lambda text: (read or {})[text],
+        [MessagePart(ReadText(text), does, begins if number else 0.0) for number, (text, does) in enumerate(parts)],
+        lambda text: (read or {})[text.text],
         line_acts=lambda candidate: (lines or {}).get(candidate.intent, NO_ACTS),
         denied_acts=lambda candidate, _: (lines or {}).get(candidate.intent, NO_ACTS),
         by_reranker=by_reranker,

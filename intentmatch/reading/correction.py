@@ -65,7 +65,8 @@ def _with(written: Sequence[str], words: Mapping[int, _Word], read: Mapping[int,
 class Corrector:
     """Corrects messages to a registry. Safe to use from many threads.
 
-    `vocabulary.folded[row]` is the folded form of the utterance `text_of(row)`. `languages` are those that the author
+    `vocabulary.folded[row]` is the folded form of the utterance `text_of(row)`; `speaks` is that of `WordIndex`.
+    `languages` are those that the author
     named, `own` the author's shorthand by language.
     """
 
@@ -75,11 +76,13 @@ class Corrector:
         text_of: Callable[[int], str],
         languages: Sequence[str] = (),
         own: Mapping[str, Mapping[str, str]] | None = None,
+        *,
+        speaks: Callable[[Sequence[int]], bool] = lambda _: True,
     ) -> None:
         self._known, self._counts = vocabulary.words, vocabulary.counts
         self._folded, self._text_of = vocabulary.folded, text_of
         self._languages, self._own = languages, own or {}
-        self._index = WordIndex(vocabulary)
+        self._index = WordIndex(vocabulary, speaks)
         self._tables: dict[str | None, Mapping[str, str]] = {}
         self._surfaces: dict[str, str] = {}
 

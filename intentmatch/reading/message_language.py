@@ -136,6 +136,11 @@ class MessageLanguage:
             return Spoken(language, True, f"guessed {language}, which the registry does not have")
         return self._own(own)
 
+    def speaks(self, pieces: Sequence[int]) -> bool:
+        """Whether pieces of the embedded tokenizer are frequent in a language of the registry, or it has none."""
+        own = self._own_positions
+        return not own or not own.isdisjoint(piece_languages().levels_of(pieces))
+
     def _telling(self, text: ReadText) -> ReadText:
         """Return a message without shorthand that several of the registry's languages share, such as "plz".
 
@@ -266,9 +271,8 @@ class MessageLanguage:
     @cached_property
     def _column_of(self) -> dict[str, int]:
         """Position of each language that the author names among those of the pieces, without unknown ones."""
-        own = {*self._columns.tolist()}
         columns = zip(self._guess.languages, self._columns_of_tags, strict=True)
-        return {tag: column for tag, column in columns if column in own}
+        return {tag: column for tag, column in columns if column in self._own_positions}
 
     @cached_property
     def _columns_of_tags(self) -> Sequence[int]:
@@ -305,6 +309,10 @@ class MessageLanguage:
         """Positions of the registry's languages among those of the pieces."""
         codes = piece_languages().codes
         return np.array([n for n, code in enumerate(codes) if _family(code) in self._families], dtype=np.int64)
+
+    @cached_property
+    def _own_positions(self) -> frozenset[int]:
+        return frozenset(self._columns.tolist())
 
     @cached_property
     def _words(self) -> _WordEvidence:

@@ -65,11 +65,13 @@ class MessageReader:
         self._registry = registry
         vocabulary = Vocabulary(registry.folded)
         self._lexical = LexicalIndex(vocabulary, registry.owners, settings.fuzzy)
+        self._languages = MessageLanguage(registry, vocabulary)
         self._corrector: Corrector | None = None
         if settings.fuzzy < 1.0:
-            utterances, languages = registry.utterances, registry.languages
-            self._corrector = Corrector(vocabulary, lambda row: utterances[row].text, languages, settings.spelling)
-        self._languages = MessageLanguage(registry, vocabulary)
+            utterances, languages, speaks = registry.utterances, registry.languages, self._languages.speaks
+            self._corrector = Corrector(
+                vocabulary, lambda row: utterances[row].text, languages, settings.spelling, speaks=speaks
+            )
         self._noise = NoiseDetector(vocabulary.words, registry.languages_as_read)
 
     def read(self, message: str, options: ResolvedOptions, *, calibrates_foreign: bool = False) -> Reading:

@@ -54,6 +54,26 @@ def test_typing_mistakes_are_read_as_what_was_meant() -> None:
     assert stages(reading) == ["language", "exact", "fuzzy", "spelling"]
 
 
+@pytest.mark.parametrize(
+    ("language", "line", "message"),
+    [
+        (
+            "de",
+            "die Heizung wird nicht warm",
+            "ähm sehr geehrte Damen, es dröhnt nah an der Decke, Putz bröckelt",
+        ),
+        ("en", "change my name", "cheers, how do I change my surname?"),
+    ],
+)
+def test_words_that_only_other_languages_or_no_language_have_are_not_what_was_meant(
+    language: str, line: str, message: str
+) -> None:
+    """Not "häm", "gehrte", "dörhnt", "anh" and "börckelt", nor "Cheres" and "suriname"."""
+    reader = MessageReader(Registry((Intent("heating", (Utterance(line, language),)),)), Settings())
+
+    assert reader.read(message, ANY).meant.text == message
+
+
 def test_message_that_is_an_utterance_once_corrected_is_a_hit() -> None:
     reading = READER.read("tarck the delivrey of my parcell", ANY)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from intentmatch.reading.text import ReadText
 from intentmatch.reading.vocabulary import Vocabulary
-from intentmatch.reading.word_index import CARELESS, END, SpellingCandidate, WordIndex, familiarity
+from intentmatch.reading.word_index import CARELESS, END, Speaks, SpellingCandidate, WordIndex, familiarity
 from intentmatch.text.normalize import clean, fold
 from intentmatch.text.shorthand import SHORTHAND, shorthand_of
 
@@ -65,8 +65,7 @@ def _with(written: Sequence[str], words: Mapping[int, _Word], read: Mapping[int,
 class Corrector:
     """Corrects messages to a registry. Safe to use from many threads.
 
-    `vocabulary.folded[row]` is the folded form of the utterance `text_of(row)`; `speaks` is that of `WordIndex`.
-    `languages` are those that the author
+    `vocabulary.folded[row]` is the folded form of the utterance `text_of(row)`. `languages` are those that the author
     named, `own` the author's shorthand by language.
     """
 
@@ -77,7 +76,7 @@ class Corrector:
         languages: Sequence[str] = (),
         own: Mapping[str, Mapping[str, str]] | None = None,
         *,
-        speaks: Callable[[Sequence[int]], bool] = lambda _: True,
+        speaks: Speaks = lambda *_: True,
     ) -> None:
         self._known, self._counts = vocabulary.words, vocabulary.counts
         self._folded, self._text_of = vocabulary.folded, text_of
@@ -104,7 +103,7 @@ class Corrector:
             word = words[number] = _word(written[number])
             if (long := shorthand.get(folded[number])) and not _is_initial_or_unit(word, number, message):
                 read[number] = long
-            elif _is_plain(word.core, alone) and (candidates := self._index.candidates(folded[number])):
+            elif _is_plain(word.core, alone) and (candidates := self._index.candidates(folded[number], language)):
                 found[number] = candidates
         for number, long in read.items():
             message.read(number, fold(long))

@@ -136,10 +136,11 @@ class MessageLanguage:
             return Spoken(language, True, f"guessed {language}, which the registry does not have")
         return self._own(own)
 
-    def speaks(self, pieces: Sequence[int]) -> bool:
-        """Whether pieces of the embedded tokenizer are frequent in a language of the registry, or it has none."""
-        own = self._own_positions
-        return not own or not own.isdisjoint(piece_languages().levels_of(pieces))
+    def speaks(self, pieces: Sequence[int], language: str | None) -> bool:
+        """Whether pieces of the embedded tokenizer are frequent in a language of the registry, or in the one named."""
+        own, family = self._own_positions, _family(language) if language else None
+        codes, found = piece_languages().codes, piece_languages().levels_of(pieces)
+        return not own or any(one in own or _family(codes[one]) == family for one in found)
 
     def _telling(self, text: ReadText) -> ReadText:
         """Return a message without shorthand that several of the registry's languages share, such as "plz".

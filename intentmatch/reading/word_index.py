@@ -1,10 +1,10 @@
 """Known words, and the known words that an unknown word may be a misspelling of.
 
 Known are the words of the registry, and those that the embedded tokenizer has as one piece and that are frequent in a
-language of the registry. The score of a candidate is the logit of the probability that the writer meant it. It follows
-the noisy channel model (Kernighan, Church and Gale 1990, "A Spelling Correction Program Based on a Noisy Channel
-Model"): how often the candidate is used, how likely the mistake is, and how well it fits its neighbours, against how
-good a word the typed letters are themselves.
+language of the registry or of the message. The score of a candidate is the logit of the probability that the writer
+meant it. It follows the noisy channel model (Kernighan, Church and Gale 1990, "A Spelling Correction Program Based on a
+Noisy Channel Model"): how often the candidate is used, how likely the mistake is, and how well it fits its neighbours,
+against how good a word the typed letters are themselves.
 
 The weights are rounded from a logistic regression on 23,600 words that a registry did not have: clean ones, and ones
 with a swapped, dropped, doubled or replaced letter, of validation messages of clinc150, banking77, massive, mtop, xsid,
@@ -84,23 +84,29 @@ class SpellingCandidate(NamedTuple):
     """Logit of the probability that it was meant, without neighbours and the rest of the message."""
 
 
+Speaks = Callable[[Sequence[int], str | None], bool]
+"""Tells whether pieces of the embedded tokenizer are frequent in a language of the registry, or in the one named."""
+
+
 class WordIndex:
     """Index of a registry's words. Nothing is indexed before the first unknown word."""
 
-    def __init__(self, vocabulary: Vocabulary, speaks: Callable[[Sequence[int]], bool] = lambda _: True) -> None:
-        """`speaks` tells whether pieces of the embedded tokenizer are frequent in a language of the registry."""
+    def __init__(self, vocabulary: Vocabulary, speaks: Speaks = lambda *_: True) -> None:
         self._vocabulary, self._speaks = vocabulary, speaks
-        self._cache: dict[str, tuple[SpellingCandidate, ...]] = {}
+        self._cache: dict[tuple[str, str | None], tuple[SpellingCandidate, ...]] = {}
 
-    def candidates(self, word: str) -> tuple[SpellingCandidate, ...]:
-        """Return the known words that a folded word, unknown to the registry, may be a misspelling of."""
+    def candidates(self, word: str, language: str | None) -> tuple[SpellingCandidate, ...]:
+        """Return the known words that a folded word, unknown to the registry, may be a misspelling of.
+
+        `language` is the one of the message if that is known.
+        """
         if not IN_CONTEXT.for_one <= len(word) <= _LONGEST_WORD:
             return ()
-        found = self._cache.get(word)
+        found = self._cache.get((word, language))
         if found is None:
             if len(self._cache) >= _CACHED_WORDS:
                 self._cache.clear()
-            found = self._cache[word] = self._find(word) if _is_alphabetic(word) else ()
+            found = self._cache[word, language] = self._find(word, language) if _is_alphabetic(word) else ()
         return found
 
     @staticmethod
@@ -127,7 +133,7 @@ class WordIndex:
     def _counted(self) -> _Counted:
         return _Counted(self._vocabulary)
 
-    def _find(self, word: str) -> tuple[SpellingCandidate, ...]:
+    def _find(self, word: str, language: str | None) -> tuple[SpellingCandidate, ...]:
         tokenizer, typed, units = embedded_tokenizer(), SPACE + word, words_of(word)
         weights = [tokenizer.weigh(unit) for unit in units]
         pieces, probability = sum(count for count, _ in weights), sum(logarithm for _, logarithm in weights)
@@ -142,7 +148,7 @@ class WordIndex:
             mistakes |= {
                 other: _mistake(typed, other, prefixed)
                 for other in tokenizer.whole(edits - {typed})
-                if self._speaks(tokenizer.encode(other[1:], 1))
+                if self._speaks(tokenizer.encode(other[1:], 1), language)
             }
         mistakes = {other: mistake for other, mistake in mistakes.items() if _is_alphabetic(other[1:])}
         start = _INTERCEPT + own + abjad + _RIVALS * log(len(mistakes) or 1)

@@ -16,7 +16,7 @@ LINES = [
 
 
 def likeliest(index: WordIndex, word: str) -> str | None:
-    found = index.candidates(word)
+    found = index.candidates(word, None)
     return max(found, key=lambda candidate: candidate.score).word if found else None
 
 
@@ -53,16 +53,19 @@ def test_long_words_may_have_two_mistakes_anywhere(typed, meant):
     """Two letters more or less, another first letter; not in short words, nor where the registry has a nearer word."""
     index = WordIndex(Vocabulary(["my luggage", "reservations", "luggages"][: 3 if "x" in typed else 2]))
 
-    assert {candidate.word for candidate in index.candidates(typed)} == meant
+    assert {candidate.word for candidate in index.candidates(typed, None)} == meant
 
 
 def test_common_words_are_candidates_where_the_registry_has_none():
     assert likeliest(WordIndex(Vocabulary(LINES)), "becuase") == "because"
 
 
-def test_only_words_of_the_languages_of_the_registry_are_candidates():
-    assert likeliest(WordIndex(Vocabulary(LINES), lambda _: False), "becuase") is None
-    assert likeliest(WordIndex(Vocabulary(LINES), lambda _: False), "ordr") == "order"
+def test_only_words_of_the_languages_of_registry_and_message_are_candidates():
+    index = WordIndex(Vocabulary(LINES), lambda _, language: language == "en")
+
+    assert likeliest(index, "becuase") is None
+    assert likeliest(index, "ordr") == "order"
+    assert {candidate.word for candidate in index.candidates("becuase", "en")} == {"because"}
 
 
 def test_word_one_mistake_away_is_likelier_than_one_two_away():
@@ -72,14 +75,14 @@ def test_word_one_mistake_away_is_likelier_than_one_two_away():
 
 
 def test_common_word_one_mistake_away_rivals_a_word_of_the_registry_two_away():
-    found = WordIndex(Vocabulary(["a restaurant"])).candidates("restadrants")
+    found = WordIndex(Vocabulary(["a restaurant"])).candidates("restadrants", None)
 
     assert {candidate.word for candidate in found} == {"restaurant", "restaurants"}
 
 
 @pytest.mark.parametrize("word", ["x", "12", "dl123", "c#", "订单", "ขอบคณ", "주문", "a" * 30, ""])
 def test_no_candidates_for_codes_and_scripts_without_letters(word):
-    assert WordIndex(Vocabulary(LINES)).candidates(word) == ()
+    assert WordIndex(Vocabulary(LINES)).candidates(word, None) == ()
 
 
 @pytest.mark.parametrize(
@@ -95,7 +98,7 @@ def test_no_candidates_for_codes_and_scripts_without_letters(word):
     ],
 )
 def test_alphabetic_scripts_have_candidates(lines, typed, meant):
-    assert meant in {candidate.word for candidate in WordIndex(Vocabulary(lines)).candidates(typed)}
+    assert meant in {candidate.word for candidate in WordIndex(Vocabulary(lines)).candidates(typed, None)}
 
 
 def test_frequent_words_score_higher():
@@ -110,7 +113,7 @@ def test_a_word_of_some_language_scores_lower_than_garbled_letters():
     spanish, garbled = (
         candidate.score
         for word in ("alarma", "alarmq")
-        for candidate in index.candidates(word)
+        for candidate in index.candidates(word, None)
         if candidate.word == "alarm"
     )
 
@@ -137,5 +140,5 @@ def test_an_empty_index_has_only_common_words():
 def test_only_words_that_may_be_meant_are_kept():
     index = WordIndex(Vocabulary(LINES))
 
-    assert index.candidates("x" * 5000) == ()
+    assert index.candidates("x" * 5000, None) == ()
     assert index._cache == {}

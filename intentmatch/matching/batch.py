@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from intentmatch.core.types import Encoder, Vectors
 from intentmatch.encoders.context import embedded_context
 from intentmatch.encoders.encode import encode_all
-from intentmatch.matching.message_parts import is_beside
+from intentmatch.matching.message_parts import may_ask
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.shortlist import SearchResult
 from intentmatch.reading.parts import Parts, parts_of_many
@@ -89,7 +89,7 @@ def precompute(
     # In one order whatever the order of the messages: the last digits of a product depend on the rows beside a row.
     messages = [pending[text] for text in sorted(pending)]
     said = parts_of_many([text for text, _ in messages])
-    asking = [[part.read for part in parts if not is_beside(part.acts)] if len(parts) > 1 else () for _, parts in said]
+    asking = [[part.read for part in parts if may_ask(part.acts)] if len(parts) > 1 else () for _, parts in said]
     for (_, together), parts in zip(messages, asking, strict=True):
         for part in parts:
             add(part, together=together)

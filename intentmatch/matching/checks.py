@@ -175,6 +175,7 @@ class Checks:
             if checked.is_final:
                 return decision
         message = Message(
+            meant,
             decision,
             acts,
             parts,

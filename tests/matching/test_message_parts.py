@@ -43,6 +43,7 @@ def decide(
     it does all that its parts do. `begins` is how clearly a part begins.
     """
     message = Message(
+        ReadText(" ".join(text for text, _ in parts)),
         whole,
         Acts(*map(max, zip(*(of_part for _, of_part in parts), strict=True))) if acts is None else acts,
         [MessagePart(ReadText(text), does, begins if number else 0.0) for number, (text, does) in enumerate(parts)],
@@ -98,6 +99,13 @@ def test_two_settled_parts_are_asked_about():
     assert decide(decision("exchange"), *parts) == ("ambiguous", None, ["exchange"])
 
 
+@pytest.mark.parametrize(("together", "verdict"), [(0.96, "ambiguous"), (0.9, "matched")])
+def test_parts_that_are_settled_together_are_asked_about(together, verdict):
+    """ "Hat sich erledigt, der Schlüssel lag im Auto": either half might be a tale."""
+    parts = [(text, NO_ACTS._replace(settled=0.8)) for text in ("that is settled", "the key was in the car")]
+    assert decide(decision("keys"), *parts, acts=NO_ACTS._replace(settled=together))[0] == verdict
+
+
 @pytest.mark.parametrize(("intent", "verdict"), [("timer", "ambiguous"), ("alarm", "matched")])
 def test_settled_part_is_asked_about_if_the_message_is_matched_because_of_it(intent, verdict):
     alone = {"what happened": NOTHING, "a timer is set": decision(intent)}
@@ -139,6 +147,15 @@ def test_courtesy_yields_to_a_request_however_certain_it_is():
     found = decide(decision("greeting", 0.99), *parts, read=read, lines={"greeting": COURTESY})
 
     assert found == ("matched", "status", [])
+
+
+@pytest.mark.parametrize(("courtesy", "asked"), [(0.6, ["cancel", "deposit"]), (0.95, [])])
+def test_part_that_may_be_courtesy_asks_for_what_it_is_matched_with(courtesy, asked):
+    read = {"i want to quit": decision("cancel"), "when is the deposit back": decision("deposit")}
+    parts = ("i want to quit", NO_ACTS._replace(courtesy=courtesy)), ("when is the deposit back", NO_ACTS)
+
+    assert decide(NOTHING, *parts, read=read)[2] == asked
+    assert decide(NOTHING, *parts, read=read, lines={"cancel": COURTESY})[2] == []
 
 
 def test_courtesy_yields_to_a_request_out_of_scope():

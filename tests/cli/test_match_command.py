@@ -28,6 +28,20 @@ def test_match_shows_intent_numbers_and_runners_up(shop: str) -> None:
     assert "\x1b" not in done.stdout
 
 
+def test_several_requests_are_shown_with_what_each_asks_for(shop: str) -> None:
+    done = run("match", "-i", shop, "--set", "several_intents=true", "cancel my order. where is my order")
+
+    assert "  “cancel my order”: cancel" in done.stdout
+    assert "  “where is my order”: status" in done.stdout
+
+
+def test_intent_that_the_user_has_to_confirm_says_so(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.yaml"
+    bot.write_text("intents:\n  cancel:\n    confirm: true\n    utterances: [cancel my order]\n", encoding="utf-8")
+
+    assert "to be confirmed by the user" in run("match", "-i", str(bot), "cancel my order").stdout
+
+
 def test_why_adds_explanation_and_stages(shop: str) -> None:
     done = run("match", "-i", shop, "--why", "where is the order of mine")
 

@@ -50,6 +50,11 @@ def test_line_with_a_neighbour_in_its_own_intent_stays():
     assert not may_move(strayed(more_a=[("cancel what i bought", "en", [0.5, 10.0, 0.3])]), 5)
 
 
+def test_line_that_refuses_what_its_neighbours_ask_for_stays():
+    """Beside "yes, send me your newsletter", "I don't want your newsletter" is not misplaced by mistake."""
+    assert not may_move(strayed(text="I don't want the newsletter"), 5)
+
+
 def test_line_stays_if_another_language_says_otherwise():
     near, far = [("a de", "de", [0.5, 10.0, 0.6])], [("b de", "de", [10.0, 10.0, 0.0])]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from intentmatch.cli.render import output
 
 if TYPE_CHECKING:
-    from intentmatch.core.result import Candidate, Entity, MatchResult, Measure
+    from intentmatch.core.result import Candidate, Entity, MatchResult, Measure, Part
     from intentmatch.dialogue import Turn
     from intentmatch.matching.matcher import Matcher
 
@@ -37,8 +37,12 @@ def result(found: MatchResult) -> None:
     runners_up = found.candidates[1:] if found.intent else found.candidates
     if found.intent:
         output.say(f"  nearest: {_nearest(found.candidates[0])}")
+        if found.confirm:
+            output.say("  to be confirmed by the user")
         for line in _slots(found):
             output.say(f"  {line}")
+        for part in found.parts:
+            output.say(f"  “{found.message[part.start : part.end]}”: {_of_part(part)}")
     else:
         output.say(f"  {found.trace.reason}")
     if runners_up:
@@ -48,6 +52,12 @@ def result(found: MatchResult) -> None:
             ["runners-up" if found.intent else "candidates", measure, "nearest utterance"],
             [[c.intent, c.measured, _nearest(c)] for c in runners_up],
         )
+
+
+def _of_part(part: Part) -> str:
+    """Return what one of several requests asks for, with the values of its slots."""
+    confidence = "" if part.confidence is None else f" ({part.confidence:.0%})"
+    return "   ".join([f"{part.intent}{confidence}", *_entities(part.entities)])
 
 
 def _threshold(found: MatchResult, measure: Measure) -> str:

@@ -11,6 +11,7 @@ from intentmatch.languages.tables import Table
 from intentmatch.slots.alternatives import joined_by_or
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message, plain
+from intentmatch.slots.moment_patterns import patterns
 from intentmatch.slots.moment_words import MOMENT_WORDS, MomentWords
 from intentmatch.slots.word_patterns import any_of, beside
 
@@ -20,7 +21,7 @@ _MARKS = ",.;!?"
 
 def joined_as_range(message: Message, start: int, end: int) -> bool:
     """Return whether `text[start:end]`, between two values, makes them the ends of a range."""
-    words = _between(message.base_language)
+    words = patterns(message).to
     return start < end <= start + _LONGEST and words.fullmatch(message.plain, start, end) is not None
 
 
@@ -36,9 +37,9 @@ def joined_as_choice(message: Message, first: tuple[int, int], start: int) -> bo
         return True
     if not end < start <= end + _LONGEST:
         return False
-    opening, both = _bounds(message.base_language)
-    is_opened = opening.search(message.plain, max(first[0] - _LONGEST, 0), first[0])
-    return is_opened is not None and both.fullmatch(message.plain, end, start) is not None
+    words = patterns(message)
+    is_opened = words.between.search(message.plain, max(first[0] - _LONGEST, 0), first[0])
+    return is_opened is not None and words.both.fullmatch(message.plain, end, start) is not None
 
 
 def ends_a_part(message: Message, place: int) -> bool:
@@ -46,20 +47,6 @@ def ends_a_part(message: Message, place: int) -> bool:
     after = message.tokens_after(place, 1)
     # Another word means that the number counts something: "20 euros, 3 people".
     return not after or after[0].bare in function_words(message.language) or message.text[place] in _MARKS
-
-
-@lru_cache(maxsize=64)
-def _between(language: str) -> re.Pattern[str]:
-    to = any_of(map(plain, MOMENT_WORDS.get(language, MomentWords()).to.split("|")))
-    return re.compile(rf" ?(?:[-~〜～]|{to}) ?(?:(?:the|den|dem|el|le|il|o) )?")
-
-
-@lru_cache(maxsize=64)
-def _bounds(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns for "between" before the first end of a range and for "and" behind it."""
-    own = MOMENT_WORDS.get(language, MomentWords())
-    opening, both = (any_of(map(plain, words.split("|"))) for words in (own.between, own.both))
-    return re.compile(f"(?:{opening}) $"), re.compile(f" (?:{both}) ")
 
 
 class RelationWords(NamedTuple):

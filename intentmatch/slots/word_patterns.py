@@ -28,6 +28,11 @@ def any_of(words: Iterable[str], endings: str = "") -> str:
     return f"(?=[{firsts}])(?:{'|'.join(patterns)})"
 
 
+def any_phrase(*phrases: str) -> str:
+    """Return a pattern for any of the phrases, which bars separate."""
+    return any_of(plain(phrase) for phrase in "|".join(phrases).split("|"))
+
+
 def beside(words: str) -> tuple[str, str]:
     """Return patterns for the words that stand before something, and for those with `~`, which stand behind it.
 

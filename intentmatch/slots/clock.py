@@ -96,73 +96,68 @@ def times(message: Message) -> list[TimeAt]:
     return found
 
 
-class _HourPatterns(NamedTuple):
+class _HourPatterns:
     """Patterns and words of a language, in bare form."""
 
-    clock: re.Pattern[str]
-    parts: Mapping[str, str]
-    shifts: Mapping[str, int]
-    hours: Mapping[str, int]
-    elided: tuple[str, ...]
-    endings: str
-    halves: Mapping[str, int]
-    signs: Mapping[str, int]
-    spoken: Mapping[str, int]
-    numbers: Mapping[str, int]
-    names: re.Pattern[str]
-    named: Mapping[str, time]
-
-
-@lru_cache(maxsize=64)
-def _patterns(language: str) -> _HourPatterns:
-    phrases = CLOCK_WORDS.get(language, _ANYWHERE)
-    parts = {
-        bare(word): part
-        for part, words in (
-            ("morning", phrases.morning),
-            ("afternoon", phrases.afternoon),
-            ("night", phrases.night),
+    def __init__(self, language: str) -> None:
+        phrases = CLOCK_WORDS.get(language, _ANYWHERE)
+        self.parts = {
+            bare(word): part
+            for part, words in (
+                ("morning", phrases.morning),
+                ("afternoon", phrases.afternoon),
+                ("night", phrases.night),
+            )
+            for word in (words.split("|") if words else ())
+        }
+        late = MOMENT_WORDS.get(language, MomentWords())
+        late_words = tuple(bare(word) for words in (late.evening, late.night) for word in words.split("|") if word)
+        self.parts |= {
+            word: "evening" for word, part in self.parts.items() if part == "afternoon" and word.endswith(late_words)
+        }
+        shifts_before = {bare(word): minutes for word, minutes in phrases.minutes_before.items()}
+        shifts_after = {bare(word): minutes for word, minutes in phrases.minutes_after.items()}
+        self.numbers = small_numbers(language)
+        self.endings = endings = phrases.endings
+        named_hours = {
+            word: int(value[:2]) or _MIDNIGHT for word, value in phrases.named.items() if value.endswith(":00")
+        }
+        self.hours = self.numbers | _bare_keys(named_hours) | _bare_keys(phrases.hours)
+        self.halves, self.spoken = _bare_keys(phrases.halves), _bare_keys(phrases.spoken)
+        past, plus, behind = _bare_keys(phrases.past), _bare_keys(phrases.plus), _bare_keys(phrases.behind)
+        past_words = _bare_keys(phrases.past_words)
+        part, hour = (
+            any_of(self.parts),
+            f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{any_of([*self.hours, *self.halves], endings)}",
         )
-        for word in (words.split("|") if words else ())
-    }
-    late = MOMENT_WORDS.get(language, MomentWords())
-    late_words = tuple(bare(word) for words in (late.evening, late.night) for word in words.split("|") if word)
-    parts |= {word: "evening" for word, part in parts.items() if part == "afternoon" and word.endswith(late_words)}
-    shifts_before = {bare(word): minutes for word, minutes in phrases.minutes_before.items()}
-    shifts_after = {bare(word): minutes for word, minutes in phrases.minutes_after.items()}
-    numbers = small_numbers(language)
-    endings = phrases.endings
-    named_hours = {word: int(value[:2]) or _MIDNIGHT for word, value in phrases.named.items() if value.endswith(":00")}
-    hours = numbers | _bare_keys(named_hours) | _bare_keys(phrases.hours)
-    halves, spoken = _bare_keys(phrases.halves), _bare_keys(phrases.spoken)
-    past, plus, behind = _bare_keys(phrases.past), _bare_keys(phrases.plus), _bare_keys(phrases.behind)
-    past_words = _bare_keys(phrases.past_words)
-    part, hour = any_of(parts), f"[0-9]{{1,2}}|[{NUMERALS}]{{1,3}}|{any_of([*hours, *halves], endings)}"
-    # In "星期五晚上七点", 五 is no hour.
-    part_after = _NEVER if "part_of_day_before_hour" in structure_of(language) else part
-    in_words = any_of(word for word, number in numbers.items() if number % 5 == 0)
-    few = f"(?:[1-5]?[05]|{in_words})(?![:.h0-9])"
-    to = f"{any_of(past)}|(?<=[^0-9] )(?:{any_of(past_words)})"
-    # "Acht Uhr vier" goes on with people or tickets.
-    minute_words = any_of(word for word, number in numbers.items() if number >= _LEAST_MINUTES)
-    minute = rf"[0-5][0-9]|[{NUMERALS}]{{1,3}}(?= ?分)|{minute_words}"
-    before, after = (map(bare, words.split("|")) for words in (phrases.before, phrases.after))
-    clock = re.compile(
-        rf"(?:(?P<before>{any_of(before)}) )?"
-        rf"(?:(?P<part>{part if phrases.parts_first else _NEVER}) ?)?"
-        rf"(?:{_NOT_A_RANGE}(?P<by>{few}) (?P<past>{to}) )?(?:(?P<shift>{any_of(shifts_before)}) )?"
-        rf"{_NOT_IN_A_NUMBER}(?P<hour>{hour})"
-        rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9])| (?P<spoken>{any_of(spoken)}))?"
-        rf"(?: ?(?P<after>{any_of(after)})(?: ?(?P<minute>{minute})(?: ?[分분])?)?)?"
-        rf"(?: ?(?P<shifted>{any_of(shifts_after, endings)})| (?P<plus>{any_of(plus)}) (?P<more>{few})"
-        rf"|(?: ?[a-z]{{1,3}})? (?P<much>{few}|{_QUARTER}) (?P<behind>{any_of(behind)}))?"
-        rf"(?: ?(?P<part_after>{part_after}))?"
-    )
-    named = {bare(word): time.fromisoformat(value) for word, value in phrases.named.items()}
-    shifts = {**shifts_before, **shifts_after}
-    signs = {**past, **past_words, **plus, **behind}
-    names, elided = re.compile(any_of(named)), tuple(map(bare, phrases.elided))
-    return _HourPatterns(clock, parts, shifts, hours, elided, endings, halves, signs, spoken, numbers, names, named)
+        # In "星期五晚上七点", 五 is no hour.
+        part_after = _NEVER if "part_of_day_before_hour" in structure_of(language) else part
+        in_words = any_of(word for word, number in self.numbers.items() if number % 5 == 0)
+        few = f"(?:[1-5]?[05]|{in_words})(?![:.h0-9])"
+        to = f"{any_of(past)}|(?<=[^0-9] )(?:{any_of(past_words)})"
+        # "Acht Uhr vier" goes on with people or tickets.
+        minute_words = any_of(word for word, number in self.numbers.items() if number >= _LEAST_MINUTES)
+        minute = rf"[0-5][0-9]|[{NUMERALS}]{{1,3}}(?= ?分)|{minute_words}"
+        before, after = (map(bare, words.split("|")) for words in (phrases.before, phrases.after))
+        self.clock = re.compile(
+            rf"(?:(?P<before>{any_of(before)}) )?"
+            rf"(?:(?P<part>{part if phrases.parts_first else _NEVER}) ?)?"
+            rf"(?:{_NOT_A_RANGE}(?P<by>{few}) (?P<past>{to}) )?(?:(?P<shift>{any_of(shifts_before)}) )?"
+            rf"{_NOT_IN_A_NUMBER}(?P<hour>{hour})"
+            rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9])| (?P<spoken>{any_of(self.spoken)}))?"
+            rf"(?: ?(?P<after>{any_of(after)})(?: ?(?P<minute>{minute})(?: ?[分분])?)?)?"
+            rf"(?: ?(?P<shifted>{any_of(shifts_after, endings)})| (?P<plus>{any_of(plus)}) (?P<more>{few})"
+            rf"|(?: ?[a-z]{{1,3}})? (?P<much>{few}|{_QUARTER}) (?P<behind>{any_of(behind)}))?"
+            rf"(?: ?(?P<part_after>{part_after}))?"
+        )
+        self.named = {bare(word): time.fromisoformat(value) for word, value in phrases.named.items()}
+        self.names = re.compile(any_of(self.named))
+        self.shifts = {**shifts_before, **shifts_after}
+        self.signs = {**past, **past_words, **plus, **behind}
+        self.elided = tuple(map(bare, phrases.elided))
+
+
+_patterns = lru_cache(maxsize=64)(_HourPatterns)
 
 
 def _bare_keys(words: Mapping[str, int]) -> dict[str, int]:

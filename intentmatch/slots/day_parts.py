@@ -7,7 +7,7 @@ well as in one for dates and times.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date, time
 from functools import lru_cache
 from typing import NamedTuple
@@ -29,21 +29,35 @@ _FIRST_MOVED = {"afternoon": 0, "evening": 4, "night": 6}
 """First hour that a part of the day moves: "tonight at 1" and "at 2 at night" stay 1:00 and 2:00."""
 
 
-class _DayPartPatterns(NamedTuple):
+class _DayPartPatterns:
     """Patterns of a language, in plain form."""
 
-    parts: re.Pattern[str]
-    part_of: Mapping[str, str]
-    of_weekday: re.Pattern[str]
-    """A part of the day at the end of a weekday."""
-    near_today: re.Pattern[str]
-    near: Mapping[str, tuple[int, str]]
-    """Days from today and part of the day, by word."""
-    before: re.Pattern[str]
-    """A part of the day and the words behind it, at the end of what stands before a time."""
-    behind: re.Pattern[str]
-    hour: re.Pattern[str]
-    """A part of the day and an hour that only a word between them marks as a time: "this evening around 9"."""
+    def __init__(self, language: str) -> None:
+        own, together = MOMENT_WORDS.get(language, MomentWords()), WEEKDAY_PARTS.get(language, {})
+        self.part_of = {plain(word): part for word, part in together.items()}
+        self.part_of |= {plain(word): part for part in PARTS for word in getattr(own, part).split("|") if word}
+        near = {plain(word): meaning.split() for word, meaning in DAY_PARTS.get(language, {}).items()}
+        self.near = {word: (int(days), part) for word, (days, part) in near.items()}
+        """Days from today and part of the day, by word."""
+        inside = "|".join(re.escape(plain(word)) for word in together) or "(?!)"
+        of_weekday = rf"(?:(?<=tag)|(?<=dag)|(?<=woch))(?:{inside})(?![^\W\d_])"
+        said = f"(?P<part>{any_of([*self.part_of, *near])}|{of_weekday})"
+        at = any_of(map(plain, f"{own.at}|{own.around}".split("|")))
+        self.parts, self.near_today = re.compile(any_of(self.part_of)), re.compile(any_of(near))
+        self.of_weekday = re.compile(f"(?:{of_weekday})$")
+        """A part of the day at the end of a weekday."""
+        self.before = re.compile(f"{said} ?,? ?(?:{at})? ?$")
+        """A part of the day and the words behind it, at the end of what stands before a time."""
+        self.behind = re.compile(f" ?,? ?{said}")
+        self.hour = re.compile(rf"{said} ?,? ?(?:{at}) (?P<n>[0-9]{{1,2}})(?![0-9.,:/%-]*[0-9%]|[^\W\d_])")
+        """A part of the day and an hour that only a word between them marks as a time: "this evening around 9"."""
+
+    def part(self, found: re.Match[str]) -> str:
+        """Return the part of the day in a match."""
+        return self.part_of.get(found["part"]) or self.near[found["part"]][1]
+
+
+_patterns = lru_cache(maxsize=64)(_DayPartPatterns)
 
 
 class DayPart(NamedTuple):
@@ -79,18 +93,18 @@ def part_beside(message: Message, start: int, end: int) -> str | None:
     patterns = _patterns(message.base_language)
     before = patterns.before.search(message.plain, max(start - _LONGEST_BEFORE, 0), start)
     if before:
-        return patterns.part_of.get(before["part"]) or patterns.near[before["part"]][1]
+        return patterns.part(before)
     behind = patterns.behind.match(message.plain, end)
     if behind is None:
         behind = patterns.behind.match(message.plain, _end_of_day(message, patterns, end))
-    return None if behind is None else patterns.part_of.get(behind["part"]) or patterns.near[behind["part"]][1]
+    return None if behind is None else patterns.part(behind)
 
 
 def hours_of_parts(message: Message) -> Iterator[tuple[int, int, time]]:
     """Yield the hours behind a part of the day that need a word between them: "this evening around [9]"."""
     patterns = _patterns(message.base_language)
     for found in patterns.hour.finditer(message.plain):
-        part = patterns.part_of.get(found["part"]) or patterns.near[found["part"]][1]
+        part = patterns.part(found)
         if int(found["n"]) <= _NOON:
             yield *found.span("n"), in_part(time(int(found["n"])), part)
 
@@ -113,29 +127,3 @@ def in_part(clock: time, part: str) -> time:
     if part in _FIRST_MOVED and clock.hour >= _FIRST_MOVED[part]:
         return clock.replace(hour=clock.hour % 12 + 12)
     return clock
-
-
-@lru_cache(maxsize=64)
-def _patterns(language: str) -> _DayPartPatterns:
-    own = MOMENT_WORDS.get(language, MomentWords())
-    part_of = {plain(word): part for part in PARTS for word in getattr(own, part).split("|") if word}
-    near = {}
-    for word, meaning in DAY_PARTS.get(language, {}).items():
-        days, _, part = meaning.partition(" ")
-        near[plain(word)] = int(days), part
-    together = WEEKDAY_PARTS.get(language, {})
-    part_of = {plain(word): part for word, part in together.items()} | part_of
-    inside = "|".join(re.escape(plain(word)) for word in together) or "(?!)"
-    of_weekday = rf"(?:(?<=tag)|(?<=dag)|(?<=woch))(?:{inside})(?![^\W\d_])"
-    said = f"(?P<part>{any_of([*part_of, *near])}|{of_weekday})"
-    at = any_of(map(plain, f"{own.at}|{own.around}".split("|")))
-    return _DayPartPatterns(
-        re.compile(any_of(part_of)),
-        part_of,
-        re.compile(f"(?:{of_weekday})$"),
-        re.compile(any_of(near)),
-        near,
-        re.compile(f"{said} ?,? ?(?:{at})? ?$"),
-        re.compile(f" ?,? ?{said}"),
-        re.compile(rf"{said} ?,? ?(?:{at}) (?P<n>[0-9]{{1,2}})(?![0-9.,:/%-]*[0-9%]|[^\W\d_])"),
-    )

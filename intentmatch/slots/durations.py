@@ -129,44 +129,31 @@ def to_iso(parts: Mapping[str, float]) -> str | None:
     return f"P{days}" + (f"T{clock}" if clock else "")
 
 
-class _LengthPatterns(NamedTuple):
+class _LengthPatterns:
     """Patterns of a language, in plain form."""
 
-    unit: re.Pattern[str]
-    """A unit behind a number; the group `unit` is in `units`."""
-    units: Mapping[str, str]
-    phrase: re.Pattern[str]
-    """A part without a number: the group `count` is in `counts`."""
-    counts: Mapping[str, float]
-    whole: re.Pattern[str]
-    meanings: Mapping[str, str]
-    joint: re.Pattern[str]
-    """What may stand between two parts."""
-    minutes: re.Pattern[str]
-    """Two digits behind hours ("1h30"), or behind minutes."""
+    def __init__(self, language: str) -> None:
+        phrases = _PHRASES.get(language, _NONE)
+        self.units = {plain(word): unit for unit in UNITS for word in phrases.units.get(unit, "").split("|") if word}
+        self.counts = {
+            **dict.fromkeys(map(plain, filter(None, phrases.articles.split("|"))), 1.0),
+            **dict.fromkeys(map(plain, filter(None, phrases.halves.split("|"))), 0.5),
+            **{plain(word): number for word, number in phrases.more.items()},
+        }
+        self.meanings = {plain(word): iso for word, iso in phrases.whole.items()}
+        unit = rf"[ -]?(?P<unit>{any_of(self.units)})"
+        self.unit = re.compile(unit)
+        """A unit behind a number; the group `unit` is in `units`."""
+        self.phrase = re.compile(rf"(?P<count>{any_of(self.counts)}){unit}")
+        """A part without a number: the group `count` is in `counts`."""
+        self.whole = re.compile(any_of(self.meanings))
+        self.joint = re.compile(rf"(?:\.?,? ?(?:{any_of(map(plain, phrases.joints.split('|')))})?) ?")
+        """What may stand between two parts."""
+        self.minutes = re.compile(r" ?(?P<n>[0-5][0-9])(?![0-9.,:/-])")
+        """Two digits behind hours ("1h30"), or behind minutes."""
 
 
-@lru_cache(maxsize=64)
-def _patterns(language: str) -> _LengthPatterns:
-    phrases = _PHRASES.get(language, _NONE)
-    units = {plain(word): unit for unit in UNITS for word in phrases.units.get(unit, "").split("|") if word}
-    counts = {
-        **dict.fromkeys(map(plain, filter(None, phrases.articles.split("|"))), 1.0),
-        **dict.fromkeys(map(plain, filter(None, phrases.halves.split("|"))), 0.5),
-        **{plain(word): number for word, number in phrases.more.items()},
-    }
-    meanings = {plain(word): iso for word, iso in phrases.whole.items()}
-    unit = rf"[ -]?(?P<unit>{any_of(units)})"
-    return _LengthPatterns(
-        re.compile(unit),
-        units,
-        re.compile(rf"(?P<count>{any_of(counts)}){unit}"),
-        counts,
-        re.compile(any_of(meanings)),
-        meanings,
-        re.compile(rf"(?:\.?,? ?(?:{any_of(map(plain, phrases.joints.split('|')))})?) ?"),
-        re.compile(r" ?(?P<n>[0-5][0-9])(?![0-9.,:/-])"),
-    )
+_patterns = lru_cache(maxsize=64)(_LengthPatterns)
 
 
 def _parts(message: Message, patterns: _LengthPatterns) -> Iterator[Length]:

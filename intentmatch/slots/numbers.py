@@ -9,7 +9,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from intentmatch.languages.structure import structure_of
 from intentmatch.slots.digits import numbers_in_digits
@@ -76,26 +75,6 @@ def ends_below_zero(message: Message, number: NumberAt) -> bool:
     """Return whether the span of a number ends with "below zero"."""
     below = _patterns(message.base_language).below
     return any(found.end() == number.end for found in below.finditer(message.plain, number.start, number.end))
-
-
-class _NumberPatterns(NamedTuple):
-    """Patterns of a language, in plain form."""
-
-    minus: re.Pattern[str]
-    below: re.Pattern[str]
-    """Words behind a negative number."""
-    point: re.Pattern[str]
-    more: re.Pattern[str]
-    added: Mapping[str, float]
-    parts: re.Pattern[str]
-    factors: Mapping[str, float]
-    fixed: re.Pattern[str]
-    values: Mapping[str, float]
-    scale: re.Pattern[str]
-    scale_at_end: re.Pattern[str]
-    scales: Mapping[str, float]
-    vague: re.Pattern[str]
-    """Words before a scale that make no number of it."""
 
 
 def _single(message: Message, patterns: _NumberPatterns) -> Iterator[NumberAt]:
@@ -235,30 +214,31 @@ def tidy(value: int | float, digits: int = 6) -> int | float:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-@lru_cache(maxsize=64)
-def _patterns(language: str) -> _NumberPatterns:
-    own = NUMBER_FORMS.get(language, NumberForms())
-    minus, below = beside(own.minus)
-    added, factors = _plain_keys(own.more), _plain_keys(own.parts)
-    values, scales = _plain_keys(own.fixed), {**_plain_keys(SCALES), **_plain_keys(own.scales), "M": 1e6}
-    gap = "[ \u00a0-]?"
-    around_point = "" if "unspaced" in structure_of(language) else gap
-    return _NumberPatterns(
-        re.compile(f"{NOT_MINUS}(?:{minus}){gap}$"),
-        re.compile(f"{gap}(?:{below})"),
-        re.compile(f"{around_point}(?:{any_of(map(plain, own.point.split('|')))}){around_point}"),
-        re.compile(f"{gap}(?P<more>{any_of(added)})"),
-        added,
-        re.compile(f"(?P<part>{any_of(factors)}){gap}$"),
-        factors,
-        re.compile(any_of(values)),
-        values,
-        re.compile(rf"{gap}(?P<scale>{any_of(scales)})\.?"),
-        re.compile(rf"(?P<scale>{any_of(scales)})\.?$"),
-        scales,
-        re.compile(f"(?:{any_of(map(plain, own.vague.split('|')))}){gap}$"),
-    )
-
-
 def _plain_keys(words: Mapping[str, float]) -> dict[str, float]:
     return {plain(word): number for word, number in words.items()}
+
+
+class _NumberPatterns:
+    """Patterns of a language, in plain form."""
+
+    def __init__(self, language: str) -> None:
+        own = NUMBER_FORMS.get(language, NumberForms())
+        minus, below = beside(own.minus)
+        self.added, self.factors, self.values = map(_plain_keys, (own.more, own.parts, own.fixed))
+        self.scales = {**_plain_keys(SCALES), **_plain_keys(own.scales), "M": 1e6}
+        gap = "[ \u00a0-]?"
+        around_point = "" if "unspaced" in structure_of(language) else gap
+        self.minus = re.compile(f"{NOT_MINUS}(?:{minus}){gap}$")
+        self.below = re.compile(f"{gap}(?:{below})")
+        """Words behind a negative number."""
+        self.point = re.compile(f"{around_point}(?:{any_of(map(plain, own.point.split('|')))}){around_point}")
+        self.more = re.compile(f"{gap}(?P<more>{any_of(self.added)})")
+        self.parts = re.compile(f"(?P<part>{any_of(self.factors)}){gap}$")
+        self.fixed = re.compile(any_of(self.values))
+        self.scale = re.compile(rf"{gap}(?P<scale>{any_of(self.scales)})\.?")
+        self.scale_at_end = re.compile(rf"(?P<scale>{any_of(self.scales)})\.?$")
+        self.vague = re.compile(f"(?:{any_of(map(plain, own.vague.split('|')))}){gap}$")
+        """Words before a scale that make no number of it."""
+
+
+_patterns = lru_cache(maxsize=64)(_NumberPatterns)

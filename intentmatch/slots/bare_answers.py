@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from intentmatch.core.result import Entity
 from intentmatch.core.types import Slot, Value
@@ -28,7 +28,7 @@ def with_bare_answer(
     if slot.kind == "number" and message.text.strip() != message.text[slice(*place)]:
         return found
     entity = Entity(slot.name, value, message.text[slice(*place)], *place)
-    return [entity] if says_nothing_else(message, [entity]) else found
+    return [entity] if says_nothing_else(message, [place]) else found
 
 
 def _is_another_word(message: Message, number: NumberAt) -> bool:
@@ -53,14 +53,8 @@ _BARE: Mapping[str, Callable[[float], Value | None]] = {
 """Kinds whose question may be answered by a number alone: "iki buçuk" is half past two beside other words."""
 
 
-def says_nothing_else(message: Message, entities: Sequence[Entity]) -> bool:
-    """Return whether all words of a message are function words or parts of entities."""
+def says_nothing_else(message: Message, spans: Iterable[tuple[int, int]]) -> bool:
+    """Return whether all words of a message are function words or overlap a span."""
     functional = function_words(message.language)
-    numbers = iter(entities)
-    entity = next(numbers, None)
-    for token in message.tokens:
-        while entity is not None and entity.end <= token.start:
-            entity = next(numbers, None)
-        if (entity is None or token.end <= entity.start) and token.bare not in functional:
-            return False
-    return True
+    covered = message.marked(spans)
+    return all(token.bare in functional or any(covered[token.start : token.end]) for token in message.tokens)

@@ -44,29 +44,32 @@ def load_dates(languages: Iterable[str]) -> None:
         date_words(language)
 
 
-@once
 def find_dates(message: Message) -> list[SlotHit]:
     """Return dates of the message's language in digits and in words, including overlapping ones."""
-    days = [*_in_digits(message), *_in_words(message), *_spoken(message)]
-    in_month = [hit for start, end, day in days_of_month(message) for hit in _hit(message, (start, end), day)]
-    found = [*days, *_counted(message), *in_month, *_with_weekdays(message, days, in_month)]
-    none, apart = message.memo.get(impossible_days, []), message.memo.get(_with_weekdays, [])
+    return [SlotHit(one.start, one.end, one.day.isoformat()) for one in days(message) if one.day]
+
+
+@once
+def days(message: Message) -> list[Day]:
+    """Return the dates of a message, including overlapping ones, and those that are in no calendar ("April 31")."""
+    written = [*_in_digits(message), *_in_words(message), *_spoken(message)]
+    in_month = [_at(message, (start, end), day, has_month=False) for start, end, day in days_of_month(message)]
+    behind = list(_with_weekdays(message, written, in_month))
+    found = [*written, *_counted(message), *in_month, *behind]
+    none = [one for one in found if one.day is None]
     # A weekday and a date that contradict each other are no day, and neither of them alone is meant.
-    found = [hit for hit in found if not _overlaps(hit, apart)]
-    return [hit for hit in found if not any(_is_part(hit, span) for span in none)]
+    apart = [one for one in behind if one.day is None]
+    return none + [
+        one
+        for one in found
+        if one.day and not _overlaps(one, apart) and not any(_is_part(one, other) for other in none)
+    ]
 
 
 def impossible_days(message: Message) -> list[tuple[int, int]]:
     """Return the spans of days that are in no calendar, such as "April 31", and of no other day."""
-    possible = find_dates(message)
-    spans: list[tuple[int, int]] = message.memo.get(impossible_days, [])
-    return [span for span in spans if not any(_overlaps(hit, [span]) for hit in possible)]
-
-
-def days_without_year(message: Message) -> list[tuple[int, int]]:
-    """Return the spans of days that say their month but not their year: "5 May"."""
-    find_dates(message)
-    return message.memo.get(days_without_year, [])
+    possible = [one for one in days(message) if one.day]
+    return [one[:2] for one in days(message) if one.day is None and not _overlaps(one, possible)]
 
 
 @once
@@ -92,22 +95,22 @@ def short_weekdays(message: Message) -> Iterator[tuple[int, int, date]]:
             yield *found.span(), day
 
 
-def _in_digits(message: Message) -> Iterator[SlotHit]:
+def _in_digits(message: Message) -> Iterator[Day]:
     text = ascii_digits(message.text)
     order = order_of_dates(message.language)
     for found in _YEAR_FIRST.finditer(text):
-        yield from _hit(message, found.span(), _day(int(found[1]), int(found[3]), int(found[4])))
+        yield _at(message, found.span(), _day(int(found[1]), int(found[3]), int(found[4])))
     for found in _EAST_ASIAN.finditer(text):
-        yield from _dated(message, found.span(), int(found[1] or 0), int(found[2]), int(found[3]))
+        yield _dated(message, found.span(), int(found[1] or 0), int(found[2]), int(found[3]))
     for found in _YEAR_LAST.finditer(text):
         year = int(found[4]) + (2000 if len(found[4]) == 2 else 0)
-        yield from _hit(message, found.span(), _day(year, *_month_and_day(found[1], found[3], order)))
+        yield _at(message, found.span(), _day(year, *_month_and_day(found[1], found[3], order)))
     for found in _NO_YEAR.finditer(text):
         month, day = _month_and_day(found[1], found[2] or found[3], order)
-        yield from _dated(message, found.span(), 0, month, day)
+        yield _dated(message, found.span(), 0, month, day)
 
 
-def _in_words(message: Message) -> Iterator[SlotHit]:
+def _in_words(message: Message) -> Iterator[Day]:
     words = date_words(message.language or "en")
     if words is None:
         return
@@ -117,17 +120,17 @@ def _in_words(message: Message) -> Iterator[SlotHit]:
         if hit.distance < (MISTYPED if declines(message.language) else WITH_AN_ENDING):
             which, _, number = str(hit.value).partition(" ")
             if which == "next" and (named := modified_weekday(message, hit.start, hit.end, int(number))):
-                yield from _hit(message, named[:2], named[2])
+                yield _at(message, named[:2], named[2])
             else:
-                yield from _hit(message, (hit.start, hit.end), _named(str(hit.value), today))
+                yield _at(message, (hit.start, hit.end), _named(str(hit.value), today))
     for found in words.days.finditer(ascii_digits(message.bare)):
         month = words.months[found["first"] or found["second"]]
         span = message.aligned.span(*found.span()) if message.bounds(*found.span()) else None
         if span is not None:
-            yield from _dated(message, span, int(found["year"] or 0), month, int(found["before"] or found["after"]))
+            yield _dated(message, span, int(found["year"] or 0), month, int(found["before"] or found["after"]))
 
 
-def _counted(message: Message) -> Iterator[SlotHit]:
+def _counted(message: Message) -> Iterator[Day]:
     """Yield days at a length from today: "in 3 days"."""
     words = date_words(message.language or "en")
     if words is None:
@@ -138,10 +141,11 @@ def _counted(message: Message) -> Iterator[SlotHit]:
             number = found[found.lastindex or 0]
             count = int(number) if number.isdecimal() else words.numbers.get(number) or numeral(number)
             day = None if count is None else _from_today(message.now.date(), unit, sign * count)
-            yield from _bare_hit(message, found.span(), day)
+            if span := message.aligned.span(*found.span()) if message.bounds(*found.span()) else None:
+                yield _at(message, span, day)
 
 
-def _spoken(message: Message) -> Iterator[SlotHit]:
+def _spoken(message: Message) -> Iterator[Day]:
     """Yield dates whose day is in words: "the first of May", "December the twenty-second"."""
     months = month_names(message.language or "en")
     if not months or not (named := list(month_pattern(message.language or "en").finditer(message.plain))):
@@ -167,52 +171,35 @@ def _spoken(message: Message) -> Iterator[SlotHit]:
             end = year.end() if year else end
         else:
             continue
-        yield from _dated(message, (start, end), int(year["year"]) if year else 0, months[bare(name[0])], day)
+        yield _dated(message, (start, end), int(year["year"]) if year else 0, months[bare(name[0])], day)
 
 
-def _with_weekdays(message: Message, days: Iterable[SlotHit], in_month: Iterable[SlotHit]) -> Iterator[SlotHit]:
+def _with_weekdays(message: Message, written: Iterable[Day], in_month: Iterable[Day]) -> Iterator[Day]:
     if weekdays := weekdays_of(message):
-        written = (hit for hit in days if any(map(str.isdigit, message.text[hit.start : hit.end])))
-        known = [Day(hit.start, hit.end, date.fromisoformat(str(hit.value))) for hit in written]
-        whole = {day.start for day in known}
-        known += (
-            Day(hit.start, hit.end, date.fromisoformat(str(hit.value)), has_month=False)
-            for hit in in_month
-            if hit.start not in whole
-        )
-        for day in with_weekdays(message, weekdays, known):
-            if day.day is None:
-                message.memo.setdefault(_with_weekdays, []).append((day.start, day.end))
-            yield from _hit(message, (day.start, day.end), day.day)
+        known = [one for one in written if one.day and any(map(str.isdigit, message.text[one.start : one.end]))]
+        whole = {one.start for one in known}
+        known += (one for one in in_month if one.start not in whole)
+        for one in with_weekdays(message, weekdays, known):
+            yield _at(message, one[:2], one.day)
 
 
-def _is_part(hit: SlotHit, span: tuple[int, int]) -> bool:
-    return span[0] <= hit.start and hit.end <= span[1] and hit[:2] != span
+def _is_part(day: Day, of: Day) -> bool:
+    return of.start <= day.start and day.end <= of.end and day[:2] != of[:2]
 
 
-def _overlaps(hit: SlotHit, spans: Iterable[tuple[int, int]]) -> bool:
-    return any(hit.start < end and start < hit.end for start, end in spans)
+def _overlaps(day: Day, others: Iterable[Day]) -> bool:
+    return any(day.start < other.end and other.start < day.end for other in others)
 
 
-def _dated(message: Message, span: tuple[int, int], year: int, month: int, day: int) -> Iterator[SlotHit]:
-    """Yield a day of a month; without a year (0), the next such day."""
-    if not year:
-        message.memo.setdefault(days_without_year, []).append(message.aligned.widened(*span))
-    yield from _hit(message, span, _day(year, month, day, message))
+def _dated(message: Message, span: tuple[int, int], year: int, month: int, day: int) -> Day:
+    """Return a day of a month; without a year (0), the next such day."""
+    return _at(message, span, _day(year, month, day, message), has_year=year > 0)
 
 
-def _hit(message: Message, span: tuple[int, int], day: date | None) -> Iterator[SlotHit]:
-    span = message.aligned.widened(*span)
-    if day is None:
-        message.memo.setdefault(impossible_days, []).append(span)
-    else:
-        yield SlotHit(*span, day.isoformat())
-
-
-def _bare_hit(message: Message, place: tuple[int, int], day: date | None) -> Iterator[SlotHit]:
-    span = message.aligned.span(*place) if message.bounds(*place) else None
-    if span is not None:
-        yield from _hit(message, span, day)
+def _at(
+    message: Message, span: tuple[int, int], day: date | None, *, has_month: bool = True, has_year: bool = True
+) -> Day:
+    return Day(*message.aligned.widened(*span), day, has_month, has_year)
 
 
 def _day(year: int, month: int, day: int, message: Message | None = None) -> date | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cached_property, lru_cache, wraps
 from typing import Any, NamedTuple, TypeVar
@@ -35,6 +35,7 @@ _SHORT = MOST_WORDS_READ // 4
 """Characters whose bare form never exceeds the bounds: a character has at most four words and 18 letters."""
 
 
+_HYPHENS = " \t\u00a0\u202f-\u2010\u2011\u200c"
 _SAME = dict(zip("’ʼ´`‘ıİىیک−–—‑", "'''''iiييك----", strict=True))
 """Letters and signs that are read as others."""
 
@@ -168,6 +169,18 @@ class Message:
                 if bare[start:place] in _PROCLITICS:
                     found.append(Start(place, inside=True))
         return sorted(found)
+
+    def marked(self, spans: Iterable[tuple[int, int]]) -> bytearray:
+        """Return a mark for each character: 1 within a span."""
+        marks = bytearray(len(self.text))
+        for start, end in spans:
+            marks[start:end] = b"\1" * (end - start)
+        return marks
+
+    def adjacent(self, end: int, start: int) -> bool:
+        """Return whether only spaces and hyphens stand between two words of the bare form."""
+        between = self.aligned.between(end, start)
+        return between is not None and not between.strip(_HYPHENS)
 
     def begins(self, place: int) -> bool:
         """Return whether a name may begin at a position of the bare form."""

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, datetime, time
+from datetime import datetime, time
 
 from intentmatch.slots.clock import times
 from intentmatch.slots.day_parts import day_parts, part_of_weekday
-from intentmatch.slots.days import days_without_year, find_dates, impossible_days, short_weekdays
+from intentmatch.slots.days import days, impossible_days, short_weekdays
 from intentmatch.slots.message import Message, SlotHit
 from intentmatch.slots.moment_atoms import Atom, joined, without_overlaps
 from intentmatch.slots.moment_patterns import Patterns, patterns
 from intentmatch.slots.moment_ranges import Found, ranges
 from intentmatch.slots.offsets import offsets
 from intentmatch.slots.periods import periods
-from intentmatch.slots.relative_days import days_of_month
 
 _ISO = re.compile(
     r"(?<![0-9a-z.,:/-])[0-9]{4}-[0-9]{2}-[0-9]{2}[t ][0-9]{2}:[0-9]{2}(?:[+-](?:0[0-9]|1[0-4]):[0-9]{2})?(?![0-9a-z])"
@@ -32,8 +31,8 @@ def find_days(message: Message) -> list[SlotHit]:
     """Return days without overlaps, with lengths that count from them: "Monday in two weeks"."""
     counted = (atom for atom in offsets(message) if atom.day)
     atoms = without_overlaps([*_days(message), *counted, *periods(message)])
-    days = joined(atoms, message.plain, patterns(message), message.now)
-    found = [(one.start, one.end, one.day) for one in days if one.day and not one.last_day]
+    both = joined(atoms, message.plain, patterns(message), message.now)
+    found = [(one.start, one.end, one.day) for one in both if one.day and not one.last_day]
     return [SlotHit(*message.aligned.widened(start, end), day.isoformat()) for start, end, day in found]
 
 
@@ -71,13 +70,11 @@ def _single(message: Message, words: Patterns) -> Iterator[Atom]:
 
 
 def _days(message: Message) -> Iterator[Atom]:
-    of_month = {(start, end): day.day for start, end, day in days_of_month(message)}
-    without_year = set(days_without_year(message))
-    for hit in find_dates(message):
-        span, day = (hit.start, hit.end), date.fromisoformat(str(hit.value))
-        number = of_month.get(span)
-        part = None if number else part_of_weekday(message, hit.end)
-        yield Atom(*span, day=day, part=part, of_month=number, no_year=span in without_year)
+    for start, end, day, has_month, has_year in days(message):
+        if day:
+            part = part_of_weekday(message, end) if has_month else None
+            of_month = None if has_month else day.day
+            yield Atom(start, end, day=day, part=part, of_month=of_month, no_year=not has_year)
 
 
 def _of_no_day(found: Found, message: Message, words: Patterns) -> bool:

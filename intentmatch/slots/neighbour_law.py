@@ -87,26 +87,20 @@ class NeighbourLaw:
 
     @cached_property
     def _starts(self) -> Mapping[int, set[str]]:
-        found: dict[int, set[str]] = {}
-        for name, start, _ in self._spans:
-            found.setdefault(start, set()).add(name)
-        return found
+        return _names_at((start, name) for name, start, _ in self._spans)
 
     @cached_property
     def _ends(self) -> Mapping[int, set[str]]:
-        found: dict[int, set[str]] = {}
-        for name, _, end in self._spans:
-            found.setdefault(end, set()).add(name)
-        return found
+        return _names_at((end, name) for name, _, end in self._spans)
 
     @cached_property
     def _taken(self) -> Mapping[str, bytearray]:
-        return {slot: self._marked(hit[:2] for hit in found) for slot, found in self._hits.items()}
+        return {slot: self._message.marked(hit[:2] for hit in found) for slot, found in self._hits.items()}
 
     @cached_property
     def _explained(self) -> bytearray:
         message = self._message
-        return self._marked(chain((at[:2] for at in times(message)), house_numbers(message)))
+        return self._message.marked(chain((at[:2] for at in times(message)), house_numbers(message)))
 
     @cached_property
     def _weekdays(self) -> tuple[frozenset[int], frozenset[int]]:
@@ -115,12 +109,6 @@ class NeighbourLaw:
 
         found = weekdays_of(self._message)
         return frozenset(weekday.start for weekday in found), frozenset(weekday.end for weekday in found)
-
-    def _marked(self, spans: Iterable[tuple[int, int]]) -> bytearray:
-        marks = bytearray(len(self._text))
-        for start, end in spans:
-            marks[start:end] = b"\1" * (end - start)
-        return marks
 
     def allows(self, slot: str, kind: str, hit: SlotHit) -> bool:
         """Return whether the words beside a value leave it as it is."""
@@ -239,6 +227,13 @@ class NeighbourLaw:
         while place < len(self._text) and self._text[place] in _GAPS:
             place += 1
         return place
+
+
+def _names_at(places: Iterable[tuple[int, str]]) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = {}
+    for place, name in places:
+        found.setdefault(place, set()).add(name)
+    return found
 
 
 def _classes(message: Message) -> Iterable[tuple[str, list[tuple[int, int]]]]:

@@ -32,7 +32,6 @@ class _Cardinals(NamedTuple):
 
 _CARDINALS = Table[_Cardinals]("cardinals", lambda own: _cardinals(**own))
 _LONGEST_WORD = 60
-_HYPHENS = " \t\u00a0\u202f-\u2010\u2011\u200c"
 
 
 class _NumberWords(NamedTuple):
@@ -73,7 +72,7 @@ def _runs(message: Message, language: str, table: _NumberWords) -> Iterator[_Run
     run: _Run | None = None
     for start, end in message.words:
         parts = _parts(language, message.bare[start:end])
-        longer = _added(table, run.sum, parts) if run and parts and _adjacent(message, run.reached, start) else None
+        longer = _added(table, run.sum, parts) if run and parts and message.adjacent(run.reached, start) else None
         if run and longer:
             last, more = (run.end, 0) if longer.joined else (end, 1)
             run = run._replace(sum=longer, end=last, reached=end, words=run.words + more)
@@ -85,11 +84,6 @@ def _runs(message: Message, language: str, table: _NumberWords) -> Iterator[_Run
         run = _Run(first, start, end, end, 1, scale) if first else None
     if run:
         yield run
-
-
-def _adjacent(message: Message, end: int, start: int) -> bool:
-    between = message.aligned.between(end, start)
-    return between is not None and not between.strip(_HYPHENS)
 
 
 def _added(table: _NumberWords, so_far: Sum | None, parts: tuple[int, ...]) -> Sum | None:

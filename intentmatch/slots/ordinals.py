@@ -91,7 +91,8 @@ def _in_words(message: Message, language: str) -> Iterator[tuple[int, int, int]]
         # The longest run first: "one hundred twenty-first" before "twenty-first".
         for count in range(min(_MOST_BEFORE, number), 0, -1):
             whole = _whole(language, words[number - count : number], value)
-            if whole is not None and _adjacent(message, places[number - count : number + 1]):
+            beside = pairwise(places[number - count : number + 1])
+            if whole is not None and all(message.adjacent(end, start) for (_, end), (start, _) in beside):
                 first, value = number - count, whole
                 break
         span = message.aligned.span(places[first][0], places[number][1])
@@ -107,11 +108,6 @@ def _whole(language: str, before: Sequence[str], value: int) -> int | None:
     if tens is not None:
         return tens + value if tens > 0 and tens % 10 == 0 and value < 10 else None
     return with_cardinals(language, before, value)
-
-
-def _adjacent(message: Message, places: Sequence[tuple[int, int]]) -> bool:
-    gaps = (message.aligned.between(end, start) for (_, end), (start, _) in pairwise(places))
-    return all(gap is not None and not gap.strip(" \u00a0-") for gap in gaps)
 
 
 def _behind_elision(message: Message, language: str, start: int, end: int) -> tuple[int, int]:

@@ -160,7 +160,7 @@ class SlotReader:
         ]
         # In an answer with words of its own, a number counts for another slot only if words mark it.
         weak = self._weak_numbers(message, entities)
-        if answer and weak and not says_nothing_else(message, entities):
+        if answer and weak and not says_nothing_else(message, [(one.start, one.end) for one in entities]):
             entities = [entity for entity in entities if entity.slot in asked or entity.start not in weak]
         for slot in slots:
             # Last, because free text ends where the values of other slots begin.

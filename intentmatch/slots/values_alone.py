@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from intentmatch.core.result import Entity
 from intentmatch.slots.bare_answers import says_nothing_else
 from intentmatch.slots.message import Message, readable
 from intentmatch.slots.reader import FINDERS
@@ -19,10 +18,5 @@ def is_value_alone(text: str, language: str | None, now: datetime | None = None)
     `language` is one of a bot's own forms, as `OwnLanguages.code` gives it.
     """
     message = Message(readable(text), language, now)
-    hits = sorted((hit.start, -hit.end) for find in FINDERS.values() for hit in find(message))
-    # Entities of overlapping values would hide each other's ends.
-    found: list[Entity] = []
-    for start, end in hits:
-        if not found or start >= found[-1].end:
-            found.append(Entity("", "", message.text[start:-end], start, -end))
+    found = [hit[:2] for find in FINDERS.values() for hit in find(message)]
     return bool(found) and says_nothing_else(message, found)

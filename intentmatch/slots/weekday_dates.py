@@ -35,8 +35,9 @@ class Day(NamedTuple):
     start: int
     end: int
     day: date | None
-    """None for a date on another weekday than the one beside it."""
+    """None if it is in no calendar, or on another weekday than the one beside it."""
     has_month: bool = True
+    has_year: bool = True
 
 
 def with_weekdays(message: Message, weekdays: Iterable[Weekday], days: Sequence[Day]) -> Iterator[Day]:

@@ -399,7 +399,7 @@ def test_messages_that_describe_a_problem_are_not_taken_for_negated_requests(shi
 @pytest.mark.parametrize(
     ("file", "parts", "opposite", "same"),
     [
-        ("consent.yaml", ("looked at", "kept"), 12, 26),
+        ("consent.yaml", ("looked at", "kept"), 12, 25),
         ("consent_fresh.yaml", ("first",), 13, 20),
         ("consent_fresh.yaml", ("second",), 16, 15),
         ("consent_fresh.yaml", ("third",), 22, 43),

@@ -19,53 +19,6 @@ from intentmatch.slots.quantities import Quantity, Units
 from intentmatch.slots.range_words import ends_a_part
 from intentmatch.text.normalize import base_language
 
-_SIGNS = {
-    "USD": "$ us$ usd",
-    "EUR": "€ eur",
-    "GBP": "£ gbp",
-    "JPY": "¥ ￥ jp¥ jpy",
-    "CNY": "cn¥ cny rmb",
-    "CHF": "chf sfr fr.",
-    "RUB": "₽ rub",
-    "TRY": "₺ try",
-    "PLN": "zł pln",
-    "INR": "₹ inr rs",
-    "BRL": "r$ brl",
-    "KRW": "₩ krw",
-    "ILS": '₪ ils ש"ח ש״ח',
-    "UAH": "₴ uah",
-    "VND": "₫ vnd đ đồng",
-    "THB": "฿ thb",
-    "NGN": "₦ ngn",
-    "PHP": "₱ php",
-    "KZT": "₸ kzt",
-    "AUD": "a$ au$ aud",
-    "CAD": "c$ ca$ cad",
-    "NZD": "nz$ nzd",
-    "HKD": "hk$ hkd",
-    "TWD": "nt$ twd",
-    "SGD": "s$ sgd",
-    "MXN": "mx$ mxn",
-    "ARS": "ars",
-    "CLP": "clp",
-    "COP": "cop",
-    "SEK": "sek",
-    "NOK": "nok",
-    "DKK": "dkk",
-    "CZK": "kč czk",
-    "HUF": "huf",
-    "RON": "ron",
-    "BGN": "bgn лв",
-    "ZAR": "zar",
-    "AED": "aed",
-    "SAR": "sar",
-    "EGP": "egp",
-    "MAD": "mad",
-    "IRR": "irr ﷼",
-    "IDR": "idr rp",
-    "BTC": "btc ₿",
-}
-"""Signs and codes of currencies, which may stand before and after the amount."""
 _NAMES = Table[Mapping[str, str]]("currencies")
 """Names of currencies by language; English ones are read in every language."""
 _REGIONS = {
@@ -84,7 +37,8 @@ _CENTS = (
 )
 """Hundredths with the currency that they are of if no amount stands before them."""
 _CENTS_OF = Table[Mapping[str, str]]("cents")
-_SIGNS_OF = Table[Mapping[str, str]]("currency_signs")
+_SIGNS = Table[Mapping[str, str]]("currency_signs")
+"""Signs and codes of currencies, which may stand before and after the amount."""
 _CENT = "cent "
 """What the unit of cents begins with, before its currency."""
 _REST = re.compile(r" ?(?:(?:and|und|et|y|con|e|i|en) )?")
@@ -138,9 +92,10 @@ def _units(language: str | None) -> Units:
     first = base_language(language) if language else "en"
     # Of "en" this is the whole code, which is no region.
     region = (language or "").rpartition("-")[2]
-    signs = {sign: code for code, texts in _SIGNS.items() for sign in texts.split()}
-    signs |= _SIGNS_OF.get(first, {})
-    names = {name: unit for code in with_english(first) for name, unit in _NAMES.get(code, {}).items()}
+    signs, names = (
+        {word: code for each in with_english(first) for word, code in table.get(each, {}).items()}
+        for table in (_SIGNS, _NAMES)
+    )
     for start, currencies in _REGIONS.items():
         if region in currencies:
             own = (name for name in names if name.startswith(start) and " " not in name)  # not "dollars américains"

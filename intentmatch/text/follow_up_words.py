@@ -7,10 +7,8 @@ and copied from no list.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import NamedTuple
 
-from intentmatch.languages.own import own_form
 from intentmatch.languages.structure import structure_of
 from intentmatch.languages.tables import Table
 from intentmatch.text.normalize import base_language, fold
@@ -25,7 +23,6 @@ def _folded(section: Mapping[str, str]) -> Mapping[str, frozenset[str]]:
 FOLLOW_UPS: Mapping[str, Mapping[str, frozenset[str]]] = Table("follow_ups", _folded)
 """Folded openings, stand-ins and fillers by language."""
 _NONE: frozenset[str] = frozenset()
-_CACHED_LANGUAGES = 64
 
 
 class FollowUpWords(NamedTuple):
@@ -69,11 +66,6 @@ def follow_up_words(language: str | None) -> FollowUpWords | None:
     `language` is a BCP-47 code, or a bot's own form of a language, as `OwnLanguages.code` gives it.
     """
     code = base_language(language or "")
-    # A bot's own words leave the memory with the bot.
-    return _words_of(code) if own_form(code) else _cached_words_of(code)
-
-
-def _words_of(code: str) -> FollowUpWords | None:
     found = FOLLOW_UPS.get(code)
     if found is None:
         return None
@@ -85,9 +77,6 @@ def _words_of(code: str) -> FollowUpWords | None:
         _longest_first(openings | stand_ins | fillers),
         spaced="unspaced" not in structure_of(code),
     )
-
-
-_cached_words_of = lru_cache(_CACHED_LANGUAGES)(_words_of)
 
 
 def _longest_first(phrases: Iterable[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,50 +51,26 @@ class Evidence(NamedTuple):
     """The message equals an utterance but for values that are free text."""
 
 
-class DecideOn(Protocol):
-    """Decides on a text beside the message."""
-
-    def __call__(self, text: ReadText, options: ResolvedOptions, found: Precomputed | None = None, /) -> Decision:
-        """`found` is what was found for the text together with others, if it was."""
-
-
-def decides_on(
-    reader: MessageReader, messages: MessageEncoder, own: tuple[Policy, Scoring], foreign: tuple[Policy, Scoring]
-) -> DecideOn:
-    """Return a function that decides on a text beside the message, without trace or reranker.
-
-    No method of the engine, which would hold itself by its checks, so that only the garbage collector could free it.
-    `own` and `foreign` decide on messages in the languages of the registry and in others.
-    """
-
-    def decide_on(text: ReadText, options: ResolvedOptions, found: Precomputed | None = None, /) -> Decision:
-        policy, scoring = foreign if options.foreign else own
-        hits = only(reader.hits_of(text), options)
-        vector, shortlist, *_ = found or Precomputed(messages.vector(text))
-        pieces, allowed = text.known_pieces, options.allowed
-        candidates = scoring.candidates(vector, pieces, hits, allowed, shortlist, hidden=options.hidden)
-        return decide(candidates, policy, options.language)
-
-    return decide_on
-
-
 class Checks:
     """Checks the decisions of one artefact. Safe to use from many threads."""
 
     def __init__(
         self,
         artefact: Artefact,
-        policy: Policy,
-        scoring: Scoring,
+        reader: MessageReader,
         messages: MessageEncoder,
         results: ResultBuilder,
         *,
-        decide_on: DecideOn,
+        own: tuple[Policy, Scoring],
+        foreign: tuple[Policy, Scoring],
     ) -> None:
+        """`own` and `foreign` decide on messages in the languages of the registry and in others."""
         registry = artefact.registry
+        self._own, self._foreign = own, foreign
+        policy, scoring = own
         self._intents, self._utterances, self._scoring = registry.intents, registry.utterances, scoring
         self._numbers = registry.positions
-        self._policy, self._messages, self._results, self._decide_on = policy, messages, results, decide_on
+        self._policy, self._messages, self._results, self._reader = policy, messages, results, reader
         self._fragments = Fragments(registry, artefact.trained_head.words if artefact.trained_head else None)
         self._short_messages = ShortMessages(registry)
         self._without_values: WithoutValues | None = None
@@ -106,6 +82,15 @@ class Checks:
         self._languages = frozenset(map(base_language, registry.languages))
         self._acts_of_lines: dict[str, Acts] = {}
         self._courteous: dict[str, bool] = {}
+
+    def decide_on(self, text: ReadText, options: ResolvedOptions, found: Precomputed | None = None) -> Decision:
+        """Decide on a text beside the message, without trace or reranker; `found` is what was found for it."""
+        policy, scoring = self._foreign if options.foreign else self._own
+        hits = only(self._reader.hits_of(text), options)
+        vector, shortlist, *_ = found or Precomputed(self._messages.vector(text))
+        pieces, allowed = text.known_pieces, options.allowed
+        candidates = scoring.candidates(vector, pieces, hits, allowed, shortlist, hidden=options.hidden)
+        return decide(candidates, policy, options.language)
 
     def check(
         self,
@@ -128,7 +113,7 @@ class Checks:
         """Decide without the values of slots if the message has some; final if it is an utterance but for these."""
         if self._without_values is None:
             return CheckedDecision(decision, None)
-        compared = self._without_values.check(decision, reading.typed.text, vector, reading.options, self._decide_on)
+        compared = self._without_values.check(decision, reading.typed.text, vector, reading.options, self.decide_on)
         stages = reading.stages
         if compared.says:
             stages.add("without_values", compared.says)
@@ -192,13 +177,13 @@ class Checks:
 
     def _decide_on_part(self, part: ReadText, options: ResolvedOptions, found: Precomputed | None) -> Decision:
         """Decide on a part of the message as on a message of its own."""
-        return self._check_negation(self._decide_on(part, options, found), part, part, options).decision
+        return self._check_negation(self.decide_on(part, options, found), part, part, options).decision
 
     def _check_negation(
         self, decision: Decision, meant: ReadText, typed: ReadText, options: ResolvedOptions
     ) -> CheckedDecision:
         def read(clause: str) -> Decision:
-            return self._decide_on(ReadText(clause), options)
+            return self.decide_on(ReadText(clause), options)
 
         return check_negation(decision, meant, typed, options.language, read, alike=self._alike)
 

@@ -17,7 +17,7 @@ from intentmatch.core.when_read import when_read
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.batch import MessageEncoder, Precomputed, precompute
-from intentmatch.matching.checks import Checks, Evidence, decides_on
+from intentmatch.matching.checks import Checks, Evidence
 from intentmatch.matching.follow_up import follow_up
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.options_resolver import OptionsResolver
@@ -94,14 +94,13 @@ class Engine:
         self._coverage = Coverage(encoder)
         self._encoded_by = f"encoded by {encoder.name}"
         self._messages = MessageEncoder(encoder)
-        self._decide_on = decides_on(
+        self._checks = Checks(
+            artefact,
             self._reader,
             self._messages,
-            (self.policy, self._scoring),
-            (self.foreign_policy, self._foreign_scoring),
-        )
-        self._checks = Checks(
-            artefact, self.policy, self._scoring, self._messages, self._results, decide_on=self._decide_on
+            self._results,
+            own=(self.policy, self._scoring),
+            foreign=(self.foreign_policy, self._foreign_scoring),
         )
         self._traits: TraitReader | None = None
         if artefact.trait_heads is not None:
@@ -320,7 +319,7 @@ class Engine:
             return CheckedDecision(decision, f"{found.says}; {before.name} was before it")
         row = self._scoring.nearest_rows(vector, previous, 1, options.hidden)[0]
         line = self.artefact.registry.utterances[row].text
-        behind = self._decide_on(ReadText(f"{clean(line)} {reading.meant.text}"), options)
+        behind = self._checks.decide_on(ReadText(f"{clean(line)} {reading.meant.text}"), options)
         if behind.verdict != "matched" or behind.ranked[0].intent != before.name:
             return CheckedDecision(decision, None)
         reason = f"it does not stand alone, and {before.name} was before it. Behind “{line}”, {behind.reason}"

@@ -11,6 +11,8 @@ from intentmatch.core.errors import InputError
 from intentmatch.core.result import MatchResult
 from intentmatch.core.types import checked_language_code
 
+_NO_TAGS: tuple[str, ...] = ()  # the same object as any other empty tuple
+
 
 @dataclass(frozen=True, slots=True)
 class MatchOptions:
@@ -22,13 +24,19 @@ class MatchOptions:
     """Most candidates in the result; None for the setting `top_k`."""
     allowed: Collection[str] | None = None
     """Names of the only intents that may answer, whatever their tags; None for all."""
-    context: Collection[str] = ()
+    context: Collection[str] = _NO_TAGS
     """Active tags: an intent with `when` answers only if one of them is its own."""
     now: datetime | None = None
     """The user's local time, from which "tomorrow" counts; None for this machine's time."""
     previous: str | MatchResult | None = None
     """What the turn before was about: the name of an intent, or its result. It counts only for a message that does not
     stand alone."""
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether every field has its default."""
+        is_without_names = self.language is None and self.allowed is None and self.previous is None
+        return is_without_names and self.top_k is None and self.now is None and self.context is _NO_TAGS
 
     def checked(self) -> MatchOptions:
         """Return the options with the language code in its usual case.

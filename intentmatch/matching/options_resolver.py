@@ -19,10 +19,16 @@ class OptionsResolver:
         self._numbers = registry.positions
         self.precedence = Precedence(registry)
         self._conditional = any(intent.when for intent in self._intents)
+        # Most messages come without options, so that these are resolved once.
+        self._usual = self._resolved(MatchOptions())
 
     def resolve(self, options: MatchOptions) -> ResolvedOptions:
         """Return checked options as the pipeline takes them. Raises `InputError`."""
-        checked = options.checked()
+        if options.is_usual:
+            return self._usual
+        return self._resolved(options.checked())
+
+    def _resolved(self, checked: MatchOptions) -> ResolvedOptions:
         top_k = self._top_k if checked.top_k is None else checked.top_k
         eligible = self.precedence.eligible(self.permitted(checked.allowed, checked.context), checked.context)
         previous = checked.previous_intent

@@ -25,7 +25,7 @@ from intentmatch.core.types import Registry
 from intentmatch.matching.learner import Learner
 from intentmatch.matching.loader import Reloader
 from intentmatch.registry.reading.reader import SUFFIXES, folders
-from intentmatch.registry.reading.snapshot import EMPTY, Content, content
+from intentmatch.registry.reading.snapshot import EMPTY, Content, Looked, content
 from intentmatch.storage.postgres.address import Address
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ class Watch(BaseWatch):
         self._watch = plugins.require("watchfiles", what="Watching files", extra="watch").watch
         self._path = Path(path)
         super().__init__(self._path, reloader, on_reload, on_error)
+        self._looked: dict[Path, Looked] = {}
         self._polling = False
         self._next_look = 0.0
         self._ready = threading.Event()
@@ -163,7 +164,7 @@ class Watch(BaseWatch):
 
     def _keep_looking(self) -> None:
         while not self._stopped.is_set():
-            places = _Places.from_path(self._path)
+            places = _Places.of(self._path, self._content())
             self._next_look = 0.0  # at once: changes before the watcher started sent no event
             try:
                 for changes in self._news(places):
@@ -171,7 +172,7 @@ class Watch(BaseWatch):
                     if changes or time.monotonic() > self._next_look:
                         self._look()
                         # A running watcher takes no further folders or links, so another one is started.
-                        if _Places.from_path(self._path) != places:
+                        if _Places.of(self._path, self._content()) != places:
                             break
             except FileNotFoundError:  # a folder disappeared meanwhile
                 self._stopped.wait(_STEP)
@@ -213,16 +214,20 @@ class Watch(BaseWatch):
 
     def _settled(self) -> Content | None:
         """Return the content once it is stable or not new; None if the watch is stopped."""
-        now, since = content(self._path), time.monotonic()
+        now, since = self._content(), time.monotonic()
         while now != (last := self._last):
             without = any(now.get(file, EMPTY) == EMPTY != last.get(file) for file in {*last, *now})
             if time.monotonic() - since >= (_QUIET_WITHOUT if without else _QUIET):
                 break
             if self._stopped.wait(_STEP):
                 return None
-            if (again := content(self._path)) != now:
+            if (again := self._content()) != now:
                 now, since = again, time.monotonic()
         return now
+
+    def _content(self) -> Content:
+        """Return the content; only files whose status has changed are read again."""
+        return content(self._path, self._looked)
 
     def _warn_polling(self, error: Exception) -> None:
         if not self._polling:
@@ -240,9 +245,10 @@ class _Places:
     """Names of the path, its folders, its files, and every link on the way to one of these."""
 
     @classmethod
-    def from_path(cls, path: Path) -> _Places:
+    def of(cls, path: Path, files: Content) -> _Places:
+        """Return the places of the `files` that are read of a path."""
         steps: set[Path] = set()
-        for one in (path, *map(Path, content(path))):
+        for one in (path, *map(Path, files)):
             _follow(one.absolute(), steps)
         inside = [folder.absolute() for folder in folders(path)]
         found: dict[str, tuple[int, int]] = {}

@@ -724,7 +724,7 @@ def test_edit_is_found_if_events_are_lost(
 
 
 def test_other_files_in_the_folder_are_ignored(folder: Path) -> None:
-    places = watch._Places.from_path(folder)
+    places = watch._Places.of(folder, watch.content(folder))
 
     for name in ("server.log", "inbox.sqlite-wal", "bot.yaml~", ".bot.yaml.swp", "4913"):
         assert not places.matters(str(folder / name)), name

@@ -63,6 +63,8 @@ TESTED_IN: dict[str, str] = {
     "evaluation/reports/svg_plots.py": "evaluation/reports/test_evaluation_documents.py",
     "evaluation/runner.py": "evaluation/test_evaluation_run.py",
     "matching/batch.py": "matching/test_matcher.py",
+    "matching/denied_parts.py": "matching/test_message_parts.py",
+    "matching/parted_message.py": "matching/test_message_parts.py",
     "matching/opinions/server_judge.py": "matching/opinions/test_chat_judge.py",
     "slots/compounding.py": "slots/test_slot_numbers.py",
     "slots/digits.py": "slots/test_slot_numbers.py",

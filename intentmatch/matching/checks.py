@@ -12,8 +12,9 @@ from intentmatch.core.result import Candidate
 from intentmatch.core.types import Utterance
 from intentmatch.matching.batch import MessageEncoder, Precomputed
 from intentmatch.matching.fragments import Fragments
-from intentmatch.matching.message_parts import IS_BESIDE, Message, decide_on_parts
+from intentmatch.matching.message_parts import decide_on_parts
 from intentmatch.matching.negation import check_negation
+from intentmatch.matching.parted_message import IS_BESIDE, PartedMessage
 from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decide
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
@@ -159,7 +160,7 @@ class Checks:
                 stages.add("negation", checked.says)
             if checked.is_final:
                 return decision
-        message = Message(
+        message = PartedMessage(
             meant,
             decision,
             acts,

@@ -9,7 +9,8 @@ import pytest
 
 from intentmatch.core.result import Candidate
 from intentmatch.core.types import Utterance
-from intentmatch.matching.message_parts import Message, decide_on_parts
+from intentmatch.matching.message_parts import decide_on_parts
+from intentmatch.matching.parted_message import PartedMessage
 from intentmatch.matching.policy import Decision
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts
 from intentmatch.reading.parts import MessagePart
@@ -42,7 +43,7 @@ def decide(
     `lines` holds what the nearest utterance of an intent does, `acts` what the message does as one text; without it,
     it does all that its parts do. `begins` is how clearly a part begins.
     """
-    message = Message(
+    message = PartedMessage(
         ReadText(" ".join(text for text, _ in parts)),
         whole,
         Acts(*map(max, zip(*(of_part for _, of_part in parts), strict=True))) if acts is None else acts,
@@ -212,6 +213,19 @@ def test_part_decides_between_the_intents_that_the_whole_may_mean(intent, expect
     read = {"my card is gone": decision(intent, 0.7)}
 
     assert decide(whole, ("hello", COURTESY), ("my card is gone", NO_ACTS), read=read) == expected
+
+
+@pytest.mark.parametrize(
+    ("sure", "expected"), [(0.95, ("ambiguous", None, ["loud", "drips"])), (0.8, ("matched", "drips", []))]
+)
+def test_tale_that_says_surely_what_the_whole_is_matched_with_is_another_request(sure, expected):
+    whole = decision("loud", 0.54)
+    whole = replace(whole, ranked=(*whole.ranked, replace(whole.ranked[0], intent="drips", confidence=0.46)))
+    read = {"the tap is dripping": decision("drips", 0.99), "the neighbours are loud": decision("loud", sure)}
+    parts = ("the tap is dripping", NO_ACTS), ("the neighbours are loud", SETTLED)
+
+    assert decide(whole, *parts, read=read) == expected
+    assert decide(whole, *parts, read=read, several=True) == ("matched", "drips", [])
 
 
 def test_request_without_confidences_decides_beside_courtesy():

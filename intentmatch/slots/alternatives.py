@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import lru_cache
 
 from intentmatch.core.result import Entity
-from intentmatch.languages.own import with_english
 from intentmatch.languages.tables import Table
-from intentmatch.slots.function_words import function_words
+from intentmatch.slots.function_words import function_words, words_of
 from intentmatch.slots.neighbours import bare_words
-from intentmatch.text.normalize import bare, base_language
+from intentmatch.text.normalize import base_language
 
 _OR = Table[str]("or_words")
 """Words for "or" by language."""
@@ -30,7 +28,7 @@ def joined_by_or(text: str, start: int, end: int, language: str | None) -> bool:
         return True
     found = bare_words(between)
     together = "".join(found)
-    ors = _or_words(language)
+    ors = words_of(_OR, language)
     if together in ors:
         return True
     rest = [word for word in found if word not in ors]
@@ -83,9 +81,3 @@ def _link(text: str, first: Entity, second: Entity, language: str | None) -> str
     if joined_by_or(text, first.end, second.start, language):
         return "or"
     return "comma" if text[first.end : second.start].strip() in (",", "،", "、", "，") else ""
-
-
-@lru_cache(maxsize=64)
-def _or_words(language: str | None) -> frozenset[str]:
-    codes = with_english(base_language(language)) if language else ("en",)
-    return frozenset(bare(word) for code in codes for word in _OR.get(code, "").split())

@@ -29,27 +29,33 @@ PARTICLES = frozenset(_PARTICLES.split())
 """Function words that belong to the verb before them if no value follows ("log in tomorrow"), in bare form."""
 
 
+def words_of(table: Table[str], language: str | None, between: str | None = None) -> frozenset[str]:
+    """Return the words of a section in a language and in English, in bare form; `between` separates phrases."""
+    found = (word for code in _with_english(language) for word in table.get(code, "").split(between))
+    return frozenset(filter(None, map(bare, found)))
+
+
+def _with_english(language: str | None) -> tuple[str, ...]:
+    return with_english(base_language(language)) if language else ("en",)
+
+
 @lru_cache(maxsize=64)
 def function_words(language: str | None) -> frozenset[str]:
     """Return the function words of a language and of English, in bare form."""
-    codes = with_english(base_language(language)) if language else ("en",)
-    more = (word for code in codes for word in _MORE.get(code, "").split())
-    return frozenset(part for word in (*stop_words(codes), *more) for part in bare(word).split())
+    words = (*stop_words(_with_english(language)), *words_of(_MORE, language))
+    return frozenset(part for word in words for part in bare(word).split())
 
 
 @lru_cache(maxsize=64)
 def polite_phrases(language: str | None) -> tuple[str, ...]:
     """Return phrases that may end a request in a language or in English, in bare form, the longest first."""
-    codes = with_english(base_language(language)) if language else ("en",)
-    phrases = {bare(phrase) for code in codes for phrase in _POLITE.get(code, "").split("|")} - {""}
-    return tuple(sorted(phrases, key=len, reverse=True))
+    return tuple(sorted(words_of(_POLITE, language, "|"), key=len, reverse=True))
 
 
 @lru_cache(maxsize=64)
 def leading_words(language: str | None) -> frozenset[str]:
     """Return words that may begin an answer in a language or in English, in bare form."""
-    codes = with_english(base_language(language)) if language else ("en",)
-    return frozenset(bare(word) for code in codes for word in _LEADING.get(code, "").split())
+    return words_of(_LEADING, language)
 
 
 @lru_cache(maxsize=64)

@@ -49,6 +49,8 @@ class Surroundings:
     emoticons: Sequence[str]
     punctuation: Sequence[str]
     markup: Sequence[str]
+    labels: Sequence[str]
+    """What stands around a code; `{}` becomes the code."""
 
     def add(self, kind: Kind, text: str, language: str, draw: random.Random) -> str:
         """Return the text with an addition of one of `KINDS`; a language without phrases gets English ones."""
@@ -91,7 +93,7 @@ def read_surroundings(part: Part) -> Surroundings:
             chosen(lists["before"], whole=whole), chosen(lists["after"], whole=whole), lists["tale"]
         )
     shared = {name: chosen(content[name]) for name in ("names", "emoji", "emoticons", "punctuation", "markup")}
-    return Surroundings(languages=languages, **shared)
+    return Surroundings(languages=languages, labels=content["labels"], **shared)
 
 
 def _joined(first: str, last: str, language: str, draw: random.Random) -> str:
@@ -130,7 +132,7 @@ def _both(words: Surroundings, text: str, language: str, draw: random.Random) ->
 def _number(words: Surroundings, text: str, language: str, draw: random.Random) -> str:
     code = draw.choice(_CODES)(draw)
     if draw.random() < 0.3:
-        code = draw.choice(_LABELS).format(code)
+        code = draw.choice(words.labels).format(code)
     parts = text.split(" ")
     # Most people write a code at one end.
     place = draw.choice((0, len(parts), len(parts), draw.randint(0, len(parts))))
@@ -195,22 +197,6 @@ _CODES: Sequence[Callable[[random.Random], str]] = (
     lambda draw: f"www.example.com/{_letters(draw, 4).lower()}/{_digits(draw, 5)}",
     lambda draw: f"{draw.choice('$€£')}{draw.randint(1, 999)}.{_digits(draw, 2)}",
 )
-_LABELS = (
-    "no. {}",
-    "nr. {}",
-    "ID {}",
-    "id: {}",
-    "ref {}",
-    "ref. {}",
-    "({})",
-    "[{}]",
-    "№ {}",
-    "#{}",
-    "ticket {}",
-    "order {}",
-    "tel. {}",
-    "n° {}",
-)
 
 KINDS: Mapping[Kind, Callable[[Surroundings, str, str, random.Random], str]] = {
     "greeting": _greeting,
@@ -223,16 +209,5 @@ KINDS: Mapping[Kind, Callable[[Surroundings, str, str, random.Random], str]] = {
     "tale": _tale,
 }
 """The kinds of additions, by name."""
-_TRAINED: Sequence[Kind] = (
-    "greeting",
-    "greeting",
-    "signature",
-    "signature",
-    "both",
-    "both",
-    "number",
-    "number",
-    "punctuation",
-    "markup",
-    "emoji",
-)
+_TWICE: Sequence[Kind] = ("greeting", "signature", "both", "number")
+_TRAINED: Sequence[Kind] = (*(kind for kind in _TWICE for _ in range(2)), "punctuation", "markup", "emoji")

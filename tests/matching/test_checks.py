@@ -89,7 +89,7 @@ def test_shorthand_that_looks_like_a_refusal_refuses_nothing(article):
     ("message", "decided_by"),
     [
         ("please do not cancel the order", "negation"),
-        ("my order should not be cancelled", "acts"),
+        ("nobody may cancel my order", "acts"),
         ("has the order been sent yet", "dense"),
     ],
 )

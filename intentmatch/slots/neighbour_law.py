@@ -21,7 +21,7 @@ from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, NumberForms
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.ordinals import find_ordinals
-from intentmatch.slots.range_words import ends_a_part, joined, joined_as_range, relation_words
+from intentmatch.slots.range_words import ends_a_part, joined, joined_as_range, means_others, relation_words
 from intentmatch.slots.word_patterns import any_of, beside
 
 _ARITHMETIC = frozenset(["number", "sign"])
@@ -75,7 +75,7 @@ class NeighbourLaw:
         self._hits = hits
 
     # All of these are marks for each character, so that judging hundreds of values stays linear.
-    # Nothing is looked for before a value is judged; those of lists and patterns never are.
+    # Nothing is looked for before a value is judged; those of patterns never are.
     @cached_property
     def _spans(self) -> Sequence[tuple[str, int, int]]:
         return [(name, *span) for name, spans in _classes(self._message) for span in spans]
@@ -98,6 +98,15 @@ class NeighbourLaw:
         return {slot: self._message.marked(hit[:2] for hit in found) for slot, found in self._hits.items()}
 
     @cached_property
+    def _excluded(self) -> Mapping[str, bytearray]:
+        """Names that are said not to be meant, with the parts of these that are names too."""
+        message = self._message
+        return {
+            slot: message.marked(hit[:2] for hit in found if means_others(message, hit.start, hit.end))
+            for slot, found in self._hits.items()
+        }
+
+    @cached_property
     def _explained(self) -> bytearray:
         message = self._message
         return self._message.marked(chain((at[:2] for at in times(message)), house_numbers(message)))
@@ -112,6 +121,8 @@ class NeighbourLaw:
 
     def allows(self, slot: str, kind: str, hit: SlotHit) -> bool:
         """Return whether the words beside a value leave it as it is."""
+        if kind == "list":
+            return not self._excluded[slot][hit.start]
         classes = _CLASSES.get(kind)
         if classes is None:
             return True

@@ -59,6 +59,11 @@ def _hits(pattern: regex.Pattern[str], message: Message, seconds: float) -> Iter
         span = match.span("value") if "value" in pattern.groupindex else match.span()
         # The group "value" may stand in an alternative that took no part.
         start, end = span if span != (-1, -1) else match.span()
-        if start < end:
+        if start < end and not _is_cut(message.text, start, end):
             start, end = message.aligned.widened(start, end)
             yield SlotHit(start, end, message.text[start:end])
+
+
+def _is_cut(text: str, start: int, end: int) -> bool:
+    """Return whether a number goes on before or behind a value: "K-40213" is no part of "K-402134"."""
+    return any(0 < place < len(text) and text[place - 1 : place + 1].isdecimal() for place in (start, end))

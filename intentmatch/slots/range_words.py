@@ -14,9 +14,11 @@ from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_patterns import patterns
 from intentmatch.slots.moment_words import MOMENT_WORDS, MomentWords
 from intentmatch.slots.word_patterns import any_of, beside
+from intentmatch.text.normalize import bare
 
 _LONGEST = 12
 _MARKS = ",.;!?"
+_LONGEST_EXCEPTION = 32
 
 
 def joined_as_range(message: Message, start: int, end: int) -> bool:
@@ -49,6 +51,17 @@ def ends_a_part(message: Message, place: int) -> bool:
     return not after or after[0].bare in function_words(message.language) or message.text[place] in _MARKS
 
 
+def means_others(message: Message, start: int, end: int) -> bool:
+    """Return whether words beside a name mean others than that: "anyone but the doctor", "the lamp, not the heater"."""
+    ahead, behind = _other_than(message.base_language)
+    first = max(start - _LONGEST_EXCEPTION, 0)
+    # What a text begins with begins as a clause does.
+    found = ahead.search(f"{message.plain[first:start]}" if first else f", {message.plain[:start]}")
+    if found and function_words(message.language).issuperset(map(bare, found["between"].split())):
+        return True
+    return behind.match(message.plain, end) is not None
+
+
 class RelationWords(NamedTuple):
     """Patterns of words that join a value with another one: "to", "before", "after", "from", "in"."""
 
@@ -70,6 +83,14 @@ def relation_words(language: str) -> RelationWords:
 
 
 @lru_cache(maxsize=64)
+def _other_than(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    ahead, behind = beside(ANCHORS.get(language, Anchors()).other_than)
+    return re.compile(rf"(?:{ahead})(?P<between>(?: ?[^\W\d_]+){{0,2}}) ?$"), re.compile(
+        f"(?:'?[a-z]{{2,3}})? ?(?:{behind})"
+    )
+
+
+@lru_cache(maxsize=64)
 def anchors(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return patterns for the words behind a length that count it on and back from the day behind them."""
     after, before = (beside(words)[0] for words in ANCHORS.get(language, Anchors())[:2])
@@ -83,6 +104,8 @@ class Anchors(NamedTuple):
     before: str = ""
     not_on: str = ""
     """Words before a day, or behind it with `~`, that mean other days than this one."""
+    other_than: str = ""
+    """Words before a name, or behind it with `~`, that mean others than this one: "anyone [but] Martin"."""
 
 
 ANCHORS: Mapping[str, Anchors] = Table("anchors", lambda words: Anchors(**words))

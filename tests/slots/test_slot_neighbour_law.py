@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch.core.types import Intent, Registry, Slot, Utterance, Value
+from intentmatch.core.types import Intent, Registry, Slot, SlotValue, Utterance, Value
 from intentmatch.slots import SlotReader, slot_readers
 
 NOW = datetime(2026, 11, 27, 10)
@@ -110,3 +110,36 @@ def test_a_neighbour_that_is_the_value_of_another_slot_leaves_a_value():
 )
 def test_any_text_is_read(text, kind, language):
     assert all(one.text for one in reader(kind).read(text, language, NOW).entities)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "anyone but the doctor Martin", []),
+        ("en", "with Nguyen, not Martin", ["Nguyen"]),
+        ("en", "not with Martin please", []),
+        ("en", "why is Martin not in today", ["Martin"]),
+        ("en", "I can not find Martin", ["Martin"]),
+        ("fr", "avec n'importe qui sauf le docteur Martin", []),
+        ("fr", "avec Nguyen au lieu de Martin", ["Nguyen"]),
+        ("fr", "pas Martin", []),
+        ("de", "alle außer Martin", []),
+        ("de", "das geht nicht bei Martin", ["Martin"]),
+        ("es", "con Nguyen, no con Martin", ["Nguyen"]),
+        ("es", "más o menos con Martin", ["Martin"]),
+        ("it", "tutti tranne Martin", []),
+        ("pt", "com Nguyen em vez do Martin", ["Nguyen"]),
+        ("nl", "iedereen behalve Martin", []),
+        ("pl", "wszyscy oprócz Martin", []),
+        ("ru", "к Nguyen, а не к Martin", ["Nguyen"]),
+        ("sv", "Nguyen i stället för Martin", ["Nguyen"]),
+        ("tr", "Martin değil Nguyen olsun", ["Nguyen"]),
+    ],
+)
+def test_name_that_is_said_not_to_be_meant_is_no_value(language: str, text: str, expected: list[str]) -> None:
+    words = ("doctor", "docteur")
+    names = [SlotValue(name, tuple(Utterance(f"{word} {name}") for word in words)) for name in ("Martin", "Nguyen")]
+    slot = Slot("who", "list", tuple(names))
+    reader = slot_readers(Registry((Intent("book", (Utterance("book", language),), slots=(slot,)),)))["book"]
+
+    assert [entity.value for entity in reader.read(text, language).entities] == expected

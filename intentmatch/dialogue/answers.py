@@ -146,6 +146,11 @@ def learned_yes_or_no(answer: str, phrases: Sequence[Phrases]) -> YesOrNo | None
     return YesOrNo(None, answer) if chances.unsure + chances.conditional >= _UNDECIDED else None
 
 
+def is_undecided(answer: str) -> bool:
+    """Whether an answer says that its writer does not know, and no more: "no idea", "no sé"."""
+    return answer_of(answer).unsure >= _UNDECIDED
+
+
 Spoken = int | Literal["several", "neither"]
 """What an answer says about numbered choices: the number of one, none of them, or several, which is no choice."""
 

@@ -9,7 +9,7 @@ from intentmatch.core.result import MatchResult
 from intentmatch.dialogue.answers import YesOrNo, choice_by_number, learned_yes_or_no, yes_or_no
 from intentmatch.dialogue.pending import Confirmation
 from intentmatch.dialogue.phrases import Phrases
-from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, refuses
+from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, is_other_request, joined, refuses
 from intentmatch.dialogue.turns import Turn
 from intentmatch.text.normalize import fold
 
@@ -30,10 +30,25 @@ def understand(turns: TurnBuilder, pending: Confirmation) -> NextTurn:
     if (number := choice_by_number(text, len(pending.choices))) is not None:
         return take_answer(turns, pending, number == 1)
     said = _yes_or_no(turns, text, pending)
+    if not (said and said.yes) and (corrected := _corrected(turns, pending)) is not None:
+        return corrected
     # After a no, the rest must not ask for something else: "no, track my order" is a request.
     if said and (said.yes or (said.yes is False and _ends_with_no(turns, said.rest, pending))):
         return take_answer(turns, pending, bool(said.yes))
     return _unclear(turns, pending, said)
+
+
+def _corrected(turns: TurnBuilder, pending: Confirmation) -> NextTurn | None:
+    """Ask again with the values that the message corrects: "no, the one on Tuesday"; None if it corrects none."""
+    text = turns.input.text
+    changed = turns.corrected(text, pending.intent, pending.entities, pending.language)
+    if not changed:
+        return None
+    result = turns.match(text)
+    if is_other_request(result, pending.intent, changed):
+        return None
+    entities = joined(pending.entities, changed)
+    return turns.ask_whether(replace(pending, entities=entities), result, pending.intent, changed)
 
 
 def _unclear(turns: TurnBuilder, pending: Confirmation, said: YesOrNo | None) -> NextTurn:

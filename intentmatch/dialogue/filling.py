@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from intentmatch.core.result import Entity
-from intentmatch.dialogue.answers import spoken_choice
+from intentmatch.dialogue.answers import is_undecided, spoken_choice
 from intentmatch.dialogue.pending import WhichValue
-from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, joined, refuses
+from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, is_other_request, joined, refuses
 from intentmatch.slots.alternatives import alternatives, takes_one_value
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.neighbours import bare_words
-
-# A message that sounds like another request is an answer all the same if values make up this share of it.
-_MOST_OF_MESSAGE = 0.5
 
 
 def is_answer(turns: TurnBuilder, text: str, pending: WhichValue) -> bool:
@@ -26,16 +22,18 @@ def is_answer(turns: TurnBuilder, text: str, pending: WhichValue) -> bool:
 def understand(turns: TurnBuilder, pending: WhichValue) -> NextTurn:
     """Return the turn for a message after the question."""
     result = turns.match(turns.input.text)
-    intents = (result.intent,) if result.intent else tuple(rival.intent for rival in result.rivals)
-    other = bool(intents) and pending.intent not in intents
-    # An utterance of another intent, word for word, is no value, whatever could be read from it.
-    if other and result.trace.decided_by == "exact":
-        return turns.request(result)
     found = _values(turns, pending, repeated=result.intent == pending.intent)
     slots = {entity.slot for entity in found}
-    if other and (pending.slot not in slots or _covered(found, turns.input.text) < _MOST_OF_MESSAGE):
+    corrected: list[Entity] = []
+    if pending.slot not in slots:
+        asked = [pending.slot]
+        corrected = turns.corrected(turns.input.text, pending.intent, pending.entities, pending.language, asked)
+    answers = found if pending.slot in slots else corrected
+    if is_other_request(result, pending.intent, answers):
         return turns.request(result)
-    entities = joined(pending.entities, found)
+    entities = joined(pending.entities, [*found, *corrected])
+    if corrected:
+        return turns.ask_value(replace(pending, entities=entities), result)
     # With a value, "no, the red one" corrects and does not refuse.
     if pending.slot not in slots and refuses(result, pending.intent):
         return turns.decline(pending.intent, pending.language, result)
@@ -67,6 +65,8 @@ def _values(turns: TurnBuilder, pending: WhichValue, *, repeated: bool) -> list[
     # Free text would take any words; it is read only where the bot asks for it.
     others = [slot.name for slot in slots if repeated or (slot.name not in known and slot.kind != "any")]
     found = turns.fill(turns.input.text, pending.intent, [pending.slot], pending.language, others)
+    if turns.slots(pending.intent)[pending.slot].kind == "any" and pending.left > 0 and is_undecided(turns.input.text):
+        return [entity for entity in found if entity.slot != pending.slot]
     if any(entity.slot == pending.slot for entity in found):
         return [*found]
     return [*found, *_offered(turns, turns.input.text, pending)]
@@ -84,8 +84,3 @@ def _offered(turns: TurnBuilder, text: str, pending: WhichValue) -> list[Entity]
     if not begun and isinstance(number, int):
         begun = [*offered[number - 1 : number]]
     return begun if len(begun) == 1 else []
-
-
-def _covered(entities: Collection[Entity], text: str) -> float:
-    """Return the share of a message that the entities cover."""
-    return sum(len(entity.text) for entity in entities) / max(len(text.strip()), 1)

@@ -17,6 +17,8 @@ from intentmatch.matching.snapshot import Snapshot
 from intentmatch.text.normalize import in_words
 
 _MOST_CHOICES = 4
+# A message that sounds like another request is an answer all the same if values make up this share of it: "cuma günü".
+_MOST_OF_MESSAGE = 0.4
 _QUESTION_MARKS = " ?？؟;¿"
 
 
@@ -95,6 +97,19 @@ class TurnBuilder:
         """Read values from a text that did not match the intent; not of free text, which would take it all."""
         slots = [slot.name for slot in self.slots(intent).values() if slot.kind != "any"]
         return self.fill(text, intent, slots, language)
+
+    def corrected(
+        self, text: str, intent: str, known: Collection[Entity], language: str | None, asked: Collection[str] = ()
+    ) -> list[Entity]:
+        """Read other values of slots than those that are known: "no, Tuesday instead".
+
+        Beside a question for the slots `asked`, they need words of their own. Free text would take any words for one.
+        """
+        kinds = {name: slot.kind for name, slot in self.slots(intent).items()}
+        names = [name for name in dict.fromkeys(one.slot for one in known) if kinds.get(name, "any") != "any"]
+        found = self.fill(text, intent, [*asked] or names, language, names if asked else None)
+        values = [(one.slot, one.value) for one in known]
+        return [one for one in found if one.slot in names and (one.slot, one.value) not in values]
 
     def slots(self, intent: str) -> Mapping[str, Slot]:
         """Return the slots of an intent by name; none for an intent that is gone."""
@@ -180,16 +195,27 @@ class TurnBuilder:
         turn = Turn(self.input.text, reply=heading, choices=choices, result=result, language=language)
         return NextTurn(turn, pending)
 
-    def ask_whether(self, pending: Confirmation, result: MatchResult | None, to_confirm: str | None = None) -> NextTurn:
-        """Ask a yes-or-no question; `to_confirm` is the intent if the message asked for it."""
+    def ask_whether(
+        self,
+        pending: Confirmation,
+        result: MatchResult | None,
+        to_confirm: str | None = None,
+        changed: Collection[Entity] = (),
+    ) -> NextTurn:
+        """Ask a yes-or-no question; `to_confirm` is the intent if the message asked for it.
+
+        The values in `changed`, which the user corrected, are in the question.
+        """
         phrases, intent = self.phrases(pending.language), self.registry[pending.intent]
-        title = intent.title_in(pending.language) or in_words(intent.name).capitalize()
+        title = (intent.title_in(pending.language) or in_words(intent.name).capitalize()).strip(_QUESTION_MARKS)
+        if changed:
+            title = f"{title}: {', '.join(one.text for one in changed)}"
         titles = zip(pending.choices, (phrases.yes, phrases.no), (intent.name, None), strict=True)
         turn = Turn(
             self.input.text,
             entities=pending.entities,
             # By `replace`, because a title may hold braces of its own; the question has marks of its own.
-            reply=phrases.confirm.replace("{title}", title.strip(_QUESTION_MARKS)),
+            reply=phrases.confirm.replace("{title}", title),
             choices=tuple(Choice(*column) for column in titles),
             pending=to_confirm,
             result=result,
@@ -228,6 +254,16 @@ def joined(known: tuple[Entity, ...], more: Iterable[Entity]) -> tuple[Entity, .
     new = tuple(more)
     slots = {entity.slot for entity in new}
     return (*(entity for entity in known if entity.slot not in slots), *new)
+
+
+def is_other_request(result: MatchResult, intent: str, values: Collection[Entity]) -> bool:
+    """Return whether a message with values of an intent's slots asks for another intent all the same."""
+    intents = [result.intent] if result.intent else [rival.intent for rival in result.rivals]
+    if not intents or intent in intents:
+        return False
+    # An utterance of another intent, word for word, is no value, whatever could be read from it.
+    covered = sum(len(entity.text) for entity in values) / max(len(result.message.strip()), 1)
+    return result.trace.decided_by == "exact" or covered < _MOST_OF_MESSAGE
 
 
 def refuses(result: MatchResult, intent: str) -> bool:

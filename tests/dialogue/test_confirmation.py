@@ -383,3 +383,27 @@ def test_yes_word_beside_a_no_word_is_never_carried_out(code):
         read = yes_or_no(answer, [said])
         assert read is not None
         assert not read.yes
+
+
+@pytest.mark.parametrize("message", ["no, soup", "soup instead", "I meant the soup"])
+def test_value_is_corrected_before_it_is_confirmed(bot, message):
+    """Otherwise "no" would drop the request, and a yes to the same question again would bring what was corrected."""
+    bot.take("bring me pizza", "anna")
+    asked = bot.take(message, "anna")
+    confirmed = bot.take("yes", "anna")
+
+    assert (asked.reply, asked.slots) == ("Order food: soup?", {"dish": "soup"})
+    assert (confirmed.intent, confirmed.slots) == ("order_food", {"dish": "soup"})
+
+
+@pytest.mark.parametrize("message", ["no", "no, no pizza", "no, not soup"])
+def test_message_without_another_value_corrects_nothing(bot, message):
+    bot.take("bring me pizza", "anna")
+
+    assert bot.take(message, "anna").declined
+
+
+def test_other_request_with_a_value_corrects_nothing(bot):
+    bot.take("bring me pizza", "anna")
+
+    assert bot.take("where is my order of soup", "anna").intent == "order_status"

@@ -272,6 +272,25 @@ def test_one_answer_may_fill_several_slots(bot):
     assert (turn.intent, turn.slots) == ("order_food", {"dish": "pizza", "count": 2})
 
 
+def test_value_of_an_earlier_question_is_corrected(bot):
+    bot.take("i am hungry", "anna", now=NOW)
+    bot.take("pizza", "anna", now=NOW)
+    again = [bot.take(text, "anna", now=NOW) for text in ("no, soup please", "oh, pizza", "soup after all")]
+
+    assert [(turn.asks_for, turn.slots) for turn in again] == [
+        ("count", {"dish": dish}) for dish in ("soup", "pizza", "soup")
+    ]
+    assert bot.take("3", "anna", now=NOW).slots == {"dish": "soup", "count": 3}
+
+
+@pytest.mark.parametrize("answer", ["no idea", "I'm not sure", "keine Ahnung"])
+def test_free_text_slot_is_asked_for_once_more_if_the_user_does_not_know(bot, answer):
+    bot.take("take a note", "anna")
+
+    assert bot.take(answer, "anna").asks_for == "text"
+    assert bot.take("buy milk", "anna").slots == {"text": "buy milk"}
+
+
 def test_free_text_slot_takes_the_whole_answer(bot):
     """Unless the answer is exactly an utterance of another intent."""
     bot.take("take a note", "anna")

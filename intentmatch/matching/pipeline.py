@@ -215,8 +215,7 @@ class Engine:
     ) -> tuple[Entity, ...]:
         """Return the entities of an intent's slots; see `SlotReader.fill`. Raises `UnknownNameError`."""
         self._resolver.permitted([intent])
-        asked = options._replace(language=self._reader.language_of(message, options.language))
-        return self._results.fill(message, intent, slots, asked, others)
+        return self._results.fill(message, intent, slots, self._reader.spoken_in(message, options), others)
 
     def word_matches(self, result: MatchResult) -> tuple[WordMatch, ...]:
         """Return which words of a message met which words of the first candidate's utterance; see `BaseMatcher`."""

@@ -10,14 +10,16 @@ from intentmatch.core.errors import UnknownNameError
 from intentmatch.core.result import Candidate, DecidedBy, Entity, MatchResult, Trace, Trait
 from intentmatch.core.types import Registry
 from intentmatch.core.when_read import when_read
+from intentmatch.languages.tables import codes
 from intentmatch.matching.policy import Decision, in_scope
 from intentmatch.pieces.embedded import is_common_word
 from intentmatch.reading.reader import MAX_CHARACTERS
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.trace import TraceRecorder
+from intentmatch.text.normalize import base_language
 
 if TYPE_CHECKING:
-    from intentmatch.slots import SlotReader
+    from intentmatch.slots import SlotReader, SlotValues
 
 
 class ResultBuilder:
@@ -51,7 +53,7 @@ class ResultBuilder:
         language = options.language or self._registry.first_language
         reading = None
         if intent and intent in self._slots:
-            reading = self._slots[intent].read(message[:MAX_CHARACTERS], language, options.now)
+            reading = self._read(message, intent, options)
             stages.add("slots", reading.says)
         return MatchResult(
             message=message,
@@ -82,8 +84,7 @@ class ResultBuilder:
         """Return the entities of an intent in a message; none for an intent without slots."""
         if intent not in self._slots:
             return ()
-        language = options.language or self._registry.first_language
-        return self._slots[intent].read(text[:MAX_CHARACTERS], language, options.now).entities
+        return self._read(text, intent, options).entities
 
     def fill(
         self,
@@ -98,8 +99,19 @@ class ResultBuilder:
             for name in (*(slots or ()), *(others or ())):
                 raise UnknownNameError("slot", name, ())
             return ()
-        language = options.language or self._registry.first_language
-        return self._slots[intent].fill(text[:MAX_CHARACTERS], slots, language, options.now, others)
+        return self._slots[intent].fill(text[:MAX_CHARACTERS], slots, self._read_in(options), options.now, others)
+
+    def _read(self, text: str, intent: str, options: ResolvedOptions) -> SlotValues:
+        return self._slots[intent].read(text[:MAX_CHARACTERS], self._read_in(options), options.now)
+
+    def _read_in(self, options: ResolvedOptions) -> str | None:
+        """Return the language in which values are read: the bot's, if that of the message has no words for values.
+
+        A Turkish message that reads like a Turkmen one is most likely Turkish in a Turkish bot.
+        """
+        language = options.language
+        has_words = language is not None and (not options.foreign or base_language(language) in codes())
+        return language if has_words else self._registry.first_language
 
     def _titled_in(self, candidates: tuple[Candidate, ...], language: str | None) -> tuple[Candidate, ...]:
         """Return the candidates with the titles that their author gave for the language."""

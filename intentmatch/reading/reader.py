@@ -107,10 +107,11 @@ class MessageReader:
         """Return the utterances that a text equals, exactly or but for typing mistakes."""
         return self._lexical.fuzzy(text.key) | self._lexical.exact(self._lexical.rows(text.key))
 
-    def language_of(self, message: str, language: str | None) -> str | None:
-        """Return the language of the beginning of a message, or the `language` that the caller names."""
+    def spoken_in(self, message: str, options: ResolvedOptions) -> ResolvedOptions:
+        """Return the options with the language of the beginning of a message, unless the caller has named one."""
         text = ReadText(checked_and_cleaned(checked_text(message)[:_CHARACTERS_FOR_LANGUAGE]))
-        return self._languages.find(text, self._rows(text.key), language).language
+        spoken = self._languages.find(text, self._rows(text.key), options.language)
+        return options.spoken_in(spoken.language, foreign=spoken.foreign)
 
     def corrected(self, text: str, language: str | None) -> str:
         """Return a cleaned message as it is encoded: without typing mistakes and shorthand."""

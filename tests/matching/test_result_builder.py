@@ -77,3 +77,13 @@ def test_slots_are_filled_from_an_answer() -> None:
 def test_unknown_slot_raises() -> None:
     with pytest.raises(UnknownNameError, match="colour"):
         BUILDER.fill("large", "greet", ["colour"], ResolvedOptions(top_k=1, language="en"))
+
+
+@pytest.mark.parametrize(("language", "expected"), [("tk", [3]), ("tr", [3]), ("de", [])])
+def test_values_in_a_language_without_words_for_them_are_read_in_the_bots(language: str, expected: list[int]) -> None:
+    """A short Turkish message may read like a Turkmen one; a German one is read as German."""
+    many = Intent("buy", (Utterance("bilet alacağım", "tr"),), slots=(Slot("count", "number"),))
+    builder = ResultBuilder(Registry((many,)), tolerant=True)
+    options = ResolvedOptions(1, language, foreign=language != "tr")
+
+    assert [entity.value for entity in builder.entities("üç bilet", "buy", options)] == expected

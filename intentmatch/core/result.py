@@ -110,8 +110,8 @@ class Trace:
 
     stages: tuple[Stage, ...]
     decided_by: DecidedBy
-    """The stage that led to the verdict: "exact", "fuzzy", "noise", "dense", "head", "reranker",
-    "follow_up" or "empty"."""
+    """The stage that led to the verdict: "exact", "fuzzy", "noise", "dense", "head", "reranker", "free_text",
+    "without_values", "fragment", "negation", "acts", "follow_up" or "empty"."""
     threshold: float | None
     """The threshold that the best candidate was compared with; None if nothing was scored."""
     threshold_origin: str

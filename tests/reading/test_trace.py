@@ -41,11 +41,16 @@ def emitted_stages() -> set[str]:
 
 
 def emitted_deciders() -> set[str]:
-    """Values of the keyword `decided_by` and of the variables of type `DecidedBy`."""
+    """Values of `decided_by`, of the variables of type `DecidedBy`, and what `.after(...)` names first."""
+    checks = [
+        node.args[0]
+        for node in nodes()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "after"
+    ]
     arguments = [node.value for node in nodes() if isinstance(node, ast.keyword) and node.arg == "decided_by"]
     annotated = [n.value for n in nodes() if isinstance(n, ast.AnnAssign) and ast.unparse(n.annotation) == "DecidedBy"]
     assigned = [n.value for n in nodes() if isinstance(n, ast.Assign) and "decided_by" in ast.unparse(n.targets[0])]
-    return set().union(*(texts(value) for value in [*arguments, *annotated, *assigned] if value))
+    return set().union(*(texts(value) for value in [*checks, *arguments, *annotated, *assigned] if value))
 
 
 def test_type_lists_every_stage_that_the_pipeline_emits() -> None:

@@ -30,6 +30,10 @@ right messages asked about.
 # about; from 80% on, 26 more negations are carried out, and 18 fewer such messages are asked about.
 MAY_REFUSE, _MAY_REFUSE_ODDS = 0.7, 128.0
 """Probability from which a part that is much more of a refusal than the utterance refuses, and how much more."""
+# With this, 0.7% fewer of Amazon's negations are carried out in clinc150 and 2.0% fewer in banking77, and 4 more of
+# 3,328 right messages of seven sets are asked about, half of them in a tale; from 75% on, 1.0 and 2.7%, and 10 more.
+_MAY_BE_SETTLED, _MAY_BE_SETTLED_ODDS = 0.85, 64.0
+"""The same for a part that says that nothing is to be done: "I have already booked for Thursday"."""
 # From a lower probability on, "cancel my order" counts as a denial itself, and excuses every refusal near it. From 80%
 # on, "no, non voglio" is asked about beside the answers of the intent "no".
 LINE_DENIES = 0.6
@@ -99,8 +103,9 @@ def _denies_more(acts: Acts, line: Acts, *, calibrated: bool) -> bool:
     if acts.refuses >= MAY_REFUSE and _outweighs(acts, line.refuses, least):
         return True
     # A bot without confidences is too small to be contradicted by a statement of a state.
-    says_all_is_well = calibrated and acts.denies >= SETTLED
-    return says_all_is_well and _outweighs(acts, max(line.refuses, line.settled), _LINE_ODDS)
+    least = _LINE_ODDS if acts.denies >= SETTLED else _MAY_BE_SETTLED_ODDS
+    says_all_is_well = calibrated and acts.denies >= _MAY_BE_SETTLED
+    return says_all_is_well and _outweighs(acts, max(line.refuses, line.settled), least)
 
 
 def _outweighs(acts: Acts, line: float, least: float) -> bool:

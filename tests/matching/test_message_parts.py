@@ -95,6 +95,15 @@ def test_words_that_the_utterance_shares_do_not_deny(line, verdict):
     assert decide(decision("damaged"), part, lines={"damaged": NO_ACTS._replace(settled=line)})[0] == verdict
 
 
+@pytest.mark.parametrize(
+    ("settled", "line", "verdict"), [(0.88, 0.02, "ambiguous"), (0.88, 0.2, "matched"), (0.8, 0.02, "matched")]
+)
+def test_part_that_may_be_settled_is_compared_with_the_utterance(settled, line, verdict):
+    """ "I have already booked for Thursday" is far more settled than any line that books."""
+    part = "i have already booked for thursday", NO_ACTS._replace(settled=settled)
+    assert decide(decision("book"), part, lines={"book": NO_ACTS._replace(settled=line)})[0] == verdict
+
+
 def test_two_settled_parts_are_asked_about():
     parts = ("i'm not having any trouble", SETTLED), ("i know how to do it", SETTLED)
     assert decide(decision("exchange"), *parts) == ("ambiguous", None, ["exchange"])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
+from intentmatch.core.result import Entity, MatchResult
 from intentmatch.dialogue import choosing, confirming, filling
-from intentmatch.dialogue.pending import Confirmation, Pending, Topic, WhichIntent, WhichValue
+from intentmatch.dialogue.answers import yes_or_no
+from intentmatch.dialogue.pending import Confirmation, Pending, Topic, WhichIntent, WhichValue, new_id
 from intentmatch.dialogue.turn_builder import (
     Choose,
     DialogueOptions,
@@ -95,6 +98,23 @@ def _follow_up(turns: TurnBuilder, topic: Topic) -> NextTurn:
     if result.is_follow_up and result.intent == topic.intent:  # of hypotheses, others may say more
         language = result.language or topic.language
         entities = joined(topic.entities, result.entities)
+        if topic.entities and not result.entities:
+            # "And one more" has no value that was read: the same once more may not be meant.
+            return _ask_again(turns, topic, result, entities)
         return turns.proceed(topic.intent, entities, language, result, unsure=alternatives_in(result))
     found = turns.request(result)
-    return found if found.turn.understood else replace(found, pending=topic)
+    if found.turn.understood:
+        return found
+    said = yes_or_no(turns.input.text, turns.spoken(topic.language))
+    if said is None or said.yes is not False:
+        return replace(found, pending=topic)
+    # "No, on Tuesday" takes back what was done: nothing more is done by it.
+    changed = turns.corrected(turns.input.text, topic.intent, topic.entities, topic.language)
+    return _ask_again(turns, topic, result, changed) if changed else found
+
+
+def _ask_again(turns: TurnBuilder, topic: Topic, result: MatchResult, values: Collection[Entity]) -> NextTurn:
+    """Ask whether the intent of the turn before is meant with these values."""
+    entities = joined(topic.entities, values)
+    confirmation = Confirmation(topic.intent, entities, new_id(), 0, result.language or topic.language)
+    return turns.ask_whether(confirmation, result, topic.intent, values)

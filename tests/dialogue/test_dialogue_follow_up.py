@@ -144,6 +144,31 @@ def test_an_intent_that_must_be_confirmed_is_asked_about_again(matcher):
     assert turn.asks
 
 
+def test_follow_up_without_a_value_asks_before_it_does_the_same_once_more(matcher):
+    dialogue = Dialogue(matcher)
+    said(dialogue, "what is the weather like in Berlin")
+
+    asked = dialogue.take("and the other one?", "anna", now=NOW)
+
+    assert (asked.intent, asked.pending, asked.reply) == (None, "weather", "Weather: Berlin?")
+    assert dialogue.take("yes", "anna", now=NOW).slots == {"city": "Berlin"}
+
+
+def test_value_that_is_taken_back_afterwards_is_asked_about(matcher):
+    dialogue = Dialogue(matcher)
+    said(dialogue, "where is my order 2001")
+
+    asked = dialogue.take("no, 2002", "anna", now=NOW)
+
+    assert (asked.intent, asked.reply, asked.slots) == (None, "Order status: 2002?", {"order": "2002"})
+
+
+def test_what_is_taken_back_is_not_followed_up(matcher):
+    turns = said(Dialogue(matcher), "what is the weather like in Berlin", "no, the other one", "and tomorrow?")
+
+    assert [intent for intent, _ in turns] == ["weather", None, None]
+
+
 def test_conversations_do_not_follow_each_other(matcher):
     dialogue = Dialogue(matcher)
     dialogue.take("where is my order 2001", "anna")

@@ -9,7 +9,7 @@ from intentmatch.core.result import MatchResult
 from intentmatch.dialogue.answers import YesOrNo, choice_by_number, learned_yes_or_no, yes_or_no
 from intentmatch.dialogue.pending import Confirmation
 from intentmatch.dialogue.phrases import Phrases
-from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, is_other_request, joined, refuses
+from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, alternatives_in, is_other_request, joined, refuses
 from intentmatch.dialogue.turns import Turn
 from intentmatch.text.normalize import fold
 
@@ -75,10 +75,18 @@ def _unclear(turns: TurnBuilder, pending: Confirmation, said: YesOrNo | None) ->
         or (said.yes is None and result.trace.decided_by != "exact" and not _surely_asks(turns, said.rest))
     )
     if not (own or more or result.verdict == "out_of_scope"):
-        return turns.request(result)
+        return _request(turns, pending, result)
     if pending.left > 0:
         return turns.ask_whether(replace(pending, left=pending.left - 1), result, pending.intent)
     return NextTurn(Turn(text, result=result, language=pending.language))
+
+
+def _request(turns: TurnBuilder, pending: Confirmation, result: MatchResult) -> NextTurn:
+    """Take a message as a request; the same one again keeps the values that are known."""
+    if result.intent != pending.intent:
+        return turns.request(result)
+    known, unsure = joined(pending.entities, result.entities), alternatives_in(result)
+    return turns.proceed(pending.intent, known, pending.language, result, unsure=unsure)
 
 
 def _yes_or_no(turns: TurnBuilder, text: str, pending: Confirmation, yes: Iterable[str] = ()) -> YesOrNo | None:

@@ -407,3 +407,11 @@ def test_other_request_with_a_value_corrects_nothing(bot):
     bot.take("bring me pizza", "anna")
 
     assert bot.take("where is my order of soup", "anna").intent == "order_status"
+
+
+def test_request_that_is_repeated_keeps_its_values(bot):
+    bot.take("bring me pizza", "anna")
+    asked = bot.take("bring me food", "anna")
+
+    assert (asked.reply, asked.slots) == ("Order food?", {"dish": "pizza"})
+    assert bot.take("yes", "anna").slots == {"dish": "pizza"}

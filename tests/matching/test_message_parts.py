@@ -96,12 +96,20 @@ def test_words_that_the_utterance_shares_do_not_deny(line, verdict):
 
 
 @pytest.mark.parametrize(
-    ("settled", "line", "verdict"), [(0.88, 0.02, "ambiguous"), (0.88, 0.2, "matched"), (0.8, 0.02, "matched")]
+    ("settled", "line", "score", "verdict"),
+    [
+        (0.88, 0.02, 0.6, "ambiguous"),
+        (0.88, 0.2, 0.6, "matched"),
+        (0.8, 0.02, 0.6, "matched"),
+        (0.88, 0.02, 0.8, "matched"),
+    ],
 )
-def test_part_that_may_be_settled_is_compared_with_the_utterance(settled, line, verdict):
-    """ "I have already booked for Thursday" is far more settled than any line that books."""
+def test_part_that_may_be_settled_is_compared_with_the_utterance(settled, line, score, verdict):
+    """ "I have already booked for Thursday" is far more settled than any line that books, and unlike them."""
     part = "i have already booked for thursday", NO_ACTS._replace(settled=settled)
-    assert decide(decision("book"), part, lines={"book": NO_ACTS._replace(settled=line)})[0] == verdict
+    whole = decision("book")
+    whole = replace(whole, ranked=(replace(whole.ranked[0], score=score),))
+    assert decide(whole, part, lines={"book": NO_ACTS._replace(settled=line)})[0] == verdict
 
 
 def test_two_settled_parts_are_asked_about():

@@ -101,8 +101,12 @@ class BaseWatch(ABC):
 
     def reload(self) -> Registry:
         """Reload now, with the thresholds in use until new ones are trained; return the registry. Raises as `load`."""
+        before = self._reloader.engine.artefact.registry
         registry = self._reloader.reload_provisionally()
         self._refused = None
+        # A file that another program has emptied is valid, and its intents no longer answer.
+        if gone := [intent.name for intent in before if intent.name not in registry]:
+            _log.warning("no longer in the files: %s", ", ".join(gone))
         # In another thread, so that the next edit does not wait for the training of this one.
         self._learner.request()
         return registry

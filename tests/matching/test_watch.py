@@ -790,3 +790,14 @@ def test_reload_logs_intents_and_fingerprint(
 
     fingerprint = watched.matcher.registry.fingerprint
     assert f"reloaded: 2 intents, fingerprint {fingerprint}" in caplog.messages
+
+
+def test_intents_that_a_reload_loses_are_named_in_the_log(tmp_path, caplog):
+    for name in ("orders", "visits"):
+        write(tmp_path / f"{name}.yaml", f"intents:\n  {name}:\n    utterances: [all about {name}, my {name}]\n")
+    matcher = Matcher.load(tmp_path, encoder=WordHashEncoder(), cache="off")
+    with matcher.watch() as watching:
+        (tmp_path / "orders.yaml").write_text("", encoding="utf-8")
+        watching.reload()
+
+    assert "no longer in the files: orders" in caplog.messages

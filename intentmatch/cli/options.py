@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from intentmatch.cli import completion
 from intentmatch.cli.render import progress
 from intentmatch.core.errors import InputError
+from intentmatch.storage.atomic import write_report
 from intentmatch.storage.postgres.address import Address, address_of, is_address
 from intentmatch.storage.unwritable import unwritable
 
@@ -210,6 +211,6 @@ def write_text(target: Path, text: str) -> None:
     """Write a report that the user asked for. InputError if the file cannot be written."""
     try:
         # A message may hold half of a surrogate pair, for which nobody should lose a report.
-        target.write_text(text, encoding="utf-8", errors="replace")
+        write_report(target, text.encode("utf-8", errors="replace"))
     except OSError as error:
         raise InputError(unwritable(target, error)) from error

@@ -20,6 +20,7 @@ from intentmatch.formats.kit.archive import zip_files
 from intentmatch.formats.kit.draft import Draft, few
 from intentmatch.formats.kit.format import Files, Format, Imported, Sure
 from intentmatch.formats.kit.source import STANDARD_INPUT, File, Source
+from intentmatch.storage.atomic import write_report
 from intentmatch.storage.unwritable import unwritable
 
 __all__ = ["Format", "Imported", "by_name", "formats", "put", "read", "read_bytes", "read_object", "render", "write"]
@@ -166,10 +167,10 @@ def put(files: Files, path: str | os.PathLike[str], *, force: bool = False, fold
                 if not file.resolve().is_relative_to(target.resolve()):
                     raise InputError(f"{name!r} is not a valid file name in {target}")
                 file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(data)
+                write_report(file, data)
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(next(iter(content.values())))
+        write_report(target, next(iter(content.values())))
     except (OSError, ValueError) as error:
         raise InputError(unwritable(target, error)) from error
 

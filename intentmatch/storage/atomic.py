@@ -33,6 +33,17 @@ def write_file(path: Path, content: bytes) -> None:
             aside.unlink(missing_ok=True)
 
 
+def write_report(path: Path, content: bytes) -> None:
+    """Write a file that a user names: atomically, unless the path is a pipe, a device or a link. Raises `OSError`.
+
+    Its folder is not made.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()) or not path.parent.is_dir():
+        path.write_bytes(content)
+    else:
+        write_file(path, content)
+
+
 @contextmanager
 def folder_aside(target: Path) -> Iterator[Path]:
     """Yield an empty folder that replaces `target` when the block ends, or is removed if the block raises."""

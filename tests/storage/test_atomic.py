@@ -12,6 +12,7 @@ import pytest
 
 from intentmatch.artefact.store import save_artefact
 from intentmatch.matching.matcher import Matcher
+from intentmatch.storage import atomic
 from intentmatch.storage.atomic import folder_aside, remove_strays, write_file
 from intentmatch.storage.transaction import swap_files
 
@@ -204,3 +205,34 @@ def test_killed_save_leaves_nothing_after_a_later_save(tmp_path: Path) -> None:
     save_artefact(matcher.artefact, file)
 
     assert names(tmp_path) == ["bot", "bot.intentmatch"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_report_that_cannot_be_written_whole_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    file = tmp_path / "report.json"
+    if there:
+        file.write_bytes(b"before")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(atomic, "fill", full)
+    with pytest.raises(OSError, match="No space left"):
+        atomic.write_report(file, b"after")
+
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == ([b"before"] if there else [])
+
+
+def test_report_may_be_a_pipe_or_a_link_but_needs_its_folder(tmp_path: Path) -> None:
+    file, link = tmp_path / "report.json", tmp_path / "link.json"
+    file.write_bytes(b"before")
+    link.symlink_to(file)
+
+    atomic.write_report(link, b"after")
+    atomic.write_report(Path("/dev/null"), b"after")
+    with pytest.raises(FileNotFoundError):
+        atomic.write_report(tmp_path / "no folder" / "report.json", b"after")
+
+    assert (link.is_symlink(), file.read_bytes(), Path("/dev/null").is_char_device()) == (True, b"after", True)

@@ -12,6 +12,7 @@ from intentmatch.core.errors import DatabaseError, InputError, counted
 from intentmatch.core.types import Registry
 from intentmatch.registry.editing.edits import Edit
 from intentmatch.registry.editing.plan import Changes
+from intentmatch.registry.templates.syntax import Sentence, parse
 
 if TYPE_CHECKING:
     from intentmatch.inbox import Inbox, Missed
@@ -62,4 +63,6 @@ def ignore(
 def _texts(registry: Registry) -> set[str]:
     """Return what messages may have become: utterances, lines of `not` and tests."""
     lines = [*registry.utterances, *(line for intent in registry for line in intent.negatives)]
-    return {line.text for line in lines if line.template is None} | {case.text for case in registry.tests}
+    # A message with a bracket is written as a template of this one sentence.
+    sentences = (Sentence(line.text) if line.template is None else parse(line.template).sentence for line in lines)
+    return {one.text for one in sentences if one is not None} | {case.text for case in registry.tests}

@@ -111,7 +111,6 @@ TESTED_IN: dict[str, str] = {
     # What a revision says is compared with others.
     "authoring/past_registries.py": "authoring/test_score_revision.py",
     # Every face of an edit obeys one contract.
-    "authoring/operations/inbox_step.py": "authoring/operations/test_operation_faces.py",
     # Proposals become edits; entries are stored by the inbox.
     "inbox/edits.py": "inbox/test_proposals.py",
     "inbox/file_store.py": "inbox/test_inbox.py",

@@ -14,7 +14,6 @@ from click.core import ParameterSource
 from intentmatch.cli import completion
 from intentmatch.cli.render import progress
 from intentmatch.core.errors import InputError
-from intentmatch.storage.atomic import write_report
 from intentmatch.storage.postgres.address import Address, address_of, is_address
 from intentmatch.storage.unwritable import unwritable
 
@@ -209,6 +208,8 @@ def standard_input() -> Iterator[str]:
 
 def write_text(target: Path, text: str) -> None:
     """Write a report that the user asked for. InputError if the file cannot be written."""
+    from intentmatch.storage.atomic import write_report
+
     try:
         # A message may hold half of a surrogate pair, for which nobody should lose a report.
         write_report(target, text.encode("utf-8", errors="replace"))

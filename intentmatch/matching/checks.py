@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -177,7 +178,8 @@ class Checks:
             decided.decision,
             acts,
             parts,
-            read=lambda part: self._decide_on_part(part, options, found.parts.get(part.text)),
+            # A part may be looked at several times.
+            read=cache(lambda part: self._decide_on_part(part, options, found.parts.get(part.text))),
             line_acts=lambda candidate: self._acts_of(candidate.utterance, candidate.intent),
             denied_acts=lambda candidate, part: self._denied_acts(candidate, part, options),
             is_foreign=options.foreign,

@@ -73,6 +73,7 @@ class NeighbourLaw:
         self._message = message
         self._language, self._text = message.base_language, message.plain
         self._hits = hits
+        self._excluded_of: dict[str, bytearray] = {}
 
     # All of these are marks for each character, so that judging hundreds of values stays linear.
     # Nothing is looked for before a value is judged; those of patterns never are.
@@ -97,14 +98,12 @@ class NeighbourLaw:
     def _taken(self) -> Mapping[str, bytearray]:
         return {slot: self._message.marked(hit[:2] for hit in found) for slot, found in self._hits.items()}
 
-    @cached_property
-    def _excluded(self) -> Mapping[str, bytearray]:
-        """Names that are said not to be meant, with the parts of these that are names too."""
-        message = self._message
-        return {
-            slot: message.marked(hit[:2] for hit in found if means_others(message, hit.start, hit.end))
-            for slot, found in self._hits.items()
-        }
+    def _excluded(self, slot: str) -> bytearray:
+        """Return marks for names of a slot that are said not to be meant; parts of these may be names too."""
+        if (marks := self._excluded_of.get(slot)) is None:
+            spans = (hit[:2] for hit in self._hits[slot] if means_others(self._message, hit.start, hit.end))
+            marks = self._excluded_of[slot] = self._message.marked(spans)
+        return marks
 
     @cached_property
     def _explained(self) -> bytearray:
@@ -122,7 +121,7 @@ class NeighbourLaw:
     def allows(self, slot: str, kind: str, hit: SlotHit) -> bool:
         """Return whether the words beside a value leave it as it is."""
         if kind == "list":
-            return not self._excluded[slot][hit.start]
+            return not self._excluded(slot)[hit.start]
         classes = _CLASSES.get(kind)
         if classes is None:
             return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -166,20 +165,27 @@ class Checks:
             # "Ring up my brother Tom": the utterance says what is to be done, and the value may be of any kind.
             acts = acts._replace(settled=0.0)
             parts = [part._replace(acts=part.acts._replace(settled=0.0)) for part in parts]
-        if any(one.denies >= _LEAST_DENIAL for one in (acts, *(part.acts for part in parts))):
+        if acts.denies >= _LEAST_DENIAL or any(part.acts.denies >= _LEAST_DENIAL for part in parts):
             checked = self._check_negation(decided.decision, meant, typed, options)
             decided = decided.after("negation", checked.decision)
             if checked.says:
                 stages.add("negation", checked.says)
             if checked.is_final:
                 return decided
+        # A part may be looked at several times.
+        decisions: dict[str, Decision] = {}
+
+        def read(part: ReadText) -> Decision:
+            if (decision := decisions.get(part.text)) is None:
+                decision = decisions[part.text] = self._decide_on_part(part, options, found.parts.get(part.text))
+            return decision
+
         message = PartedMessage(
             meant,
             decided.decision,
             acts,
             parts,
-            # A part may be looked at several times.
-            read=cache(lambda part: self._decide_on_part(part, options, found.parts.get(part.text))),
+            read=read,
             line_acts=lambda candidate: self._acts_of(candidate.utterance, candidate.intent),
             denied_acts=lambda candidate, part: self._denied_acts(candidate, part, options),
             is_foreign=options.foreign,

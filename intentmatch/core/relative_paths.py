@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 folders: ContextVar[Callable[[], Sequence[str]] | None] = ContextVar("intentmatch_folders", default=None)
-"""Returns the absolute folders that the present request is about, the innermost first; None outside of a server."""
+"""Returns the folders that the present request is about, the innermost first, absolute or as the server was given them;
+None outside of a server."""
 
 _PLACES = ("location", "place", "path")
 
@@ -68,7 +69,8 @@ def _kept(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=256)
 def _pattern(inner: tuple[str, ...]) -> re.Pattern[str]:
-    served = [form for folder in map(Path, inner) for form in (folder, folder.resolve())]
+    given = [folder for folder in map(Path, inner) if not folder.is_absolute() and folder.name]
+    served = [form for folder in map(Path, inner) if folder.is_absolute() for form in (folder, folder.resolve())]
     process = []
     # There may be no home (no HOME and no entry in passwd), no place that is writable, and a folder that was removed.
     for folder_of in (Path.cwd, Path.home, tempfile.gettempdir):
@@ -76,6 +78,9 @@ def _pattern(inner: tuple[str, ...]) -> re.Pattern[str]:
             process.append(Path(folder_of()))
     known = {str(folder) for folder in (*served, *(folder.parent for folder in served), *process) if folder.name}
     # The longest first: of two folders, the inner one is left out.
-    listed = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
+    listed, separator = "|".join(map(re.escape, sorted(known, key=len, reverse=True))), re.escape(os.sep)
+    found = [rf"(?:{listed})(?:{separator}|(?![\w-]))"]
+    # A bot in the folder "and" may be asked about this and/or that, but not about and/or.yaml.
+    found += [rf"{re.escape(str(folder))}{separator}(?=[^\s:'\"]+\.ya?ml\b)" for folder in given]
     # Not inside of a longer path or word: "/srv" is no folder in "/usr/srv".
-    return re.compile(rf"(?<![\w.~/-])(?:{listed})(?:{re.escape(os.sep)}|(?![\w-]))")
+    return re.compile(rf"(?<![\w.~/-])(?:{'|'.join(found)})")

@@ -21,28 +21,34 @@ class RelativePaths:
 
     def __init__(self, app: ASGIApp, source: Matcher | BotFolder | str | os.PathLike[str]) -> None:
         self.app = app
-        self._base = _folder_of(source)
+        self._bases = _folders_of(source)
         self._several = isinstance(source, BotFolder)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Set the folders and pass the request on."""
-        if self._base is not None and scope["type"] != "lifespan":
-            folders.set(partial(self._folders, self._base, str(scope["path"])))
+        if self._bases and scope["type"] != "lifespan":
+            folders.set(partial(self._folders, str(scope["path"])))
         await self.app(scope, receive, send)
 
-    def _folders(self, base: str, path: str) -> list[str]:
-        words = path.split("/")
+    def _folders(self, path: str) -> list[str]:
+        bases, words = self._bases, path.split("/")
         if self._several and _BOTS in words[:-1]:
             name = words[words.index(_BOTS) + 1]
             # A name from the path of a request may be anything: those that would lead out of the folder name none.
-            return [os.path.join(base, name), base] if name not in ("", ".", "..") else [base]  # noqa: PTH118
-        return [base]
+            if name not in ("", ".", ".."):
+                return [*(os.path.join(base, name) for base in bases), *bases]  # noqa: PTH118
+        return bases
 
 
-def _folder_of(source: Matcher | BotFolder | str | os.PathLike[str]) -> str | None:
-    """Return the absolute folder of what a server serves; None for a database, and for a registry made in code."""
+def _folders_of(source: Matcher | BotFolder | str | os.PathLike[str]) -> list[str]:
+    """Return the folder of what a server serves, absolute and as it was given, which is how places name it.
+
+    There is none for a database, and for a registry made in code.
+    """
     path = source.path if isinstance(source, Matcher | BotFolder) else source
     if path is None or isinstance(path, Address) or is_address(path):
-        return None
+        return []
     absolute = Path(os.path.abspath(os.fspath(path)))  # noqa: PTH100 - links stay
-    return str(absolute.parent if absolute.is_file() or absolute.suffix else absolute)
+    is_file = absolute.is_file() or bool(absolute.suffix)
+    found = [absolute, Path(path)]
+    return list(dict.fromkeys(str(one.parent if is_file else one) for one in found))

@@ -87,6 +87,20 @@ def test_places_and_diffs_begin_at_the_registry(client: TestClient, bot: Path) -
     assert previewed["diff"].splitlines()[:2] == ["--- bot.yaml", "+++ bot.yaml"]
 
 
+def test_places_of_a_relative_folder_begin_at_the_registry_too(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(bot.parent)
+    app = create_app("bot", author_keys=("anna=hers",), authoring=True)
+    says_and_or = replace(YAML.replace("goodbye", "bot/or"))
+    with TestClient(app, headers=KEY) as client:
+        (bot / "bot.yaml").write_text(YAML + "extra: 1\n", encoding="utf-8")
+        found = client.get("/registry").json()
+        previewed = client.post("/edits/preview", json=says_and_or).json()
+
+    assert {problem["location"] for problem in found["problems"]} == {"bot.yaml:4:1"}
+    assert {intent["place"]["path"] for intent in found["intents"]} == {"bot.yaml"}
+    assert "bot/or" in previewed["diff"]
+
+
 def test_results_name_the_line_of_the_nearest_utterance(client: TestClient, bot: Path) -> None:
     with_threshold = YAML.replace("{utterances: [hello", "{threshold: 0.3, utterances: [hello")
     (bot / "more").mkdir()

@@ -24,7 +24,8 @@ from intentmatch.registry.templates.sentences import Wordings
 from intentmatch.registry.templates.syntax import parse
 
 _INTENT, _ENTITY = ".intent", ".entity"
-_LANGUAGE = re.compile(r"[a-z]{2}|[a-z]{2,3}([-_][A-Za-z]{4})?[-_][A-Za-z]{2}")
+# `fr`, `en-us`, `zh-Hant`, `sr-Latn-RS`. A folder of three letters without more may be anything.
+_LANGUAGE = re.compile(r"[a-z]{2}|[a-z]{2,3}[-_]([A-Z][a-z]{3}|([A-Za-z]{4}[-_])?[A-Za-z]{2})")
 _MARKS = "()[]{}|"
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 # Signs of hassil that are plain text in Padatious. A slot may have two pairs of braces.

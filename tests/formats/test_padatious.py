@@ -40,6 +40,15 @@ def test_folder_below_locale_names_the_language(tmp_path, monkeypatch):
     assert formats.read(".").registry.languages == ("en-US",)
 
 
+@pytest.mark.parametrize("language", ["fr", "zh-Hant", "sr-Latn-RS", "fil-PH"])
+def test_exported_language_comes_back(tmp_path, language):
+    registry = Registry((Intent("hi", (Utterance("hello", language),)),))
+
+    formats.write(registry, "padatious", tmp_path / "out")
+
+    assert [line.language for line in formats.read(tmp_path / "out").registry.utterances] == [language]
+
+
 def test_export_keeps_punctuation_as_it_is(tmp_path):
     formats.write(Registry((Intent("hi", (Utterance("hello, who are you?", "en"),)),)), "padatious", tmp_path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -161,12 +162,25 @@ def _cluster(bot: Bot, number: int) -> Cluster:
 
 
 def _decision(cluster: Cluster, body: InboxRequest) -> ClusterDecision:
+    """Return what becomes of a cluster, or of the messages of it that were looked at. Raises `ProblemError`."""
     takes_none = body.action in ("ignore", "test")
     if (body.intent is None) != takes_none:
         detail = f"`{body.action}` takes {'no' if takes_none else 'an'} intent."
         item = ErrorItem(location="body.intent", message=detail)
         raise ProblemError(ProblemDetails.for_status(422, detail, [item]))
+    if body.messages is not None:
+        cluster = replace(cluster, messages=_looked_at(cluster, body.messages))
     return ClusterDecision(cluster, body.action, body.intent)
+
+
+def _looked_at(cluster: Cluster, numbers: Sequence[int]) -> tuple[Missed, ...]:
+    """Return the messages with these numbers. Raises `ProblemError` (409) if the cluster no longer has one of them."""
+    gone = sorted({*numbers}.difference(message.id for message in cluster.messages))
+    if gone or not numbers:
+        which = f"no message {gone[0]}" if gone else "no message that was looked at"
+        detail = f"The cluster has {which}: it has changed since. Nothing was written; GET /inbox shows what is left."
+        raise ProblemError(ProblemDetails.for_status(409, detail))
+    return tuple(message for message in cluster.messages if message.id in {*numbers})
 
 
 def _ignore(bot: Bot, messages: Sequence[Missed], author: str, note: str) -> None:

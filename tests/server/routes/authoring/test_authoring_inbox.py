@@ -81,6 +81,33 @@ def test_restore_gives_the_messages_back(client: TestClient, decision: dict[str,
     assert set(clusters(client)) == {MESSAGE, "zebra crossing paint"}
 
 
+def test_message_that_came_after_the_group_was_read_stays_in_the_inbox(client: TestClient) -> None:
+    cluster = clusters(client)[MESSAGE]
+    seen = [message["id"] for message in cluster["messages"]]
+    later = "the quarterly revenue figures"
+    assert client.post("/match", json={"text": later}).json()["verdict"] == "out_of_scope"
+    both = client.get("/inbox").json()["clusters"]
+    assert [len(one["messages"]) for one in both if one["cluster"] == cluster["cluster"]] == [2]
+    path, body = f"/inbox/{cluster['cluster']}", {"action": "new", "intent": "revenue", "messages": seen}
+
+    assert later not in client.post(f"{path}/preview", json=body).json()["diff"]
+    answer = client.post(path, json=body, headers={"If-Match": "*"}).json()
+
+    assert answer["handled"] == 1
+    assert later not in client.get("/registry").text
+
+
+@pytest.mark.parametrize("numbers", [[99], []], ids=["gone", "none"])
+def test_message_that_the_group_no_longer_has_writes_nothing(client: TestClient, numbers: list[int]) -> None:
+    number = clusters(client)[MESSAGE]["cluster"]
+    body = {"action": "new", "intent": "revenue", "messages": numbers}
+
+    answer = client.post(f"/inbox/{number}", json=body, headers={"If-Match": "*"})
+
+    assert (answer.status_code, "GET /inbox" in answer.json()["detail"]) == (409, True)
+    assert MESSAGE in clusters(client)
+
+
 def test_ignored_group_changes_no_file(client: TestClient) -> None:
     number = clusters(client)[MESSAGE]["cluster"]
 

@@ -21,6 +21,12 @@ class InboxRequest(RequestModel):
     intent: Name | None = Field(default=None, description="The intent, or the name of the new one; not for tests.")
     language: LanguageCode | None = Field(default=None, description="Replaces the language of every message.")
     file: str | None = NEW_FILE
+    messages: list[int] | None = Field(
+        default=None,
+        max_length=10_000,
+        description="The `id` of each message that was looked at. Others stay in the inbox, such as those that came "
+        "since; the default is all messages of the cluster.",
+    )
     note: Note = NOTE
 
 

@@ -1,23 +1,33 @@
 """Numbers that a slot of kind "number" does not take: hours ("at 8"), the numbers of houses ("12 Baker Street"), "one".
 
-An hour or the number of a house counts after all if the words beside it are those of the slot in an utterance: with
-"set the heating at {degrees} degrees", "at 8 degrees" is no hour. "One" is a pronoun in "the large one".
+Nor does it take a measure ("500 mg"), an amount of money, a length of time or a code with a leading zero, unless the
+bot asks for the number. All of these count after all if the words beside them are those of the slot in an utterance:
+with "set the heating at {degrees} degrees", "at 8 degrees" is no hour. "One" is a pronoun in "the large one".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from intentmatch.core.result import Entity
 from intentmatch.languages.own import shipped_code
 from intentmatch.slots.addresses import house_numbers
 from intentmatch.slots.clock import times
+from intentmatch.slots.durations import find_durations
 from intentmatch.slots.message import Message, SlotHit
+from intentmatch.slots.money import find_money
 from intentmatch.slots.neighbours import Neighbours
 from intentmatch.slots.ordinals import find_ordinals
 from intentmatch.slots.range_words import joined_as_choice
 
+_MEASURED = re.compile(
+    r" ?(?:[mkcdh]?(?:g|l|m|w|v|wh|hz|pa|cal|j)|km/h|mph|lbs?|oz|ft|px|dpi|[kmgt]i?b|%|°)(?![^\W_])", re.IGNORECASE
+)
+"""Units of measure behind a number, written short, which are the same in most languages."""
+_CODE = re.compile(r"0[0-9]+(?:-[0-9]+)*")
+"""A number with a leading zero, and what is written together with it: "01310-100"."""
 _BEFORE_PRONOUN = frozenset(["the", "this", "that", "which", "another", "other"])
 
 
@@ -38,26 +48,38 @@ def is_pronoun(number: Entity, before: Entity | None, message: Message, *, is_as
 
 
 class _Taken(NamedTuple):
-    """A span of the message that is a time or part of an address."""
+    """A span of the message that is a time, a measure or part of an address."""
 
     start: int
     end: int
-    is_time: bool
+    is_address: bool = False
 
 
 def without_hours_and_houses(
-    slot: str, hits: Iterable[SlotHit], message: Message, neighbours: Neighbours
+    slot: str, hits: Iterable[SlotHit], message: Message, neighbours: Neighbours, *, is_asked: bool = False
 ) -> list[SlotHit]:
-    """Return the numbers of a message that may be a value of a slot."""
+    """Return the numbers of a message that may be a value of a slot; `is_asked` is whether the bot asks for it."""
     hits = list(hits)
     if not hits:
         return []
     hits = [hit for hit in hits if not _is_fixed(hit, message, neighbours)]
-    taken = [_Taken(hit.start, hit.end, is_time=True) for hit in times(message)]
-    taken += [_Taken(hit.start, hit.end, is_time=True) for hit in hits if _is_hour_too(hit, taken, message)]
-    taken += [_Taken(start, end, is_time=False) for start, end in house_numbers(message)]
+    taken = [_Taken(hit.start, hit.end) for hit in times(message)]
+    taken += [_Taken(hit.start, hit.end) for hit in hits if _is_hour_too(hit, taken, message)]
+    taken += [_Taken(start, end, is_address=True) for start, end in house_numbers(message)]
+    if not is_asked:
+        taken += [_Taken(start, end) for start, end in _measures(hits, message)]
     around = _by_position(taken, len(message.text))
     return [hit for hit in hits if _counts(slot, hit, around[hit.start], message, neighbours)]
+
+
+def _measures(hits: Iterable[SlotHit], message: Message) -> Iterator[tuple[int, int]]:
+    """Yield the spans of numbers with a unit, which count something else, and of codes."""
+    text = message.plain
+    for hit in hits:
+        if measured := _MEASURED.match(text, hit.end):
+            yield hit.start, measured.end()
+    yield from (code.span() for code in _CODE.finditer(text))
+    yield from (found[:2] for found in (*find_money(message), *find_durations(message)))
 
 
 def _is_hour_too(number: SlotHit, times: Iterable[_Taken], message: Message) -> bool:
@@ -89,6 +111,7 @@ def _counts(slot: str, hit: SlotHit, taken: _Taken | None, message: Message, nei
     if taken is None or hit.end > taken.end:
         return True
     same = (hit.start, hit.end) == taken[:2]
-    before = taken.is_time and same and neighbours.count_before(slot, message, hit.start) > 0
+    is_all = same or _MEASURED.match(message.plain, hit.end) is not None
+    before = not taken.is_address and is_all and neighbours.count_before(slot, message, hit.start) > 0
     # "18 Uhr" is a time whatever follows; "18" alone, and the number of a house, may count what follows.
     return before or ((same or hit.end < taken.end) and neighbours.count_after(slot, message, hit.end) > 0)

@@ -199,7 +199,7 @@ class SlotReader:
 
     def _resolve_overlaps(self, message: Message, slots: Sequence[Slot], asked: Collection[str]) -> list[Entity]:
         """Return the entities of slots without overlaps, sorted by position."""
-        by_slot = {slot.name: self._hits(slot, message) for slot in slots}
+        by_slot = {slot.name: self._hits(slot, message, asked) for slot in slots}
         law = NeighbourLaw(message, by_slot)
         hits = [
             (hit, number)
@@ -228,9 +228,13 @@ class SlotReader:
             entities.append(Entity(slot, claims[place][slot].value, message.text[slice(*place)], *place))
         return entities
 
-    def _hits(self, slot: Slot, message: Message) -> list[SlotHit]:
+    def _hits(self, slot: Slot, message: Message, asked: Collection[str]) -> list[SlotHit]:
         hits = self._finders[slot.name](message)
-        return without_hours_and_houses(slot.name, hits, message, self._neighbours) if slot.kind == "number" else hits
+        if slot.kind != "number":
+            return hits
+        return without_hours_and_houses(
+            slot.name, hits, message, self._neighbours, is_asked=asked == frozenset([slot.name])
+        )
 
     def _owner(
         self, claims: Mapping[str, SlotHit], message: Message, entities: Sequence[Entity], asked: Collection[str]

@@ -39,3 +39,26 @@ def test_words_of_the_utterances_make_an_hour_a_number():
     assert numbers("heating at 8", heat) == [8]
     assert numbers("heating at 8 pm", heat) == []
     assert numbers("12 Baker Street", heat) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "2 packs of ibuprofen 600mg", [2]),
+        ("en", "ibuprofen 600 mg", []),
+        ("en", "pizza for up to 10 euros", []),
+        ("en", "pizza for my daughter of 5 years", []),
+        ("en", "pizza, my postcode is 01310-100", []),
+        ("pt", "dipirona pra minha filha de 5 anos", []),
+        ("en", "order 2 kg of pizza", [2]),
+    ],
+)
+def test_measures_amounts_and_codes_count_something_else(language, text, expected):
+    assert numbers(text, language=language) == expected
+
+
+@pytest.mark.parametrize("text", ["600mg", "10 euros", "5 years"])
+def test_number_that_was_asked_for_may_have_a_unit(text):
+    intent = Intent("x", (marked("order {count=2} pizzas"),), slots=(Slot("count", "number"),))
+
+    assert len(slot_readers(Registry((intent,)))["x"].fill(text, ["count"], "en", NOW)) == 1

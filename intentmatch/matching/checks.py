@@ -12,7 +12,7 @@ from intentmatch.core.result import Candidate, DecidedBy
 from intentmatch.core.types import Utterance
 from intentmatch.matching.batch import MessageEncoder, Precomputed
 from intentmatch.matching.fragments import Fragments
-from intentmatch.matching.message_parts import decide_on_parts
+from intentmatch.matching.message_parts import CLEAR, decide_on_parts
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.parted_message import IS_BESIDE, PartedMessage
 from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decide
@@ -211,6 +211,10 @@ class Checks:
     def _alike(self, one: str, other: str) -> float:
         """Return the cosine similarity of two cleaned texts."""
         return float(self._messages.vector(ReadText(one)).dot(self._messages.vector(ReadText(other))))
+
+    def is_courtesy(self, text: str, best: Candidate) -> bool:
+        """Whether a cleaned text that is matched with a candidate greets, thanks or the like, by itself or its line."""
+        return acts_of(text).courtesy >= CLEAR or self._acts_of(best.utterance, best.intent).courtesy >= IS_BESIDE
 
     def _acts_of(self, line: Utterance | None, intent: str) -> Acts:
         """Return what an utterance of an intent does; it is no courtesy where hardly any of the others is."""

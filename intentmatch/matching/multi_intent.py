@@ -3,7 +3,7 @@
 The message is cut into pieces where a clause may end: at punctuation and at words that join requests. Every run of
 pieces is a clause and is matched like a message. Of all ways to divide the message into clauses, the one with the most
 certain answers wins; the undivided message is one of them. Neighbouring clauses never have the same intent: they would
-be one request.
+be one request. Courtesy is none.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def match_clauses(engine: Engine, whole: MatchResult, options: ResolvedOptions) 
     texts = [message[span.start : span.end] for span in clauses]
     answers = dict(zip(clauses, engine.match_many(texts, asked), strict=True))
     parts = division(found, {**answers, Span(found[0].start, found[-1].end): whole})
-    return _joined(whole, [(span, answers[span]) for span in parts]) if len(parts) > 1 else whole
+    # A greeting and a thank-you stand beside the requests.
+    asking = [span for span in parts if len(parts) > 1 and not engine.is_courtesy(answers[span])]
+    return _joined(whole, [(span, answers[span]) for span in asking]) if len(asking) > 1 else whole
 
 
 def division(found: Sequence[Span], answers: Mapping[Span, MatchResult]) -> list[Span]:

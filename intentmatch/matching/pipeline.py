@@ -201,6 +201,10 @@ class Engine:
         """Whether so many messages are answered sooner with `precompute` than one by one."""
         return messages > 1 and (getattr(self.encoder, "batches", False) or self._scoring.batching_helps(messages))
 
+    def is_courtesy(self, result: MatchResult) -> bool:
+        """Whether a matched message, or a part of one, greets, thanks or the like."""
+        return self._checks.is_courtesy(clean(result.message), result.candidates[0])
+
     def precompute(self, readings: Iterable[Reading]) -> dict[str, Precomputed]:
         """Return `batch.precompute` of messages that were read."""
         return precompute(readings, self._messages, self._scoring, lambda reading: self._deciding(reading.options)[1])

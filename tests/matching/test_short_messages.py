@@ -40,7 +40,10 @@ def matched(
 @pytest.mark.parametrize(
     ("text", "decision", "says"),
     [
-        ("no", matched(0.34), "“no” is too short for a score of 0.34"),
+        ("no", matched(0.34), "“no” is an answer"),
+        ("no thanks", matched(0.54, confidence=0.95), "“no thanks” is an answer"),
+        ("maybe", matched(0.45, "city", "Boston"), "“maybe” is an answer"),
+        ("please", matched(0.34), "“please” is too short for a score of 0.34"),
         # Two lone words are more alike than that if they mean the same.
         ("vtr", matched(0.44, line="PZR"), "“vtr” is too short for a score of 0.44"),
         ("thank you", matched(0.49), "“thank you” is too short for a score of 0.49"),
@@ -51,7 +54,8 @@ def test_message_that_asks_for_nothing_is_refused(text, decision, says):
     checked = SHORT.check(decision, ReadText(text), OPTIONS)
 
     assert (checked.decision.verdict, checked.says) == ("out_of_scope", says)
-    assert checked.decision.reason == f"nothing like your lines: printing comes nearest, but {says}."
+    nearest = decision.ranked[0].intent
+    assert checked.decision.reason == f"nothing like your lines: {nearest} comes nearest, but {says}."
 
 
 @pytest.mark.parametrize(
@@ -65,6 +69,9 @@ def test_message_that_asks_for_nothing_is_refused(text, decision, says):
         ("at 9 am", matched(0.49, "open", "10 am")),  # the line is a value as well
         ("agent please", matched(0.3, confidence=0.9)),  # the head is sure
         ("no", matched(0.3, on="score")),  # the author's threshold
+        ("nope", matched(0.54, line="no, not this time")),  # the line is such an answer as well
+        ("stop", matched(0.3, line="stop the printer")),  # a part of the line
+        ("no?", matched(0.54)),
         ("打印", matched(0.3)),  # no spaces between words
         ("the page that I printed is blank", matched(0.3)),
     ],

@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 
 from intentmatch.dialogue.coverings import LONGEST, coverings, is_unspaced
 from intentmatch.dialogue.phrases import Phrases, listed
-from intentmatch.reading.answers import answer_of
+from intentmatch.reading.answers import AnswerChances, answer_of
 from intentmatch.text.normalize import bare, fold
 
 _SAME_WORDS = 85.0
@@ -24,6 +24,11 @@ _SURE, _UNDECIDED = 0.9, 0.8
 
 Of 2,746 answers that no training saw and that are no yes, 4 are taken for one by what was learned, 4 by the words.
 """
+_MAY_BE_NO, _MAY_BE_CONDITIONAL, _MAY_BE_ELSE = 0.2, 0.3, 0.5
+"""Learned probabilities between which "hmm no" is a no. Of the answers in 31 languages that train the network, 15 more
+are understood, and 4 are taken for a no that are none ("I wouldn't say no")."""
+_MOST_BEFORE_NO = 2
+"""Words before a no that may say nothing: "hmm", "I said"."""
 _SIGNS: dict[str, bool | None] = {
     **dict.fromkeys("👍👌✅☑✔🆗💯", True),
     **dict.fromkeys("👎❌✖🚫🙅", False),
@@ -60,7 +65,7 @@ def yes_or_no(
     folded = fold(answer)
     covered = coverings(answer, words)
     begun, rest = _begun(folded, said)
-    if _asks(answer):
+    if is_question(answer):
         return YesOrNo(None, rest) if covered - {frozenset()} or begun else None
     if frozenset([False]) in covered:
         return YesOrNo(False)
@@ -74,7 +79,8 @@ def yes_or_no(
     return YesOrNo(None, rest) if begun else None
 
 
-def _asks(answer: str) -> bool:
+def is_question(answer: str) -> bool:
+    """Whether an answer has a question mark."""
     # The semicolon is the question mark of Greek.
     return any(mark in answer for mark in _QUESTIONS) or answer.rstrip().endswith(";")
 
@@ -135,20 +141,72 @@ def learned_yes_or_no(answer: str, phrases: Sequence[Phrases]) -> YesOrNo | None
     For answers that the words for yes and no do not decide: "go for it then", "I'd rather leave it". A question is
     never a yes or a no, and an answer with a word or a sign for no is never a yes.
     """
-    if _asks(answer) or len(answer) > LONGEST:
+    if is_question(answer) or len(answer) > LONGEST:
         return None
     chances = answer_of(answer)
     # A word that no training saw looks like any other one of its letters.
     if chances.yes >= _SURE and not _is_lone_word(answer) and not _has_no(answer, phrases):
         return YesOrNo(True)
-    if chances.no >= _SURE:
+    if chances.no >= _SURE or _is_no_behind_fillers(answer, chances, phrases):
         return YesOrNo(False)
     return YesOrNo(None, answer) if chances.unsure + chances.conditional >= _UNDECIDED else None
 
 
-def is_undecided(answer: str) -> bool:
-    """Whether an answer says that its writer does not know, and no more: "no idea", "no sé"."""
+def _is_no_behind_fillers(answer: str, chances: AnswerChances, phrases: Sequence[Phrases]) -> bool:
+    """Whether an answer is a no but for a word or two that say nothing: "hmm no", "I said no"."""
+    if not chances.no >= _MAY_BE_NO or max(chances.yes, chances.neither) >= _MAY_BE_ELSE:
+        return False
+    if chances.unsure >= _UNDECIDED or chances.conditional >= _MAY_BE_CONDITIONAL or _has_yes(answer, phrases):
+        return False
+    words = fold(answer).split()
+    ends = (" ".join(words[number:]) for number in range(1, min(len(words), _MOST_BEFORE_NO + 1)))
+    return any(after_no(end, phrases) is not None and yes_or_no(end, phrases) == YesOrNo(False) for end in ends)
+
+
+def _has_yes(answer: str, phrases: Sequence[Phrases]) -> bool:
+    """Whether an answer has a word for yes that is nothing else."""
+    said = f" {fold(answer)} "
+    return any(
+        meanings == {True} and f" {fold(word)} " in said for word, meanings in _yes_no_words(tuple(phrases)).items()
+    )
+
+
+def declines(answer: str) -> bool:
+    """Whether an answer, by what was learned, says no or does not decide: "no, I'll keep it", "no sé"."""
+    chances = answer_of(answer)
+    return chances.no + chances.unsure >= _UNDECIDED
+
+
+def after_no(answer: str, phrases: Sequence[Phrases]) -> str | None:
+    """Return the folded words behind a plain no that an answer begins with; None if it begins with none."""
+    folded = f"{fold(answer)} "
+    plain = next((no for one in phrases if folded.startswith(no := f"{fold(one.no)} ")), None)
+    return None if plain is None else folded[len(plain) :].strip()
+
+
+def hardly_declines(answer: str) -> bool:
+    """Whether an answer, by what was learned, most likely has no no, no doubt and no condition in it."""
+    chances = answer_of(answer)
+    return chances.no + chances.unsure + chances.conditional < _MAY_BE_ELSE
+
+
+def drops(answer: str) -> bool:
+    """Whether an answer, by what was learned, surely says no: "let's leave it"."""
+    return answer_of(answer).no >= _SURE
+
+
+def is_unsure(answer: str) -> bool:
+    """Whether an answer, by what was learned, says that its writer does not know, and no more: "no idea"."""
     return answer_of(answer).unsure >= _UNDECIDED
+
+
+def stops(answer: str, phrases: Sequence[Phrases]) -> bool:
+    """Whether an answer to the question for a value is words that end the request, with or without courtesy."""
+    words: dict[str, frozenset[bool | None]] = {}
+    for one in phrases:
+        words.update((word, frozenset([None])) for word in listed(one.courtesy))
+        words.update((word, frozenset([True])) for word in listed(one.stop_words))
+    return frozenset([True]) in coverings(answer, words)
 
 
 Spoken = int | Literal["several", "neither"]

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from intentmatch.core.result import MatchResult
-from intentmatch.dialogue.answers import YesOrNo, choice_by_number, learned_yes_or_no, yes_or_no
-from intentmatch.dialogue.pending import Confirmation
+from intentmatch.core.result import Entity, MatchResult
+from intentmatch.dialogue.answers import (
+    YesOrNo,
+    after_no,
+    choice_by_number,
+    declines,
+    hardly_declines,
+    is_question,
+    learned_yes_or_no,
+    yes_or_no,
+)
+from intentmatch.dialogue.pending import Confirmation, WhichValue
 from intentmatch.dialogue.phrases import Phrases
 from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, alternatives_in, is_other_request, joined, refuses
 from intentmatch.dialogue.turns import Turn
+from intentmatch.slots.neighbours import fixed_words
 from intentmatch.text.normalize import fold
 
 _SURELY = 0.9
@@ -32,10 +42,19 @@ def understand(turns: TurnBuilder, pending: Confirmation) -> NextTurn:
     said = _yes_or_no(turns, text, pending)
     if not (said and said.yes) and (corrected := _corrected(turns, pending)) is not None:
         return corrected
+    if (asked := _asked_for_free_text(turns, pending)) is not None:
+        return asked
     # After a no, the rest must not ask for something else: "no, track my order" is a request.
-    if said and (said.yes or (said.yes is False and _ends_with_no(turns, said.rest, pending))):
+    if said and (said.yes or (said.yes is False and _is_all_no(turns, said.rest, pending))):
         return take_answer(turns, pending, bool(said.yes))
     return _unclear(turns, pending, said)
+
+
+def _changes(turns: TurnBuilder, pending: Confirmation) -> list[Entity]:
+    """Return other values for slots that are filled, and values for others."""
+    found = turns.fill_bounded(turns.input.text, pending.intent, pending.language)
+    known = {(one.slot, one.value) for one in pending.entities}
+    return [one for one in found if (one.slot, one.value) not in known]
 
 
 def _corrected(turns: TurnBuilder, pending: Confirmation) -> NextTurn | None:
@@ -48,7 +67,24 @@ def _corrected(turns: TurnBuilder, pending: Confirmation) -> NextTurn | None:
     if is_other_request(result, pending.intent, changed):
         return None
     entities = joined(pending.entities, changed)
-    return turns.ask_whether(replace(pending, entities=entities), result, pending.intent, changed)
+    return turns.ask_whether(replace(pending, entities=entities), result, pending.intent)
+
+
+def _asked_for_free_text(turns: TurnBuilder, pending: Confirmation) -> NextTurn | None:
+    """Ask for the free text of the intent again if the words after a no may be another one: "no, it is 12 Hill Road".
+
+    None if there is not one such slot, or if the words say no or ask for something else.
+    """
+    slots = turns.slots(pending.intent)
+    free = [one.slot for one in pending.entities if one.slot in slots and slots[one.slot].kind == "any"]
+    rest = after_no(turns.input.text, turns.spoken(pending.language)) if len(free) == 1 else None
+    if not rest or declines(turns.input.text):
+        return None
+    result = turns.match(rest)
+    if result.intent not in (None, pending.intent):
+        return None
+    others = tuple(one for one in pending.entities if one.slot != free[0])
+    return turns.ask_value(WhichValue(pending.intent, free[0], others, pending.left, pending.language), result)
 
 
 def _unclear(turns: TurnBuilder, pending: Confirmation, said: YesOrNo | None) -> NextTurn:
@@ -60,7 +96,9 @@ def _unclear(turns: TurnBuilder, pending: Confirmation, said: YesOrNo | None) ->
         said = _yes_or_no(turns, text, pending, _own_yes(turns, result.intent, pending.language))
         if said and said.yes:
             return take_answer(turns, pending, True, result)
-    if own is False or refuses(result, pending.intent):
+    # "Yes, just cancel it" says yes, whatever it refuses.
+    has_yes = said is not None and said.yes is None
+    if own is False or (refuses(result, pending.intent) and not has_yes):
         return take_answer(turns, pending, False, result)
     # What follows a no was read above; an utterance of the registry, word for word, is a request.
     if own is None and not (said and said.yes is False) and result.trace.decided_by != "exact":
@@ -90,24 +128,30 @@ def _request(turns: TurnBuilder, pending: Confirmation, result: MatchResult) -> 
 
 
 def _yes_or_no(turns: TurnBuilder, text: str, pending: Confirmation, yes: Iterable[str] = ()) -> YesOrNo | None:
-    """Read the answer; it may repeat the request, unless the request may have values."""
+    """Read the answer; it may repeat the request, or words of it and its values: "yes, book it for Friday"."""
     intent = turns.registry[pending.intent]
-    request = [intent.label, *intent.titles.values()]
-    # "yes, book a table in Rome" may repeat the request, or change its city.
+    request = [intent.label, *intent.titles.values(), *(one.text for one in pending.entities)]
+    folded = fold(text)
     if not intent.slots:
-        folded = fold(text)
         request += [line for line in turns.lines(pending.intent) if fold(line) in folded]
     spoken = turns.spoken(pending.language)
     said = yes_or_no(text, spoken, yes, request)
+    if said is not None and said.yes is None and not is_question(text) and hardly_declines(text):
+        words = {word for line in intent.utterances for part in fixed_words(line) for word in part}
+        repeated = yes_or_no(text, spoken, yes, [*request, *words.intersection(folded.split())])
+        # "Yes, book a table in Rome" may change the city.
+        said = repeated if repeated and repeated.yes and not _changes(turns, pending) else said
     # Bots with lines in two languages are answered in either.
     if said is None and (other := turns.phrases(turns.match(text).language)) not in spoken:
         said = yes_or_no(text, [other], yes, request)
     return said
 
 
-def _ends_with_no(turns: TurnBuilder, rest: str, pending: Confirmation) -> bool:
-    """Whether what follows a no is no request for something else."""
-    return not rest or turns.match(rest).intent in (None, pending.intent)
+def _is_all_no(turns: TurnBuilder, rest: str, pending: Confirmation) -> bool:
+    """Whether what follows a no is no request for something else: "no, I'll keep it"."""
+    if not rest or turns.match(rest).intent in (None, pending.intent):
+        return True
+    return declines(turns.input.text) and not _surely_asks(turns, rest)
 
 
 def _surely_asks(turns: TurnBuilder, rest: str) -> bool:

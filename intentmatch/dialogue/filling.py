@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from intentmatch.core.result import Entity
-from intentmatch.dialogue.answers import is_undecided, spoken_choice
+from intentmatch.core.result import Entity, MatchResult
+from intentmatch.dialogue.answers import after_no, declines, drops, is_question, is_unsure, spoken_choice, stops
 from intentmatch.dialogue.pending import WhichValue
 from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, is_other_request, joined, refuses
 from intentmatch.slots.alternatives import alternatives, takes_one_value
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.neighbours import bare_words
+
+_SURELY = 0.9
+"""Confidence from which a message asks for something else, and is no free text."""
 
 
 def is_answer(turns: TurnBuilder, text: str, pending: WhichValue) -> bool:
@@ -21,55 +25,109 @@ def is_answer(turns: TurnBuilder, text: str, pending: WhichValue) -> bool:
 
 def understand(turns: TurnBuilder, pending: WhichValue) -> NextTurn:
     """Return the turn for a message after the question."""
-    result = turns.match(turns.input.text)
-    found = _values(turns, pending, repeated=result.intent == pending.intent)
-    slots = {entity.slot for entity in found}
+    text, result = turns.input.text, turns.match(turns.input.text)
+    found = _values(turns, pending, result)
+    is_answered = any(entity.slot == pending.slot for entity in found)
     corrected: list[Entity] = []
-    if pending.slot not in slots:
-        asked = [pending.slot]
-        corrected = turns.corrected(turns.input.text, pending.intent, pending.entities, pending.language, asked)
-    answers = found if pending.slot in slots else corrected
-    if is_other_request(result, pending.intent, answers):
-        return turns.request(result)
-    entities = joined(pending.entities, [*found, *corrected])
-    if corrected:
-        return turns.ask_value(replace(pending, entities=entities), result)
-    # With a value, "no, the red one" corrects and does not refuse.
-    if pending.slot not in slots and refuses(result, pending.intent):
+    # An address may have the name of a dish in it.
+    if not (is_answered and _is_free(turns, pending)):
+        corrected = turns.corrected(text, pending.intent, pending.entities, pending.language, [pending.slot])
+    answers = [*found, *corrected]
+    if not is_answered and not corrected and _drops(turns, pending, result):
         return turns.decline(pending.intent, pending.language, result)
-    if pending.slot in slots:
-        slots_of = turns.slots(pending.intent).values()
-        single = [slot.name for slot in slots_of if takes_one_value(slot.kind)]
-        again = alternatives(turns.input.text, found, pending.language, single)
-        left = tuple(pair for pair in pending.unsure if pair[0] not in slots)
-        return turns.proceed(
-            pending.intent,
-            entities,
-            pending.language,
-            result,
-            confirmed=pending.confirmed,
-            unsure=(*again.items(), *left),
-        )
+    if _is_other_request(turns, pending, result, answers):
+        return turns.request(result)
+    pending = replace(pending, entities=joined(pending.entities, answers))
+    if is_answered:
+        return _go_on(turns, pending, found, result)
+    if corrected:
+        return turns.ask_value(pending, result)
     if pending.left > 0:
-        return turns.ask_value(replace(pending, entities=entities, left=pending.left - 1), result)
+        return turns.ask_value(replace(pending, left=pending.left - 1), result)
     return turns.request(result)
 
 
-def _values(turns: TurnBuilder, pending: WhichValue, *, repeated: bool) -> list[Entity]:
+def _go_on(turns: TurnBuilder, pending: WhichValue, found: Sequence[Entity], result: MatchResult) -> NextTurn:
+    """Return the turn for a value, which may be one of several that the user named."""
+    slots = turns.slots(pending.intent).values()
+    single = [slot.name for slot in slots if takes_one_value(slot.kind)]
+    again = alternatives(turns.input.text, found, pending.language, single)
+    answered = {entity.slot for entity in found}
+    left = tuple(pair for pair in pending.unsure if pair[0] not in answered)
+    return turns.proceed(
+        pending.intent,
+        pending.entities,
+        pending.language,
+        result,
+        confirmed=pending.confirmed,
+        unsure=(*again.items(), *left),
+    )
+
+
+def _is_free(turns: TurnBuilder, pending: WhichValue) -> bool:
+    return turns.slots(pending.intent)[pending.slot].kind == "any"
+
+
+def _drops(turns: TurnBuilder, pending: WhichValue, result: MatchResult) -> bool:
+    """Whether a message without a value ends the request: "never mind". Free text may begin like a no."""
+    if result.trace.decided_by == "exact" and result.intent != pending.intent:
+        return False
+    text = turns.input.text
+    if stops(text, turns.spoken(pending.language)) or refuses(result, pending.intent):
+        return True
+    return not _is_free(turns, pending) and drops(text)
+
+
+def _is_other_request(
+    turns: TurnBuilder, pending: WhichValue, result: MatchResult, answers: Collection[Entity]
+) -> bool:
+    """Whether a message asks for another intent. "I don't know the number" is like a line that has a number, too."""
+    text = turns.input.text
+    if not is_other_request(result, pending.intent, answers):
+        return False
+    if result.trace.decided_by == "exact":
+        return True
+    if _is_free(turns, pending):
+        return is_question(text)
+    return not declines(text) or _is_surely(result)
+
+
+def _is_surely(result: MatchResult) -> bool:
+    return result.intent is not None and (result.confidence or 0.0) >= _SURELY
+
+
+def _values(turns: TurnBuilder, pending: WhichValue, result: MatchResult) -> list[Entity]:
     """Read the value of the requested slot from the message, and values of other slots by their own words.
 
-    These are the missing slots; with `repeated`, when the message also says the intent, they are all slots.
+    These are the missing slots; if the message also says the intent, they are all slots.
     """
     known = {entity.slot for entity in pending.entities}
     slots = [slot for slot in turns.slots(pending.intent).values() if slot.name != pending.slot]
     # Free text would take any words; it is read only where the bot asks for it.
+    repeated = result.intent == pending.intent
     others = [slot.name for slot in slots if repeated or (slot.name not in known and slot.kind != "any")]
     found = turns.fill(turns.input.text, pending.intent, [pending.slot], pending.language, others)
-    if turns.slots(pending.intent)[pending.slot].kind == "any" and pending.left > 0 and is_undecided(turns.input.text):
+    if _is_free(turns, pending) and _is_no_free_text(turns, pending, result):
         return [entity for entity in found if entity.slot != pending.slot]
     if any(entity.slot == pending.slot for entity in found):
         return [*found]
     return [*found, *_offered(turns, turns.input.text, pending)]
+
+
+def _is_no_free_text(turns: TurnBuilder, pending: WhichValue, result: MatchResult) -> bool:
+    """Whether words are hardly meant as free text: "never mind", "not sure yet", "when do you close?", "👍".
+
+    Who says them again means them, unless they say that there is no value.
+    """
+    text = turns.input.text
+    if stops(text, turns.spoken(pending.language)) or is_unsure(text):
+        return True
+    if pending.left <= 0:
+        return False
+    # A plain no may be all that is to be said: "any remarks?"
+    begins_with_no = after_no(text, turns.spoken(pending.language)) is not None
+    asks = is_question(text) or (result.intent != pending.intent and _is_surely(result))
+    return asks or not any(map(str.isalnum, text)) or (declines(text) and not begins_with_no)
 
 
 def _offered(turns: TurnBuilder, text: str, pending: WhichValue) -> list[Entity]:

@@ -17,7 +17,7 @@ class Phrases:
     """The phrases of the bot in one language.
 
     Added in 0.3.0: `confirm`, `yes`, `no`, `dropped`, `yes_words`, `no_words`, `courtesy`, `numbers`, `several`,
-    `neither`, `choice_words`, `choose_one`.
+    `neither`, `choice_words`, `choose_one`, `stop_words`.
     """
 
     did_you_mean: str
@@ -52,6 +52,8 @@ class Phrases:
     """Other words in the answer to a choice, separated by commas."""
     choose_one: str = ""
     """Heading of the choices when the answer to them was not understood."""
+    stop_words: str = ""
+    """What ends a request while the bot asks for a value, separated by commas."""
 
 
 def phrases_for(language: str | None, own: Mapping[str, Phrases], bot: str | None = None) -> Phrases:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from intentmatch.core.placeholders import fill
-from intentmatch.core.result import Entity, MatchResult
+from intentmatch.core.result import Entity, MatchResult, Part
 from intentmatch.core.types import Slot
 from intentmatch.dialogue.pending import Confirmation, Pending, Topic, WhichIntent, WhichValue, new_id
 from intentmatch.dialogue.phrases import Phrases, phrases_for
@@ -132,6 +132,11 @@ class TurnBuilder:
     def request(self, result: MatchResult) -> NextTurn:
         """Take the message as a request of its own, whatever was asked before."""
         language = result.language or self.input.language or self.registry.first_language
+        several = list(dict.fromkeys(part.intent for part in result.parts))[:_MOST_CHOICES]
+        if len(several) > 1:
+            # One after the other: to answer the first alone would lose the second one without a word.
+            pending = WhichIntent(self.input.text, tuple(several), new_id(), language, self._options.attempts - 1)
+            return self.ask_which(pending, self.phrases(language).did_you_mean, result)
         if result.intent is not None:
             return self.proceed(result.intent, result.entities, language, result, unsure=alternatives_in(result))
         if len(result.rivals) == 1:
@@ -195,21 +200,17 @@ class TurnBuilder:
         turn = Turn(self.input.text, reply=heading, choices=choices, result=result, language=language)
         return NextTurn(turn, pending)
 
-    def ask_whether(
-        self,
-        pending: Confirmation,
-        result: MatchResult | None,
-        to_confirm: str | None = None,
-        changed: Collection[Entity] = (),
-    ) -> NextTurn:
-        """Ask a yes-or-no question; `to_confirm` is the intent if the message asked for it.
+    def ask_whether(self, pending: Confirmation, result: MatchResult | None, to_confirm: str | None = None) -> NextTurn:
+        """Ask a yes-or-no question with the values that are known, so that the user sees what a yes would do.
 
-        The values in `changed`, which the user corrected, are in the question.
+        `to_confirm` is the intent if the message asked for it.
         """
         phrases, intent = self.phrases(pending.language), self.registry[pending.intent]
         title = (intent.title_in(pending.language) or in_words(intent.name).capitalize()).strip(_QUESTION_MARKS)
-        if changed:
-            title = f"{title}: {', '.join(one.text for one in changed)}"
+        if pending.entities:
+            # Of several values of a slot, the last one counts.
+            values = {one.slot: one.text for one in pending.entities}
+            title = f"{title}: {', '.join(values.values())}"
         titles = zip(pending.choices, (phrases.yes, phrases.no), (intent.name, None), strict=True)
         turn = Turn(
             self.input.text,
@@ -243,8 +244,8 @@ class TurnBuilder:
         return NextTurn(turn, pending)
 
 
-def alternatives_in(result: MatchResult) -> tuple[tuple[str, str], ...]:
-    """Return the slots for which a message names alternatives, each with the question for them."""
+def alternatives_in(result: MatchResult | Part) -> tuple[tuple[str, str], ...]:
+    """Return the slots for which a message, or a part of it, names alternatives, each with the question for them."""
     found = {entity.slot for entity in result.entities}
     return tuple((one.slot, one.question) for one in result.missing if one.slot in found and one.question)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from intentmatch.core.result import Entity, MatchResult
 from intentmatch.dialogue import choosing, confirming, filling
-from intentmatch.dialogue.answers import yes_or_no
+from intentmatch.dialogue.answers import drops, stops, yes_or_no
 from intentmatch.dialogue.pending import Confirmation, Pending, Topic, WhichIntent, WhichValue, new_id
 from intentmatch.dialogue.turn_builder import (
     Choose,
@@ -94,27 +94,39 @@ def _press(turns: TurnBuilder, chosen: str, pending: Pending | None) -> NextTurn
 
 def _follow_up(turns: TurnBuilder, topic: Topic) -> NextTurn:
     """Return the turn for a message after one that asked nothing: it may follow up the intent of that turn."""
-    result = turns.match(turns.input.text, topic.intent)
-    if result.is_follow_up and result.intent == topic.intent:  # of hypotheses, others may say more
-        language = result.language or topic.language
-        entities = joined(topic.entities, result.entities)
-        if topic.entities and not result.entities:
+    text = turns.input.text
+    result = turns.match(text, topic.intent)
+    # Of hypotheses, others may say more.
+    follows = result.is_follow_up and result.intent == topic.intent
+    said = yes_or_no(text, turns.spoken(topic.language))
+    is_no = said is not None and said.yes is False
+    if is_no and result.trace.decided_by != "exact":
+        if changed := turns.corrected(text, topic.intent, topic.entities, topic.language):
+            # "No, on Tuesday" takes back what was done: nothing more is done by it.
+            return _ask_again(turns, topic, result, changed)
+        if not (said and said.rest):
+            return _nothing(turns, topic, result)
+    if follows and not result.entities:
+        if is_no or drops(text) or stops(text, turns.spoken(topic.language)):
+            return _nothing(turns, topic, result)
+        if topic.entities:
             # "And one more" has no value that was read: the same once more may not be meant.
-            return _ask_again(turns, topic, result, entities)
+            return _ask_again(turns, topic, result, ())
+    if follows:
+        entities = joined(topic.entities, result.entities)
+        language = result.language or topic.language
         return turns.proceed(topic.intent, entities, language, result, unsure=alternatives_in(result))
     found = turns.request(result)
-    if found.turn.understood:
-        return found
-    said = yes_or_no(turns.input.text, turns.spoken(topic.language))
-    if said is None or said.yes is not False:
-        return replace(found, pending=topic)
-    # "No, on Tuesday" takes back what was done: nothing more is done by it.
-    changed = turns.corrected(turns.input.text, topic.intent, topic.entities, topic.language)
-    return _ask_again(turns, topic, result, changed) if changed else found
+    return found if found.turn.understood or is_no else replace(found, pending=topic)
+
+
+def _nothing(turns: TurnBuilder, topic: Topic, result: MatchResult) -> NextTurn:
+    """Return the turn for "no, never mind" after an answer, which least of all asks for the same once more."""
+    return NextTurn(Turn(turns.input.text, result=result, language=topic.language))
 
 
 def _ask_again(turns: TurnBuilder, topic: Topic, result: MatchResult, values: Collection[Entity]) -> NextTurn:
     """Ask whether the intent of the turn before is meant with these values."""
     entities = joined(topic.entities, values)
     confirmation = Confirmation(topic.intent, entities, new_id(), 0, result.language or topic.language)
-    return turns.ask_whether(confirmation, result, topic.intent, values)
+    return turns.ask_whether(confirmation, result, topic.intent)

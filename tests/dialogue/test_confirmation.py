@@ -178,7 +178,7 @@ def test_slots_are_asked_for_first(bot):
     confirmed = bot.take("yes", "anna")
 
     assert (which.asks_for, which.choices) == ("dish", ())
-    assert (asked.reply, asked.slots) == ("Order food?", {"dish": "soup"})
+    assert (asked.reply, asked.slots) == ("Order food: soup?", {"dish": "soup"})
     assert (confirmed.intent, confirmed.slots, confirmed.reply) == ("order_food", {"dish": "soup"}, "One soup!")
 
 
@@ -413,5 +413,38 @@ def test_request_that_is_repeated_keeps_its_values(bot):
     bot.take("bring me pizza", "anna")
     asked = bot.take("bring me food", "anna")
 
-    assert (asked.reply, asked.slots) == ("Order food?", {"dish": "pizza"})
+    assert (asked.reply, asked.slots) == ("Order food: pizza?", {"dish": "pizza"})
     assert bot.take("yes", "anna").slots == {"dish": "pizza"}
+
+
+@pytest.mark.parametrize(
+    "answer", ["hmm no", "I said no", "um no", "eh, no", "no, I'll keep it", "no, leave it as it is"]
+)
+def test_no_among_other_words_is_a_no(bot, answer):
+    bot.take("cancel my order", "anna")
+
+    assert bot.take(answer, "anna").declined
+
+
+@pytest.mark.parametrize("answer", ["yes, pizza", "yes, bring me pizza", "ok bring me the pizza please"])
+def test_yes_may_repeat_words_of_the_request_and_its_values(bot, answer):
+    bot.take("bring me pizza", "anna")
+
+    assert bot.take(answer, "anna").slots == {"dish": "pizza"}
+
+
+@pytest.mark.parametrize("answer", ["yes, soup", "yes, bring me soup", "yes, bring me pizza tomorrow"])
+def test_yes_with_something_else_carries_nothing_out(bot, answer):
+    bot.take("bring me pizza", "anna")
+
+    assert bot.take(answer, "anna").intent is None
+
+
+def test_free_text_is_asked_for_again_after_a_no_with_more() -> None:
+    address = Slot("address", "any", required=True, questions={"en": "Where to?"})
+    move = Intent("move", lines("en", "change my address"), title="Move", slots=(address,), confirm=True)
+    bot = dialogue(move, STATUS)
+    turns = [bot.take(text, "anna") for text in ("change my address", "12 Hill Road", "no, it is 21 Hill Road")]
+
+    assert [turn.reply for turn in turns] == ["Where to?", "Move: 12 Hill Road?", "Where to?"]
+    assert bot.take("21 Hill Road", "anna").reply == "Move: 21 Hill Road?"

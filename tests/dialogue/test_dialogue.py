@@ -24,6 +24,7 @@ from intentmatch import (
     SlotValue,
     Utterance,
 )
+from intentmatch.dialogue.phrases import listed, shipped
 
 NOW = datetime(2026, 5, 4, 12, 0)
 
@@ -245,6 +246,38 @@ def test_choices_are_shown_as_often_as_attempts_says(bot):
     assert not turns[-1].understood
 
 
+SEVERAL = """
+slots: {order: {pattern: "[0-9]{4}"}}
+intents:
+  status: {slots: {order: {required: true}}, utterances: ["where is my order {order}", has my parcel been sent]}
+  cancel: {slots: {order: {required: true}}, utterances: ["cancel order {order}", "please cancel {order}"]}
+  hello: {response: Hello!, utterances: [hello, good morning, hi there]}
+  thanks: {response: You are welcome., utterances: [thank you, thanks a lot, many thanks]}
+"""
+
+
+def test_several_requests_in_one_message_are_asked_about_each_with_its_own_values(tmp_path):
+    (tmp_path / "bot.yaml").write_text(SEVERAL, encoding="utf-8")
+    bot = Dialogue(Matcher.load(tmp_path, several_intents=True, cache="off"))
+    message = "Where is my order 1234? And please cancel order 2001."
+
+    for answer, intent, order in (("1", "status", "1234"), ("2", "cancel", "2001")):
+        asked = bot.take(message, "anna")
+        turn = bot.take(answer, "anna")
+
+        assert [choice.intent for choice in asked.choices] == ["status", "cancel", None]
+        assert (turn.intent, turn.slots) == (intent, {"order": order})
+
+
+def test_courtesy_around_a_request_is_no_second_one(tmp_path):
+    (tmp_path / "bot.yaml").write_text(SEVERAL, encoding="utf-8")
+    bot = Dialogue(Matcher.load(tmp_path, several_intents=True, cache="off"))
+
+    turn = bot.take("Hello there! Where is my order 1234? Thanks a lot.", "anna")
+
+    assert (turn.intent, turn.slots, turn.result.parts) == ("status", {"order": "1234"}, ())
+
+
 def test_another_request_replaces_the_question(bot):
     bot.take("my order", "anna")
 
@@ -289,6 +322,64 @@ def test_free_text_slot_is_asked_for_once_more_if_the_user_does_not_know(bot, an
 
     assert bot.take(answer, "anna").asks_for == "text"
     assert bot.take("buy milk", "anna").slots == {"text": "buy milk"}
+
+
+@pytest.mark.parametrize("answer", ["when will you write it?", "👍", "no idea", "I'd rather leave it"])
+def test_what_is_hardly_free_text_is_asked_about_once_more(bot, answer):
+    bot.take("take a note", "anna")
+
+    assert bot.take(answer, "anna").asks_for == "text"
+
+
+@pytest.mark.parametrize("answer", ["no", "no onions please", "ring twice", "via Roma 15", "don't forget the milk"])
+def test_free_text_may_begin_like_a_refusal(bot, answer):
+    bot.take("take a note", "anna")
+
+    assert bot.take(answer, "anna").slots == {"text": answer.removesuffix(" please")}
+
+
+def test_free_text_that_is_said_again_is_meant(bot):
+    bot.take("take a note", "anna")
+
+    assert bot.take("leave it with the neighbour", "anna").asks_for == "text"
+    assert bot.take("leave it with the neighbour", "anna").slots == {"text": "leave it with the neighbour"}
+
+
+@pytest.mark.parametrize(("request_", "asked"), [("take a note", "text"), ("i am hungry", "dish")])
+@pytest.mark.parametrize("answer", ["never mind", "Cancel, please", "stop", "forget about it"])
+def test_request_ends_while_a_value_is_asked_for(bot, request_, asked, answer):
+    assert bot.take(request_, "anna").asks_for == asked
+    turn = bot.take(answer, "anna")
+
+    assert (turn.declined, turn.intent, turn.slots) == (True, None, {})
+    assert bot.take("soup", "anna").slots == {}
+
+
+@pytest.mark.parametrize("code", sorted(shipped()))
+def test_request_ends_in_every_language(bot, code):
+    for word in listed(shipped()[code].stop_words):
+        bot.take("i am hungry", "anna", language=code)
+
+        assert bot.take(word, "anna", language=code).declined
+
+
+def test_learned_no_ends_the_request_for_a_value(bot):
+    bot.take("i am hungry", "anna")
+
+    assert bot.take("I don't want to any more", "anna").declined
+
+
+def test_who_does_not_know_a_value_asks_for_nothing_else(bot):
+    bot.take("i am hungry", "anna")
+    asked = bot.take("not sure about my order yet", "anna")
+
+    assert asked.asks_for == "dish"
+
+
+def test_answer_may_correct_another_value(bot):
+    bot.take("bring me pizza", "anna")
+
+    assert bot.take("no, soup, 3 of it", "anna").slots == {"dish": "soup", "count": 3}
 
 
 def test_free_text_slot_takes_the_whole_answer(bot):

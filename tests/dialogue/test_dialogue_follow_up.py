@@ -169,6 +169,13 @@ def test_what_is_taken_back_is_not_followed_up(matcher):
     assert [intent for intent, _ in turns] == ["weather", None, None]
 
 
+@pytest.mark.parametrize("message", ["no, never mind", "no", "never mind", "cancel"])
+def test_no_after_an_answer_does_nothing_once_more(matcher, message):
+    turns = said(Dialogue(matcher), "where is my order 2001", message)
+
+    assert [intent for intent, _ in turns] == ["order_status", None]
+
+
 def test_conversations_do_not_follow_each_other(matcher):
     dialogue = Dialogue(matcher)
     dialogue.take("where is my order 2001", "anna")

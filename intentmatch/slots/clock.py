@@ -67,7 +67,7 @@ def find_times(message: Message) -> list[SlotHit]:
 def times(message: Message) -> list[TimeAt]:
     """Return the times of day in digits and in words, including overlapping ones."""
     patterns = _patterns(message.base_language)
-    text = _with_signs(message)
+    text = _with_signs(message, patterns)
     found = []
     for name in patterns.names.finditer(text):
         if span := _span(message, *name.span()):
@@ -138,7 +138,11 @@ class _HourPatterns:
         # "Acht Uhr vier" goes on with people or tickets.
         minute_words = any_of(word for word, number in self.numbers.items() if number >= _LEAST_MINUTES)
         minute = rf"[0-5][0-9]|[{NUMERALS}]{{1,3}}(?= ?分)|{minute_words}"
-        before, after = (map(bare, words.split("|")) for words in (phrases.before, phrases.after))
+        self.begun = re.compile(f"(?:{any_of(map(bare, late.at.split('|')))}) [0-9]{{1,2}} $")
+        """What a range begins with before a word that may lead to its second hour: "das 9 às 11"."""
+        self.accented = [word[1:] for word in phrases.before.split("|") if word.startswith("=")]
+        before = [word[1:] if word.startswith("=") else bare(word) for word in phrases.before.split("|")]
+        after = map(bare, phrases.after.split("|"))
         self.clock = re.compile(
             rf"(?:(?P<before>{any_of(before)}) )?"
             rf"(?:(?P<part>{part if phrases.parts_first else _NEVER}) ?)?"
@@ -164,9 +168,18 @@ def _bare_keys(words: Mapping[str, int]) -> dict[str, int]:
     return {bare(word): number for word, number in words.items()}
 
 
-def _with_signs(message: Message) -> str:
-    """Return the bare form with the characters between digits restored and pauses as bars, at the same length."""
+def _with_signs(message: Message, patterns: _HourPatterns) -> str:
+    """Return the bare form at the same length, with some things restored.
+
+    These are the characters between digits, pauses as bars, and the words before an hour that only accents tell.
+    """
     letters = list(ascii_digits(message.bare))
+    for word in patterns.accented:
+        for found in re.finditer(rf"(?<!\w){bare(word)}(?!\w)", message.bare):
+            span = message.aligned.span(*found.span())
+            is_written = span is not None and message.text[slice(*span)].lower() == word
+            if is_written and not patterns.begun.search(message.bare[: found.start()]):
+                letters[slice(*found.span())] = word
     for place in [place for place, letter in enumerate(letters) if letter == " "]:
         signs = ascii_digits(message.aligned.between(place, place + 1) or " ")
         # The bare form has a space for each of these signs, and "9:30", "9.30" and "9 30" are not the same.

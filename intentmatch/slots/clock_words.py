@@ -12,7 +12,7 @@ class ClockWords(NamedTuple):
     """Words of a language around an hour; bars separate alternatives."""
 
     before: str = ""
-    """Words before the hour."""
+    """Words before the hour; after `=`, one that means an hour only as it is written: "=às", but not "as"."""
     after: str = ""
     """Words after the hour."""
     morning: str = ""

@@ -21,7 +21,14 @@ from intentmatch.slots.message import Message, SlotHit, plain
 from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, NumberForms
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.ordinals import find_ordinals
-from intentmatch.slots.range_words import ends_a_part, joined, joined_as_range, means_others, relation_words
+from intentmatch.slots.range_words import (
+    ends_a_part,
+    joined,
+    joined_as_range,
+    leads_to_time,
+    means_others,
+    relation_words,
+)
 from intentmatch.slots.word_patterns import any_of, beside
 
 _ARITHMETIC = frozenset(["number", "sign"])
@@ -161,6 +168,8 @@ class NeighbourLaw:
         if relation is None:
             return False
         end = self._skip_back(relation.start())
+        if self._is_count_before_time(end, hit.start):
+            return False
         return self._links(slot, kind, self._ends.get(end, ()), (end, hit.start), end - 1)
 
     def _behind(self, slot: str, kind: str, classes: frozenset[str], hit: SlotHit) -> bool:
@@ -197,11 +206,18 @@ class NeighbourLaw:
                 continue
             if self._explained[start] and not self._explained[hit.start]:  # "five to ten minutes" has no time
                 continue
+            if self._is_count_before_time(end, hit.start):
+                continue
             if end <= hit.start and joined(self._message, (start, end), hit.start):
                 return True
             if hit.end <= start and joined(self._message, hit[:2], start) and ends_a_part(self._message, end):
                 return True
         return False
+
+    def _is_count_before_time(self, end: int, start: int) -> bool:
+        """Return whether a number ends before a word that leads to a time: Italian "per due alle 21" is no range."""
+        is_time = start < len(self._explained) and self._explained[start] and not self._explained[end - 1]
+        return bool(is_time) and leads_to_time(self._message, end, start)
 
     def _is_not_on(self, hit: SlotHit) -> bool:
         """Return whether other days than the value are meant: "before Monday"; "after 3 pm" is 3 pm."""

@@ -27,6 +27,11 @@ def joined_as_range(message: Message, start: int, end: int) -> bool:
     return start < end <= start + _LONGEST and words.fullmatch(message.plain, start, end) is not None
 
 
+def leads_to_time(message: Message, start: int, end: int) -> bool:
+    """Return whether `text[start:end]`, between a number and a time, also stands before a time: "per due [alle] 21"."""
+    return start < end <= start + _LONGEST and patterns(message).at.fullmatch(message.plain, start, end) is not None
+
+
 def joined(message: Message, first: tuple[int, int], start: int) -> bool:
     """Return whether a value and the one that begins at `start` are the ends of a range or a choice: "20 or 30"."""
     return joined_as_range(message, first[1], start) or joined_as_choice(message, first, start)

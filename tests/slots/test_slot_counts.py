@@ -62,3 +62,22 @@ def test_number_that_was_asked_for_may_have_a_unit(text):
     intent = Intent("x", (marked("order {count=2} pizzas"),), slots=(Slot("count", "number"),))
 
     assert len(slot_readers(Registry((intent,)))["x"].fill(text, ["count"], "en", NOW)) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "count", "time"),
+    [
+        ("it", "un tavolo per due alle 21", 2, "21:00"),
+        ("it", "un tavolo per 4 alle 20:30", 4, "20:30"),
+        ("es", "una mesa para dos a las 9", 2, "09:00"),
+        ("fr", "une table pour deux à 20h", 2, "20:00"),
+        ("pt", "mesa para dois às 20", 2, "20:00"),
+        ("pt", "mesa para 2 às 9", 2, "09:00"),
+        ("pt", "entregue as 9 caixas", 9, None),
+    ],
+)
+def test_count_before_an_hour_begins_no_range(language, text, count, time):
+    intent = Intent("x", (marked("a table for {count=2}"),), slots=(Slot("count", "number"), Slot("time", "time")))
+    found = {one.slot: one.value for one in slot_readers(Registry((intent,)))["x"].read(text, language, NOW).entities}
+
+    assert (found.get("count"), found.get("time")) == (count, time)

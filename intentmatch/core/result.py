@@ -116,7 +116,8 @@ class Entity:
     slot: str
     value: Value
     """Normalised value: the list value for a synonym, a number, an ISO 8601 date, time or duration, a mapping for money
-    (`amount`, `currency`), temperatures (`amount`, `unit`) and ranges of time (`from`, `to`), or the text itself."""
+    (`amount`, `currency`), temperatures (`amount`, `unit`) and ranges of time (`from`, `to`), or the text itself. The
+    currency or the unit of a number alone, which the bot asked for, is None."""
     text: str
     """`message[start:end]`."""
     start: int

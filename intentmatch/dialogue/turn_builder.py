@@ -8,7 +8,7 @@ from datetime import datetime
 
 from intentmatch.core.placeholders import fill
 from intentmatch.core.result import Entity, MatchResult, Part
-from intentmatch.core.types import Slot
+from intentmatch.core.types import Slot, Value
 from intentmatch.dialogue.pending import Confirmation, Pending, Topic, WhichIntent, WhichValue, new_id
 from intentmatch.dialogue.phrases import Phrases, phrases_for
 from intentmatch.dialogue.turns import Choice, Turn
@@ -108,8 +108,10 @@ class TurnBuilder:
         kinds = {name: slot.kind for name, slot in self.slots(intent).items()}
         names = [name for name in dict.fromkeys(one.slot for one in known) if kinds.get(name, "any") != "any"]
         found = self.fill(text, intent, [*asked] or names, language, names if asked else None)
-        values = [(one.slot, one.value) for one in known]
-        return [one for one in found if one.slot in names and (one.slot, one.value) not in values]
+        values = {one.slot: one.value for one in known}
+        found = tuple(_with_unit_of(one, values.get(one.slot)) for one in found)
+        pairs = [(one.slot, one.value) for one in known]
+        return [one for one in found if one.slot in names and (one.slot, one.value) not in pairs]
 
     def slots(self, intent: str) -> Mapping[str, Slot]:
         """Return the slots of an intent by name; none for an intent that is gone."""
@@ -248,6 +250,14 @@ def alternatives_in(result: MatchResult | Part) -> tuple[tuple[str, str], ...]:
     """Return the slots for which a message, or a part of it, names alternatives, each with the question for them."""
     found = {entity.slot for entity in result.entities}
     return tuple((one.slot, one.question) for one in result.missing if one.slot in found and one.question)
+
+
+def _with_unit_of(entity: Entity, known: Value | None) -> Entity:
+    """Return a corrected amount without a unit with that of the value before: "30" after "20 euros" is 30 euros."""
+    value = entity.value
+    if not (isinstance(value, Mapping) and isinstance(known, Mapping)):
+        return entity
+    return replace(entity, value={key: known.get(key) if one is None else one for key, one in value.items()})
 
 
 def joined(known: tuple[Entity, ...], more: Iterable[Entity]) -> tuple[Entity, ...]:

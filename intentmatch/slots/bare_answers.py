@@ -1,4 +1,4 @@
-"""Answers that are a number alone: "8" is a time, a place, degrees or a count, as the bot asked."""
+"""Answers that are a number alone: "8" is a time, a place, degrees, an amount or a count, as the bot asked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from intentmatch.text.scripts import kind
 def with_bare_answer(
     message: Message, slots: Sequence[Slot], asked: Collection[str], found: list[Entity]
 ) -> list[Entity]:
-    """Return the value of the one slot asked for if the answer is a number alone: "8" is a time, a place or degrees."""
+    """Return the value of the one slot asked for if the answer is a number alone: "8" is a time or an amount."""
     slot = next((slot for slot in slots if slot.name in asked), None) if len(asked) == 1 else None
     if slot is None or slot.kind not in _BARE or any(entity.slot == slot.name for entity in found):
         return found
@@ -49,6 +49,7 @@ _BARE: Mapping[str, Callable[[float], Value | None]] = {
     "time": _hour,
     "ordinal": _place,
     "temperature": lambda number: {"amount": number, "unit": None},
+    "money": lambda number: {"amount": number, "currency": None},
 }
 """Kinds whose question may be answered by a number alone: "iki buçuk" is half past two beside other words."""
 

@@ -316,6 +316,14 @@ def test_value_of_an_earlier_question_is_corrected(bot):
     assert bot.take("3", "anna", now=NOW).slots == {"dish": "soup", "count": 3}
 
 
+def test_corrected_amount_keeps_its_currency(clock):
+    pay = Intent("pay", lines("en", "pay the bill"), slots=(Slot("amount", "money", required=True),), confirm=True)
+    bot = Dialogue(loaded(pay, STATUS), store=MemoryStore(clock=clock))
+    turns = [bot.take(text, "anna") for text in ("pay the bill", "20 euros", "30 please")]
+
+    assert [turn.slots.get("amount") for turn in turns[1:]] == [{"amount": n, "currency": "EUR"} for n in (20, 30)]
+
+
 @pytest.mark.parametrize("answer", ["no idea", "I'm not sure", "keine Ahnung"])
 def test_free_text_slot_is_asked_for_once_more_if_the_user_does_not_know(bot, answer):
     bot.take("take a note", "anna")

@@ -7,7 +7,7 @@ import pytest
 from intentmatch.core.types import Intent, Registry, Slot, Utterance
 from intentmatch.slots import slot_readers
 
-SLOTS = tuple(Slot(kind, kind) for kind in ("number", "time", "ordinal", "temperature"))
+SLOTS = tuple(Slot(kind, kind) for kind in ("number", "time", "ordinal", "temperature", "money"))
 READER = slot_readers(Registry((Intent("x", (Utterance("say", "en"),), slots=SLOTS),)))["x"]
 
 
@@ -21,6 +21,9 @@ def answered(kind: str, text: str, language: str) -> list[object]:
         ("time", "en", "8", "08:00"),
         ("ordinal", "en", "two", 2),
         ("temperature", "de", "zwanzig", {"amount": 20, "unit": None}),
+        ("money", "nl", "150", {"amount": 150, "currency": None}),
+        ("money", "en", "it was 54.20", {"amount": 54.2, "currency": None}),
+        ("money", "pl", "30 zl", {"amount": 30, "currency": "PLN"}),
         ("number", "tr", "iki buçuk", 2.5),
         ("number", "it", "uno e mezzo", 1.5),
         ("number", "pt", "três e meia", 3.5),

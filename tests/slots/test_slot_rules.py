@@ -99,10 +99,11 @@ def test_answer_fills_the_slot_that_was_asked_for(language, answer, expected):
         ("ordinal", "0", []),
         ("temperature", "twenty", [{"amount": 20, "unit": None}]),
         ("temperature", "300 K", [{"amount": 300, "unit": "K"}]),
-        ("money", "20", []),
+        ("money", "20", [{"amount": 20, "currency": None}]),
+        ("money", "20 people", []),
     ],
 )
-def test_number_alone_answers_the_question_for_a_time_a_place_or_degrees(kind, answer, expected):
+def test_number_alone_answers_the_question_for_a_time_a_place_degrees_or_an_amount(kind, answer, expected):
     intent = Intent("x", (marked("hello"),), slots=(Slot("asked", kind), Slot("n", "number")))
     reader = slot_readers(Registry((intent,)))["x"]
 

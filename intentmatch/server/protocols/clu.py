@@ -145,7 +145,7 @@ def _resolved(value: Value, kind: SlotKind | None) -> dict[str, Any]:
 def _money(value: Value) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         return {}
-    currency = {"unit": str(value["currency"]), "ISO4217": value["currency"]}
+    currency = {"unit": value["currency"] or "", "ISO4217": value["currency"]}
     return {"resolutionKind": "CurrencyResolution", **currency, "value": value["amount"]}
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from intentmatch.core.placeholders import fill
+from intentmatch.core.placeholders import fill, placeholders
 from intentmatch.core.result import Entity, MatchResult, Part
-from intentmatch.core.types import Slot, Value
+from intentmatch.core.types import Intent, Slot, Value
 from intentmatch.dialogue.pending import Confirmation, Pending, Topic, WhichIntent, WhichValue, new_id
 from intentmatch.dialogue.phrases import Phrases, phrases_for
 from intentmatch.dialogue.turns import Choice, Turn
@@ -178,14 +178,23 @@ class TurnBuilder:
             return self.ask_value(WhichValue(name, missing.name, entities, left, language, confirmed), result)
         if intent.confirm and not confirmed:
             return self.ask_whether(Confirmation(name, entities, new_id(), left, language), result, name)
-        responses = intent.responses_in(language)
-        reply = None
-        if responses:
-            response = responses[0] if len(responses) == 1 else self._choose(name, responses)
-            reply = _filled(response, entities)
+        reply = self._reply(intent, entities, language)
         turn = Turn(self.input.text, name, entities, reply, result=result, language=language)
         # Kept for a message that does not stand alone, such as "and tomorrow?".
         return NextTurn(turn, Topic(name, entities, language))
+
+    def _reply(self, intent: Intent, entities: Collection[Entity], language: str | None) -> str | None:
+        """Return one of the intent's responses, if there are some, with its slots filled in.
+
+        One whose slots all have a value goes first: "{count} {dish}!" beside "{dish}!".
+        """
+        responses = intent.responses_in(language)
+        empty = {slot.name for slot in intent.slots}.difference(entity.slot for entity in entities)
+        full = tuple(one for one in responses if empty.isdisjoint(name for name, _ in placeholders(one)))
+        if not (responses := full or responses):
+            return None
+        response = responses[0] if len(responses) == 1 else self._choose(intent.name, responses)
+        return _filled(response, entities)
 
     def decline(self, intent: str, language: str | None, result: MatchResult | None) -> NextTurn:
         """Say that an intent is dropped."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -295,6 +296,18 @@ def test_bot_asks_for_each_required_slot(bot):
     assert (second.reply, second.asks_for) == ("Please tell me: count", "count")
     assert (third.intent, third.slots) == ("order_food", {"dish": "soup", "count": 3})
     assert third.reply == "3 soup, {soon}!"
+
+
+def test_response_whose_slots_have_values_goes_first():
+    food = replace(
+        FOOD,
+        slots=(DISH, replace(COUNT, required=False)),
+        responses={"en": "{count} {dish}!"},
+        more_responses={"en": ("{dish}!",)},
+    )
+    bot = Dialogue(loaded(food, STATUS))
+
+    assert {bot.take("bring me pizza", name).reply for name in ("anna", "ben", "cem", "dora")} == {"pizza!"}
 
 
 def test_one_answer_may_fill_several_slots(bot):

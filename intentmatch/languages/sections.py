@@ -153,7 +153,7 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
     "weekday_moves": map_of(_DAYS),
     "day_parts": map_of(_DAY_PART),
     "weekday_parts": map_of(_PART),
-    "anchors": dict.fromkeys(("after", "before", "not_on", "other_than"), phrases),
+    "anchors": dict.fromkeys(("after", "before", "not_on", "other_than", "since"), phrases),
     "moments": {
         **dict.fromkeys(
             (

@@ -14,6 +14,7 @@ from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.numerals import numeral
 from intentmatch.slots.ordinals import find_ordinals
+from intentmatch.slots.range_words import is_since
 from intentmatch.slots.relative_days import days_later, days_of_month, modified_weekday, plus_months
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 from intentmatch.text.normalize import bare
@@ -60,10 +61,21 @@ def days(message: Message) -> list[Day]:
     # A weekday and a date that contradict each other are no day, and neither of them alone is meant.
     apart = [one for one in behind if one.day is None]
     return none + [
-        one
+        _last_such(message, one)
         for one in found
         if one.day and not _overlaps(one, apart) and not any(_is_part(one, other) for other in none)
     ]
+
+
+def _last_such(message: Message, one: Day) -> Day:
+    """Return the last such day instead of the next one for a day that has been: "since Monday", "since 5 May"."""
+    today, day = message.now.date(), one.day
+    if day is None or day <= today or not is_since(message, one.start, one.end):
+        return one
+    if any(weekday.start <= one.start and one.end <= weekday.end for weekday in weekdays_of(message)):
+        ahead = (day - today).days
+        return one._replace(day=days_later(today, ahead - 7 if ahead < 7 else -7))
+    return one if one.has_year else one._replace(day=_day(0, day.month, day.day, message, past=True))
 
 
 def impossible_days(message: Message) -> list[tuple[int, int]]:
@@ -202,14 +214,14 @@ def _at(
     return Day(*message.aligned.widened(*span), day, has_month, has_year)
 
 
-def _day(year: int, month: int, day: int, message: Message | None = None) -> date | None:
-    """Return the date, None if invalid; without a year, the next such day from today on."""
+def _day(year: int, month: int, day: int, message: Message | None = None, *, past: bool = False) -> date | None:
+    """Return the date, None if invalid; without a year, the next such day from today on, or the last one."""
     if message is None or year:
         return _valid(year, month, day)
     today = message.now.date()
     # 29 February is at most eight years away: 2096 and 2104.
-    years = (_valid(today.year + more, month, day) for more in range(9))
-    return next((found for found in years if found and found >= today), None)
+    years = (_valid(today.year + (-more if past else more), month, day) for more in range(9))
+    return next((found for found in years if found and (found <= today if past else found >= today)), None)
 
 
 def _valid(year: int, month: int, day: int) -> date | None:

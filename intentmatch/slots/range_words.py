@@ -95,6 +95,20 @@ def _other_than(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     )
 
 
+def is_since(message: Message, start: int, end: int) -> bool:
+    """Return whether words beside a day say that it has been: "since Monday", "pazartesiden beri"."""
+    ahead, behind = _since(message.base_language)
+    return ahead.search(message.plain, max(start - _LONGEST_EXCEPTION, 0), start) is not None or (
+        behind.match(message.plain, end) is not None
+    )
+
+
+@lru_cache(maxsize=64)
+def _since(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    ahead, behind = beside(ANCHORS.get(language, Anchors()).since)
+    return re.compile(rf"(?:{ahead}) (?:[^\W\d_]{{1,4}} )?$"), re.compile(f"(?:'?[a-z]{{2,3}})? ?(?:{behind})")
+
+
 @lru_cache(maxsize=64)
 def anchors(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return patterns for the words behind a length that count it on and back from the day behind them."""
@@ -111,6 +125,8 @@ class Anchors(NamedTuple):
     """Words before a day, or behind it with `~`, that mean other days than this one."""
     other_than: str = ""
     """Words before a name, or behind it with `~`, that mean others than this one: "anyone [but] Martin"."""
+    since: str = ""
+    """Words before a day, or behind it with `~`, that mean the last such day: "[since] Monday"."""
 
 
 ANCHORS: Mapping[str, Anchors] = Table("anchors", lambda words: Anchors(**words))

@@ -29,6 +29,29 @@ def test_every_dateparser_language_knows_tomorrow():
     assert missed == []
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "day"),
+    [
+        ("en", "sick since Monday", "2026-11-16"),
+        ("en", "since Saturday", "2026-11-14"),
+        ("en", "ever since 30 November", "2025-11-30"),
+        ("en", "since 29 February", "2024-02-29"),
+        ("en", "since 5 December 2026", "2026-12-05"),
+        ("en", "since yesterday", "2026-11-20"),
+        ("en", "from Monday on", "2026-11-23"),
+        ("de", "seit dem 30. November", "2025-11-30"),
+        ("de", "ab Montag", "2026-11-23"),
+        ("nl", "sinds maandag", "2026-11-16"),
+        ("fr", "depuis lundi", "2026-11-16"),
+        ("pt", "desde segunda-feira", "2026-11-16"),
+        ("sv", "sedan måndag", "2026-11-16"),
+        ("tr", "pazartesiden beri", "2026-11-16"),
+    ],
+)
+def test_day_that_has_been_is_the_last_such_day(language, text, day):
+    assert [*found(find_dates, text, language).values()] == [day]
+
+
 def test_dates_are_relative_to_the_given_time():
     """A leap day without a year is the next one."""
 

@@ -45,7 +45,10 @@ class Said(NamedTuple):
 def kinds_of(results: Sequence[MatchResult], cut: float) -> list[Said]:
     """Return what the messages of some results do; `cut` is the least similarity of messages that mean the same."""
     texts = [ReadText(clean(result.message)) for result in results]
-    return [_kind_of(result, said.parts, cut) for result, said in zip(results, parts_of_many(texts), strict=True)]
+    return [
+        _kind_of(result, said.parts, cut)
+        for result, said in zip(results, parts_of_many(texts, [result.language for result in results]), strict=True)
+    ]
 
 
 def _kind_of(result: MatchResult, parts: Sequence[MessagePart], cut: float) -> Said:

@@ -76,6 +76,7 @@ def precompute(
     intents may answer, some must be scored, or `scoring_of` it is not the usual `scoring`.
     """
     pending: dict[str, tuple[ReadText, bool]] = {}
+    languages: dict[str, str | None] = {}
 
     def add(text: ReadText, *, together: bool) -> None:
         # Two messages may have the same text and other options: it is searched together if one of them uses the result.
@@ -86,9 +87,10 @@ def precompute(
         if reading.needs_vector:
             alone = reading.options.allowed is not None or reading.hits or scoring_of(reading) is not scoring
             add(reading.meant, together=not alone)
+            languages[reading.meant.text] = reading.options.language
     # In one order whatever the order of the messages: the last digits of a product depend on the rows beside a row.
     messages = [pending[text] for text in sorted(pending)]
-    said = parts_of_many([text for text, _ in messages])
+    said = parts_of_many([text for text, _ in messages], [languages[text.text] for text, _ in messages])
     asking = [[part.read for part in parts if may_ask(part.acts)] if len(parts) > 1 else () for _, parts in said]
     for (_, together), parts in zip(messages, asking, strict=True):
         for part in parts:

@@ -160,7 +160,7 @@ class Checks:
         """Return the decision by what the parts of the message do."""
         options, meant, stages = reading.options, reading.meant, reading.stages
         typed = reading.written_out or reading.typed
-        acts, parts = (found.said or parts_of(meant)).refusing_as(typed)
+        acts, parts = (found.said or parts_of(meant, options.language)).refusing_as(typed)
         if by.free_text:
             # "Ring up my brother Tom": the utterance says what is to be done, and the value may be of any kind.
             acts = acts._replace(settled=0.0)

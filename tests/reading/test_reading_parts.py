@@ -12,8 +12,8 @@ from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import clean
 
 
-def texts(message: str) -> list[str]:
-    return [part.text for part in parts_of(ReadText(clean(message))).parts]
+def texts(message: str, language: str | None = None) -> list[str]:
+    return [part.text for part in parts_of(ReadText(clean(message)), language).parts]
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,21 @@ def texts(message: str) -> list[str]:
 )
 def test_message_is_cut_where_a_part_begins(message, parts):
     assert texts(message) == parts
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "parts"),
+    [
+        (None, "cancel my appointment and close my account", ["cancel my appointment", "close my account"]),
+        ("en", "do you take paypal and also how much is shipping", ["do you take paypal", "how much is shipping"]),
+        ("ru", "отмените запись и удалите мои данные", ["отмените запись", "удалите мои данные"]),
+        ("de", "Wann habt ihr offen und wo finde ich euch?", ["Wann habt ihr offen", "wo finde ich euch?"]),
+        ("en", "please don't lock my card and block it", ["please don't lock my card and block it"]),
+        ("en", "cancel and", ["cancel and"]),
+    ],
+)
+def test_word_that_joins_requests_belongs_to_none_of_them(language, message, parts):
+    assert texts(message, language) == parts
 
 
 WORDS = st.sampled_from(
@@ -52,7 +67,7 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, min_size=1, max_size=8).map(" ".join))
 def test_parts_hold_the_whole_message_in_order(message):
     text = ReadText(clean(message))
-    joined = "".join("".join(part.text for part in parts_of(text).parts).split())
+    joined = "".join("".join(part.text for part in parts_of(text, None).parts).split())
 
     assert joined in ("".join(text.text.split()), "".join(normalized(text.text).split()))
 
@@ -69,10 +84,10 @@ def test_message_of_many_parts_is_one():
 def test_refusal_that_the_spelling_correction_took_away_still_counts():
     meant, typed = ReadText("annuler pas ma commande"), ReadText("annule pas ma commande")
 
-    (part,) = parts_of(meant).refusing_as(typed).parts
+    (part,) = parts_of(meant, None).refusing_as(typed).parts
 
     assert part.text == meant.text
-    assert part.acts.refuses >= parts_of(meant).acts.refuses
+    assert part.acts.refuses >= parts_of(meant, None).acts.refuses
 
 
 @pytest.mark.parametrize(
@@ -85,4 +100,4 @@ def test_refusal_that_the_spelling_correction_took_away_still_counts():
     ],
 )
 def test_sentence_ends_a_part(message, expected):
-    assert len(parts_of(ReadText(message)).parts) == expected
+    assert len(parts_of(ReadText(message), None).parts) == expected

@@ -130,6 +130,8 @@ def free_text(
     places = _Places(message)
     functional = function_words(message.language)
     fits = [fit for frame in among if (fit := _fit(frame, message, places, others)) is not None]
+    if any(fit.is_answer for fit in fits):
+        fits = [fit for fit in fits if fit.is_answer or _begins_answer(fit, message, functional.union(carriers))]
     last_words = {frame.left[-1] for frame in among if frame.left}
     # Of frames with as many letters found, the one that lacks the fewest is nearer to what was said.
     for fit in sorted(fits, key=lambda fit: (-fit.matched, fit.missing)):
@@ -144,6 +146,16 @@ def free_text(
             text = message.text[start:end]
             return Entity(slot, text, text, start, end)
     return None
+
+
+def _begins_answer(fit: _Fit, message: Message, ordinary: Collection[str]) -> bool:
+    """Return whether nothing but words of the utterances stands before free text in an answer.
+
+    "Deliver it to 21 Hill Road" is 21 Hill Road, but "12 Hill Road, to the left" is no address on the left.
+    """
+    return all(
+        token.bare in ordinary or token.bare in fit.frame.left for token in message.tokens if token.end <= fit.start
+    )
 
 
 def _says_something(

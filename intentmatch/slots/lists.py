@@ -42,6 +42,7 @@ _DECLINING = frozenset(_DECLINING_LANGUAGES.split())
 _LETTERS_FOR_AN_ENDING = 4
 _LETTERS_FOR_A_CASE = 3
 """Letters of the shortest name that may have an ending of one letter in languages with cases ("Рим", "Риме")."""
+_APOSTROPHES = ("'", "’")
 _LONGEST_ENDING = 4
 _LETTERS_OF_A_FORM = 5
 """Letters of the shortest name of which a common word may be a form: "faktury" of "faktura"."""
@@ -139,7 +140,8 @@ class ListFinder:
         for start in message.starts:
             for length in self._lengths.get(text[start.place], ()):
                 end = start.place + length
-                if text[start.place : end] in self._names and _may_end(message, start, end):
+                is_name = text[start.place : end] in self._names and _may_end(message, start, end)
+                if is_name and not (length == 1 and _is_elided(message, start.place)):
                     yield start.place, end
 
     def _mistyped(self, message: Message, written: set[int]) -> Iterator[tuple[int, int, str]]:
@@ -192,6 +194,16 @@ class ListFinder:
         best = min(self._names[name], key=lambda found: (_foreign(found.language, message), found.text != folded))
         exact = AS_DECLARED if best.text == folded else BUT_FOR_ACCENTS
         return SlotHit(*span, best.value, max(distance, exact if message.ends(end) else WITH_AN_ENDING))
+
+
+def _is_elided(message: Message, place: int) -> bool:
+    """Return whether a letter is a part of a contraction: "it's" has no size S, and "l'école" no size L."""
+    span = message.aligned.span(place, place + 1)
+    if span is None:
+        return False
+    before, behind = message.text[: span[0]][-2:], message.text[span[1] :][:2]
+    is_behind = before[-1:] in _APOSTROPHES and before[:1].isalpha()
+    return bool(is_behind or (behind[:1] in _APOSTROPHES and behind[1:].isalpha()))
 
 
 def _inflected(name: str, endings: Mapping[str, str]) -> Iterator[str]:

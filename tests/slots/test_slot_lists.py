@@ -261,3 +261,20 @@ def test_a_changed_stem_is_written_as_a_synonym(language, value, messages):
     assert [list(found(names, message, language).values()) for message in messages] == [[value.split("|")[0]]] * len(
         messages
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("it's for my son", []),
+        ("I’m buying two", []),
+        ("c'est pour l'école", []),
+        ("size S please", ["small"]),
+        ("size 'L' please", ["large"]),
+        ("M", ["medium"]),
+    ],
+)
+def test_letter_of_a_contraction_is_no_value(text, sizes):
+    sized = finder("small|S", "medium|M", "large|L")
+
+    assert [*found(sized, text, "en").values()] == sizes

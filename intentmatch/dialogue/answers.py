@@ -190,6 +190,12 @@ def hardly_declines(answer: str) -> bool:
     return chances.no + chances.unsure + chances.conditional < _MAY_BE_ELSE
 
 
+def agrees_to_nothing(answer: str) -> bool:
+    """Whether an answer, by what was learned, is most likely no yes, on no condition, and no hesitation either."""
+    chances = answer_of(answer)
+    return max(chances.yes, chances.unsure, chances.conditional) < _MAY_BE_ELSE
+
+
 def drops(answer: str) -> bool:
     """Whether an answer, by what was learned, surely says no: "let's leave it"."""
     return answer_of(answer).no >= _SURE

@@ -9,6 +9,7 @@ from intentmatch.core.result import Entity, MatchResult
 from intentmatch.dialogue.answers import (
     YesOrNo,
     after_no,
+    agrees_to_nothing,
     choice_by_number,
     declines,
     hardly_declines,
@@ -73,15 +74,27 @@ def _corrected(turns: TurnBuilder, pending: Confirmation) -> NextTurn | None:
 def _asked_for_free_text(turns: TurnBuilder, pending: Confirmation) -> NextTurn | None:
     """Ask for the free text of the intent again if the words after a no may be another one: "no, it is 12 Hill Road".
 
-    None if there is not one such slot, or if the words say no or ask for something else.
+    None if there is no such text, or if the words say no or ask for something else.
     """
-    slots = turns.slots(pending.intent)
-    free = [one.slot for one in pending.entities if one.slot in slots and slots[one.slot].kind == "any"]
-    rest = after_no(turns.input.text, turns.spoken(pending.language)) if len(free) == 1 else None
+    rest = after_no(turns.input.text, turns.spoken(pending.language))
     if not rest or declines(turns.input.text):
         return None
     result = turns.match(rest)
-    if result.intent not in (None, pending.intent):
+    return _ask_for_free_text(turns, pending, result) if result.intent in (None, pending.intent) else None
+
+
+def _asked_for_other_text(turns: TurnBuilder, pending: Confirmation, result: MatchResult) -> NextTurn | None:
+    """Ask for the free text again after a message that answers nothing and may be another one: "it's 23 Hill Road"."""
+    text = turns.input.text
+    is_other = any(map(str.isdigit, text)) and not is_question(text) and agrees_to_nothing(text)
+    return _ask_for_free_text(turns, pending, result) if is_other else None
+
+
+def _ask_for_free_text(turns: TurnBuilder, pending: Confirmation, result: MatchResult) -> NextTurn | None:
+    """Ask for the only free text of the intent that is known; None if there is not one."""
+    slots = turns.slots(pending.intent)
+    free = [one.slot for one in pending.entities if one.slot in slots and slots[one.slot].kind == "any"]
+    if len(free) != 1:
         return None
     others = tuple(one for one in pending.entities if one.slot != free[0])
     return turns.ask_value(WhichValue(pending.intent, free[0], others, pending.left, pending.language), result)
@@ -113,16 +126,22 @@ def _unclear(turns: TurnBuilder, pending: Confirmation, said: YesOrNo | None) ->
         or (said.yes is None and result.trace.decided_by != "exact" and not _surely_asks(turns, said.rest))
     )
     if not (own or more or result.verdict == "out_of_scope"):
-        return _request(turns, pending, result)
+        return _request(turns, pending, result, is_no=said is not None and said.yes is False)
+    asked = _asked_for_other_text(turns, pending, result) if said is None and result.intent is None else None
+    return asked or _asked_again(turns, pending, result)
+
+
+def _asked_again(turns: TurnBuilder, pending: Confirmation, result: MatchResult) -> NextTurn:
+    """Ask once more, as often as the options say."""
     if pending.left > 0:
         return turns.ask_whether(replace(pending, left=pending.left - 1), result, pending.intent)
-    return NextTurn(Turn(text, result=result, language=pending.language))
+    return NextTurn(Turn(turns.input.text, result=result, language=pending.language))
 
 
-def _request(turns: TurnBuilder, pending: Confirmation, result: MatchResult) -> NextTurn:
+def _request(turns: TurnBuilder, pending: Confirmation, result: MatchResult, *, is_no: bool) -> NextTurn:
     """Take a message as a request; the same one again keeps the values that are known."""
     if result.intent != pending.intent:
-        return turns.request(result)
+        return turns.request(result) if is_no else turns.aside(pending, result)
     known, unsure = joined(pending.entities, result.entities), alternatives_in(result)
     return turns.proceed(pending.intent, known, pending.language, result, unsure=unsure)
 
@@ -187,5 +206,8 @@ def take_answer(turns: TurnBuilder, pending: Confirmation, yes: bool, result: Ma
     """Return the turn for a yes or a no."""
     name, language = pending.intent, pending.language
     if yes:
-        return turns.proceed(name, pending.entities, language, result, confirmed=True)
+        known = {one.slot for one in pending.entities}
+        # A yes to "Send it to another address?" is none to the address that is asked for next.
+        is_complete = all(slot.name in known for slot in turns.registry[name].slots if slot.required)
+        return turns.proceed(name, pending.entities, language, result, confirmed=is_complete)
     return turns.decline(name, language, result)

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from intentmatch.core.result import Entity, MatchResult
-from intentmatch.dialogue.answers import after_no, declines, drops, is_question, is_unsure, spoken_choice, stops
+from intentmatch.dialogue.answers import (
+    after_no,
+    declines,
+    drops,
+    is_question,
+    is_unsure,
+    spoken_choice,
+    stops,
+    yes_or_no,
+)
 from intentmatch.dialogue.pending import WhichValue
 from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, is_other_request, joined, refuses
 from intentmatch.slots.alternatives import alternatives, takes_one_value
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.neighbours import bare_words
+from intentmatch.text.normalize import fold
 
+_UNMISTAKABLE = ("pattern", "email", "phone", "url")
+"""Kinds of slots whose values are hardly anything else: "my parcel has the number AB123456" is an answer."""
+_FIRST_CLAUSE = re.compile(r"[^,.;!]*")
 _SURELY = 0.9
 """Confidence from which a message asks for something else, and is no free text."""
 
@@ -32,11 +46,14 @@ def understand(turns: TurnBuilder, pending: WhichValue) -> NextTurn:
     # An address may have the name of a dish in it.
     if not (is_answered and _is_free(turns, pending)):
         corrected = turns.corrected(text, pending.intent, pending.entities, pending.language, [pending.slot])
+    if (counted := _recounted(turns, pending, found)) and not corrected:
+        found = [one for one in found if one.slot != pending.slot]
+        is_answered, corrected = False, counted
     answers = [*found, *corrected]
     if not is_answered and not corrected and _drops(turns, pending, result):
         return turns.decline(pending.intent, pending.language, result)
     if _is_other_request(turns, pending, result, answers):
-        return turns.request(result)
+        return turns.aside(pending, result)
     pending = replace(pending, entities=joined(pending.entities, answers))
     if is_answered:
         return _go_on(turns, pending, found, result)
@@ -64,6 +81,19 @@ def _go_on(turns: TurnBuilder, pending: WhichValue, found: Sequence[Entity], res
     )
 
 
+def _recounted(turns: TurnBuilder, pending: WhichValue, found: Collection[Entity]) -> list[Entity]:
+    """Return another number for the one that is known, if the message has no other value, or only after a no."""
+    text, language = turns.input.text, pending.language
+    rest = after_no(text, turns.spoken(language))
+    value = next((one for one in found if one.slot == pending.slot), None)
+    if _is_free(turns, pending) or (value is not None and rest is None):
+        return []
+    counted = turns.recounted(rest or text, pending.intent, pending.entities, language)
+    # "No, four" corrects the count, though four might be an hour.
+    is_the_same = value is None or (bool(counted) and fold(value.text) == fold(counted[0].text))
+    return counted if is_the_same else []
+
+
 def _is_free(turns: TurnBuilder, pending: WhichValue) -> bool:
     return turns.slots(pending.intent)[pending.slot].kind == "any"
 
@@ -73,9 +103,9 @@ def _drops(turns: TurnBuilder, pending: WhichValue, result: MatchResult) -> bool
     if result.trace.decided_by == "exact" and result.intent != pending.intent:
         return False
     text = turns.input.text
-    if stops(text, turns.spoken(pending.language)) or refuses(result, pending.intent):
+    if stops(text, turns.spoken(pending.language)):
         return True
-    return not _is_free(turns, pending) and drops(text)
+    return not _is_free(turns, pending) and (drops(text) or refuses(result, pending.intent))
 
 
 def _is_other_request(
@@ -85,6 +115,9 @@ def _is_other_request(
     text = turns.input.text
     if not is_other_request(result, pending.intent, answers):
         return False
+    kind = turns.slots(pending.intent)[pending.slot].kind
+    if kind in _UNMISTAKABLE and any(one.slot == pending.slot for one in answers) and not is_question(text):
+        return result.trace.decided_by == "exact"
     if result.trace.decided_by == "exact":
         return True
     if _is_free(turns, pending):
@@ -124,10 +157,15 @@ def _is_no_free_text(turns: TurnBuilder, pending: WhichValue, result: MatchResul
         return True
     if pending.left <= 0:
         return False
-    # A plain no may be all that is to be said: "any remarks?"
-    begins_with_no = after_no(text, turns.spoken(pending.language)) is not None
     asks = is_question(text) or (result.intent != pending.intent and _is_surely(result))
-    return asks or not any(map(str.isalnum, text)) or (declines(text) and not begins_with_no)
+    if asks or refuses(result, pending.intent) or not any(map(str.isalnum, text)):
+        return True
+    said = yes_or_no(text, turns.spoken(pending.language))
+    # A plain no may be all that is to be said ("any remarks?"), and "no onions" is no refusal.
+    first, rest = _FIRST_CLAUSE.match(text)[0], after_no(text, turns.spoken(pending.language))  # type: ignore[index]
+    if rest is not None and (not rest or (not declines(rest) and after_no(first, turns.spoken(pending.language)))):
+        return False
+    return (said is not None and bool(said.yes)) or declines(text) or declines(first)
 
 
 def _offered(turns: TurnBuilder, text: str, pending: WhichValue) -> list[Entity]:

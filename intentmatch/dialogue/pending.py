@@ -50,7 +50,7 @@ class WhichValue:
     """How many more times the bot may ask for the slot."""
     language: str | None
     confirmed: bool = False
-    """Whether the user has confirmed the intent already."""
+    """Whether the intent needs no confirmation any more, as in a channel that has none."""
     unsure: tuple[tuple[str, str], ...] = ()
     """Slots for which the user named alternatives, each with the question that repeats them ("small or medium?"). The
     slot asked for is the first of them, if it is one."""

@@ -9,6 +9,7 @@ from datetime import datetime
 from intentmatch.core.placeholders import fill, placeholders
 from intentmatch.core.result import Entity, MatchResult, Part
 from intentmatch.core.types import Intent, Slot, Value
+from intentmatch.dialogue.answers import drops, stops
 from intentmatch.dialogue.pending import Confirmation, Pending, Topic, WhichIntent, WhichValue, new_id
 from intentmatch.dialogue.phrases import Phrases, phrases_for
 from intentmatch.dialogue.turns import Choice, Turn
@@ -19,6 +20,7 @@ from intentmatch.text.normalize import in_words
 _MOST_CHOICES = 4
 # A message that sounds like another request is an answer all the same if values make up this share of it: "cuma günü".
 _MOST_OF_MESSAGE = 0.4
+_MOST_WORDS_OF_COUNT = 4
 _QUESTION_MARKS = " ?？؟;¿"
 
 
@@ -29,6 +31,8 @@ class DialogueOptions:
     attempts: int
     phrases: Mapping[str, Phrases]
     """The caller's phrases by language code."""
+    resumes: bool = True
+    """Whether an open question is asked once more behind the answer to another request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,15 @@ class TurnBuilder:
         pairs = [(one.slot, one.value) for one in known]
         return [one for one in found if one.slot in names and (one.slot, one.value) not in pairs]
 
+    def recounted(self, text: str, intent: str, known: Collection[Entity], language: str | None) -> list[Entity]:
+        """Read another number for the only number that is known, from a few words: "sorry, four I mean"."""
+        kinds = {name: slot.kind for name, slot in self.slots(intent).items()}
+        numbers = {one.slot: one.value for one in known if kinds.get(one.slot) == "number"}
+        if len(numbers) != 1 or len(text.split()) > _MOST_WORDS_OF_COUNT:
+            return []
+        found = self.fill(text, intent, [*numbers], language, [])
+        return [*found] if len(found) == 1 and found[0].value not in numbers.values() else []
+
     def slots(self, intent: str) -> Mapping[str, Slot]:
         """Return the slots of an intent by name; none for an intent that is gone."""
         return {slot.name: slot for slot in self.registry[intent].slots} if intent in self.registry else {}
@@ -152,6 +165,29 @@ class TurnBuilder:
             return self.ask_which(pending, self.phrases(language).did_you_mean, result)
         return NextTurn(Turn(self.input.text, result=result, language=language))
 
+    def aside(self, pending: WhichValue | Confirmation, result: MatchResult) -> NextTurn:
+        """Take the message as a request of its own, and ask the open question once more behind an answer.
+
+        So "and when are you open?" loses no values. A question for a yes or a no stays open only where the user sees
+        it again: "ok" would be an answer to it.
+        """
+        found, text = self.request(result), self.input.text
+        turn, is_shown = found.turn, found.turn.reply is not None
+        if (
+            not self._options.resumes
+            or turn.intent is None
+            or pending.left <= 0
+            or not (is_shown or isinstance(pending, WhichValue))
+        ):
+            return found
+        if drops(text) or stops(text, self.spoken(pending.language)):
+            return found
+        pending = replace(pending, left=pending.left - 1)
+        question = (
+            self.ask_value(pending, result) if isinstance(pending, WhichValue) else self.ask_whether(pending, result)
+        )
+        return NextTurn(replace(turn, reply=turn.reply and f"{turn.reply}\n{question.turn.text}"), pending)
+
     def proceed(
         self,
         name: str,
@@ -164,7 +200,8 @@ class TurnBuilder:
     ) -> NextTurn:
         """Ask for the first missing required slot of an intent, then for confirmation, or answer the intent.
 
-        `unsure` are slots with alternatives, each with its question. They come before the missing ones.
+        `unsure` are slots with alternatives, each with its question. They come before the missing ones. `confirmed` is
+        whether no confirmation is needed any more.
         """
         intent, left = self.registry[name], self._options.attempts - 1
         if unsure:

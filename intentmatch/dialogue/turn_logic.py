@@ -106,14 +106,16 @@ def _follow_up(turns: TurnBuilder, topic: Topic) -> NextTurn:
             return _ask_again(turns, topic, result, changed)
         if not (said and said.rest):
             return _nothing(turns, topic, result)
-    if follows and not result.entities:
-        if is_no or drops(text) or stops(text, turns.spoken(topic.language)):
-            return _nothing(turns, topic, result)
-        if topic.entities:
-            # "And one more" has no value that was read: the same once more may not be meant.
-            return _ask_again(turns, topic, result, ())
+    if follows and not result.entities and (is_no or drops(text) or stops(text, turns.spoken(topic.language))):
+        return _nothing(turns, topic, result)
+    # "And a note for Anna" is no note of the same words: free text is asked for anew.
+    kinds = {name: slot.kind for name, slot in turns.slots(topic.intent).items()}
+    kept = tuple(one for one in topic.entities if kinds.get(one.slot) != "any")
+    if follows and topic.entities and not result.entities and len(kept) == len(topic.entities):
+        # "And one more" has no value that was read: the same once more may not be meant.
+        return _ask_again(turns, topic, result, ())
     if follows:
-        entities = joined(topic.entities, result.entities)
+        entities = joined(kept, result.entities)
         language = result.language or topic.language
         return turns.proceed(topic.intent, entities, language, result, unsure=alternatives_in(result))
     found = turns.request(result)

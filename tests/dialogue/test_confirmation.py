@@ -151,12 +151,36 @@ def test_buttons_confirm_and_decline_once(bot):
     assert bot.take(second.title, "anna", chosen=second.id).declined
 
 
-def test_another_request_replaces_the_question(bot):
-    for answer in ("where is my order", "no, where is my order"):
-        bot.take("cancel my order", "anna")
+def test_another_request_is_answered_and_the_question_asked_once_more(bot):
+    bot.take("cancel my order", "anna")
+    aside = bot.take("where is my order", "anna")
 
-        assert bot.take(answer, "anna").intent == "order_status"
-        assert bot.take("yes", "anna").intent == "agree"
+    assert (aside.intent, aside.reply) == ("order_status", "On its way.\nCancel an order?\n1. Yes\n2. No")
+    assert bot.take("yes", "anna").intent == "cancel_order"
+
+
+@pytest.mark.parametrize("asides", [["no, where is my order"], ["where is my order"] * 2])
+def test_question_ends_with_a_no_or_after_a_second_request(bot, asides):
+    bot.take("cancel my order", "anna")
+    for aside in asides:
+        assert bot.take(aside, "anna").intent == "order_status"
+
+    assert bot.take("yes", "anna").intent == "agree"
+
+
+def test_question_that_the_program_hides_is_closed() -> None:
+    bot = dialogue(CANCEL, replace(STATUS, responses={}), AGREE)
+    bot.take("cancel my order", "anna")
+    bot.take("where is my order", "anna")
+
+    assert bot.take("yes", "anna").intent == "agree"
+
+
+def test_yes_and_another_request_leaves_the_question_open(bot):
+    bot.take("cancel my order", "anna")
+    aside = bot.take("yes and where is my order", "anna")
+
+    assert (aside.intent, bot.take("yes", "anna").intent) == ("order_status", "cancel_order")
 
 
 def test_repeated_request_is_asked_about_again(bot):
@@ -221,12 +245,13 @@ def test_slots_of_a_refusing_message_are_kept():
     assert (confirmed.intent, confirmed.slots) == ("order_food", {"dish": "pizza"})
 
 
-def test_confirmed_intent_is_not_asked_about_again_after_its_slots():
+def test_yes_to_an_intent_is_none_to_the_values_that_are_asked_for_next():
     bot = dialogue(replace(FOOD, utterances=lines("en", "bring me food", "bring me some food")), STATUS)
     bot.take("please don't bring me food", "anna")
 
     assert bot.take("yes", "anna").asks_for == "dish"
-    assert bot.take("soup", "anna").intent == "order_food"
+    assert bot.take("soup", "anna").reply == "Order food: soup?"
+    assert bot.take("yes", "anna").intent == "order_food"
 
 
 def test_refusal_ends_the_question_for_a_slot(bot):
@@ -440,11 +465,12 @@ def test_yes_with_something_else_carries_nothing_out(bot, answer):
     assert bot.take(answer, "anna").intent is None
 
 
-def test_free_text_is_asked_for_again_after_a_no_with_more() -> None:
+@pytest.mark.parametrize("answer", ["no, it is 21 Hill Road", "sorry, 21 Hill Road", "the number is 21"])
+def test_free_text_is_asked_for_again_after_a_no_or_a_number(answer: str) -> None:
     address = Slot("address", "any", required=True, questions={"en": "Where to?"})
     move = Intent("move", lines("en", "change my address"), title="Move", slots=(address,), confirm=True)
     bot = dialogue(move, STATUS)
-    turns = [bot.take(text, "anna") for text in ("change my address", "12 Hill Road", "no, it is 21 Hill Road")]
+    turns = [bot.take(text, "anna") for text in ("change my address", "12 Hill Road", answer)]
 
     assert [turn.reply for turn in turns] == ["Where to?", "Move: 12 Hill Road?", "Where to?"]
     assert bot.take("21 Hill Road", "anna").reply == "Move: 21 Hill Road?"

@@ -329,6 +329,51 @@ def test_value_of_an_earlier_question_is_corrected(bot):
     assert bot.take("3", "anna", now=NOW).slots == {"dish": "soup", "count": 3}
 
 
+def test_another_request_is_answered_and_the_value_asked_for_once_more(bot):
+    bot.take("bring me pizza", "anna")
+    aside = bot.take("where is my order", "anna")
+
+    assert (aside.intent, aside.reply) == ("order_status", "On its way.\nPlease tell me: count")
+    assert bot.take("3", "anna").slots == {"dish": "pizza", "count": 3}
+
+
+@pytest.mark.parametrize("answer", ["sorry, four I mean", "no, four", "make that four", "four actually"])
+def test_another_number_corrects_the_count(answer):
+    food = replace(FOOD, slots=(COUNT, Slot("at", "time", required=True)), utterances=lines("en", "bring me food"))
+    bot = Dialogue(loaded(food, STATUS))
+    turns = [bot.take(text, "anna") for text in ("bring me food", "three", answer, "at 8")]
+
+    assert [turn.asks_for for turn in turns[:3]] == ["count", "at", "at"]
+    assert turns[-1].slots == {"count": 4, "at": "08:00"}
+
+
+@pytest.mark.parametrize("answer", ["my parcel has the number AB1234", "the parcel is AB1234", "it's AB1234, thanks"])
+def test_code_that_is_asked_for_is_an_answer(answer):
+    code = Slot("code", "pattern", patterns=("[A-Z]{2}[0-9]{4}",), required=True)
+    track = Intent("track", lines("en", "where is my parcel", "my parcel has a number"), responses={"en": "There."})
+    move = Intent("move", lines("en", "move it"), slots=(code,))
+    bot = Dialogue(loaded(track, move))
+    bot.take("move it", "anna")
+
+    assert bot.take(answer, "anna").slots == {"code": "AB1234"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "no, I don't want that any more",
+        "Moment, ich hole die Schachtel",
+        "yes",
+        "non rien, c'est réglé",
+        "no forget it",
+    ],
+)
+def test_what_is_hardly_meant_as_a_note_is_asked_about_once_more(bot, answer):
+    bot.take("take a note", "anna")
+
+    assert bot.take(answer, "anna").asks_for == "text"
+
+
 def test_corrected_amount_keeps_its_currency(clock):
     pay = Intent("pay", lines("en", "pay the bill"), slots=(Slot("amount", "money", required=True),), confirm=True)
     bot = Dialogue(loaded(pay, STATUS), store=MemoryStore(clock=clock))

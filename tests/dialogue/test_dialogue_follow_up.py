@@ -208,3 +208,22 @@ def test_a_late_press_is_answered_in_the_language_of_the_one_who_presses(matcher
 
     assert late.language == "de"
     assert late.reply.startswith("Diese Frage")
+
+
+def test_follow_up_asks_for_free_text_anew(tmp_path):
+    (tmp_path / "bot.yaml").write_text(
+        "slots: {doctor: {values: [Klein, Weber]}, text: {type: any}}\n"
+        "intents:\n"
+        "  note:\n"
+        "    slots: {doctor: {required: true}, text: {required: true, ask: Which text?}}\n"
+        '    utterances: [a note please, "a note for {doctor} please", "leave a note for {doctor}"]\n'
+        "  hours: {utterances: [when do you open, opening hours, are you open today]}\n",
+        encoding="utf-8",
+    )
+    bot = Dialogue(Matcher.load(tmp_path, cache="off"))
+    for text in ("a note for Klein please", "my knee hurts"):
+        done = bot.take(text, "anna")
+    asked = bot.take("and one for Weber please", "anna")
+
+    assert done.slots == {"doctor": "Klein", "text": "my knee hurts"}
+    assert (asked.asks_for, asked.slots) == ("text", {"doctor": "Weber"})

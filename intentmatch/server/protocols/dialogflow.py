@@ -229,7 +229,7 @@ def _answered(bot: Bot, query: _Text, session: DialogflowSession, tags: Collecti
 
     said = UserInput(query.text, None, language_code(query.language_code), tags, None)
     with bot.snapshot_for(conversation) as snapshot:
-        found = next_turn(snapshot, DialogueOptions(_ATTEMPTS, {}), said, session.pending, choose)
+        found = next_turn(snapshot, DialogueOptions(_ATTEMPTS, {}, resumes=False), said, session.pending, choose)
     turn, result = found.turn, found.turn.result
     if result is not None and not turn.answers:
         bot.record([result], snapshot.registry, MatchOptions(context=tags), conversation)

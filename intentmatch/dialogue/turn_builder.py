@@ -258,7 +258,8 @@ class TurnBuilder:
         if pending.entities:
             # Of several values of a slot, the last one counts.
             values = {one.slot: one.text for one in pending.entities}
-            title = f"{title}: {', '.join(values.values())}"
+            shown = [values[slot.name] for slot in intent.slots if slot.name in values]
+            title = f"{title}: {', '.join(shown)}"
         titles = zip(pending.choices, (phrases.yes, phrases.no), (intent.name, None), strict=True)
         turn = Turn(
             self.input.text,

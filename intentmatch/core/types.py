@@ -551,6 +551,6 @@ def checked_language_code(code: object) -> str:
     canonical = language_code(code) if isinstance(code, str) else None
     if canonical is None:
         named = language_named(code) if isinstance(code, str) else None
-        hint = f"did you mean {named}?" if named else "use BCP-47, such as en, pt-BR or zh-Hant"
+        hint = f"did you mean {named!r}?" if named else "use BCP-47, such as en, pt-BR or zh-Hant"
         raise InputError(f"{code!r} is not a language code; {hint}")
     return canonical

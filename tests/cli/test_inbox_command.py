@@ -207,7 +207,7 @@ def test_dry_run_says_what_would_be_ignored(shop: Path) -> None:
         (("apply", "-c", "1", "--intent", "cancl", "--yes"), 2, "Did you mean 'cancel'?"),
         (("apply", "-c", "1", "--new", "cancel", "--yes"), 2, "the intent 'cancel' already exists"),
         (("apply", "-c", "1", "--new", "a", "--lang", "no code", "--yes"), 2, "is not a language code"),
-        (("apply", "-c", "1", "--new", "a", "--lang", "english", "--yes"), 2, "did you mean en?"),
+        (("apply", "-c", "1", "--new", "a", "--lang", "english", "--yes"), 2, "did you mean 'en'?"),
         (("none.sqlite",), 2, "there is no inbox at none.sqlite"),
         (("shop/shop.yaml",), 2, "is no inbox, or it is damaged"),
         (("--set", "inbox=off"), 2, "there is no inbox to open: name its file, or set `inbox`"),

@@ -272,7 +272,7 @@ def test_invalid_argument_raises_input_error() -> None:
     for wrong in (None, b"hello", 7):
         with pytest.raises(InputError, match="a message must be text"):
             matcher().match(wrong)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"'deutsch' is not a language code; did you mean de\?"):
+    with pytest.raises(InputError, match=r"'deutsch' is not a language code; did you mean 'de'\?"):
         matcher().match("x", language="deutsch")
     with pytest.raises(InputError, match="top_k"):
         matcher().match("x", top_k=0)

@@ -118,7 +118,7 @@ def test_invalid_fill_request_is_located(client: TestClient, more: dict[str, Any
             {"text": "a", "now": "tomorrow"},
             "now: Input should be a time in ISO 8601, such as 2026-11-21T10:00:00.",
         ),
-        ({"text": "a", "language": "german"}, "'german' is not a language code; did you mean de?"),
+        ({"text": "a", "language": "german"}, "'german' is not a language code; did you mean 'de'?"),
         ({"text": "a", "language": "klingon"}, "'klingon' is not a language code; use BCP-47, such as en,"),
     ],
 )

@@ -115,12 +115,11 @@ def _is_other_request(
     text = turns.input.text
     if not is_other_request(result, pending.intent, answers):
         return False
-    kind = turns.slots(pending.intent)[pending.slot].kind
-    if kind in _UNMISTAKABLE and any(one.slot == pending.slot for one in answers) and not is_question(text):
-        return result.trace.decided_by == "exact"
     if result.trace.decided_by == "exact":
         return True
-    if _is_free(turns, pending):
+    kind = turns.slots(pending.intent)[pending.slot].kind
+    has_value = any(one.slot == pending.slot for one in answers)
+    if kind == "any" or (kind in _UNMISTAKABLE and has_value):
         return is_question(text)
     return not declines(text) or _is_surely(result)
 

@@ -82,7 +82,7 @@ def parts_of(text: ReadText, language: str | None, read: ReadActs | None = None)
     hidden, logits, acts = read or network.read(pieces)
     # "Don't lock the card and block it" is one refusal.
     joining = _joining_words(language) if acts.denies < _MAY_DENY else frozenset[str]()
-    least = _LEAST if joining.isdisjoint(text.distinct) else _LEAST_JOINED
+    least = _LEAST if joining.isdisjoint(text.words) else _LEAST_JOINED
     if max(logits[1:], default=_LEAST) < least and _MARKS.isdisjoint(text.text):
         return Parts.one(text, acts)
     plain = normalized(text.text)

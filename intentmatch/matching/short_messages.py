@@ -93,9 +93,11 @@ class ShortMessages:
 
 def _is_answer(text: ReadText, best: Candidate) -> bool:
     """Whether a message says yes, no, or that its writer does not know, and the nearest utterance does not."""
+    if not _has_few_words(text) or "?" in text.text:
+        return False
     chances = answer_of(text.text)
     probability, said = max((chances.yes, "yes"), (chances.no, "no"), (chances.unsure, "unsure"))
-    if probability < _ANSWER or chances.neither >= _MAY_BE_ELSE or "?" in text.text or not _has_few_words(text):
+    if probability < _ANSWER or chances.neither >= _MAY_BE_ELSE:
         return False
     line = best.utterance.text if best.utterance else ""
     # "Stop" may be "stop the music".

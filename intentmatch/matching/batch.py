@@ -91,7 +91,10 @@ def precompute(
     # In one order whatever the order of the messages: the last digits of a product depend on the rows beside a row.
     messages = [pending[text] for text in sorted(pending)]
     said = parts_of_many([text for text, _ in messages], [languages[text.text] for text, _ in messages])
-    asking = [[part.read for part in parts if may_ask(part.acts)] if len(parts) > 1 else () for _, parts in said]
+    asking = [
+        [part.read for part in (*(parts if len(parts) > 1 else ()), *requests) if may_ask(part.acts)]
+        for _, parts, requests in said
+    ]
     for (_, together), parts in zip(messages, asking, strict=True):
         for part in parts:
             add(part, together=together)

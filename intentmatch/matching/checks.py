@@ -160,7 +160,7 @@ class Checks:
         """Return the decision by what the parts of the message do."""
         options, meant, stages = reading.options, reading.meant, reading.stages
         typed = reading.written_out or reading.typed
-        acts, parts = (found.said or parts_of(meant, options.language)).refusing_as(typed)
+        acts, parts, requests = (found.said or parts_of(meant, options.language)).refusing_as(typed)
         if by.free_text:
             # "Ring up my brother Tom": the utterance says what is to be done, and the value may be of any kind.
             acts = acts._replace(settled=0.0)
@@ -185,6 +185,7 @@ class Checks:
             decided.decision,
             acts,
             parts,
+            requests,
             read=read,
             line_acts=lambda candidate: self._acts_of(candidate.utterance, candidate.intent),
             denied_acts=lambda candidate, part: self._denied_acts(candidate, part, options),

@@ -89,6 +89,11 @@ def decide_on_parts(message: PartedMessage, *, returns_several: bool = False) ->
     whole = message.whole
     if not whole.ranked or (whole.verdict == "ambiguous" and len(whole.rivals) == 1):
         return CheckedDecision(whole, None)  # one rival: it was found to refuse that intent
+    if message.requests and not returns_several:
+        # Cut at each "and", a message may be asked about; a clause of one request decides nothing.
+        cut = decide_on_parts(message._replace(parts=message.requests, requests=()))
+        if cut.says and len(cut.decision.rivals) > 1:
+            return cut
     if len(message.parts) == 1:
         return asked_if_part_denies(message, whole, message.parts[0])
     parts = [_without_doubtful_courtesy(part, message) for part in message.parts]

@@ -24,6 +24,8 @@ class PartedMessage(NamedTuple):
     acts: Acts
     """What the message does as one text."""
     parts: Sequence[MessagePart]
+    requests: Sequence[MessagePart]
+    """The parts cut at all words that join requests, if these are more."""
     read: Callable[[ReadText], Decision]
     """Decides on a part."""
     line_acts: Callable[[Candidate], Acts]

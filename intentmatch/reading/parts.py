@@ -16,7 +16,7 @@ from intentmatch.text.normalize import fold, language_range
 
 # More parts tell a story.
 _MOST_PARTS = 8
-# With the second, both requests of 70 instead of 45 of 100 messages of mixsnips with two are offered, and 3 more of
+# With the second, both requests of 70 instead of 45 of 100 messages of mixsnips with two are offered, and 4 fewer of
 # 9,152 single requests of five development sets are right.
 _LEAST, _LEAST_JOINED = 0.0, -5.0
 """Log odds from which a part begins with a word, and with one behind a word that joins requests."""
@@ -47,6 +47,8 @@ class Parts(NamedTuple):
     acts: Acts
     parts: Sequence[MessagePart]
     """The message alone if it has only one part, or too many."""
+    requests: Sequence[MessagePart] = ()
+    """The parts cut at all words that join requests, if these are more: they may be clauses of one request."""
 
     @classmethod
     def one(cls, text: ReadText, acts: Acts) -> Parts:
@@ -61,7 +63,10 @@ class Parts(NamedTuple):
         if len(self.parts) > 1 or typed.text == self.parts[0].text:
             return self
         acts = acts_of(typed.text)
-        return self if acts.refuses <= self.acts.refuses else Parts.one(self.parts[0].read, acts)
+        if acts.refuses <= self.acts.refuses:
+            return self
+        one = Parts.one(self.parts[0].read, acts)
+        return one if acts.denies >= _MAY_DENY else one._replace(requests=self.requests)
 
 
 def parts_of_many(texts: Sequence[ReadText], languages: Sequence[str | None]) -> list[Parts]:
@@ -91,17 +96,24 @@ def parts_of(text: ReadText, language: str | None, read: ReadActs | None = None)
         return Parts.one(text, acts)
     # The cuts are places in the normalised text; where they fit the message itself, it keeps its capitals.
     source = text.text if len(plain) == len(text.text) else plain
-    starts = [_Cut(0, 0), *(one.start for one in begun)]
-    ends = [*(one.end_before for one in begun), _Cut(len(pieces), len(source))]
-    found = [
-        MessagePart(
-            ReadText(source[start.place : end.place].strip()), network.acts(hidden[start.piece : end.piece]), by
-        )
-        for start, end, by in zip(starts, ends, [0.0, *(one.log_odds for one in begun)], strict=True)
-        if start.piece < end.piece
-    ]
-    parts = [part for part in found if part.text]
-    return Parts(acts, parts) if len(parts) > 1 else Parts.one(text, acts)
+
+    def cut(begun: Sequence[_Begun]) -> list[MessagePart]:
+        starts = [_Cut(0, 0), *(one.start for one in begun)]
+        ends = [*(one.end_before for one in begun), _Cut(len(pieces), len(source))]
+        found = [
+            MessagePart(
+                ReadText(source[start.place : end.place].strip()), network.acts(hidden[start.piece : end.piece]), by
+            )
+            for start, end, by in zip(starts, ends, [0.0, *(one.log_odds for one in begun)], strict=True)
+            if start.piece < end.piece
+        ]
+        return [part for part in found if part.text]
+
+    certain = [one for one in begun if one.is_certain]
+    requests = cut(begun) if len(certain) < len(begun) else []
+    parts = cut(certain)
+    said = Parts(acts, parts) if len(parts) > 1 else Parts.one(text, acts)
+    return said._replace(requests=requests if len(requests) > 1 else ())
 
 
 class _Cut(NamedTuple):
@@ -118,6 +130,8 @@ class _Begun(NamedTuple):
     end_before: _Cut
     """Where the part before ends: words that join the two belong to none."""
     log_odds: float
+    is_certain: bool
+    """Whether no word that joins requests is needed to see it."""
 
 
 def _begun(plain: str, count: int, logits: Sequence[float], joining: Collection[str]) -> list[_Begun]:
@@ -133,10 +147,10 @@ def _begun(plain: str, count: int, logits: Sequence[float], joining: Collection[
             end = number
         is_joined = 0 < end < number
         log_odds = logits[start.piece] if 0 < start.piece < count else 0.0
-        is_begun = log_odds >= (_LEAST_JOINED if is_joined else _LEAST) or start.place in after
-        if 0 < start.piece < count and is_begun:
+        is_certain = log_odds >= _LEAST or start.place in after
+        if 0 < start.piece < count and (is_certain or (is_joined and log_odds >= _LEAST_JOINED)):
             log_odds = max(log_odds, _LEAST) if is_joined else log_odds
-            found.append(_Begun(start, units[end] if is_joined else start, log_odds))
+            found.append(_Begun(start, units[end] if is_joined else start, log_odds, is_certain))
     return found
 
 

@@ -44,7 +44,15 @@ def test_message_is_cut_where_a_part_begins(message, parts):
     ],
 )
 def test_word_that_joins_requests_belongs_to_none_of_them(language, message, parts):
-    assert texts(message, language) == parts
+    said = parts_of(ReadText(clean(message)), language)
+
+    assert [part.text for part in said.requests or said.parts] == parts
+
+
+def test_message_is_cut_at_a_joining_word_for_its_requests_alone():
+    said = parts_of(ReadText("cancel my appointment and close my account"), "en")
+
+    assert (len(said.parts), len(said.requests)) == (1, 2)
 
 
 WORDS = st.sampled_from(

@@ -161,9 +161,14 @@ def test_messages_of_a_batch_keep_their_own_options(bot: Matcher) -> None:
     run(scenario)
 
 
-def test_several_requests_in_a_message_are_divided_in_a_batch_too(folder: Path, encoder: Gate) -> None:
-    bot = Matcher.load(folder, encoder=encoder, cache="off", several_intents=True, threshold=0.1)
-    texts = ["hi there, see you later", "hello there", "goodbye and hello", "tschüss"]
+def test_several_requests_in_a_message_are_divided_in_a_batch_too(tmp_path: Path, encoder: Gate) -> None:
+    (tmp_path / "bot.yaml").write_text(
+        "intents:\n  cancel: {utterances: [cancel my order, stop it]}\n"
+        "  refund: {utterances: [refund me, money back]}\n",
+        encoding="utf-8",
+    )
+    bot = Matcher.load(tmp_path, encoder=encoder, cache="off", several_intents=True, threshold=0.1)
+    texts = ["cancel my order, refund me", "cancel my order", "money back and stop it", "refund"]
 
     alone = [bot.match(text) for text in texts]
 

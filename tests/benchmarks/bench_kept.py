@@ -27,8 +27,9 @@ from metrics import plain_table
 from intentmatch import Intent, Matcher, Registry, Utterance, load_artefact, read_registry, save_artefact
 
 BASELINE = Path(__file__).with_name("kept.json")
-WORSE = 1.6
-"""A path slower than its baseline by this factor has regressed; other or busy machines differ by less."""
+WORSE = 1.75
+"""A path slower than its baseline by this factor has regressed. Unchanged code was 1.46 to 1.72 times the baseline of
+`match` within three hours on one quiet machine."""
 _ROUNDS, _ATTEMPTS = 15, 3
 _MORE_ATTEMPTS = 9
 """Attempts with a path that is slow: for minutes, a machine may be slower with memory than with the fixed work."""

@@ -208,11 +208,16 @@ def is_unsure(answer: str) -> bool:
 
 def stops(answer: str, phrases: Sequence[Phrases]) -> bool:
     """Whether an answer to the question for a value is words that end the request, with or without courtesy."""
+    return frozenset([True]) in coverings(answer, _stop_words(tuple(phrases)))
+
+
+@lru_cache(64)
+def _stop_words(phrases: tuple[Phrases, ...]) -> dict[str, frozenset[bool | None]]:
     words: dict[str, frozenset[bool | None]] = {}
     for one in phrases:
         words.update((word, frozenset([None])) for word in listed(one.courtesy))
         words.update((word, frozenset([True])) for word in listed(one.stop_words))
-    return frozenset([True]) in coverings(answer, words)
+    return words
 
 
 Spoken = int | Literal["several", "neither"]

@@ -55,10 +55,13 @@ def take_choice(turns: TurnBuilder, pending: WhichIntent, number: int, result: M
     if number > len(pending.intents):
         return NextTurn(Turn(turns.input.text.strip() or pending.message, result=result, language=language))
     name = pending.intents[number - 1]
-    heard = turns.matcher.match(pending.message, language=language, context=turns.input.context, now=turns.input.now)
-    if part := next((part for part in heard.parts if part.intent == name), None):
-        # Of several requests in one message, each has its own values.
-        return turns.proceed(name, part.entities, language, result, unsure=alternatives_in(part))
+    if turns.matcher.settings.several_intents:
+        heard = turns.matcher.match(
+            pending.message, language=language, context=turns.input.context, now=turns.input.now
+        )
+        if part := next((part for part in heard.parts if part.intent == name), None):
+            # Of several requests in one message, each has its own values.
+            return turns.proceed(name, part.entities, language, result, unsure=alternatives_in(part))
     matched = turns.matcher.match(pending.message, language=language, allowed=[name], now=turns.input.now)
     entities, unsure = matched.entities, alternatives_in(matched)
     if matched.intent is None:

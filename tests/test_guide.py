@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 
 import cli_page
@@ -90,6 +91,12 @@ def test_a_page_begins_as_all_do(page: Document) -> None:
     assert sum(line.startswith("# ") for line in page.prose) == 1
     for extra in page.extras or []:
         assert re.search(rf"\[[\w,-]*\b{re.escape(extra)}\b[\w,-]*\]", page.text), f"no `pip install` line with {extra}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_site_can_read_a_page(page: Document) -> None:
+    """MkDocs reads the source as HTML, too, and ends where `<![`, in a regular expression say, begins no section."""
+    HTMLParser().feed(page.text)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -6,7 +6,7 @@
 4. Rename each new content to its file, then remove the journal and the locks.
 
 Whoever next locks one of the folders finds the lock of a dead owner. With a journal `recover` completes step 4, without
-one it removes what step 2 wrote.
+one it removes what step 2 wrote. Paths are relative to the folder of the lock or journal, which may be moved meanwhile.
 
 A journal is believed for a folder only if the lock in that folder names the journal, so that a journal cannot write
 where its author could not.
@@ -64,7 +64,7 @@ def swap_files(new: Mapping[Path, bytes | None], check: Callable[[], None]) -> N
     with _locked({target.parent for target in contents}) as locks:
         journal = locks[0].folder / JOURNAL
         for lock in locks:
-            lock.write(journal=str(journal))
+            lock.write(journal=_from(lock.folder, journal), folder=str(lock.folder))
         # Under the locks: what it has seen cannot change before the files are replaced.
         check()
         held = {target: _content(target) for target in contents}
@@ -149,7 +149,8 @@ def _prepare(steps: Sequence[_FileStep], contents: Mapping[Path, bytes | None], 
     # The journal must not reach the disk before the names of these files and of the locks do.
     for folder in {step.target.parent for step in steps}:
         sync_folder(folder)
-    write_file(journal, json.dumps([[str(step.target), step.old, step.new] for step in steps]).encode())
+    rows = [[_from(journal.parent, step.target), step.old, step.new] for step in steps]
+    write_file(journal, json.dumps(rows).encode())
 
 
 def _complete(steps: Sequence[_FileStep]) -> None:
@@ -160,7 +161,7 @@ def _complete(steps: Sequence[_FileStep]) -> None:
         if found == step.new or not (step.new is None or step.aside.exists()):
             step.aside.unlink(missing_ok=True)
         elif found != step.old:
-            rest = step.target.with_name(f"{step.target.name}.interrupted")
+            rest = _interrupted(step.target)
             _log.warning("%s was changed after an edit of it was interrupted: the edit is in %s", step.target, rest)
             if step.new is not None:
                 step.aside.replace(rest)
@@ -195,6 +196,7 @@ def _recover(locks: Sequence[FolderLock]) -> None:
     for lock in locks:
         journal = _journal_of(lock)
         if journal is None:
+            _keep_moved(lock)
             continue
         steps = _read_journal(journal)
         more = [
@@ -207,8 +209,12 @@ def _recover(locks: Sequence[FolderLock]) -> None:
             if None in more:
                 raise _in_use(lock.folder)
             # See above: a journal alone may not change the files of a folder.
-            believed = {one.folder for one in owned if one.note.get("journal") == str(journal)}
+            believed = {one.folder for one in owned if _journal_of(one) == journal}
             _complete([step for step in steps if step.target.parent in believed])
+            for step in steps:
+                if step.target.parent not in believed:
+                    what = "an interrupted edit did not reach %s, whose folder was moved or removed: repeat it there"
+                    _log.warning(what, step.target)
             journal.unlink(missing_ok=True)
             _sweep(owned)
         finally:
@@ -221,14 +227,41 @@ def _recover(locks: Sequence[FolderLock]) -> None:
 def _journal_of(lock: FolderLock) -> Path | None:
     """Return the journal that the last owner of a lock left behind."""
     named = lock.note.get("journal")
-    journal = Path(named) if isinstance(named, str) else None
+    journal = real_path(lock.folder / named) if isinstance(named, str) else None
     return journal if journal is not None and journal.name == JOURNAL and journal.is_file() else None
+
+
+def _keep_moved(lock: FolderLock) -> None:
+    """Keep the new content of files whose folder was moved away from the journal of their change."""
+    if lock.note.get("folder", str(lock.folder)) == str(lock.folder) or lock.note.get("journal") == JOURNAL:
+        return  # no file was replaced before the interruption
+    for aside in lock.folder.glob(".*.new"):
+        target = aside.with_name(aside.name[1:-4])
+        if _content(aside) != _content(target):
+            rest = _interrupted(target)
+            what = "an edit was interrupted and %s moved since: compare %s with its edited form, %s, and keep one"
+            _log.warning(what, lock.folder, target.name, rest)
+            aside.replace(rest)
+
+
+def _interrupted(target: Path) -> Path:
+    """Return where the new content of a file is kept if nobody can tell whether it should replace the file."""
+    return target.with_name(f"{target.name}.interrupted")
+
+
+def _from(folder: Path, path: Path) -> str:
+    """Return a path as seen from a folder."""
+    try:
+        return os.path.relpath(path, folder)
+    except ValueError:  # on another drive of Windows
+        return str(path)
 
 
 def _read_journal(journal: Path) -> list[_FileStep]:
     """Return the steps of a journal; none if it is no journal, whose writing is atomic."""
     try:
-        return [_FileStep(Path(target), old, new) for target, old, new in json.loads(journal.read_bytes())]
+        rows = json.loads(journal.read_bytes())
+        return [_FileStep(Path(os.path.normpath(journal.parent / target)), old, new) for target, old, new in rows]
     except (ValueError, TypeError):
         _log.warning("%s is no journal of an edit and is removed", journal)
         return []

@@ -154,6 +154,35 @@ def test_file_changed_by_hand_after_an_interruption_is_kept(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_interrupted_change_is_completed_where_its_folder_was_moved_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = interrupted(tmp_path / "here", monkeypatch).rename(tmp_path / "there")
+
+    recover(folders(moved))
+
+    assert state(moved) == NEW
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("part_first", [False, True])
+def test_folder_that_was_moved_away_from_an_interrupted_change_keeps_the_new_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part_first: bool
+) -> None:
+    """Both places are named: the one that is not as edited, and the one where the new content is."""
+    whole = interrupted(tmp_path / "whole", monkeypatch)
+    part = (whole / "sub").rename(tmp_path / "part")
+
+    for folder in (part, whole) if part_first else (whole, part):
+        recover([folder])
+
+    assert state(whole) == {"a.yaml": b"new a"}
+    assert state(part) == {"b.yaml": b"old b", "b.yaml.interrupted": b"new b", "c.yaml": b"new c"}
+    assert f"did not reach {whole / 'sub' / 'b.yaml'}" in caplog.text
+    assert f"compare b.yaml with its edited form, {part / 'b.yaml.interrupted'}" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_reader_waits_for_a_running_change_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A locked folder without a journal is read at once; with a journal, the reader waits."""
     monkeypatch.setattr(transaction, "_PATIENCE", 0.2)

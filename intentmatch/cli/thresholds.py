@@ -53,7 +53,8 @@ def explain_thresholds(
     precision  share of right answers among all answers, if the setting
                out_of_scope_share holds: so many messages are out of scope
     coverage   share of in-scope messages that are answered
-    refused    share of utterances of left-out intents that are out of scope
+    refused    share of out-of-scope messages that are refused, measured on
+               utterances of left-out intents: out-of-scope recall in `eval`
 
     \b
     The row "other languages" is for messages in languages that the registry

@@ -64,6 +64,15 @@ def test_utterances_are_held_out_without_a_test_set(shop: str) -> None:
     assert "\x1b" not in done.stdout
 
 
+def test_refused_is_no_share_of_messages_in_scope(shop: str) -> None:
+    """`explain-thresholds` has the share of out-of-scope messages below this word."""
+    rows = [line.split() for line in run(shop, "--folds", "2").stdout.splitlines() if line.strip()]
+
+    assert not [row for row in rows if row[0] == "refused"]
+    assert [row[3:] for row in rows if row[0] == "lost"] == [["of", "those", "in", "scope:", "wrongly", "refused"]]
+    assert [row[4] for row in rows if row[:2] == ["intent", "cases"]] == ["lost"]
+
+
 def test_tests_of_the_yaml_are_measured_as_well(shop: str) -> None:
     Path(shop, "tests.yaml").write_text(TESTS, encoding="utf-8")
 

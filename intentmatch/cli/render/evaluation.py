@@ -140,7 +140,7 @@ def _numbers(part: ReportPart, outside: str) -> list[list[str]]:
         ["accuracy", percent(n.accuracy), "right intents among those in scope"],
         ["macro F1", decimal(n.macro_f1), "mean over intents, among those in scope"],
         ["asked about", percent(n.asked), "of those in scope: ambiguous, with the right intent among the rivals"],
-        ["refused", percent(n.lost), "of those in scope: wrongly out of scope"],
+        ["lost", percent(n.lost), "of those in scope: wrongly refused"],
         ["another intent", percent(n.wrong), "of those in scope: a wrong intent matched"],
         ["out-of-scope recall", percent(n.oos_recall), f"of those {outside}: refused"],
         ["out-of-scope precision", percent(n.oos_precision), f"of the refused: {outside}"],
@@ -189,13 +189,13 @@ def _intents(rows: Sequence[IntentRow]) -> None:
         ]
         for r in rows[:_MOST_INTENTS]
     ]
-    output.table(["intent", "cases", "right", "asked", "refused", "precision", "recall", "F1"], cells)
+    output.table(["intent", "cases", "right", "asked", "lost", "precision", "recall", "F1"], cells)
 
 
 def _confusions(part: ReportPart) -> None:
     from intentmatch.evaluation.metrics import confusions
 
-    # Only matches can confuse two intents; the share of refusals is among the numbers.
+    # Only matches can confuse two intents; the share of lost ones is among the numbers.
     matched = [o for o in part.outcomes if o.verdict == "matched"]
     found = confusions([o for o in matched if o.in_scope]) or confusions(matched)
     if not found:

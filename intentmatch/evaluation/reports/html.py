@@ -71,7 +71,7 @@ def _tiles(part: ReportPart) -> str:
         (percent(n.accuracy), f"accuracy of {n.in_scope} in scope"),
         (decimal(n.macro_f1), "macro F1"),
         (percent(n.asked), "asked about, with the right intent among the choices"),
-        (percent(n.lost), "in scope, but refused"),
+        (percent(n.lost), "lost: in scope, but refused"),
         (percent(n.wrong), "matched with a wrong intent"),
         (percent(n.oos_recall), f"out-of-scope recall: refused, of {n.cases - n.in_scope}"),
         (percent(n.oos_precision), "out-of-scope precision: share of the refused"),

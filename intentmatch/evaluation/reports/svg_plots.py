@@ -20,7 +20,7 @@ _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _DOT = 3.0
 _LARGEST_DOT = 11.0
 
-KINDS = {"right": "right", "asked": "asked about", "refused": "refused", "other": "other intents"}
+KINDS = {"right": "right", "asked": "asked about", "refused": "lost", "other": "other intents"}
 """Possible results of a message: CSS class of a bar to the label in the legend."""
 ANSWER_KINDS = {"right": "right", "refused": "no answer", "other": "another answer"}
 """Possible results of a line of a question, in the same way."""
@@ -89,7 +89,7 @@ def intent_bars(rows: Sequence[IntentRow]) -> str:
             for (kind, what), count in zip(KINDS.items(), counts, strict=True)
         ]
         marks += _bars(number, row.intent, shares)
-    desc = "Share of each intent's messages that were right, asked about, refused or answered with other intents."
+    desc = "Share of each intent's messages that were right, asked about, lost or answered with other intents."
     return _bar_chart("Intents, worst first", desc, len(ranked), marks)
 
 

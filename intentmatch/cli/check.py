@@ -56,12 +56,12 @@ def validate(intents: str, form: str) -> None:
     Exit codes: 0 no errors, 2 errors.
     """
     from intentmatch.registry import examine
-    from intentmatch.registry.checks import unknown_encoder
+    from intentmatch.registry.checks import missing_extra, unknown_encoder
 
     with progress.shown() as update:
         update("reading the intents", 0, None)
         registry, problems = examine(intents)
-        problems = sorted([*problems, *unknown_encoder(registry)])
+        problems = sorted([*problems, *unknown_encoder(registry), *missing_extra(registry)])
     # Lines as the author wrote them: a template counts once, and a description is no utterance.
     own = zip(registry.lines, registry.is_described, strict=True)
     lines, sentences = len({line for line, is_described in own if not is_described}), registry.utterance_count

@@ -51,6 +51,8 @@ SlotKind = Literal[
     "url",
     "any",
 ]
+DAY_KINDS = frozenset[SlotKind](["date", "datetime"])
+"""Kinds whose words come with the extra `dates`."""
 
 Value = str | int | float | Mapping[str, str | int | float | None]
 """The value of a slot: a mapping of JSON values for amounts of money, temperatures and ranges of time."""

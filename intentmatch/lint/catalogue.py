@@ -65,6 +65,7 @@ BY_FORM = (
     Rule("bad-name", "error", "a rule or a slot has a name that a template cannot contain"),
     Rule("bad-slot", "error", "a slot has an invalid type or invalid values"),
     Rule("bad-pattern", "error", "a regular expression of a slot is invalid"),
+    Rule("missing-extra", "error", "a slot has a type that needs an extra which is not installed"),
     Rule("duplicate-value", "warning", "a word belongs to two values of a slot"),
     Rule("slot-redefined", "error", "an intent has two slots of the same name"),
     Rule("unknown-slot", "error", "a template names an undeclared slot"),

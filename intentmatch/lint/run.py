@@ -16,6 +16,7 @@ from intentmatch.encoders.encode import Progress, encode_all
 from intentmatch.lint import languages, rules, shape, suppress
 from intentmatch.lint.subject import Subject, ordered
 from intentmatch.registry import check, examine, read_comments
+from intentmatch.registry.checks import missing_extra
 from intentmatch.registry.confinement import ReadLimits
 from intentmatch.registry.reading.comments import Comment
 from intentmatch.runtime import steps
@@ -82,6 +83,7 @@ def lint(
         limits = ReadLimits.from_settings(path, resolve(settings))
         registry, problems = examine(path, limits=limits)
         comments = read_comments(path, limits)
+    problems += missing_extra(registry)
     chosen = resolve(settings, registry=registry.settings, locations=registry.setting_locations)
     overlaps: tuple[rules.Overlap, ...] = ()
     subject = None

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 
 from intentmatch.core import plugins
-from intentmatch.core.errors import NOWHERE, Location, Problem, suggest
+from intentmatch.core.errors import NOWHERE, Location, Problem, pip_line, suggest
 from intentmatch.core.shared_lines import may_share
 from intentmatch.core.threshold import parse_threshold
-from intentmatch.core.types import Case, Intent, Registry, TraitQuestion, Utterance, first_of_line
+from intentmatch.core.types import DAY_KINDS, Case, Intent, Registry, TraitQuestion, Utterance, first_of_line
 from intentmatch.text.normalize import fold
 
 Rule = Callable[[Registry], Iterator[Problem]]
@@ -178,6 +178,18 @@ def unknown_encoder(registry: Registry) -> Iterator[Problem]:
         if nearest:
             hint = f"did you mean `{nearest}`?"
         yield Problem(place, "error", "setting", f"unknown encoder {name!r}: known are {', '.join(known)}", hint)
+
+
+def missing_extra(registry: Registry) -> Iterator[Problem]:
+    """Report slots of intents whose kind needs a package that is not installed.
+
+    Not among `RULES`: whoever loads such a registry gets a `MissingExtraError`.
+    """
+    dated = {slot.name: slot for intent in registry for slot in intent.slots if slot.kind in DAY_KINDS}
+    for slot in () if plugins.installed("dateparser") else dated.values():
+        missing = "needs an extra that is not installed: the registry cannot be loaded"
+        message = f"the slot {slot.name!r} of type {slot.kind} {missing}"
+        yield Problem(slot.location or NOWHERE, "error", "missing-extra", message, f"run: {pip_line('dates')}")
 
 
 def bad_question(registry: Registry) -> Iterator[Problem]:

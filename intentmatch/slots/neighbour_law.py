@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from intentmatch.core import plugins
+from intentmatch.core.types import DAY_KINDS
 from intentmatch.slots.addresses import house_numbers
 from intentmatch.slots.alternatives import joined_by_or
 from intentmatch.slots.clock import times
@@ -47,8 +48,7 @@ _CLASSES: Mapping[str, frozenset[str]] = {
     "url": frozenset(),
 }
 """Classes of words that change a value of a kind from right beside it."""
-_DAYS = frozenset(["date", "datetime"])
-_LINKED = _DAYS | {"time"}
+_LINKED = DAY_KINDS | {"time"}
 """Kinds that a length changes from behind "before", "after" or "from"."""
 _ALWAYS = frozenset(["day", "minus"])
 """Classes that change a value that begins or ends with any word; others need another class there."""
@@ -136,7 +136,7 @@ class NeighbourLaw:
             return False
         if self._before(slot, kind, classes, hit) or self._behind(slot, kind, classes, hit):
             return False
-        if kind in _DAYS and (self._is_numbered_weekday(slot, hit) or self._is_not_on(hit)):
+        if kind in DAY_KINDS and (self._is_numbered_weekday(slot, hit) or self._is_not_on(hit)):
             return False
         return kind not in _WITH_ONE_UNIT or not self._is_one_of_several(slot, hit)
 

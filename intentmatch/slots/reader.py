@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from intentmatch.core.errors import NOWHERE, Problem, RegistryError, UnknownNameError
 from intentmatch.core.result import Entity, Missing
-from intentmatch.core.types import Intent, Registry, Slot
+from intentmatch.core.types import DAY_KINDS, Intent, Registry, Slot
 from intentmatch.languages.own import OwnLanguages, shipped_code
 from intentmatch.slots.alternatives import alternatives, joined_by_or, takes_one_value
 from intentmatch.slots.bare_answers import says_nothing_else, with_bare_answer
@@ -303,7 +303,7 @@ def _finder(slot: Slot, registry: Registry, known: Collection[str] | None, is_wo
         return ListFinder(names_of(slot), known, is_word).find
     if slot.kind == "pattern":
         return PatternFinder(slot).find
-    if slot.kind in ("date", "datetime"):
+    if slot.kind in DAY_KINDS:
         load_dates(registry.languages)
         return find_days if slot.kind == "date" else find_moments
     return FINDERS[slot.kind]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from command_line import SHOP, run
 
 
@@ -30,6 +31,28 @@ def test_errors_exit_with_2(shop: str) -> None:
 
     assert (done.exit_code, "shop.yaml:11:24: error [conflicting-utterance]" in done.stdout) == (2, True)
     assert "1 error, 0 warnings" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["validate", "lint"])
+def test_date_slot_without_its_extra_is_an_error_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Two intents share the slot. `lint` has other findings, and other exit codes."""
+    file = tmp_path / "dated.yaml"
+    file.write_text(
+        "slots:\n  day: {type: date}\n  unused: {type: datetime}\nintents:\n"
+        "  book: {utterances: ['a table for {day}']}\n  move: {utterances: ['move it to {day}']}\n",
+        encoding="utf-8",
+    )
+    assert "missing-extra" not in run(command, str(file)).stdout
+
+    monkeypatch.setattr("intentmatch.core.plugins.installed", lambda module: module != "dateparser")
+    done = run(command, str(file))
+
+    assert done.exit_code in (1, 2)
+    found = done.stdout[done.stdout.index(f"{file}:2:3: error [missing-extra] the slot 'day' of type date needs") :]
+    assert found.splitlines()[1] == '  hint: run: pip install "intentmatch[dates]"'
+    assert done.stdout.count("missing-extra") == 1
 
 
 def test_github_annotations_escape_special_characters(shop: str) -> None:

@@ -26,7 +26,7 @@ PROBLEMS = yaml.safe_load(Path(__file__).with_name("problems.yaml").read_text(en
 
 # Rules that one text file cannot break; each has a test of its own in this folder.
 MULTI_FILE_RULES = {"question-redefined", "setting-redefined", "slot-redefined", "ambiguous-slot", "ambiguous-rule"}
-TESTED_BY_NAME = {"unreadable", "empty-file", "no-files", "encoding", *MULTI_FILE_RULES}
+TESTED_BY_NAME = {"unreadable", "empty-file", "no-files", "encoding", "missing-extra", *MULTI_FILE_RULES}
 
 
 def place(thing: Utterance | Intent | Slot | Rule | Case) -> str:

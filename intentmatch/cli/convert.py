@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,6 +32,8 @@ _NATIVE = "intentmatch"
 _STANDARD_INPUT = "-"
 # An imported bot may have hundreds of problems of one rule.
 _SHOWN_PER_RULE = 5
+# Names and texts in a message, as `repr` and typographic quotes set them off.
+_QUOTED = re.compile(r"""“.*?”|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""")
 _TARGET = click.Path(path_type=Path)
 
 
@@ -139,7 +143,7 @@ def import_(
 def export(intents: str, form: str | None, target: Path, force: bool) -> None:
     """Convert a registry to a format of another program.
 
-    Everything that the other format cannot express is reported with its place.
+    What the other format cannot express is reported once for each kind, with the number and the first places.
 
     \b
     Examples:
@@ -157,7 +161,7 @@ def export(intents: str, form: str | None, target: Path, force: bool) -> None:
         registry = read_registry(intents, expand=False)
         update(f"writing {target}", 0, None)
         problems = formats.write(registry, form, target, force=force)
-    _show_problems(problems)
+    output.problems(_each_once(problems), "human")
     lost = f"; {counted(len(problems), 'problem')}" if problems else ""
     output.say(f"{target}: {_counts(registry)}{lost}")
 
@@ -264,6 +268,21 @@ def _show_problems(problems: Sequence[Problem]) -> None:
     for rule, count in shown.items():
         if count > _SHOWN_PER_RULE:
             output.say(f"... and {count - _SHOWN_PER_RULE} more [{rule}]")
+
+
+def _each_once(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the first problem of each kind, with the number and the first places of those that differ in names."""
+    from intentmatch.formats.kit.draft import few
+
+    kinds: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        kinds.setdefault((problem.rule, _QUOTED.sub("", problem.message)), []).append(problem)
+    found = []
+    for first, *more in kinds.values():
+        places = few(dict.fromkeys(one.location.short for one in more if one.location != first.location))
+        times = f" ({len(more) + 1} times{', also at ' if places else ''}{places})" if more else ""
+        found.append(replace(first, message=first.message + times))
+    return found
 
 
 def _counts(registry: Registry) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from intentmatch.authoring.workspace import Workspace
     from intentmatch.inbox import Inbox
     from intentmatch.registry.editing.edits import Edit
+    from intentmatch.registry.editing.plan import Changes
+    from intentmatch.storage.postgres.address import Address
 
 UNFORMATTED_EXIT_CODE = 1
 SHOWN_DIGITS = 10
@@ -152,16 +154,24 @@ def move(
 def rename(old: str, new: str, intents: str, dry_run: bool, yes: bool) -> None:
     """Rename an intent in all files and tests.
 
-    OLD becomes NEW wherever the YAML names the intent, also in `tests:`.
+    OLD becomes NEW wherever the YAML names the intent, also in `tests:`, and in the inbox of the setting `inbox`.
 
     \b
     Example:
       intentmatch rename order_status where_is_my_order
     """
+    from intentmatch.authoring.operations.operation import Operation
     from intentmatch.registry.editing.edits import RenameIntent
 
     require(intents)
-    _show_and_write(intents, [RenameIntent(old, new)], dry_run=dry_run, yes=yes)
+    plan = planned(workspace_of(intents), Operation([RenameIntent(old, new)]))
+    if not dry_run:
+        used, inbox = checkout.in_use(), None
+        try:
+            inbox = inbox_of(plan.changes, None if used is None else used.address)
+        except InputError as error:  # such as that of a bot in PostgreSQL, of which this folder is a copy
+            output.say(f"The inbox keeps the name {old!r}: {error}", err=True)
+        write(plan, yes=yes, inbox=inbox)
 
 
 @cli.command()
@@ -258,6 +268,14 @@ def workspace_of(intents: str | os.PathLike[str]) -> Workspace:
     from intentmatch.authoring.workspace import Workspace
 
     return Workspace(intents, ReadLimits.from_settings(intents))
+
+
+def inbox_of(changes: Changes, address: Address | None) -> Inbox | None:
+    """Return the inbox that changed files name; None if it is off. Raises as `Inbox.from_settings`."""
+    from intentmatch.core.settings import resolve
+    from intentmatch.inbox import Inbox
+
+    return Inbox.from_settings(resolve(registry=changes.registry.settings), address)
 
 
 def planned(workspace: Workspace, operation: Operation) -> Plan:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from intentmatch.cli.commands import cli
-from intentmatch.cli.edit import SHOWN_DIGITS, dry_run_option, planned, require, workspace_of, write, yes_option
+from intentmatch.cli.edit import (
+    SHOWN_DIGITS,
+    dry_run_option,
+    inbox_of,
+    planned,
+    require,
+    workspace_of,
+    write,
+    yes_option,
+)
 from intentmatch.cli.options import json_option, load, set_option, takes_intents
 from intentmatch.cli.render import output, progress
 from intentmatch.cli.render.progress import quiet_option
@@ -102,8 +111,6 @@ def restore(revision: str, intents: str | Address, note: str, dry_run: bool, yes
     """
     from intentmatch.authoring.operations.operation import Operation
     from intentmatch.authoring.revisions import restoring_note
-    from intentmatch.core.settings import resolve
-    from intentmatch.inbox import Inbox
 
     workspace = live_workspace(intents)
     restoring = Operation(lambda _: workspace.restoring(revision), note=note or restoring_note(revision), undoes=True)
@@ -112,9 +119,7 @@ def restore(revision: str, intents: str | Address, note: str, dry_run: bool, yes
         output.say(f"The files are those of revision {revision} already.")
     elif not dry_run:
         # Of the registry that is restored: its messages go back into the inbox that it names.
-        settings = resolve(registry=plan.changes.registry.settings)
-        inbox = Inbox.from_settings(settings, intents if isinstance(intents, Address) else None)
-        write(plan, yes=yes, inbox=inbox)
+        write(plan, yes=yes, inbox=inbox_of(plan.changes, intents if isinstance(intents, Address) else None))
 
 
 def live_workspace(intents: str | os.PathLike[str] | Address) -> Workspace:

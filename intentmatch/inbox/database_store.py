@@ -12,7 +12,7 @@ from intentmatch.core.erasure import Erasure, last_erased
 from intentmatch.core.errors import InputError
 from intentmatch.inbox.sample import COLUMNS, SECONDS_IN_A_DAY, Judged, SampledAnswer, sampled_answer
 from intentmatch.inbox.store import SECONDS_BETWEEN_DELETIONS, SHARE_OF_A_DELETION, Entry, Handled, Missed
-from intentmatch.inbox.stored_rows import CHARACTERS, drift_of, given_back, key_of, missed_of, row_of
+from intentmatch.inbox.stored_rows import CHARACTERS, drift_of, given_back, key_of, missed_of, renaming, row_of
 from intentmatch.storage.postgres.address import Address
 from intentmatch.storage.postgres.database import Connection, Database
 
@@ -54,6 +54,24 @@ _GIVEN_BACK = """
 UPDATE intentmatch.messages SET handled = NULL, text = %(text)s
 WHERE bot = %(bot)s AND key = %(key)s AND handled = 'added'
 """
+_RENAMED = (
+    """
+    UPDATE intentmatch.messages SET intents = replace(intents, %(old_in_list)s, %(new_in_list)s)
+    WHERE bot = %(bot)s AND strpos(intents, %(old_in_list)s) > 0
+    """,
+    """
+    INSERT INTO intentmatch.corrections AS kept (bot, message, intent, count)
+    SELECT bot, message, %(new)s, count FROM intentmatch.corrections WHERE bot = %(bot)s AND intent = %(old)s
+    ON CONFLICT (message, intent) DO UPDATE SET count = kept.count + excluded.count
+    """,
+    "DELETE FROM intentmatch.corrections WHERE bot = %(bot)s AND intent = %(old)s",
+    """
+    UPDATE intentmatch.sample SET offered = replace(offered, %(old_in_list)s, %(new_in_list)s),
+        intent = CASE intent WHEN %(old)s THEN %(new)s ELSE intent END,
+        expected = CASE expected WHEN %(old)s THEN %(new)s ELSE expected END
+    WHERE bot = %(bot)s AND (intent = %(old)s OR expected = %(old)s OR strpos(offered, %(old_in_list)s) > 0)
+    """,
+)
 _TOO_OLD_DRAWN = """
 DELETE FROM intentmatch.sample WHERE id IN
     (SELECT id FROM intentmatch.sample WHERE bot = %s AND (time < %s OR time > %s) ORDER BY time, id LIMIT %s)
@@ -164,6 +182,13 @@ class DatabaseStore:
                 row["text"] = _storable(row["text"])
                 count += max(connection.execute(_GIVEN_BACK, row).rowcount, 0)
         return count
+
+    def rename_intent(self, old: str, new: str) -> None:
+        """Write another name wherever a message, a correction, an answer or a judgement names an intent."""
+        names = {name: _storable(text) for name, text in renaming(old, new).items()} | {"bot": self._database.bot}
+        with self._database.rows() as connection:
+            for statement in _RENAMED:
+                connection.execute(statement.encode(), names)
 
     def erase(self, erasure: Erasure) -> tuple[int, int]:
         """Delete messages and the answers to them. PostgreSQL overwrites the rows after its next VACUUM."""

@@ -20,7 +20,7 @@ from intentmatch.core.errors import InputError
 from intentmatch.inbox import sample
 from intentmatch.inbox.sample import SECONDS_IN_A_DAY, Judged, SampledAnswer, sampled_answer
 from intentmatch.inbox.store import SECONDS_BETWEEN_DELETIONS, SHARE_OF_A_DELETION, Entry, Handled, Missed
-from intentmatch.inbox.stored_rows import given_back, key_of, missed_of, row_of
+from intentmatch.inbox.stored_rows import given_back, key_of, missed_of, renaming, row_of
 from intentmatch.storage.unwritable import with_advice
 
 # Raise this with every change that an older version of intentmatch would read wrongly.
@@ -51,6 +51,14 @@ ON CONFLICT (message, intent) DO UPDATE SET count = count + 1
 """
 _REOPENED = "UPDATE messages SET handled = NULL, text = :text WHERE key = :key AND handled IS NOT NULL"
 _GIVEN_BACK = "UPDATE messages SET handled = NULL, text = :text WHERE key = :key AND handled = 'added'"
+_RENAMED = (
+    "UPDATE messages SET intents = replace(intents, :old_in_list, :new_in_list) WHERE instr(intents, :old_in_list)",
+    """
+    INSERT INTO corrections SELECT message, :new, count FROM corrections WHERE intent = :old
+    ON CONFLICT (message, intent) DO UPDATE SET count = count + excluded.count
+    """,
+    "DELETE FROM corrections WHERE intent = :old",
+)
 _TOO_OLD = """
 DELETE FROM messages WHERE id IN (SELECT id FROM messages WHERE last < ? OR last > ? ORDER BY last, id LIMIT ?)
 """
@@ -134,6 +142,14 @@ class FileStore:
             salt: bytes = _about(database)["salt"]
             rows = [given_back(text, self.mode, salt) for text in texts]
             return max(database.executemany(_GIVEN_BACK, rows).rowcount, 0)
+
+    def rename_intent(self, old: str, new: str) -> None:
+        """Write another name wherever an intent is named. InputError if the file cannot be used."""
+        with self._existing("IMMEDIATE") as database:
+            names = renaming(old, new)
+            for statement in _RENAMED:
+                database.execute(statement, names)
+            sample.rename_intent(database, names)
 
     def erase(self, erasure: Erasure) -> tuple[int, int]:
         """Delete messages and the answers to them, and overwrite them in the file.

@@ -163,6 +163,15 @@ class Inbox:
         self.flush()
         return self._store.reopen(texts)
 
+    def rename_intent(self, old: str, new: str) -> None:
+        """Write another name wherever a message, a correction or a sampled answer names an intent.
+
+        Raises InputError if the file cannot be used. Added in 0.4.0.
+        """
+        self.flush()
+        if self.has_messages:
+            self._store.rename_intent(old, new)
+
     def erase(self, text: str | None = None, *, contains: str | None = None) -> int:
         """Erase a message, or all that contain some words, from the messages and from the sample; return how many.
 

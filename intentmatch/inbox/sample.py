@@ -45,6 +45,12 @@ VALUES (:key, :text, :language, :verdict, :intent, :intents, :confidence, :proba
     (SELECT judged FROM sample WHERE key = :key AND judged IS NOT NULL LIMIT 1),
     (SELECT expected FROM sample WHERE key = :key AND judged IS NOT NULL LIMIT 1))
 """
+_RENAMED = """
+UPDATE sample SET offered = replace(offered, :old_in_list, :new_in_list),
+    intent = CASE intent WHEN :old THEN :new ELSE intent END,
+    expected = CASE expected WHEN :old THEN :new ELSE expected END
+WHERE intent = :old OR expected = :old OR instr(offered, :old_in_list)
+"""
 _TOO_MANY = """
 DELETE FROM sample WHERE id IN (SELECT id FROM sample ORDER BY time > ?, time DESC, id DESC LIMIT -1 OFFSET ?)
 """
@@ -187,6 +193,12 @@ def forget_text(database: sqlite3.Connection, message: int) -> None:
     """Delete the text of all answers to a message of the inbox. The answers stay, for the numbers about all answers."""
     if _exists(database):
         database.execute("UPDATE sample SET text = NULL WHERE key = (SELECT key FROM messages WHERE id = ?)", [message])
+
+
+def rename_intent(database: sqlite3.Connection, names: Mapping[str, str]) -> None:
+    """Write another name wherever an answer or a judgement names an intent."""
+    if _exists(database):
+        database.execute(_RENAMED, names)
 
 
 def erase(database: sqlite3.Connection, erasure: Erasure, key: bytes | None) -> int:

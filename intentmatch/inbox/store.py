@@ -101,6 +101,9 @@ class MessageStore(Protocol):
     def reopen(self, texts: Iterable[str]) -> int:
         """Bring back messages with these texts that were added to an intent; return how many."""
 
+    def rename_intent(self, old: str, new: str) -> None:
+        """Write another name wherever a message, a correction, an answer or a judgement names an intent."""
+
     def erase(self, erasure: Erasure) -> tuple[int, int]:
         """Delete messages, handled or not, their corrections and the answers to them; return how many of both."""
 

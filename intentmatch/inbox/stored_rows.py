@@ -41,6 +41,16 @@ def row_of(entry: Entry, mode: str, salt: bytes) -> dict[str, Any] | None:
     }
 
 
+def renaming(old: str, new: str) -> dict[str, str]:
+    """Return two names of an intent, as they are stored alone and in a list."""
+    return {
+        "old": _storable(old),
+        "new": _storable(new),
+        "old_in_list": json.dumps(old),
+        "new_in_list": json.dumps(new),
+    }
+
+
 def given_back(text: str, mode: str, salt: bytes) -> dict[str, Any]:
     """Return key and text of a handled message, as the mode stores them."""
     kept = text if mode == "plain" else redact(text)

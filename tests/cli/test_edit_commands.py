@@ -110,6 +110,18 @@ def test_move_takes_language_and_comment_along(shop: Path) -> None:
     )
 
 
+def test_rename_in_a_copy_of_a_bot_of_a_database_says_that_its_inbox_stays(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTENTMATCH_INBOX", "database")
+
+    done = run("rename", "status", "where", "--yes")
+
+    assert done.exit_code == 0
+    assert done.stderr.startswith("The inbox keeps the name 'status': `inbox: database` needs a bot in PostgreSQL")
+    assert "  where:\n" in shop.read_text(encoding="utf-8")
+
+
 def test_dry_run_shows_the_change_and_writes_nothing(shop: Path) -> None:
     done = run("rename", "status", "where", "--dry-run")
 

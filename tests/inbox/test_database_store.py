@@ -83,6 +83,21 @@ def test_corrections_are_counted_and_reopen_a_message(place):
     assert message.text == "one thing"
 
 
+def test_messages_and_corrections_follow_a_renamed_intent(place):
+    """Another intent whose name contains the old one keeps its name; corrections for both names are added up."""
+    inbox = Inbox(place)
+    inbox.rename_intent("status", "where")  # before the first message
+    inbox.record(result("one thing", "ambiguous", nearest=("order_status", "status")))
+    for intent in ("status", "status", "where", "order_status", None):
+        inbox.correct("one thing", intent)
+
+    inbox.rename_intent("status", "where")
+
+    (message,) = inbox.messages()
+    assert message.intents == ("order_status", "where")
+    assert message.corrections == {None: 1, "order_status": 1, "where": 3}
+
+
 def test_number_of_messages_is_limited(place, clock):
     for number in range(5):
         clock[0] += 1

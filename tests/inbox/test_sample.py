@@ -130,6 +130,18 @@ def test_judgement_is_for_all_answers_to_a_message_and_for_those_to_come(place):
     assert {one.judged for one in inbox.sampled()} == {None}
 
 
+def test_answers_and_judgements_follow_a_renamed_intent(place):
+    inbox = record(place, matched("where is it"), result("nice day", "ambiguous", nearest=("cancel", "status")))
+    first, _ = inbox.sampled()
+    inbox.judge(first.id, "meant", "status")
+
+    inbox.rename_intent("status", "where")
+
+    first, second = inbox.sampled()
+    assert (first.intent, first.nearest, first.expected) == ("where", ("where",), "where")
+    assert (second.intent, second.nearest, second.expected) == (None, ("cancel", "where"), None)
+
+
 def test_unknown_answer_cannot_be_judged(place):
     inbox = record(place, matched("where is it"))
 

@@ -1,4 +1,7 @@
-"""What an edit does to the inbox: messages that became lines leave it, and those whose lines have gone return."""
+"""What an edit does to the inbox: messages that became lines leave it, and those whose lines have gone return.
+
+Messages follow an intent to its new name.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from intentmatch.authoring.summary import summary
 from intentmatch.authoring.workspace import Workspace
 from intentmatch.core.errors import DatabaseError, InputError, counted
 from intentmatch.core.types import Registry
-from intentmatch.registry.editing.edits import Edit
+from intentmatch.registry.editing.edits import Edit, RenameIntent
 from intentmatch.registry.editing.plan import Changes
 from intentmatch.registry.templates.syntax import Sentence, parse
 
@@ -19,10 +22,11 @@ if TYPE_CHECKING:
 
 NOT_TAKEN_OUT = "The files are written, but their messages stay in the inbox"
 NOT_GIVEN_BACK = "The files are written, but messages do not return to the inbox"
+NOT_RENAMED = "The files are written, but the inbox has the old name of the intent"
 
 
 def settle(inbox: Inbox | None, operation: Operation, changes: Changes) -> str:
-    """Take out the messages that a written operation answers, and give back those that it undoes.
+    """Take out the messages that a written operation answers, give back those that it undoes, and rename intents.
 
     Returns a warning; empty if nothing failed.
     """
@@ -33,6 +37,10 @@ def settle(inbox: Inbox | None, operation: Operation, changes: Changes) -> str:
     try:
         if operation.answers:
             inbox.handle(operation.answers, "added")
+        failing = NOT_RENAMED
+        for edit in changes.edits:
+            if isinstance(edit, RenameIntent):
+                inbox.rename_intent(edit.old, edit.new.strip())
         failing = NOT_GIVEN_BACK
         # Only what is in the files no more: others may have written the same line since.
         if operation.undoes and (gone := _texts(changes.before) - _texts(changes.registry)):

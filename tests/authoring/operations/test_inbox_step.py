@@ -22,7 +22,7 @@ def test_messages_whose_lines_were_escaped_come_back_as_they_were() -> None:
     given_back: set[str] = set()
     inbox: Any = SimpleNamespace(reopen=given_back.update)
     undone: Any = SimpleNamespace(answers=(), undoes=True)
-    changes: Any = SimpleNamespace(before=registry(*lines, more), registry=registry())
+    changes: Any = SimpleNamespace(before=registry(*lines, more), registry=registry(), edits=())
 
     assert settle(inbox, undone, changes) == ""
     assert given_back == set(messages)

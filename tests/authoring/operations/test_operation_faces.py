@@ -219,6 +219,31 @@ def test_restored_files_give_messages_back(
     assert left(begun) == ["see you"]
 
 
+RENAMING = pytest.mark.parametrize("face", [face for face, name in WRITTEN if name == "rename"])
+
+
+@RENAMING
+def test_inbox_follows_a_renamed_intent(begun: Path, evaluated: list[str], face: str):
+    inbox_of(begun).correct("so long", "bye", "en")
+
+    assert FACES[face].carry_out(begun, CASES["rename"], nothing) == ("", "", False)
+
+    (message,) = inbox_of(begun).messages()
+    assert message.corrections == {"farewell": 1}
+
+
+@RENAMING
+def test_old_name_in_the_inbox_is_a_warning(
+    begun: Path, evaluated: list[str], face: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Inbox, "rename_intent", failing)
+
+    shown = FACES[face].carry_out(begun, CASES["rename"], nothing)
+
+    warning = "The files are written, but the inbox has the old name of the intent: the disk is full"
+    assert (shown.error, shown.warnings.strip()) == ("", warning)
+
+
 @pytest.mark.parametrize("face", [face for face, name in WRITTEN if name == "restore"])
 def test_messages_that_do_not_come_back_are_a_warning(
     begun: Path, evaluated: list[str], face: str, monkeypatch: pytest.MonkeyPatch

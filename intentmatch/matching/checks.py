@@ -12,21 +12,23 @@ from intentmatch.core.result import Candidate, DecidedBy
 from intentmatch.core.types import Utterance
 from intentmatch.matching.batch import MessageEncoder, Precomputed
 from intentmatch.matching.fragments import Fragments
-from intentmatch.matching.message_parts import CLEAR, decide_on_parts
+from intentmatch.matching.message_parts import decide_on_parts
 from intentmatch.matching.negation import check_negation
 from intentmatch.matching.parted_message import IS_BESIDE, PartedMessage
 from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decide
+from intentmatch.matching.precedence import Precedence
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
 from intentmatch.matching.short_messages import ShortMessages
 from intentmatch.reading.dialogue_acts import NO_ACTS, Acts, acts_of
 from intentmatch.reading.parts import MessagePart, parts_of
-from intentmatch.reading.reader import MessageReader, Reading, only
+from intentmatch.reading.reader import Hits, MessageReader, Reading, only
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
 from intentmatch.text.normalize import base_language, clean, fold
 
 if TYPE_CHECKING:
+    from intentmatch.matching.other_values import OtherValues
     from intentmatch.matching.without_values import WithoutValues
 
 # The rules of refusals need not look at most messages ("payment does not go through"). Of 262 refusals in 30 languages
@@ -75,10 +77,13 @@ class Checks:
         *,
         own: tuple[Policy, Scoring],
         foreign: tuple[Policy, Scoring],
+        others: OtherValues | None,
+        precedence: Precedence,
     ) -> None:
         """`own` and `foreign` decide on messages in the languages of the registry and in others."""
         registry = artefact.registry
         self._own, self._foreign = own, foreign
+        self._others, self._precedence = others, precedence
         policy, scoring = own
         self._intents, self._utterances, self._scoring = registry.intents, registry.utterances, scoring
         self._numbers = registry.positions
@@ -90,7 +95,6 @@ class Checks:
             from intentmatch.matching.without_values import WithoutValues  # not needed by a registry without slots
 
             self._without_values = WithoutValues(registry, results.entities, messages.vector, scoring.nearest_rows)
-        self._returns_several = artefact.settings.several_intents
         self._languages = frozenset(map(base_language, registry.languages))
         self._acts_of_lines: dict[str, Acts] = {}
         self._courteous: dict[str, bool] = {}
@@ -103,6 +107,15 @@ class Checks:
         pieces, allowed = text.known_pieces, options.allowed
         candidates = scoring.candidates(vector, pieces, hits, allowed, shortlist, hidden=options.hidden)
         return decide(candidates, policy, options.language)
+
+    def exact(self, equal: Hits, options: ResolvedOptions) -> Decision:
+        """Decide by the utterances that a text equals."""
+        # Certain, and divided among the intents that have the same utterance.
+        certain = 1.0 / len(equal)
+        candidates = [
+            self._scoring.candidate(intent, 1.0, hit.row, confidence=certain) for intent, hit in equal.items()
+        ]
+        return self._precedence.asked(decide(candidates, self._policy, options.language), exact=True)
 
     def check(
         self,
@@ -192,13 +205,15 @@ class Checks:
             is_foreign=options.foreign,
             by_reranker=by.reranker,
         )
-        decision, says, _ = decide_on_parts(message, returns_several=self._returns_several)
+        decision, says, _ = decide_on_parts(message)
         if says:
             stages.add("acts", says)
         return decided.after("acts", decision)
 
     def _decide_on_part(self, part: ReadText, options: ResolvedOptions, found: Precomputed | None) -> Decision:
         """Decide on a part of the message as on a message of its own."""
+        if self._others and (equal := self._others.hits(part.text, options)):
+            return self.exact(equal, options)
         return self._check_negation(self.decide_on(part, options, found), part, part, options).decision
 
     def _check_negation(
@@ -212,10 +227,6 @@ class Checks:
     def _alike(self, one: str, other: str) -> float:
         """Return the cosine similarity of two cleaned texts."""
         return float(self._messages.vector(ReadText(one)).dot(self._messages.vector(ReadText(other))))
-
-    def is_courtesy(self, text: str, best: Candidate) -> bool:
-        """Whether a cleaned text that is matched with a candidate greets, thanks or the like, by itself or its line."""
-        return acts_of(text).courtesy >= CLEAR or self._acts_of(best.utterance, best.intent).courtesy >= IS_BESIDE
 
     def _acts_of(self, line: Utterance | None, intent: str) -> Acts:
         """Return what an utterance of an intent does; it is no courtesy where hardly any of the others is."""

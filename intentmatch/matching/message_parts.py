@@ -19,7 +19,7 @@ from intentmatch.matching.denied_parts import (
     asked_if_part_denies,
 )
 from intentmatch.matching.parted_message import IS_BESIDE, PartedMessage
-from intentmatch.matching.policy import CheckedDecision, Decision
+from intentmatch.matching.policy import CheckedDecision, Decision, Request
 from intentmatch.reading.dialogue_acts import Acts, odds
 from intentmatch.reading.parts import MessagePart
 
@@ -73,10 +73,8 @@ class _Readings(NamedTuple):
         return [one for one in self.asking if one.decision.verdict == "matched"]
 
 
-def decide_on_parts(message: PartedMessage, *, returns_several: bool = False) -> CheckedDecision:
+def decide_on_parts(message: PartedMessage) -> CheckedDecision:
     """Return the decision on a message with its parts.
-
-    With `returns_several`, several requests are for the caller to find.
 
     - A part that refuses what it names, or says that nothing is to be done, is asked about if the message as one text
       says so, too, and the utterance that it is nearest to does not.
@@ -89,7 +87,7 @@ def decide_on_parts(message: PartedMessage, *, returns_several: bool = False) ->
     whole = message.whole
     if not whole.ranked or (whole.verdict == "ambiguous" and len(whole.rivals) == 1):
         return CheckedDecision(whole, None)  # one rival: it was found to refuse that intent
-    if message.requests and not returns_several:
+    if message.requests:
         # Cut at each "and", a message may be asked about; a clause of one request decides nothing.
         cut = decide_on_parts(message._replace(parts=message.requests, requests=()))
         if cut.says and len(cut.decision.rivals) > 1:
@@ -108,7 +106,7 @@ def decide_on_parts(message: PartedMessage, *, returns_several: bool = False) ->
     if not found.matched:
         denied = _without_match(message, found)
         return denied if denied.says else _asked_if_settled(message, alone=not read_parts)
-    return _with_match(message, found, returns_several=returns_several)
+    return _with_match(message, found)
 
 
 def _without_doubtful_courtesy(part: MessagePart, message: PartedMessage) -> MessagePart:
@@ -121,12 +119,12 @@ def _without_doubtful_courtesy(part: MessagePart, message: PartedMessage) -> Mes
     return part._replace(acts=part.acts._replace(courtesy=0.0, tale=0.0, settled=0.0))
 
 
-def _with_match(message: PartedMessage, found: _Readings, *, returns_several: bool) -> CheckedDecision:
+def _with_match(message: PartedMessage, found: _Readings) -> CheckedDecision:
     """Decide on parts of which at least one asks for an intent."""
     whole, matched, stands = message.whole, found.matched, message.stands
     if _intents(matched) > 1:
         clear = [one for one in matched if not _may_be_courtesy(one, message)]
-        if not returns_several and _intents(requests := _requests(clear, message)) > 1:
+        if _intents(requests := _requests(clear, message)) > 1:
             return _several(whole, requests)
         # A thank-you yields to a request beside it, and answers where there is nothing else.
         matched = clear or matched
@@ -143,7 +141,7 @@ def _with_match(message: PartedMessage, found: _Readings, *, returns_several: bo
         return CheckedDecision(whole, None)
     if first.best.intent != whole.ranked[0].intent:
         contradicts = stands and (message.by_reranker or not _has_chance(first, whole))
-        if contradicts or (not returns_several and _is_told_too(message)):
+        if contradicts or _is_told_too(message):
             return _either(whole, first)
     denied = asked_if_part_denies(message, first.decision, first.part)
     return denied if denied.says else _decided_by(first, "asks for something")
@@ -301,7 +299,9 @@ def _several(whole: Decision, matched: Sequence[_Read]) -> CheckedDecision:
     best = whole.ranked[0]
     if best.intent in named or whole.verdict != "out_of_scope":
         named = {best.intent: named.get(best.intent, best)} | named
-    return CheckedDecision(_question(whole, [*named.values()], f"it asks for several things: {found}."), found)
+    question = _question(whole, [*named.values()], f"it asks for several things: {found}.")
+    requests = tuple(Request(one.part.text, one.best.intent) for one in matched)
+    return CheckedDecision(replace(question, requests=requests), found)
 
 
 def _either(whole: Decision, first: _Read) -> CheckedDecision:

@@ -69,7 +69,7 @@ def match_hypotheses(engine: Engine, given: object, options: ResolvedOptions) ->
     """
     hypotheses = checked_hypotheses(given)
     # All candidates: an intent that one hypothesis ranks low still counts in the mean.
-    everyone = options._replace(top_k=max(options.top_k, len(engine.artefact.registry.intents)))
+    everyone = options._replace(top_k=max(options.top_k, len(engine.artefact.registry.intents)), answers_each=False)
     results = engine.match_many([text for text, _ in hypotheses], everyone)
     heard = [(result, weight) for result, (_, weight) in zip(results, hypotheses, strict=True)]
     candidates = _mixed(heard)

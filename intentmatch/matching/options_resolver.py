@@ -14,8 +14,8 @@ from intentmatch.reading.resolved_options import ResolvedOptions
 class OptionsResolver:
     """Resolves options against one registry. Immutable. `top_k` is the default for options without one."""
 
-    def __init__(self, registry: Registry, top_k: int) -> None:
-        self._intents, self._top_k = registry.intents, top_k
+    def __init__(self, registry: Registry, top_k: int, *, answers_each: bool = False) -> None:
+        self._intents, self._top_k, self._answers_each = registry.intents, top_k, answers_each
         self._numbers = registry.positions
         self.precedence = Precedence(registry)
         self._conditional = any(intent.when for intent in self._intents)
@@ -39,6 +39,7 @@ class OptionsResolver:
             checked.now,
             hidden=eligible.hidden,
             previous=None if previous is None else self._number(previous),
+            answers_each=self._answers_each,
         )
 
     def permitted(self, names: Collection[str] | None, context: Collection[str] = ()) -> frozenset[int] | None:

@@ -25,6 +25,7 @@ from intentmatch.matching.policy import CheckedDecision, Decision, Policy, decid
 from intentmatch.matching.reranker import Reranking
 from intentmatch.matching.result_builder import ResultBuilder
 from intentmatch.matching.scoring import Scoring
+from intentmatch.matching.several_requests import answer_each
 from intentmatch.matching.thresholds import policy_of
 from intentmatch.matching.word_matches import ignored_words, word_matches
 from intentmatch.reading.reader import Hits, MessageReader, Reading, checked_and_cleaned, only
@@ -83,7 +84,7 @@ class Engine:
                 self._opinions = Judging(reranker, registry, shows_prompt=self.settings.reranker_prompt)
             else:
                 self._opinions = Reranking(reranker, registry, self.settings.reranker_seconds)
-        self._resolver = OptionsResolver(registry, self.settings.top_k)
+        self._resolver = OptionsResolver(registry, self.settings.top_k, answers_each=self.settings.several_intents)
         self._reader = MessageReader(registry, self.settings)
         self._results = ResultBuilder(registry, tolerant=self.settings.fuzzy < 1.0)
         self._other_values: OtherValues | None = None
@@ -101,6 +102,8 @@ class Engine:
             self._results,
             own=(self.policy, self._scoring),
             foreign=(self.foreign_policy, self._foreign_scoring),
+            others=self._other_values,
+            precedence=self._resolver.precedence,
         )
         self._traits: TraitReader | None = None
         if artefact.trait_heads is not None:
@@ -148,7 +151,8 @@ class Engine:
             return self._nothing(reading, reading.refused, decided_by="noise" if reading.is_noise else "empty")
         if reading.exact:
             row = next(iter(reading.exact.values())).row
-            return self._result(reading, self._exact(reading), self.artefact.vectors[row], decided_by="exact")
+            decision = self._checks.exact(reading.exact, options)
+            return self._result(reading, decision, self.artefact.vectors[row], decided_by="exact")
 
         meant, hits, allowed = reading.meant, reading.hits, options.allowed
         fuzzy = only(hits, options)
@@ -185,7 +189,13 @@ class Engine:
             everything = scoring.candidates(vector, meant.known_pieces, hits)
             otherwise = self._precedence.asked(decide(everything, policy, options.language))
             self._add_otherwise(otherwise, allowed, stages)
-        return self._result(reading, decision, vector, decided_by=decided_by)
+        result = self._result(reading, decision, vector, decided_by=decided_by)
+        if not (decision.requests and options.answers_each):
+            return result
+        # One message may cause one request to a server, and the whole message may have caused it.
+        opinion = not getattr(self.reranker, "remote", False)
+        each = options._replace(second_opinion=opinion, answers_each=False)
+        return answer_each(reading, result, decision.requests, lambda texts: self.match_many(texts, each))
 
     def match_many(self, messages: Sequence[str], options: ResolvedOptions) -> list[MatchResult]:
         """Match each message; those without an exact hit are encoded and searched together."""
@@ -200,10 +210,6 @@ class Engine:
     def batching_helps(self, messages: int) -> bool:
         """Whether so many messages are answered sooner with `precompute` than one by one."""
         return messages > 1 and (getattr(self.encoder, "batches", False) or self._scoring.batching_helps(messages))
-
-    def is_courtesy(self, result: MatchResult) -> bool:
-        """Whether a matched message, or a part of one, greets, thanks or the like."""
-        return self._checks.is_courtesy(clean(result.message), result.candidates[0])
 
     def precompute(self, readings: Iterable[Reading]) -> dict[str, Precomputed]:
         """Return `batch.precompute` of messages that were read."""
@@ -258,15 +264,6 @@ class Engine:
                 f"self-test failed: {self.encoder.name} no longer returns the vectors that were built"
             )
 
-    def _exact(self, reading: Reading) -> Decision:
-        """Decide by the utterances that equal the message."""
-        # Certain, and divided among the intents that have the same utterance.
-        certain = 1.0 / len(reading.exact)
-        candidates = [
-            self._scoring.candidate(intent, 1.0, hit.row, confidence=certain) for intent, hit in reading.exact.items()
-        ]
-        return self._precedence.asked(decide(candidates, self.policy, reading.options.language), exact=True)
-
     def _is_by_spelling(self, decision: Decision, fuzzy: Hits) -> bool:
         """Whether the first candidate has its score from its spelling."""
         first = decision.ranked[0]
@@ -298,7 +295,7 @@ class Engine:
         if decision.verdict == "matched":
             return decision
         reading = self._with_other_values(reading, free=True)
-        return self._exact(reading) if len(reading.exact) == 1 else decision
+        return self._checks.exact(reading.exact, reading.options) if len(reading.exact) == 1 else decision
 
     def _followed(self, reading: Reading, vector: NDArray[np.float32], decision: Decision) -> CheckedDecision:
         """Return the decision for the intent of the turn before if the message does not stand alone.

@@ -85,6 +85,13 @@ class Policy:
         return self.default
 
 
+class Request(NamedTuple):
+    """One of several requests in a message: a part of it as it was read, and the intent of that part."""
+
+    text: str
+    intent: str
+
+
 @made_when_read("reason")
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -100,6 +107,8 @@ class Decision:
     doubtful: bool
     """Whether to ask a reranker."""
     reason: str
+    requests: tuple[Request, ...] = ()
+    """The requests in order if the bot asks because the message has several, otherwise none."""
 
 
 class CheckedDecision(NamedTuple):

@@ -17,7 +17,6 @@ from intentmatch.core.settings import Settings
 from intentmatch.core.types import Encoder, Registry, Reranker
 from intentmatch.learning.subsampling import subsampling_problems
 from intentmatch.matching.batch import Precomputed
-from intentmatch.matching.multi_intent import match_clauses
 from intentmatch.matching.n_best import Hypotheses, checked_hypotheses, match_hypotheses
 from intentmatch.matching.options import MatchOptions
 from intentmatch.matching.pipeline import Engine
@@ -97,12 +96,7 @@ class BaseMatcher:
                 except InputError as error:
                     raise InputError(f"messages[{number}]: {error}") from None
         found = iter(engine.match_many([each for each in every if isinstance(each, str)], options))
-        return [
-            _with_clauses(engine, next(found), options)
-            if isinstance(each, str)
-            else match_hypotheses(engine, each, options)
-            for each in every
-        ]
+        return [next(found) if isinstance(each, str) else match_hypotheses(engine, each, options) for each in every]
 
     def match_each(
         self, asked: Sequence[tuple[str | Hypotheses, MatchOptions | Mapping[str, Any]]]
@@ -126,7 +120,7 @@ class BaseMatcher:
         precomputed = _precompute(engine, [reading for reading in readings if isinstance(reading, Reading)])
 
         def answer(reading: Reading) -> MatchResult:
-            return _with_clauses(engine, engine.answer(reading, precomputed), reading.options)
+            return engine.answer(reading, precomputed)
 
         return [_attempt(answer, reading) if isinstance(reading, Reading) else reading for reading in readings]
 
@@ -284,11 +278,7 @@ def _match(engine: Engine, message: str | Hypotheses, options: MatchOptions | Ma
     resolved = _resolved(engine, options)
     if not isinstance(message, str):
         return match_hypotheses(engine, message, resolved)
-    return _with_clauses(engine, engine.match(message, resolved), resolved)
-
-
-def _with_clauses(engine: Engine, result: MatchResult, options: ResolvedOptions) -> MatchResult:
-    return match_clauses(engine, result, options) if engine.settings.several_intents else result
+    return engine.match(message, resolved)
 
 
 def _precompute(engine: Engine, readings: Sequence[Reading]) -> Callable[[str], Precomputed] | None:

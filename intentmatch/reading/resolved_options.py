@@ -23,8 +23,10 @@ class ResolvedOptions(NamedTuple):
     """Whether a reranker may be asked."""
     previous: int | None = None
     """Position of the intent that the turn before was about."""
+    answers_each: bool = False
+    """Whether several requests in a message are each answered, and not asked about."""
 
     def spoken_in(self, language: str | None, *, foreign: bool) -> ResolvedOptions:
         """Return the same options for a message in a language."""
-        top_k, _, allowed, now, _, hidden, second_opinion, previous = self
-        return ResolvedOptions(top_k, language, allowed, now, foreign, hidden, second_opinion, previous)
+        top_k, _, allowed, now, _, hidden, second_opinion, previous, each = self
+        return ResolvedOptions(top_k, language, allowed, now, foreign, hidden, second_opinion, previous, each)

@@ -35,7 +35,6 @@ def decide(
     lines: Mapping[str, Acts] | None = None,
     acts: Acts | None = None,
     begins: float = 4.0,
-    several: bool = False,
     by_reranker: bool = False,
 ) -> tuple[str, str | None, list[str]]:
     """Verdict, intent if matched, and rivals.
@@ -54,7 +53,7 @@ def decide(
         denied_acts=lambda candidate, _: (lines or {}).get(candidate.intent, NO_ACTS),
         by_reranker=by_reranker,
     )
-    checked = decide_on_parts(message, returns_several=several)
+    checked = decide_on_parts(message)
     found = checked.decision
     intent = found.ranked[0].intent if found.verdict == "matched" else None
     return found.verdict, intent, [rival.intent for rival in found.rivals]
@@ -243,7 +242,6 @@ def test_tale_that_says_surely_what_the_whole_is_matched_with_is_another_request
     parts = ("the tap is dripping", NO_ACTS), ("the neighbours are loud", SETTLED)
 
     assert decide(whole, *parts, read=read) == expected
-    assert decide(whole, *parts, read=read, several=True) == ("matched", "drips", [])
 
 
 def test_request_without_confidences_decides_beside_courtesy():
@@ -281,7 +279,6 @@ def test_requests_of_two_intents_are_asked_about():
     assert decide(decision("cancel", 0.97), *parts, read=read) == ("matched", "cancel", [])
     read |= {"cancel my order": decision("cancel", 0.94), "refund me": decision("refund", 0.94)}
     assert decide(decision("cancel", 0.99), *parts, read=read) == ("ambiguous", None, ["cancel", "refund"])
-    assert decide(decision("cancel", 0.7), *parts, read=read, several=True) == ("matched", "cancel", [])
     read["refund me"] = decision("refund", 0.45)
     assert decide(decision("cancel", 0.7), *parts, read=read) == ("matched", "cancel", [])
 

@@ -1,15 +1,19 @@
-"""Several intents in one message: pieces, the best division, and the parts of the result."""
+"""Several requests in one message: their places, and the parts of the result."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intentmatch import Intent, Matcher, Missing, Registry, Slot, SlotValue, Utterance
-from intentmatch.core.result import Candidate, MatchResult, Trace
-from intentmatch.matching.multi_intent import division
-from intentmatch.text.clauses import Span
+from intentmatch import Intent, Matcher, MatchResult, Missing, Registry, Slot, SlotValue, Utterance
+from intentmatch.matching.policy import Request
+from intentmatch.matching.several_requests import answer_each
+from intentmatch.reading.text import ReadText
 
 
 def intent(name: str, *lines: str, **more: object) -> Intent:
@@ -28,44 +32,6 @@ SHOP = Registry(
 @pytest.fixture(scope="module")
 def bot() -> Matcher:
     return Matcher.load(SHOP, several_intents=True, cache="off", threshold=0.5)
-
-
-def answer(name: str | None, confidence: float) -> MatchResult:
-    """Return the result of a match with this intent and confidence."""
-    return MatchResult(
-        message="",
-        verdict="matched" if name else "out_of_scope",
-        intent=name,
-        score=confidence,
-        confidence=confidence,
-        candidates=(Candidate(name, confidence),) if name else (),
-        rivals=(),
-        language=None,
-        response=None,
-        trace=Trace((), "dense", None, "", ""),
-    )
-
-
-A, B, BOTH = Span(0, 1), Span(2, 3), Span(0, 3)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "both", "expected"),
-    [
-        (("x", 0.97), ("y", 0.97), ("x", 0.90), [A, B]),
-        (("x", 0.90), ("y", 0.90), ("x", 0.99), [BOTH]),
-        (("x", 0.97), ("x", 0.97), ("x", 0.80), [BOTH]),
-        (("x", 0.97), ("y", 0.60), ("x", 0.80), [BOTH]),
-        (("x", 0.97), (None, 0.2), ("x", 0.80), [BOTH]),
-        (("x", 0.97), ("y", 0.97), (None, 0.10), [A, B]),
-        ((None, 0.1), (None, 0.1), (None, 0.10), []),
-    ],
-)
-def test_division_with_the_most_certain_answers_wins(first, second, both, expected) -> None:
-    """Neighbours of one intent and uncertain clauses are never divided."""
-    answers = {A: answer(*first), B: answer(*second), BOTH: answer(*both)}
-
-    assert division([A, B], answers) == expected
 
 
 def test_two_requests_give_two_parts(bot: Matcher) -> None:
@@ -89,6 +55,56 @@ def test_single_request_has_no_parts(bot: Matcher) -> None:
     for message in ("cancel my order", "please, cancel the order", "where is my parcel and has it been sent", "a, b"):
         assert bot.match(message).parts == ()
     assert bot.match(", ".join(["cancel my order", "refund me"] * 5)).parts == ()
+
+
+@pytest.mark.parametrize(
+    ("message", "requests"),
+    [
+        ("cancel my ordr and refund me", ["cancel my ordr", "refund me"]),
+        ("STOP MY ORDER  and\n track my parcel", ["STOP MY ORDER", "track my parcel"]),
+        ("cancel my order. where is my parcel. please cancel the order", [0, 1, 2]),
+        ("cancel my order and please cancel the order and refund me", [0, 1]),
+    ],
+)
+def test_requests_keep_their_places_in_the_message_as_typed(bot: Matcher, message: str, requests: list[object]) -> None:
+    """Neighbours of one intent are one request, and others of one intent are not."""
+    parts = bot.match(message).parts
+
+    said = [message[part.start : part.end] for part in parts]
+    assert (said if isinstance(requests[0], str) else [*range(len(parts))]) == requests
+
+
+def test_request_in_doubt_alone_is_asked_about_with_the_others(bot: Matcher) -> None:
+    """What the bot would ask about whole stays a question if it would not answer each part."""
+    message = "cancel my order and refund me"
+    reading = SimpleNamespace(message=message, meant=ReadText(message))
+    requests = Request("cancel my order", "cancel"), Request("refund me", "refund")
+    asked = bot.match("no such thing")
+
+    def answered(texts: Sequence[str]) -> list[MatchResult]:
+        return [bot.match(text) for text in texts]
+
+    def in_doubt(texts: Sequence[str]) -> list[MatchResult]:
+        return [bot.match(texts[0]), bot.match("penguins")]
+
+    assert len(answer_each(reading, asked, requests, answered).parts) == 2
+    assert answer_each(reading, asked, requests, in_doubt) is asked
+
+
+def test_part_that_equals_an_utterance_but_for_values_is_a_request(tmp_path: Path) -> None:
+    (tmp_path / "bot.yaml").write_text(
+        """
+slots: {order: {pattern: "[0-9]{4}"}}
+intents:
+  status: {slots: {order: {}}, utterances: ["where is my order {order}", has my parcel been sent]}
+  cancel: {slots: {order: {}}, utterances: ["cancel order {order}", "please cancel {order}"]}
+""",
+        encoding="utf-8",
+    )
+
+    result = Matcher.load(tmp_path, cache="off").match("Where is my order 1234? And please cancel order 2001.")
+
+    assert {one.intent for one in result.rivals} == {"status", "cancel"}
 
 
 def test_several_intents_is_off_by_default() -> None:

@@ -1,0 +1,89 @@
+"""Answer each of several requests in one message: "cancel my order and refund me" has two, each with its span.
+
+`message_parts` finds them in the message as it is read. Here they get their places in the message as it was typed, and
+each is matched like a message of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from intentmatch.core.result import MatchResult, Part, Stage
+from intentmatch.matching.policy import Request
+from intentmatch.pieces.unigram import normalized
+from intentmatch.reading.reader import MAX_CHARACTERS, Reading
+
+_ENDS = " .,;:!?…\n。，、；：！？؛،؟।"
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+
+
+def answer_each(
+    reading: Reading,
+    asked: MatchResult,
+    requests: Sequence[Request],
+    match: Callable[[Sequence[str]], Sequence[MatchResult]],
+) -> MatchResult:
+    """Return the answers to several requests as the parts of one result, or `asked` if one of them is in doubt."""
+    message = reading.message[:MAX_CHARACTERS]
+    spans = [*_spans(reading.meant.text, message, requests)]
+    answers = match([message[span.start : span.end] for span in spans])
+    intents = [answer.intent for answer in answers]
+    if None in intents or any(one == other for one, other in pairwise(intents)):
+        return asked
+    parts = tuple(map(_part, spans, answers))
+    lead = answers[0]
+    summary = "; ".join(f"“{answer.message}” {answer.intent} {answer.candidates[0].measured}" for answer in answers)
+    reason = f"it is {len(parts)} requests: {', '.join(part.intent for part in parts)}."
+    trace = replace(lead.trace, stages=(*asked.trace.stages, Stage("parts", summary)), reason=reason)
+    return replace(
+        lead, message=asked.message, entities=parts[0].entities, parts=parts, trace=trace, traits=asked.traits
+    )
+
+
+def _spans(read: str, typed: str, requests: Sequence[Request]) -> Iterator[_Span]:
+    """Return the places of requests in a message as it was typed; neighbours of one intent are one request."""
+    # Parts are cut from the message as it was read, or from its normalised form.
+    source = read if all(request.text in read for request in requests) else normalized(read)
+    places, end = [], 0
+    for request in requests:
+        start = source.index(request.text, end)
+        end = start + len(request.text)
+        places.append((request.intent, _Span(start, end)))
+    steps = Levenshtein.opcodes(source, typed)
+
+    def typed_place(place: int) -> int:
+        step = next(step for step in steps if place < step.src_end)
+        return min(step.dest_start + place - step.src_start, step.dest_end)
+
+    for _, group in groupby(places, key=lambda place: place[0]):
+        some = [span for _, span in group]
+        yield _stripped(typed, typed_place(some[0].start), typed_place(some[-1].end - 1) + 1)
+
+
+def _stripped(message: str, start: int, end: int) -> _Span:
+    text = message[start:end]
+    start += len(text) - len(text.lstrip())
+    return _Span(start, max(start + 1, start + len(text.strip().rstrip(_ENDS))))
+
+
+def _part(span: _Span, result: MatchResult) -> Part:
+    entities = (replace(e, start=e.start + span.start, end=e.end + span.start) for e in result.entities)
+    return Part(
+        start=span.start,
+        end=span.end,
+        intent=result.intent or "",
+        score=result.score,
+        confidence=result.confidence,
+        response=result.response,
+        entities=tuple(entities),
+        missing=result.missing,
+    )

@@ -133,7 +133,7 @@ def _with_match(message: PartedMessage, found: _Readings) -> CheckedDecision:
         return CheckedDecision(whole, None)
     line = message.line_acts(first.best)
     denies = max(line.refuses, line.settled) >= LINE_DENIES
-    if not denies and (taken_back := _taken_back(first, found.denying)) is not None:
+    if not denies and (taken_back := _taken_back(first, found.denying) or _dropped(message, first)) is not None:
         return taken_back
     # With nothing beside the request, its parts may be clauses of one sentence.
     is_one_sentence = not any(is_beside(part.acts) for part in message.parts)
@@ -201,12 +201,24 @@ def _taken_back(first: _Read, denying: Sequence[_Read]) -> CheckedDecision | Non
         names_it = one.best.intent == first.best.intent
         if one.place > first.place:
             # "cancel my order. no wait, don't": a part that names nothing denies what was asked.
-            takes_back = names_it or one.decision.verdict == "out_of_scope"
+            takes_back = names_it or one.decision.verdict != "matched"
         else:
             # "I never asked for this newsletter, unsubscribe me": what is asked for last counts, if it is clear.
             takes_back = names_it and one.certainty >= first.certainty
         if takes_back:
             return asked_about_part(first.decision, one.part)
+    return None
+
+
+def _dropped(message: PartedMessage, first: _Read) -> CheckedDecision | None:
+    """Return the question about a part that asks for an intent, if a later one names nothing and may refuse it.
+
+    "Cancel it. Oh well, bring it all the same": the message as one text has to sound like a refusal, too.
+    """
+    later = message.parts[first.place + 1 :] if message.acts.refuses >= MAY_REFUSE else ()
+    for part in later:
+        if part.acts.refuses >= MAY_REFUSE and message.read(part.read).verdict != "matched":
+            return asked_about_part(first.decision, part)
     return None
 
 

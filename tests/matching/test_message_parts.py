@@ -318,12 +318,30 @@ def test_refused_part_leaves_the_other_request():
     assert decide(NOTHING, *parts, read=read) == ("matched", "status", [])
 
 
-@pytest.mark.parametrize("of_refusal", [NOTHING, decision("cancel", 0.7)])
+@pytest.mark.parametrize("of_refusal", [NOTHING, decision("cancel", 0.7), decision("status", 0.4, "ambiguous")])
 def test_request_that_is_taken_back_is_asked_about(of_refusal):
     read = {"cancel my order": decision("cancel"), "no wait, don't": of_refusal}
     parts = ("cancel my order", NO_ACTS), ("no wait, don't", REFUSES)
 
     assert decide(decision("cancel"), *parts, read=read) == ("ambiguous", None, ["cancel"])
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "of_part", "verdict"),
+    [
+        (0.8, 0.75, NOTHING, "ambiguous"),
+        (0.8, 0.6, NOTHING, "matched"),
+        (0.6, 0.75, NOTHING, "matched"),
+        (0.8, 0.75, decision("send", 0.9), "matched"),
+    ],
+)
+def test_later_part_that_may_refuse_and_names_nothing_takes_back(part, whole, of_part, verdict):
+    read = {"cancel my order": decision("cancel"), "oh well, bring it": of_part}
+    parts = ("cancel my order", NO_ACTS), ("oh well, bring it", NO_ACTS._replace(refuses=part))
+
+    found = decide(decision("cancel", 0.99), *parts, read=read, acts=NO_ACTS._replace(refuses=whole), begins=-9.0)
+
+    assert found[0] == verdict
 
 
 def test_refusal_beside_a_tale_is_asked_about():

@@ -132,6 +132,7 @@ def test_any_text_is_read(text, kind, language):
         ("nl", "iedereen behalve Martin", []),
         ("pl", "wszyscy oprócz Martin", []),
         ("ru", "к Nguyen, а не к Martin", ["Nguyen"]),
+        ("ru", "точно не к Martin", []),
         ("sv", "Nguyen i stället för Martin", ["Nguyen"]),
         ("tr", "Martin değil Nguyen olsun", ["Nguyen"]),
     ],

@@ -27,6 +27,9 @@ Of 2,746 answers that no training saw and that are no yes, 4 are taken for one b
 _MAY_BE_NO, _MAY_BE_CONDITIONAL, _MAY_BE_ELSE = 0.2, 0.3, 0.5
 """Learned probabilities between which "hmm no" is a no. Of the answers in 31 languages that train the network, 15 more
 are understood, and 4 are taken for a no that are none ("I wouldn't say no")."""
+_MAY_BE_VALUE, _SURELY_VALUE = 0.1, 0.6
+"""Learned probabilities from which an answer may be the free text that was asked for, and from which it is that though
+it has another value for a slot that is filled. `tests/dialogue/free_answers.tsv` chose the first."""
 _MOST_BEFORE_NO = 2
 """Words before a no that may say nothing: "hmm", "I said"."""
 _SIGNS: dict[str, bool | None] = {
@@ -154,7 +157,7 @@ def learned_yes_or_no(answer: str, phrases: Sequence[Phrases]) -> YesOrNo | None
 
 def _is_no_behind_fillers(answer: str, chances: AnswerChances, phrases: Sequence[Phrases]) -> bool:
     """Whether an answer is a no but for a word or two that say nothing: "hmm no", "I said no"."""
-    if not chances.no >= _MAY_BE_NO or max(chances.yes, chances.neither) >= _MAY_BE_ELSE:
+    if not chances.no >= _MAY_BE_NO or max(chances.yes, chances.neither + chances.value) >= _MAY_BE_ELSE:
         return False
     if chances.unsure >= _UNDECIDED or chances.conditional >= _MAY_BE_CONDITIONAL or _has_yes(answer, phrases):
         return False
@@ -201,6 +204,16 @@ def drops(answer: str) -> bool:
     return answer_of(answer).no >= _SURE
 
 
+def may_be_value(answer: str, *, surely: bool = False) -> bool:
+    """Whether an answer, by what was learned, may be the free text that was asked for: a name, a note, a reason."""
+    return answer_of(answer).value >= (_SURELY_VALUE if surely else _MAY_BE_VALUE)
+
+
+def asks(text: str) -> bool:
+    """Whether a text, by what was learned, most likely answers nothing: a question or another request."""
+    return answer_of(text).neither >= _MAY_BE_ELSE
+
+
 def is_unsure(answer: str) -> bool:
     """Whether an answer, by what was learned, says that its writer does not know, and no more: "no idea"."""
     return answer_of(answer).unsure >= _UNDECIDED
@@ -209,6 +222,18 @@ def is_unsure(answer: str) -> bool:
 def stops(answer: str, phrases: Sequence[Phrases]) -> bool:
     """Whether an answer to the question for a value is words that end the request, with or without courtesy."""
     return frozenset([True]) in coverings(answer, _stop_words(tuple(phrases)))
+
+
+def stop_words_in(answer: str, phrases: Sequence[Phrases]) -> str:
+    """Return the longest words in an answer that end a request, folded; empty without such."""
+    words = {fold(word) for one in phrases for word in listed(one.stop_words)}
+    return max((word for word in words if word and has_words(answer, word)), key=len, default="")
+
+
+def has_words(text: str, words: str) -> bool:
+    """Whether a text has folded words in it, as whole words where the script has spaces."""
+    folded = fold(text)
+    return words in folded if is_unspaced(words[0]) else f" {words} " in f" {folded} "
 
 
 @lru_cache(64)

@@ -13,8 +13,11 @@ from intentmatch.dialogue.answers import (
     choice_by_number,
     declines,
     hardly_declines,
+    has_words,
     is_question,
     learned_yes_or_no,
+    stop_words_in,
+    stops,
     yes_or_no,
 )
 from intentmatch.dialogue.pending import Confirmation, WhichValue
@@ -24,6 +27,8 @@ from intentmatch.dialogue.turns import Turn
 from intentmatch.slots.neighbours import fixed_words
 from intentmatch.text.normalize import fold
 
+_SHORTEST_STEM, _LONGEST_ENDING = 4, 3
+"""Letters of a word that may repeat one of the request in another form: "storniert" and "storniere"."""
 _SURELY = 0.9
 """Confidence from which words after a yes are a request: to ask again costs a turn, to drop the question costs more."""
 
@@ -41,6 +46,9 @@ def understand(turns: TurnBuilder, pending: Confirmation) -> NextTurn:
     if (number := choice_by_number(text, len(pending.choices))) is not None:
         return take_answer(turns, pending, number == 1)
     said = _yes_or_no(turns, text, pending)
+    if not (said and said.yes) and stops(text, turns.spoken(pending.language)):
+        # "Cancel" after "Cancel the order?" may mean either.
+        said = None if _names_request(turns, pending) else YesOrNo(False)
     if not (said and said.yes) and (corrected := _corrected(turns, pending)) is not None:
         return corrected
     if (asked := _asked_for_free_text(turns, pending)) is not None:
@@ -157,13 +165,27 @@ def _yes_or_no(turns: TurnBuilder, text: str, pending: Confirmation, yes: Iterab
     said = yes_or_no(text, spoken, yes, request)
     if said is not None and said.yes is None and not is_question(text) and hardly_declines(text):
         words = {word for line in intent.utterances for part in fixed_words(line) for word in part}
-        repeated = yes_or_no(text, spoken, yes, [*request, *words.intersection(folded.split())])
+        forms = (word for word in folded.split() if any(_is_form(word, own) for own in words))
+        repeated = yes_or_no(text, spoken, yes, [*request, *words.intersection(folded.split()), *forms])
         # "Yes, book a table in Rome" may change the city.
         said = repeated if repeated and repeated.yes and not _changes(turns, pending) else said
     # Bots with lines in two languages are answered in either.
     if said is None and (other := turns.phrases(turns.match(text).language)) not in spoken:
         said = yes_or_no(text, [other], yes, request)
     return said
+
+
+def _names_request(turns: TurnBuilder, pending: Confirmation) -> bool:
+    """Whether the words by which a message ends a request are words of the question that is open."""
+    intent = turns.registry[pending.intent]
+    words = stop_words_in(turns.input.text, turns.spoken(pending.language))
+    return bool(words) and any(has_words(title, words) for title in (intent.label, *intent.titles.values()))
+
+
+def _is_form(word: str, other: str) -> bool:
+    """Whether two words may be forms of one: they begin alike, and little is left of the shorter one."""
+    common = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
+    return common >= _SHORTEST_STEM and min(len(word), len(other)) - common <= _LONGEST_ENDING
 
 
 def _is_all_no(turns: TurnBuilder, rest: str, pending: Confirmation) -> bool:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from intentmatch.core.result import Entity, MatchResult
 from intentmatch.dialogue.answers import (
     after_no,
+    asks,
     declines,
     drops,
     is_question,
     is_unsure,
+    may_be_value,
     spoken_choice,
     stops,
-    yes_or_no,
 )
 from intentmatch.dialogue.pending import WhichValue
 from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, is_other_request, joined, refuses
@@ -26,7 +26,6 @@ from intentmatch.text.normalize import fold
 
 _UNMISTAKABLE = ("pattern", "email", "phone", "url")
 """Kinds of slots whose values are hardly anything else: "my parcel has the number AB123456" is an answer."""
-_FIRST_CLAUSE = re.compile(r"[^,.;!]*")
 _SURELY = 0.9
 """Confidence from which a message asks for something else, and is no free text."""
 
@@ -43,9 +42,11 @@ def understand(turns: TurnBuilder, pending: WhichValue) -> NextTurn:
     found = _values(turns, pending, result)
     is_answered = any(entity.slot == pending.slot for entity in found)
     corrected: list[Entity] = []
-    # An address may have the name of a dish in it.
-    if not (is_answered and _is_free(turns, pending)):
-        corrected = turns.corrected(text, pending.intent, pending.entities, pending.language, [pending.slot])
+    # An address may have the name of a dish in it, and where words are no free text, no other slot is asked for.
+    is_free = _is_free(turns, pending)
+    if not (is_answered and is_free):
+        asked = () if is_free else [pending.slot]
+        corrected = turns.corrected(text, pending.intent, pending.entities, pending.language, asked)
     if (counted := _recounted(turns, pending, found)) and not corrected:
         found = [one for one in found if one.slot != pending.slot]
         is_answered, corrected = False, counted
@@ -105,7 +106,10 @@ def _drops(turns: TurnBuilder, pending: WhichValue, result: MatchResult) -> bool
     text = turns.input.text
     if stops(text, turns.spoken(pending.language)):
         return True
-    return not _is_free(turns, pending) and (drops(text) or refuses(result, pending.intent))
+    # "Cancel the milk" may be a note. Who is asked once more, and surely says no again, means no.
+    if _is_free(turns, pending):
+        return pending.left <= 0 and drops(text)
+    return drops(text) or refuses(result, pending.intent)
 
 
 def _is_other_request(
@@ -121,6 +125,9 @@ def _is_other_request(
     has_value = any(one.slot == pending.slot for one in answers)
     if kind == "any" or (kind in _UNMISTAKABLE and has_value):
         return is_question(text)
+    if has_value and result.confidence is not None:
+        # "Then on Thursday, please" is like a line about opening hours.
+        return is_question(text) or asks(text) or _is_surely(result)
     return not declines(text) or _is_surely(result)
 
 
@@ -155,16 +162,16 @@ def _is_no_free_text(turns: TurnBuilder, pending: WhichValue, result: MatchResul
     if stops(text, turns.spoken(pending.language)) or is_unsure(text):
         return True
     if pending.left <= 0:
-        return False
-    asks = is_question(text) or (result.intent != pending.intent and _is_surely(result))
-    if asks or refuses(result, pending.intent) or not any(map(str.isalnum, text)):
+        return drops(text)
+    other = result.intent != pending.intent and _is_surely(result)
+    if is_question(text) or other or refuses(result, pending.intent) or not any(map(str.isalnum, text)):
         return True
-    said = yes_or_no(text, turns.spoken(pending.language))
+    # "No, make it 30 euros" has another value for a slot that is filled.
+    if turns.corrected(text, pending.intent, pending.entities, pending.language):
+        return not may_be_value(text, surely=True)
     # A plain no may be all that is to be said ("any remarks?"), and "no onions" is no refusal.
-    first, rest = _FIRST_CLAUSE.match(text)[0], after_no(text, turns.spoken(pending.language))  # type: ignore[index]
-    if rest is not None and (not rest or (not declines(rest) and after_no(first, turns.spoken(pending.language)))):
-        return False
-    return (said is not None and bool(said.yes)) or declines(text) or declines(first)
+    rest = after_no(text, turns.spoken(pending.language))
+    return rest != "" and not may_be_value(text) and not (rest and may_be_value(rest))
 
 
 def _offered(turns: TurnBuilder, text: str, pending: WhichValue) -> list[Entity]:

@@ -18,10 +18,18 @@ from intentmatch.distill.messages import ORDINARY, LabelledAnswer
 from intentmatch.distill.pieces import mistyped
 from intentmatch.distill.student import embedded_table
 from intentmatch.reading.answers import ANSWERS, Answer
+from intentmatch.text.normalize import fold
 from intentmatch.text.surroundings import Kind, read_surroundings
 
 _MOST_PIECES = 48
-SHARES: Mapping[Answer, float] = {"yes": 0.25, "no": 0.23, "unsure": 0.12, "conditional": 0.2, "neither": 0.2}
+SHARES: Mapping[Answer, float] = {
+    "yes": 0.22,
+    "no": 0.2,
+    "unsure": 0.13,
+    "conditional": 0.15,
+    "value": 0.12,
+    "neither": 0.18,
+}
 """How many messages of a step begin with which answer."""
 # Signs between two answers of one message; speech has none.
 _BETWEEN = (", ", ", ", ". ", " ", " ", "! ", "... ", " - ")
@@ -35,12 +43,12 @@ class AnswersRecipe:
     NEVER_ZERO: ClassVar[frozenset[str]] = frozenset({"width", "texts"})
 
     seed: int = 1
-    width: int = 96
+    width: int = 160
     """Numbers per piece inside the network."""
-    steps: int = 6_000
+    steps: int = 8_000
     texts: int = 192
     """Messages per step."""
-    joined: float = 0.35
+    joined: float = 0.25
     """Share of the messages that consist of two answers."""
     surrounded: float = 0.25
     """Share of the messages with courtesy or punctuation around them (`text.surroundings`)."""
@@ -49,7 +57,7 @@ class AnswersRecipe:
     decay: float = 0.02
     """Weight decay."""
     dropout: float = 0.25
-    smoothing: float = 0.05
+    smoothing: float = 0.03
     """Share of the probability that is wanted of all answers alike, so that no word makes the network certain."""
     cut: float = 0.4
     """Share of the ordinary messages of which a word or two are left."""
@@ -71,6 +79,8 @@ def joined(first: Answer, second: Answer) -> Answer:
     A request or a question beside an answer is what counts: nothing is carried out because of the word before it.
     """
     both = {first, second}
+    if "value" in both and both <= {"value", "yes", "no", "conditional"}:
+        return "value"
     for stronger in ("neither", "conditional", "unsure"):
         if stronger in both:
             return stronger
@@ -100,6 +110,7 @@ class _Training:
             list(self.weights.values()), recipe.learning_rate, weight_decay=recipe.decay
         )
         self._drawn = _Draws(answers)
+        self._said = {fold(one.text) for one in answers if one.source != ORDINARY}
         torch.manual_seed(recipe.seed)
 
     def step_once(self, step: int) -> float:
@@ -129,9 +140,13 @@ class _Training:
         recipe = self._recipe
         first = self._drawn.one(draw)
         text, answer = first.text, first.answer
-        if first.source == ORDINARY and draw.random() < recipe.cut:
-            # Of all other lone words, those that no answer has are none either.
-            text = _words_of(text, draw)
+        if (
+            first.source == ORDINARY
+            and draw.random() < recipe.cut
+            and fold(cut := _words_of(text, draw)) not in self._said
+        ):
+            # Of all other lone words, those that no answer has are none either, but perhaps what was asked for.
+            text, answer = cut, "value"
         if draw.random() < recipe.joined:
             second = self._drawn.beside(first, draw)
             text = text.rstrip(" .!?。！？؟") + draw.choice(_BETWEEN) + second.text

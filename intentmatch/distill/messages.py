@@ -113,12 +113,21 @@ def read_answers(part: Part) -> list[LabelledAnswer]:
         for answer in ANSWERS:
             texts = _chosen(lists.get(answer, ()), part, whole=aside)
             found += [LabelledAnswer(text, language, answer) for text in texts]
-    # "Don't cancel it" is an answer to "Shall I cancel it?"; what is settled or told is none.
-    found += [
-        LabelledAnswer(message.text, message.language, "neither", ORDINARY)
-        for message in read_messages(part)
-        if message.act in (None, "settled", "tale") and not message.frame and message.domain != _CONSENT
-    ]
+    # "Don't cancel it" is an answer to "Shall I cancel it?"; what is settled or told is none. Actions and tales may be
+    # what was asked for: "renew the passport" is a note.
+    actions = {
+        action for code in languages() for one in _content(code)["domains"].values() for action in one["actions"]
+    }
+    for message in read_messages(part):
+        if message.frame or message.domain == _CONSENT:
+            continue
+        if message.act in (None, "settled", "tale"):
+            may_be_value = message.act == "tale" or message.text in actions
+            found.append(
+                LabelledAnswer(message.text, message.language, "value" if may_be_value else "neither", ORDINARY)
+            )
+        elif message.act == "courtesy" and message.source != LEADS:
+            found.append(LabelledAnswer(message.text, message.language, "neither", "courtesy"))
     return found
 
 

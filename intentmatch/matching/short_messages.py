@@ -97,7 +97,7 @@ def _is_answer(text: ReadText, best: Candidate) -> bool:
         return False
     chances = answer_of(text.text)
     probability, said = max((chances.yes, "yes"), (chances.no, "no"), (chances.unsure, "unsure"))
-    if probability < _ANSWER or chances.neither >= _MAY_BE_ELSE:
+    if probability < _ANSWER or chances.neither + chances.value >= _MAY_BE_ELSE:
         return False
     line = best.utterance.text if best.utterance else ""
     # "Stop" may be "stop the music".

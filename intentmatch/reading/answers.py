@@ -1,4 +1,4 @@
-"""What a message says to a yes-or-no question: yes, no, undecided, on a condition, or none of these.
+"""What an answer says: yes, no, undecided, on a condition, the words that were asked for, or none of these.
 
 `answers.safetensors` holds a small network over the embedded pieces; `intentmatch distill-answers` trains it on answers
 in many languages. The pieces are those of the embedded model, whatever encoder makes the vectors.
@@ -20,12 +20,13 @@ from intentmatch.text.normalize import clean
 
 FILE = Path(__file__).with_name("answers.safetensors")
 
-Answer = Literal["yes", "no", "unsure", "conditional", "neither"]
-"""What a message may say to a yes-or-no question.
+Answer = Literal["yes", "no", "unsure", "conditional", "value", "neither"]
+"""What a message may say to a question.
 
 - `yes`, `no`: it agrees or declines, and says no more than that;
-- `unsure`: it does not decide;
+- `unsure`: it does not decide, does not know, or wants to wait;
 - `conditional`: it agrees or declines on a condition, in part, or with a change;
+- `value`: it is what a question for free text asks for, such as an address, a name, a note or a reason;
 - `neither`: it is no answer, but another request, a question, or anything else.
 """
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
@@ -38,10 +39,11 @@ class AnswerChances(NamedTuple):
     no: float
     unsure: float
     conditional: float
+    value: float
     neither: float
 
 
-NO_ANSWER = AnswerChances(0.0, 0.0, 0.0, 0.0, 1.0)
+NO_ANSWER = AnswerChances(0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 """A message without a known piece."""
 
 

@@ -55,6 +55,25 @@ def forgotten(bot: Dialogue) -> None:
     bot.forget("anna")
 
 
+@pytest.mark.parametrize(
+    ("request_", "answer", "done", "declined"),
+    [
+        ("cancel my order", "cancel", False, False),  # a yes or a no: asked again
+        ("cancel my order", "never mind", False, True),
+        ("bring me pizza", "cancel", False, True),
+        ("storniere meine bestellung", "ja, stornieren bitte", True, False),
+        ("storniere meine bestellung", "ja, aber erst morgen stornieren", False, False),
+        ("storniere meine bestellung", "ja, die stornierungen von gestern", False, False),
+    ],
+)
+def test_words_of_the_request_confirm_it_behind_a_yes_and_are_no_refusal_of_it(bot, request_, answer, done, declined):
+    asked = bot.take(request_, "anna")
+    turn = bot.take(answer, "anna")
+
+    assert asked.pending
+    assert (turn.intent is not None, turn.declined) == (done, declined)
+
+
 def test_intent_is_asked_about_before_it_is_handed_over(bot):
     asked = bot.take("cancel my order", "anna")
     confirmed = bot.take("yes", "anna")

@@ -26,6 +26,7 @@ from intentmatch import (
     Utterance,
 )
 from intentmatch.dialogue.phrases import listed, shipped
+from intentmatch.dialogue.turn_builder import TurnBuilder
 
 NOW = datetime(2026, 5, 4, 12, 0)
 
@@ -366,12 +367,61 @@ def test_code_that_is_asked_for_is_an_answer(answer):
         "yes",
         "non rien, c'est réglé",
         "no forget it",
+        "I'll tell you later",
+        "es geht jetzt wieder",
+        "j'ai oublié le nom",
+        "ну вы же знаете мой адрес",
+        "要配送费吗",
     ],
 )
 def test_what_is_hardly_meant_as_a_note_is_asked_about_once_more(bot, answer):
     bot.take("take a note", "anna")
 
     assert bot.take(answer, "anna").asks_for == "text"
+
+
+def test_who_gives_up_twice_ends_the_request_for_free_text(bot):
+    bot.take("take a note", "anna")
+    asked = bot.take("I'd rather leave it", "anna")
+
+    assert (asked.asks_for, bot.take("I'd rather leave it", "anna").declined) == ("text", True)
+
+
+def test_another_value_is_corrected_while_free_text_is_asked_for(clock):
+    amount, to = Slot("amount", "money", required=True), Slot("to", "any", required=True)
+    send = Intent("send", lines("en", "send money", "send 20 euros"), slots=(amount, to))
+    bot = Dialogue(loaded(send, STATUS), store=MemoryStore(clock=clock))
+    bot.take("send 20 euros", "anna")
+    corrected = bot.take("no, make it 30 euros instead", "anna")
+    done = bot.take("Anna Miller", "anna")
+
+    assert (corrected.asks_for, corrected.slots["amount"]["amount"]) == ("to", 30)
+    assert (done.intent, done.slots["to"], done.slots["amount"]["amount"]) == ("send", "Anna Miller", 30)
+
+
+@pytest.mark.parametrize(
+    ("answer", "confidence", "is_other"),
+    [
+        ("then on Thursday please", 0.7, False),
+        ("then on Thursday please", 0.95, True),
+        ("are you open on Thursday?", 0.7, True),
+        ("tell me when you open on Thursday", 0.7, True),
+    ],
+)
+def test_day_that_was_asked_for_is_an_answer_though_it_is_like_another_intent(
+    clock, monkeypatch, answer, confidence, is_other
+):
+    visit = Intent("visit", lines("en", "come by"), slots=(Slot("day", "date", required=True),))
+    hours = Intent("hours", lines("en", "when are you open"), responses={"en": "From nine to five."})
+    matcher = loaded(visit, hours)
+    bot = Dialogue(matcher, store=MemoryStore(clock=clock))
+    bot.take("come by", "anna", now=NOW)
+    result = matcher.match("you are open when")
+    trace = replace(result.trace, decided_by="head")
+    result = replace(result, verdict="matched", intent="hours", message=answer, confidence=confidence, trace=trace)
+    monkeypatch.setattr(TurnBuilder, "match", lambda *_: result)
+
+    assert (bot.take(answer, "anna", now=NOW).intent == "hours") is is_other
 
 
 def test_corrected_amount_keeps_its_currency(clock):
@@ -397,7 +447,20 @@ def test_what_is_hardly_free_text_is_asked_about_once_more(bot, answer):
     assert bot.take(answer, "anna").asks_for == "text"
 
 
-@pytest.mark.parametrize("answer", ["no", "no onions please", "ring twice", "via Roma 15", "don't forget the milk"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "no",
+        "no onions please",
+        "ring twice",
+        "via Roma 15",
+        "don't forget the milk",
+        "leave it with the neighbour",
+        "come later than six",
+        "Bitte nicht klingeln",
+        "北京路5号",
+    ],
+)
 def test_free_text_may_begin_like_a_refusal(bot, answer):
     bot.take("take a note", "anna")
 
@@ -407,8 +470,8 @@ def test_free_text_may_begin_like_a_refusal(bot, answer):
 def test_free_text_that_is_said_again_is_meant(bot):
     bot.take("take a note", "anna")
 
-    assert bot.take("leave it with the neighbour", "anna").asks_for == "text"
-    assert bot.take("leave it with the neighbour", "anna").slots == {"text": "leave it with the neighbour"}
+    assert bot.take("what do you need that for", "anna").asks_for == "text"
+    assert bot.take("what do you need that for", "anna").slots == {"text": "what do you need that for"}
 
 
 @pytest.mark.parametrize(("request_", "asked"), [("take a note", "text"), ("i am hungry", "dish")])

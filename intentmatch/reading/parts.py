@@ -149,7 +149,7 @@ def _begun(plain: str, count: int, logits: Sequence[float], joining: Collection[
         log_odds = logits[start.piece] if 0 < start.piece < count else 0.0
         is_certain = log_odds >= _LEAST or start.place in after
         if 0 < start.piece < count and (is_certain or (is_joined and log_odds >= _LEAST_JOINED)):
-            log_odds = max(log_odds, _LEAST) if is_joined else log_odds
+            log_odds = max(log_odds, _LEAST) if is_joined or start.place in after else log_odds
             found.append(_Begun(start, units[end] if is_joined else start, log_odds, is_certain))
     return found
 

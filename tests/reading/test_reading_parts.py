@@ -109,3 +109,10 @@ def test_refusal_that_the_spelling_correction_took_away_still_counts():
 )
 def test_sentence_ends_a_part(message, expected):
     assert len(parts_of(ReadText(message), None).parts) == expected
+
+
+@pytest.mark.parametrize("message", ["你们几点开门？另外帮我订个四人桌", "cancel my order. oh never mind"])
+def test_part_behind_a_sentence_begins_whatever_the_network_says(message):
+    first, second = parts_of(ReadText(message), None).parts
+
+    assert (first.begins, second.begins) == (0.0, 0.0)

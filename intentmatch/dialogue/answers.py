@@ -24,6 +24,8 @@ _SURE, _UNDECIDED = 0.9, 0.8
 
 Of 2,746 answers that no training saw and that are no yes, 4 are taken for one by what was learned, 4 by the words.
 """
+_SURE_OF_MORE = 0.95
+"""The same for a yes that begins with a word for yes and goes on: Turkish "tamam mı" asks whether it is all right."""
 _MAY_BE_NO, _MAY_BE_CONDITIONAL, _MAY_BE_ELSE = 0.2, 0.3, 0.5
 """Learned probabilities between which "hmm no" is a no. Of the answers in 31 languages that train the network, 15 more
 are understood, and 4 are taken for a no that are none ("I wouldn't say no")."""
@@ -147,8 +149,9 @@ def learned_yes_or_no(answer: str, phrases: Sequence[Phrases]) -> YesOrNo | None
     if is_question(answer) or len(answer) > LONGEST:
         return None
     chances = answer_of(answer)
+    sure = _SURE_OF_MORE if (said := yes_or_no(answer, phrases)) and said.rest else _SURE
     # A word that no training saw looks like any other one of its letters.
-    if chances.yes >= _SURE and not _is_lone_word(answer) and not _has_no(answer, phrases):
+    if chances.yes >= sure and not _is_lone_word(answer) and not _has_no(answer, phrases):
         return YesOrNo(True)
     if chances.no >= _SURE or _is_no_behind_fillers(answer, chances, phrases):
         return YesOrNo(False)

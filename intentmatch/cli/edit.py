@@ -275,7 +275,8 @@ def inbox_of(changes: Changes, address: Address | None) -> Inbox | None:
     from intentmatch.core.settings import resolve
     from intentmatch.inbox import Inbox
 
-    return Inbox.from_settings(resolve(registry=changes.registry.settings), address)
+    registry = changes.registry
+    return Inbox.from_settings(resolve(registry=registry.settings, locations=registry.setting_locations), address)
 
 
 def planned(workspace: Workspace, operation: Operation) -> Plan:

@@ -185,7 +185,7 @@ def missing_extra(registry: Registry) -> Iterator[Problem]:
 
     Not among `RULES`: whoever loads such a registry gets a `MissingExtraError`.
     """
-    dated = {slot.name: slot for intent in registry for slot in intent.slots if slot.kind in DAY_KINDS}
+    dated = {(slot.name, slot.location): slot for intent in registry for slot in intent.slots if slot.kind in DAY_KINDS}
     for slot in () if plugins.installed("dateparser") else dated.values():
         missing = "needs an extra that is not installed: the registry cannot be loaded"
         message = f"the slot {slot.name!r} of type {slot.kind} {missing}"

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from intentmatch.cli.commands import cli
+from intentmatch.inbox import Inbox
 
 YAML = """\
 version: 1
@@ -120,6 +121,17 @@ def test_rename_in_a_copy_of_a_bot_of_a_database_says_that_its_inbox_stays(
     assert done.exit_code == 0
     assert done.stderr.startswith("The inbox keeps the name 'status': `inbox: database` needs a bot in PostgreSQL")
     assert "  where:\n" in shop.read_text(encoding="utf-8")
+
+
+def test_inbox_beside_the_files_follows_a_rename_from_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "bot.yaml").write_text(f"settings: {{inbox: misses.sqlite}}\n{YAML}", encoding="utf-8")
+    inbox = Inbox(tmp_path / "misses.sqlite")
+    inbox.correct("any news", "status")
+    inbox.flush()
+
+    assert run("rename", "status", "where", "--intents", str(tmp_path), "--yes").exit_code == 0
+
+    assert [message.corrections for message in inbox.messages()] == [{"where": 1}]
 
 
 def test_dry_run_shows_the_change_and_writes_nothing(shop: Path) -> None:

@@ -125,7 +125,7 @@ def _with_match(message: PartedMessage, found: _Readings) -> CheckedDecision:
     if _intents(matched) > 1:
         clear = [one for one in matched if not _may_be_courtesy(one, message)]
         if _intents(requests := _requests(clear, message)) > 1:
-            return _several(whole, requests)
+            return _several(message, requests, answered=not found.denying and _dropped(message, requests[-1]) is None)
         # A thank-you yields to a request beside it, and answers where there is nothing else.
         matched = clear or matched
     first = max(matched, key=lambda one: one.certainty)
@@ -301,7 +301,9 @@ def _log_odds(probability: float) -> float:
     return log(odds(probability))
 
 
-def _several(whole: Decision, matched: Sequence[_Read]) -> CheckedDecision:
+def _several(message: PartedMessage, matched: Sequence[_Read], *, answered: bool) -> CheckedDecision:
+    """Ask which of several requests is meant; `answered` is whether each may be answered, as none is taken back."""
+    whole = message.whole
     by_intent: dict[str, _Read] = {}
     for one in matched:
         by_intent.setdefault(one.best.intent, one)
@@ -312,8 +314,32 @@ def _several(whole: Decision, matched: Sequence[_Read]) -> CheckedDecision:
     if best.intent in named or whole.verdict != "out_of_scope":
         named = {best.intent: named.get(best.intent, best)} | named
     question = _question(whole, [*named.values()], f"it asks for several things: {found}.")
-    requests = tuple(Request(one.part.text, one.best.intent) for one in matched)
-    return CheckedDecision(replace(question, requests=requests), found)
+    return CheckedDecision(replace(question, requests=_whole_requests(message, matched) if answered else ()), found)
+
+
+def _whole_requests(message: PartedMessage, matched: Sequence[_Read]) -> tuple[Request, ...]:
+    """Return requests with the parts behind them that are none of their own: "cancel AB12 and AB34" is one.
+
+    A tale or courtesy between two requests of one intent keeps them apart.
+    """
+    asked = {one.place: one for one in matched}
+    found: list[Request] = []
+    is_open = False
+    for place, part in enumerate(message.parts):
+        one = asked.get(place)
+        if one is not None and not (is_open and found[-1].intent == one.best.intent):
+            found.append(Request(part.text, part.text, one.best.intent))
+            is_open = True
+        elif is_open and (not is_beside(part.acts) or _is_code(part)):
+            found[-1] = found[-1]._replace(last=part.text)
+        else:
+            is_open = False
+    return tuple(found)
+
+
+def _is_code(part: MessagePart) -> bool:
+    """Whether a part may be a value alone, which looks like courtesy: "and AB34"."""
+    return part.acts.courtesy >= IS_BESIDE and any(map(str.isdigit, part.text))
 
 
 def _either(whole: Decision, first: _Read) -> CheckedDecision:

@@ -86,9 +86,10 @@ class Policy:
 
 
 class Request(NamedTuple):
-    """One of several requests in a message: a part of it as it was read, and the intent of that part."""
+    """One of several requests in a message as it was read: its first and last part, and the intent of the first."""
 
-    text: str
+    first: str
+    last: str
     intent: str
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -18,7 +17,7 @@ from intentmatch.matching.policy import Request
 from intentmatch.pieces.unigram import normalized
 from intentmatch.reading.reader import MAX_CHARACTERS, Reading
 
-_ENDS = " .,;:!?…\n。，、；：！？؛،؟।"
+_ENDS = " .,;:!?…&+–—-\n。，、；：！？؛،؟।"
 
 
 class _Span(NamedTuple):
@@ -36,8 +35,7 @@ def answer_each(
     message = reading.message[:MAX_CHARACTERS]
     spans = [*_spans(reading.meant.text, message, requests)]
     answers = match([message[span.start : span.end] for span in spans])
-    intents = [answer.intent for answer in answers]
-    if None in intents or any(one == other for one, other in pairwise(intents)):
+    if any(answer.intent is None for answer in answers):
         return asked
     parts = tuple(map(_part, spans, answers))
     lead = answers[0]
@@ -50,23 +48,22 @@ def answer_each(
 
 
 def _spans(read: str, typed: str, requests: Sequence[Request]) -> Iterator[_Span]:
-    """Return the places of requests in a message as it was typed; neighbours of one intent are one request."""
+    """Return the places of requests in a message as it was typed."""
     # Parts are cut from the message as it was read, or from its normalised form.
-    source = read if all(request.text in read for request in requests) else normalized(read)
-    places, end = [], 0
-    for request in requests:
-        start = source.index(request.text, end)
-        end = start + len(request.text)
-        places.append((request.intent, _Span(start, end)))
+    source = read if all(part in read for request in requests for part in request[:2]) else normalized(read)
     steps = Levenshtein.opcodes(source, typed)
 
     def typed_place(place: int) -> int:
         step = next(step for step in steps if place < step.src_end)
         return min(step.dest_start + place - step.src_start, step.dest_end)
 
-    for _, group in groupby(places, key=lambda place: place[0]):
-        some = [span for _, span in group]
-        yield _stripped(typed, typed_place(some[0].start), typed_place(some[-1].end - 1) + 1)
+    end = 0
+    for request in requests:
+        start = source.index(request.first, end)
+        # The last part may be the first one.
+        last = start if request.last == request.first else source.index(request.last, start)
+        end = last + len(request.last)
+        yield _stripped(typed, typed_place(start), typed_place(end - 1) + 1)
 
 
 def _stripped(message: str, start: int, end: int) -> _Span:

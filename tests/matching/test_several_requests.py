@@ -74,11 +74,40 @@ def test_requests_keep_their_places_in_the_message_as_typed(bot: Matcher, messag
     assert (said if isinstance(requests[0], str) else [*range(len(parts))]) == requests
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "where is my parcel? cancel my order! no, don't",
+        "cancel my order and where is my parcel? no wait, forget it",
+    ],
+)
+def test_requests_that_are_taken_back_are_asked_about(bot: Matcher, message: str) -> None:
+    assert (bot.match(message).verdict, bot.match(message).parts) == ("ambiguous", ())
+
+
+def test_request_keeps_what_stands_between_it_and_the_next(tmp_path: Path) -> None:
+    (tmp_path / "bot.yaml").write_text(
+        """
+slots: {order: {pattern: "[A-Z]{2}[0-9]{4}"}}
+intents:
+  status: {slots: {order: {}}, utterances: ["where is my order {order}", has my parcel been sent]}
+  cancel: {slots: {order: {}}, utterances: ["cancel my order {order}", "please cancel {order}"]}
+""",
+        encoding="utf-8",
+    )
+    shop = Matcher.load(tmp_path, cache="off", several_intents=True)
+
+    cancel, status = shop.match("cancel my order AB1234 and AB9999 and where is my order CD5678").parts
+
+    assert [one.value for one in cancel.entities] == ["AB1234", "AB9999"]
+    assert [one.value for one in status.entities] == ["CD5678"]
+
+
 def test_request_in_doubt_alone_is_asked_about_with_the_others(bot: Matcher) -> None:
     """What the bot would ask about whole stays a question if it would not answer each part."""
     message = "cancel my order and refund me"
     reading = SimpleNamespace(message=message, meant=ReadText(message))
-    requests = Request("cancel my order", "cancel"), Request("refund me", "refund")
+    requests = Request(*["cancel my order"] * 2, "cancel"), Request(*["refund me"] * 2, "refund")
     asked = bot.match("no such thing")
 
     def answered(texts: Sequence[str]) -> list[MatchResult]:

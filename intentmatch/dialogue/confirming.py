@@ -27,7 +27,7 @@ from intentmatch.dialogue.turns import Turn
 from intentmatch.slots.neighbours import fixed_words
 from intentmatch.text.normalize import fold
 
-_SHORTEST_STEM, _LONGEST_ENDING = 4, 3
+_SHORTEST_STEM, _LONGEST_ENDING = 5, 4
 """Letters of a word that may repeat one of the request in another form: "storniert" and "storniere"."""
 _SURELY = 0.9
 """Confidence from which words after a yes are a request: to ask again costs a turn, to drop the question costs more."""
@@ -62,7 +62,7 @@ def understand(turns: TurnBuilder, pending: Confirmation) -> NextTurn:
 def _changes(turns: TurnBuilder, pending: Confirmation) -> list[Entity]:
     """Return other values for slots that are filled, and values for others."""
     found = turns.fill_bounded(turns.input.text, pending.intent, pending.language)
-    known = {(one.slot, one.value) for one in pending.entities}
+    known = [(one.slot, one.value) for one in pending.entities]
     return [one for one in found if (one.slot, one.value) not in known]
 
 
@@ -124,7 +124,9 @@ def _unclear(turns: TurnBuilder, pending: Confirmation, said: YesOrNo | None) ->
     # What follows a no was read above; an utterance of the registry, word for word, is a request.
     if own is None and not (said and said.yes is False) and result.trace.decided_by != "exact":
         learned = learned_yes_or_no(text, turns.spoken(pending.language))
-        if learned and learned.yes is not None:
+        # "Yes, unlock the door" is no yes to "Lock the door?".
+        is_other = bool({result.intent, *(one.intent for one in result.rivals)} - {None, pending.intent})
+        if learned and learned.yes is not None and not (learned.yes and is_other):
             return take_answer(turns, pending, learned.yes, result)
         said = said or learned
     # "Yes, but ..." is no request for an intent that would not ask for itself.
@@ -183,9 +185,9 @@ def _names_request(turns: TurnBuilder, pending: Confirmation) -> bool:
 
 
 def _is_form(word: str, other: str) -> bool:
-    """Whether two words may be forms of one: they begin alike, and little is left of the shorter one."""
+    """Whether two words may be forms of one: they begin alike, and little is left of either."""
     common = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
-    return common >= _SHORTEST_STEM and min(len(word), len(other)) - common <= _LONGEST_ENDING
+    return common >= _SHORTEST_STEM and max(len(word), len(other)) - common <= _LONGEST_ENDING
 
 
 def _is_all_no(turns: TurnBuilder, rest: str, pending: Confirmation) -> bool:

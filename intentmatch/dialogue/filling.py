@@ -18,7 +18,14 @@ from intentmatch.dialogue.answers import (
     stops,
 )
 from intentmatch.dialogue.pending import WhichValue
-from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, is_other_request, joined, refuses
+from intentmatch.dialogue.turn_builder import (
+    MOST_OF_MESSAGE,
+    NextTurn,
+    TurnBuilder,
+    is_other_request,
+    joined,
+    refuses,
+)
 from intentmatch.slots.alternatives import alternatives, takes_one_value
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.neighbours import bare_words
@@ -42,11 +49,11 @@ def understand(turns: TurnBuilder, pending: WhichValue) -> NextTurn:
     found = _values(turns, pending, result)
     is_answered = any(entity.slot == pending.slot for entity in found)
     corrected: list[Entity] = []
-    # An address may have the name of a dish in it, and where words are no free text, no other slot is asked for.
-    is_free = _is_free(turns, pending)
-    if not (is_answered and is_free):
-        asked = () if is_free else [pending.slot]
-        corrected = turns.corrected(text, pending.intent, pending.entities, pending.language, asked)
+    # An address may have the name of a dish in it.
+    if _is_free(turns, pending):
+        corrected = [] if is_answered else _corrected_instead(turns, pending)
+    else:
+        corrected = turns.corrected(text, pending.intent, pending.entities, pending.language, [pending.slot])
     if (counted := _recounted(turns, pending, found)) and not corrected:
         found = [one for one in found if one.slot != pending.slot]
         is_answered, corrected = False, counted
@@ -106,10 +113,7 @@ def _drops(turns: TurnBuilder, pending: WhichValue, result: MatchResult) -> bool
     text = turns.input.text
     if stops(text, turns.spoken(pending.language)):
         return True
-    # "Cancel the milk" may be a note. Who is asked once more, and surely says no again, means no.
-    if _is_free(turns, pending):
-        return pending.left <= 0 and drops(text)
-    return drops(text) or refuses(result, pending.intent)
+    return not _is_free(turns, pending) and (drops(text) or refuses(result, pending.intent))
 
 
 def _is_other_request(
@@ -162,16 +166,28 @@ def _is_no_free_text(turns: TurnBuilder, pending: WhichValue, result: MatchResul
     if stops(text, turns.spoken(pending.language)) or is_unsure(text):
         return True
     if pending.left <= 0:
-        return drops(text)
+        return False
     other = result.intent != pending.intent and _is_surely(result)
     if is_question(text) or other or refuses(result, pending.intent) or not any(map(str.isalnum, text)):
         return True
-    # "No, make it 30 euros" has another value for a slot that is filled.
-    if turns.corrected(text, pending.intent, pending.entities, pending.language):
-        return not may_be_value(text, surely=True)
+    if _corrected_instead(turns, pending):
+        return True
     # A plain no may be all that is to be said ("any remarks?"), and "no onions" is no refusal.
     rest = after_no(text, turns.spoken(pending.language))
     return rest != "" and not may_be_value(text) and not (rest and may_be_value(rest))
+
+
+def _corrected_instead(turns: TurnBuilder, pending: WhichValue) -> list[Entity]:
+    """Return other values for filled slots that a message has instead of free text: "no, make it 30 euros".
+
+    Without a no, only names of lists: "wait, fried rice instead". Numbers and days are in much that people say.
+    """
+    text, kinds = turns.input.text, {name: slot.kind for name, slot in turns.slots(pending.intent).items()}
+    rest = after_no(text, turns.spoken(pending.language))
+    found = turns.corrected(text, pending.intent, pending.entities, pending.language)
+    found = [one for one in found if rest or kinds[one.slot] == "list"]
+    covered = sum(len(one.text) for one in found) / max(len(rest or text), 1)
+    return found if covered >= MOST_OF_MESSAGE or not may_be_value(text, surely=True) else []
 
 
 def _offered(turns: TurnBuilder, text: str, pending: WhichValue) -> list[Entity]:

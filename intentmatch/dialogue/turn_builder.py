@@ -19,7 +19,7 @@ from intentmatch.text.normalize import in_words
 
 _MOST_CHOICES = 4
 # A message that sounds like another request is an answer all the same if values make up this share of it: "cuma günü".
-_MOST_OF_MESSAGE = 0.4
+MOST_OF_MESSAGE = 0.4
 _MOST_WORDS_OF_COUNT = 4
 _QUESTION_MARKS = " ?？؟;¿"
 
@@ -321,7 +321,7 @@ def is_other_request(result: MatchResult, intent: str, values: Collection[Entity
         return False
     # An utterance of another intent, word for word, is no value, whatever could be read from it.
     covered = sum(len(entity.text) for entity in values) / max(len(result.message.strip()), 1)
-    return result.trace.decided_by == "exact" or covered < _MOST_OF_MESSAGE
+    return result.trace.decided_by == "exact" or covered < MOST_OF_MESSAGE
 
 
 def refuses(result: MatchResult, intent: str) -> bool:

@@ -55,6 +55,26 @@ def forgotten(bot: Dialogue) -> None:
     bot.forget("anna")
 
 
+def test_yes_that_names_another_request_or_adds_something_is_none():
+    lock = Intent("lock", lines("en", "lock the door", "lock the door with the chain"), confirm=True)
+    unlock = Intent("unlock", lines("en", "unlock the door", "unlock it"))
+    bot = dialogue(lock, unlock)
+    for answer in ("yes, unlock the door", "yes without the chain please"):
+        bot.take("lock the door", "anna")
+
+        assert bot.take(answer, "anna").intent != "lock"
+
+
+def test_yes_with_a_form_of_the_request_keeps_values_of_several_parts():
+    amount = Slot("amount", "money")
+    pay = Intent("pay", lines("en", "pay the bill", "pay 20 euros", "transfer money"), slots=(amount,), confirm=True)
+    bot = dialogue(pay)
+    bot.take("pay 20 euros", "anna")
+    done = bot.take("yes, transferring", "anna")
+
+    assert (done.intent, done.slots["amount"]["amount"]) == ("pay", 20)
+
+
 @pytest.mark.parametrize(
     ("request_", "answer", "done", "declined"),
     [

@@ -380,23 +380,38 @@ def test_what_is_hardly_meant_as_a_note_is_asked_about_once_more(bot, answer):
     assert bot.take(answer, "anna").asks_for == "text"
 
 
-def test_who_gives_up_twice_ends_the_request_for_free_text(bot):
-    bot.take("take a note", "anna")
-    asked = bot.take("I'd rather leave it", "anna")
-
-    assert (asked.asks_for, bot.take("I'd rather leave it", "anna").declined) == ("text", True)
-
-
-def test_another_value_is_corrected_while_free_text_is_asked_for(clock):
+def sending(clock) -> Dialogue:
     amount, to = Slot("amount", "money", required=True), Slot("to", "any", required=True)
     send = Intent("send", lines("en", "send money", "send 20 euros"), slots=(amount, to))
-    bot = Dialogue(loaded(send, STATUS), store=MemoryStore(clock=clock))
+    return Dialogue(loaded(send, STATUS), store=MemoryStore(clock=clock))
+
+
+@pytest.mark.parametrize("correction", ["no, make it 30 euros instead", "no, 30 euros"])
+def test_another_value_is_corrected_while_free_text_is_asked_for(clock, correction):
+    bot = sending(clock)
     bot.take("send 20 euros", "anna")
-    corrected = bot.take("no, make it 30 euros instead", "anna")
+    corrected = bot.take(correction, "anna")
     done = bot.take("Anna Miller", "anna")
 
     assert (corrected.asks_for, corrected.slots["amount"]["amount"]) == ("to", 30)
     assert (done.intent, done.slots["to"], done.slots["amount"]["amount"]) == ("send", "Anna Miller", 30)
+
+
+def test_code_that_is_corrected_keeps_its_capitals(clock):
+    code, reason = Slot("code", "pattern", patterns=("[A-Z]{2}[0-9]{4}",)), Slot("reason", "any", required=True)
+    refund = Intent("refund", lines("en", "refund order AB1234", "refund me"), slots=(code, reason))
+    bot = Dialogue(loaded(refund, STATUS), store=MemoryStore(clock=clock))
+    bot.take("refund order AB1234", "anna")
+
+    assert bot.take("no, CD5678", "anna").slots == {"code": "CD5678"}
+
+
+@pytest.mark.parametrize("said", ["one moment please", "which one?", "I will tell you at 8", "no, to 12 Hill Road"])
+def test_numbers_in_chatter_correct_nothing_while_free_text_is_asked_for(clock, said):
+    bot = sending(clock)
+    bot.take("send 20 euros", "anna")
+
+    assert bot.take(said, "anna").slots["amount"]["amount"] == 20
 
 
 @pytest.mark.parametrize(

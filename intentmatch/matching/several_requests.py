@@ -6,7 +6,7 @@ each is matched like a message of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -33,9 +33,9 @@ def answer_each(
 ) -> MatchResult:
     """Return the answers to several requests as the parts of one result, or `asked` if one of them is in doubt."""
     message = reading.message[:MAX_CHARACTERS]
-    spans = [*_spans(reading.meant.text, message, requests)]
+    spans = _spans(reading.meant.text, message, requests)
     answers = match([message[span.start : span.end] for span in spans])
-    if any(answer.intent is None for answer in answers):
+    if not answers or any(answer.intent is None for answer in answers):
         return asked
     parts = tuple(map(_part, spans, answers))
     lead = answers[0]
@@ -47,23 +47,32 @@ def answer_each(
     )
 
 
-def _spans(read: str, typed: str, requests: Sequence[Request]) -> Iterator[_Span]:
-    """Return the places of requests in a message as it was typed."""
+def _spans(read: str, typed: str, requests: Sequence[Request]) -> list[_Span]:
+    """Return the places of requests in a message as it was typed; none if they are not found."""
     # Parts are cut from the message as it was read, or from its normalised form.
-    source = read if all(part in read for request in requests for part in request[:2]) else normalized(read)
+    sources = ((text, _places(text, requests)) for text in (read, normalized(read)))
+    source, places = next((pair for pair in sources if pair[1]), ("", []))
     steps = Levenshtein.opcodes(source, typed)
 
     def typed_place(place: int) -> int:
         step = next(step for step in steps if place < step.src_end)
         return min(step.dest_start + place - step.src_start, step.dest_end)
 
-    end = 0
+    return [_stripped(typed, typed_place(start), typed_place(end - 1) + 1) for start, end in places]
+
+
+def _places(source: str, requests: Sequence[Request]) -> list[_Span]:
+    """Return where requests stand in a text, one after the other; none if one is missing."""
+    found, end = [], 0
     for request in requests:
-        start = source.index(request.first, end)
+        start = source.find(request.first, end)
         # The last part may be the first one.
-        last = start if request.last == request.first else source.index(request.last, start)
+        last = start if request.last == request.first else source.find(request.last, start)
+        if start < 0 or last < 0:
+            return []
         end = last + len(request.last)
-        yield _stripped(typed, typed_place(start), typed_place(end - 1) + 1)
+        found.append(_Span(start, end))
+    return found
 
 
 def _stripped(message: str, start: int, end: int) -> _Span:

@@ -117,6 +117,7 @@ def test_request_in_doubt_alone_is_asked_about_with_the_others(bot: Matcher) -> 
         return [bot.match(texts[0]), bot.match("penguins")]
 
     assert len(answer_each(reading, asked, requests, answered).parts) == 2
+    assert answer_each(reading, asked, requests[::-1], answered) is asked  # not to be found one after the other
     assert answer_each(reading, asked, requests, in_doubt) is asked
 
 

@@ -149,13 +149,19 @@ def learned_yes_or_no(answer: str, phrases: Sequence[Phrases]) -> YesOrNo | None
     if is_question(answer) or len(answer) > LONGEST:
         return None
     chances = answer_of(answer)
-    sure = _SURE_OF_MORE if (said := yes_or_no(answer, phrases)) and said.rest else _SURE
     # A word that no training saw looks like any other one of its letters.
-    if chances.yes >= sure and not _is_lone_word(answer) and not _has_no(answer, phrases):
+    is_yes = chances.yes >= _SURE and not _is_lone_word(answer) and not _has_no(answer, phrases)
+    if is_yes and (chances.yes >= _SURE_OF_MORE or not _goes_on(answer, phrases)):
         return YesOrNo(True)
     if chances.no >= _SURE or _is_no_behind_fillers(answer, chances, phrases):
         return YesOrNo(False)
     return YesOrNo(None, answer) if chances.unsure + chances.conditional >= _UNDECIDED else None
+
+
+def _goes_on(answer: str, phrases: Sequence[Phrases]) -> bool:
+    """Whether an answer begins with a word for yes or no, and says more."""
+    said = yes_or_no(answer, phrases)
+    return said is not None and bool(said.rest)
 
 
 def _is_no_behind_fillers(answer: str, chances: AnswerChances, phrases: Sequence[Phrases]) -> bool:
@@ -229,7 +235,7 @@ def stops(answer: str, phrases: Sequence[Phrases]) -> bool:
 
 def stop_words_in(answer: str, phrases: Sequence[Phrases]) -> str:
     """Return the longest words in an answer that end a request, folded; empty without such."""
-    words = {fold(word) for one in phrases for word in listed(one.stop_words)}
+    words = (fold(word) for word, meanings in _stop_words(tuple(phrases)).items() if True in meanings)
     return max((word for word in words if word and has_words(answer, word)), key=len, default="")
 
 

@@ -19,11 +19,11 @@ from intentmatch.dialogue.answers import (
 )
 from intentmatch.dialogue.pending import WhichValue
 from intentmatch.dialogue.turn_builder import (
-    MOST_OF_MESSAGE,
     NextTurn,
     TurnBuilder,
     is_other_request,
     joined,
+    make_up,
     refuses,
 )
 from intentmatch.slots.alternatives import alternatives, takes_one_value
@@ -46,13 +46,14 @@ def is_answer(turns: TurnBuilder, text: str, pending: WhichValue) -> bool:
 def understand(turns: TurnBuilder, pending: WhichValue) -> NextTurn:
     """Return the turn for a message after the question."""
     text, result = turns.input.text, turns.match(turns.input.text)
-    found = _values(turns, pending, result)
+    is_free = _is_free(turns, pending)
+    corrected = _corrected_instead(turns, pending) if is_free else []
+    found = _values(turns, pending, result, corrected)
     is_answered = any(entity.slot == pending.slot for entity in found)
-    corrected: list[Entity] = []
     # An address may have the name of a dish in it.
-    if _is_free(turns, pending):
-        corrected = [] if is_answered else _corrected_instead(turns, pending)
-    else:
+    if is_free and is_answered:
+        corrected = []
+    elif not is_free:
         corrected = turns.corrected(text, pending.intent, pending.entities, pending.language, [pending.slot])
     if (counted := _recounted(turns, pending, found)) and not corrected:
         found = [one for one in found if one.slot != pending.slot]
@@ -139,7 +140,9 @@ def _is_surely(result: MatchResult) -> bool:
     return result.intent is not None and (result.confidence or 0.0) >= _SURELY
 
 
-def _values(turns: TurnBuilder, pending: WhichValue, result: MatchResult) -> list[Entity]:
+def _values(
+    turns: TurnBuilder, pending: WhichValue, result: MatchResult, corrected: Collection[Entity]
+) -> list[Entity]:
     """Read the value of the requested slot from the message, and values of other slots by their own words.
 
     These are the missing slots; if the message also says the intent, they are all slots.
@@ -150,14 +153,16 @@ def _values(turns: TurnBuilder, pending: WhichValue, result: MatchResult) -> lis
     repeated = result.intent == pending.intent
     others = [slot.name for slot in slots if repeated or (slot.name not in known and slot.kind != "any")]
     found = turns.fill(turns.input.text, pending.intent, [pending.slot], pending.language, others)
-    if _is_free(turns, pending) and _is_no_free_text(turns, pending, result):
+    if _is_free(turns, pending) and _is_no_free_text(turns, pending, result, corrected):
         return [entity for entity in found if entity.slot != pending.slot]
     if any(entity.slot == pending.slot for entity in found):
         return [*found]
     return [*found, *_offered(turns, turns.input.text, pending)]
 
 
-def _is_no_free_text(turns: TurnBuilder, pending: WhichValue, result: MatchResult) -> bool:
+def _is_no_free_text(
+    turns: TurnBuilder, pending: WhichValue, result: MatchResult, corrected: Collection[Entity]
+) -> bool:
     """Whether words are hardly meant as free text: "never mind", "not sure yet", "when do you close?", "👍".
 
     Who says them again means them, unless they say that there is no value.
@@ -170,7 +175,7 @@ def _is_no_free_text(turns: TurnBuilder, pending: WhichValue, result: MatchResul
     other = result.intent != pending.intent and _is_surely(result)
     if is_question(text) or other or refuses(result, pending.intent) or not any(map(str.isalnum, text)):
         return True
-    if _corrected_instead(turns, pending):
+    if corrected:
         return True
     # A plain no may be all that is to be said ("any remarks?"), and "no onions" is no refusal.
     rest = after_no(text, turns.spoken(pending.language))
@@ -186,8 +191,7 @@ def _corrected_instead(turns: TurnBuilder, pending: WhichValue) -> list[Entity]:
     rest = after_no(text, turns.spoken(pending.language))
     found = turns.corrected(text, pending.intent, pending.entities, pending.language)
     found = [one for one in found if rest or kinds[one.slot] == "list"]
-    covered = sum(len(one.text) for one in found) / max(len(rest or text), 1)
-    return found if covered >= MOST_OF_MESSAGE or not may_be_value(text, surely=True) else []
+    return found if make_up(found, rest or text) or not may_be_value(text, surely=True) else []
 
 
 def _offered(turns: TurnBuilder, text: str, pending: WhichValue) -> list[Entity]:

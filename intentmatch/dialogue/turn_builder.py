@@ -19,7 +19,7 @@ from intentmatch.text.normalize import in_words
 
 _MOST_CHOICES = 4
 # A message that sounds like another request is an answer all the same if values make up this share of it: "cuma günü".
-MOST_OF_MESSAGE = 0.4
+_MOST_OF_MESSAGE = 0.4
 _MOST_WORDS_OF_COUNT = 4
 _QUESTION_MARKS = " ?？؟;¿"
 
@@ -320,8 +320,12 @@ def is_other_request(result: MatchResult, intent: str, values: Collection[Entity
     if not intents or intent in intents:
         return False
     # An utterance of another intent, word for word, is no value, whatever could be read from it.
-    covered = sum(len(entity.text) for entity in values) / max(len(result.message.strip()), 1)
-    return result.trace.decided_by == "exact" or covered < MOST_OF_MESSAGE
+    return result.trace.decided_by == "exact" or not make_up(values, result.message)
+
+
+def make_up(values: Collection[Entity], text: str) -> bool:
+    """Return whether values make up enough of a text to be what it says."""
+    return sum(len(entity.text) for entity in values) / max(len(text.strip()), 1) >= _MOST_OF_MESSAGE
 
 
 def refuses(result: MatchResult, intent: str) -> bool:

@@ -23,7 +23,7 @@ from intentmatch.matching.policy import CheckedDecision, Decision, Request
 from intentmatch.reading.dialogue_acts import Acts, odds
 from intentmatch.reading.parts import MessagePart
 
-CLEAR = 0.3
+_CLEAR = 0.3
 """A part with less is certainly no courtesy: only such parts are several requests."""
 # With it, one more of 100 pairs of requests is noticed, and 3 of 2,475 messages in a tale are asked about.
 _SURE = 0.9
@@ -154,7 +154,7 @@ def _is_told_too(message: PartedMessage) -> bool:
     """
     if message.whole.verdict == "out_of_scope":
         return False
-    tales = (part for part in message.parts if is_beside(part.acts) and part.acts.courtesy < CLEAR)
+    tales = (part for part in message.parts if is_beside(part.acts) and part.acts.courtesy < _CLEAR)
     found = map(message.read, (part.read for part in tales))
     return any(_matches(one, message.whole.ranked[0].intent) and _certainty(one) >= _SURE for one in found)
 
@@ -280,7 +280,7 @@ def may_ask(acts: Acts) -> bool:
 
 
 def _may_be_courtesy(one: _Read, message: PartedMessage) -> bool:
-    return one.part.acts.courtesy >= CLEAR or message.line_acts(one.best).courtesy >= IS_BESIDE
+    return one.part.acts.courtesy >= _CLEAR or message.line_acts(one.best).courtesy >= IS_BESIDE
 
 
 def _requests(parts: Sequence[_Read], message: PartedMessage) -> list[_Read]:

@@ -118,11 +118,10 @@ class BaseMatcher:
             for message, options in asked
         ]
         precomputed = _precompute(engine, [reading for reading in readings if isinstance(reading, Reading)])
-
-        def answer(reading: Reading) -> MatchResult:
-            return engine.answer(reading, precomputed)
-
-        return [_attempt(answer, reading) if isinstance(reading, Reading) else reading for reading in readings]
+        return [
+            _attempt(engine.answer, reading, precomputed) if isinstance(reading, Reading) else reading
+            for reading in readings
+        ]
 
     async def amatch(
         self,

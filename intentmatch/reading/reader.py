@@ -18,6 +18,7 @@ from intentmatch.reading.text import ReadText
 from intentmatch.reading.trace import TraceRecorder
 from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.text.normalize import clean
+from intentmatch.text.scripts import kind
 
 MAX_CHARACTERS = 10_000
 """Characters of a message that are used. The trace notes when a message is longer."""
@@ -25,9 +26,13 @@ MAX_CHARACTERS = 10_000
 _CHARACTERS_FOR_LANGUAGE = 2000
 """Characters of an answer that tell its language."""
 
+# Programs that wrap text do so at 65 columns or more.
+_SHORTEST_WRAPPED = 60
+
 Hits = Mapping[int, SpellingHit]
 """Utterances that a message equals, by the positions of their intents."""
 _NO_HITS: Hits = MappingProxyType({})
+_WITHOUT_SPACES = frozenset({"ideograph", "unspaced", "katakana"})
 
 
 class Reading(NamedTuple):
@@ -156,8 +161,25 @@ class MessageReader:
 
 
 def checked_and_cleaned(message: str) -> str:
-    """Return the part of a message that is used, cleaned. Raises `InputError` if it is not text."""
-    return clean(checked_text(message)[:MAX_CHARACTERS])
+    """Return the part of a message that is used, cleaned. Raises `InputError` if it is not text.
+
+    A line of its own is a sentence, as in a chat: it gets a sign at its end if it has none.
+    """
+    return clean("\n".join(_ended(checked_text(message)[:MAX_CHARACTERS].strip().splitlines())))
+
+
+def _ended(lines: Sequence[str]) -> list[str]:
+    """Return lines that end in a sign, but for the last one and those that a program has wrapped."""
+    *firsts, last = [line.rstrip() for line in lines] or [""]
+    return [*(line + _end_of(line) for line in firsts), last]
+
+
+def _end_of(line: str) -> str:
+    """Return the sign that ends a line as a sentence; nothing if it has one, or goes on in the next line."""
+    script = kind(line[-1]) if line else "sign"
+    if script == "sign" or len(line) >= _SHORTEST_WRAPPED:
+        return ""
+    return "。" if script in _WITHOUT_SPACES else "."
 
 
 def checked_text(message: str) -> str:

@@ -34,6 +34,17 @@ def bot() -> Matcher:
     return Matcher.load(SHOP, several_intents=True, cache="off", threshold=0.5)
 
 
+def test_requests_on_lines_of_their_own_are_several(bot: Matcher) -> None:
+    message = "hi\ncancel my order\ngive me my money back\nthanks"
+
+    result = bot.match(message)
+
+    assert [(part.intent, message[part.start : part.end]) for part in result.parts] == [
+        ("cancel", "cancel my order"),
+        ("refund", "give me my money back"),
+    ]
+
+
 def test_two_requests_give_two_parts(bot: Matcher) -> None:
     """Each with span, confidence and response; the rest of the result is that of the first."""
     message = "cancel my order, and give me my money back"

@@ -129,6 +129,23 @@ def test_end_of_a_long_message_is_left_out() -> None:
     assert stages(reading)[0] == "clean"
 
 
+@pytest.mark.parametrize(
+    ("message", "read"),
+    [
+        ("hi\nwhere is my parcel\n\n48213\n", "hi. where is my parcel. 48213"),
+        ("my order:\r\nnumber 12!\r\nthanks", "my order: number 12! thanks"),
+        ("नमस्ते\nमेरा पार्सल", "नमस्ते. मेरा पार्सल"),
+        ("你好\n我的包裹到哪了", "你好。 我的包裹到哪了"),
+        (
+            "a mail program that wraps its lines parts them in the middle\nof a sentence",
+            "a mail program that wraps its lines parts them in the middle of a sentence",
+        ),
+    ],
+)
+def test_line_of_its_own_is_read_as_a_sentence(message: str, read: str) -> None:
+    assert READER.read(message, ANY).typed.text == read
+
+
 def test_fuzzy_setting_of_one_reads_messages_as_written() -> None:
     reading = MessageReader(REGISTRY, Settings(fuzzy=1.0)).read("tarck the delivrey", ANY)
 

@@ -110,7 +110,9 @@ def _denies_more(acts: Acts, line: Acts, best: Candidate) -> bool:
     least = _LINE_ODDS if acts.denies >= SETTLED else _MAY_BE_SETTLED_ODDS
     enough = SETTLED if best.score >= _NEARLY_SAID else _MAY_BE_SETTLED
     says_all_is_well = best.confidence is not None and acts.denies >= enough
-    return says_all_is_well and _outweighs(acts, max(line.refuses, line.settled), least)
+    # A matter that is surely settled is none that the author's line refuses: "pay the bill" may sound like a refusal.
+    denied_by_line = line.settled if acts.settled >= enough else max(line.refuses, line.settled)
+    return says_all_is_well and _outweighs(acts, denied_by_line, least)
 
 
 def _outweighs(acts: Acts, line: float, least: float) -> bool:

@@ -112,6 +112,12 @@ def test_part_that_may_be_settled_is_compared_with_the_utterance(settled, line, 
     assert decide(whole, part, lines={"book": NO_ACTS._replace(settled=line)})[0] == verdict
 
 
+def test_settled_matter_is_no_refusal_of_the_author():
+    """ "Come si paga la tassa" sounds like a refusal; "l'ho già pagata" is none, and settled all the same."""
+    part = "l'ho già pagata in posta", SETTLED
+    assert decide(decision("pay"), part, lines={"pay": NO_ACTS._replace(refuses=0.7)})[0] == "ambiguous"
+
+
 def test_two_settled_parts_are_asked_about():
     parts = ("i'm not having any trouble", SETTLED), ("i know how to do it", SETTLED)
     assert decide(decision("exchange"), *parts) == ("ambiguous", None, ["exchange"])

@@ -26,6 +26,8 @@ _ENOUGH_OF_SHORT_LINE, _ENOUGH_OF_LINE = 0.45, 0.35
 """The same for a lone word, near a line as short and near a longer one, of which it may be a part."""
 _ENOUGH_OF_ANSWER = 0.55
 """Score from which "yes" and "no" are like a line."""
+_ENOUGH_OF_VALUE = 0.75
+"""Score from which a value alone is: "500" lies near "pay in 500"."""
 _ANSWER, _ANSWER_OF_LINE, _MAY_BE_ELSE = 0.7, 0.8, 0.15
 """Probability from which a message answers a question, from which a line gives the same answer, and from which a
 message may be no answer, such as a word that no training saw.
@@ -69,14 +71,16 @@ class ShortMessages:
 
     def _asks_for_nothing(self, best: Candidate, text: ReadText, options: ResolvedOptions) -> str | None:
         """Return why a message of a few words is like no line; None if it may be."""
-        if len(text.words) > _MOST_WORDS_OF_VALUE or best.score >= _ENOUGH_OF_ANSWER:
+        if len(text.words) > _MOST_WORDS_OF_VALUE or best.score >= _ENOUGH_OF_VALUE:
             return None
-        if _is_answer(text, best):
+        if best.score < _ENOUGH_OF_ANSWER and _is_answer(text, best):
             return f"“{text.key}” is an answer"
-        if best.score >= _ENOUGH or best.intent in self._of_short_lines:
+        if best.intent in self._of_short_lines:
             return None
         if self._is_value(text.text, best, options):
             return f"“{text.key}” is a value alone"
+        if best.score >= _ENOUGH:
+            return None
         if _is_like_no_line(text, best):
             return f"“{text.key}” is too short for a score of {best.score:.2f}"
         return None

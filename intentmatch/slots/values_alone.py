@@ -15,8 +15,12 @@ from intentmatch.slots.reader import FINDERS
 def is_value_alone(text: str, language: str | None, now: datetime | None = None) -> bool:
     """Return whether a message has a value of a kind that any bot may ask for, and function words beside it at most.
 
+    Digits without a letter are a value in any case.
+
     `language` is one of a bot's own forms, as `OwnLanguages.code` gives it.
     """
+    if not any(map(str.isalpha, text)) and any(map(str.isdigit, text)):
+        return True
     message = Message(readable(text), language, now)
     found = [hit[:2] for find in FINDERS.values() for hit in find(message)]
     return bool(found) and says_nothing_else(message, found)

@@ -48,6 +48,8 @@ def matched(
         ("vtr", matched(0.44, line="PZR"), "“vtr” is too short for a score of 0.44"),
         ("thank you", matched(0.49), "“thank you” is too short for a score of 0.49"),
         ("at 9 am", matched(0.49, confidence=0.95), "“at 9 am” is a value alone"),
+        ("500", matched(0.7, line="print 500 pages", confidence=0.95), "“500” is a value alone"),
+        ("01719-876543", matched(0.7), "“01719 876543” is a value alone"),
     ],
 )
 def test_message_that_asks_for_nothing_is_refused(text, decision, says):

@@ -41,6 +41,10 @@ _SIGNS: dict[str, bool | None] = {
 }
 
 
+_SOUNDS = "hm, hmm, hmmm, mm, ehm, eh, ah, oh, ach, uhm, um, uh, äh, ähm, öh, euh, ehh"
+"""What people of any language say before they answer."""
+
+
 class YesOrNo(NamedTuple):
     """What an answer to a yes-or-no question says."""
 
@@ -130,7 +134,7 @@ def _first(folded: str, at: int, phrases: Iterable[str]) -> str:
 @lru_cache(64)
 def _yes_no_words(phrases: tuple[Phrases, ...]) -> dict[str, frozenset[bool | None]]:
     words: dict[str, frozenset[bool | None]] = {sign: frozenset([meaning]) for sign, meaning in _SIGNS.items()}
-    meanings: list[tuple[bool | None, str]] = []
+    meanings: list[tuple[bool | None, str]] = [(None, sound) for sound in listed(_SOUNDS)]
     for one in phrases:
         meanings += [(True, word) for word in (one.yes, *listed(one.yes_words))]
         meanings += [(False, word) for word in (one.no, *listed(one.no_words))]

@@ -25,7 +25,7 @@ from intentmatch.dialogue.phrases import Phrases
 from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, alternatives_in, is_other_request, joined, refuses
 from intentmatch.dialogue.turns import Turn
 from intentmatch.slots.neighbours import fixed_words
-from intentmatch.text.normalize import fold
+from intentmatch.text.normalize import bare, fold
 
 _SHORTEST_STEM, _LONGEST_ENDING = 5, 4
 """Letters of a word that may repeat one of the request in another form: "storniert" and "storniere"."""
@@ -166,9 +166,9 @@ def _yes_or_no(turns: TurnBuilder, text: str, pending: Confirmation, yes: Iterab
     spoken = turns.spoken(pending.language)
     said = yes_or_no(text, spoken, yes, request)
     if said is not None and said.yes is None and not is_question(text) and hardly_declines(text):
-        words = {word for line in intent.utterances for part in fixed_words(line) for word in part}
-        forms = (word for word in folded.split() if any(_is_form(word, own) for own in words))
-        repeated = yes_or_no(text, spoken, yes, [*request, *words.intersection(folded.split()), *forms])
+        own = {word for line in intent.utterances for part in fixed_words(line) for word in part}
+        again = [word for word in folded.split() if any(_is_form(bare(word), one) for one in own)]
+        repeated = yes_or_no(text, spoken, yes, [*request, *again])
         # "Yes, book a table in Rome" may change the city.
         said = repeated if repeated and repeated.yes and not _changes(turns, pending) else said
     # Bots with lines in two languages are answered in either.
@@ -185,7 +185,9 @@ def _names_request(turns: TurnBuilder, pending: Confirmation) -> bool:
 
 
 def _is_form(word: str, other: str) -> bool:
-    """Whether two words may be forms of one: they begin alike, and little is left of either."""
+    """Whether two words are one or may be forms of one: they begin alike, and little is left of either."""
+    if word == other:
+        return True
     common = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
     return common >= _SHORTEST_STEM and max(len(word), len(other)) - common <= _LONGEST_ENDING
 

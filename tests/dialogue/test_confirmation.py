@@ -65,6 +65,22 @@ def test_yes_that_names_another_request_or_adds_something_is_none():
         assert bot.take(answer, "anna").intent != "lock"
 
 
+def test_request_is_repeated_in_letters_with_accents_behind_a_yes():
+    call_off = Intent("call_off", lines("pl", "chcę odwołać wizytę", "odwołuję wizytę"), confirm=True)
+    bot = dialogue(call_off)
+    bot.take("odwołuję wizytę", "anna")
+
+    assert bot.take("no tak, proszę odwołać", "anna").intent == "call_off"
+
+
+@pytest.mark.parametrize(("answer", "done", "declined"), [("hmm, no", False, True), ("eh, yes", True, False)])
+def test_sounds_before_an_answer_are_none_of_it(bot, answer, done, declined):
+    bot.take("cancel my order", "anna")
+    turn = bot.take(answer, "anna")
+
+    assert (turn.intent is not None, turn.declined) == (done, declined)
+
+
 def test_yes_with_a_form_of_the_request_keeps_values_of_several_parts():
     amount = Slot("amount", "money")
     pay = Intent("pay", lines("en", "pay the bill", "pay 20 euros", "transfer money"), slots=(amount,), confirm=True)

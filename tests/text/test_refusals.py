@@ -87,6 +87,7 @@ def test_words_of_refusal_are_those_that_differ(language: str, text: str, words:
         ("en", "stop the transaction"),
         ("en", "I can't log in"),
         ("en", "why don't you ship to Norway?"),
+        ("en", "don't you deliver on Sundays"),
         ("en", "never mind"),
         ("de", "meine Karte funktioniert nicht"),
         ("de", "mein Paket ist nicht angekommen"),

@@ -27,7 +27,7 @@ _ENOUGH_OF_SHORT_LINE, _ENOUGH_OF_LINE = 0.45, 0.35
 _ENOUGH_OF_ANSWER = 0.55
 """Score from which "yes" and "no" are like a line."""
 _ENOUGH_OF_VALUE = 0.75
-"""Score from which a value alone is: "500" lies near "pay in 500"."""
+"""Score from which a value in digits is: "500" lies near "pay in 500"."""
 _ANSWER, _ANSWER_OF_LINE, _MAY_BE_ELSE = 0.7, 0.8, 0.15
 """Probability from which a message answers a question, from which a line gives the same answer, and from which a
 message may be no answer, such as a word that no training saw.
@@ -77,11 +77,10 @@ class ShortMessages:
             return f"“{text.key}” is an answer"
         if best.intent in self._of_short_lines:
             return None
-        if self._is_value(text.text, best, options):
+        has_digits = any(map(str.isdigit, text.key))
+        if (has_digits or best.score < _ENOUGH) and self._is_value(text.text, best, options):
             return f"“{text.key}” is a value alone"
-        if best.score >= _ENOUGH:
-            return None
-        if _is_like_no_line(text, best):
+        if best.score < _ENOUGH and _is_like_no_line(text, best):
             return f"“{text.key}” is too short for a score of {best.score:.2f}"
         return None
 

@@ -41,6 +41,10 @@ _WITHOUT_DOMAIN: Mapping[str, Act | None] = {
     "questions": None,
     "people": None,
     "problems": None,
+    # What is considered or put off, what others do, and what is done: nothing is to be done about it.
+    "undecided": "settled",
+    "reported": "settled",
+    "like_reported": None,
 }
 # This domain is a source of its own: its words ("I agree") were met in refusals more than in requests, and its requests
 # answer a question with yes or no as well.
@@ -66,8 +70,10 @@ LEADS = "leads"
 
 # Requests with words of statements ("forgot my password again", "call my brother") and problems in the words of settled
 # matters ("the jacket came with a torn sleeve") are drawn more often than they would be among the messages.
-_SOURCE_OF = {"leads": LEADS, "problems": "problems"} | dict.fromkeys(
-    ("short", "questions", "people"), "like statements"
+_SOURCE_OF = (
+    {"leads": LEADS, "problems": "problems"}
+    | dict.fromkeys(("short", "questions", "people"), "like statements")
+    | dict.fromkeys(("undecided", "reported", "like_reported"), "reported")
 )
 
 ORDINARY = "ordinary"

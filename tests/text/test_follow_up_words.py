@@ -35,7 +35,7 @@ def test_a_text_is_divided(language, text, opening, stand_in, content):
 
 
 def test_other_languages_have_no_words():
-    assert follow_up_words("fi") is None
+    assert follow_up_words("tlh") is None
     assert follow_up_words(None) is None
 
 
@@ -50,13 +50,13 @@ def test_every_language_has_openings_and_words_that_stand_for_something():
 
 def test_a_bot_adds_words_of_its_own():
     own = OwnLanguages(
-        {"fi": {"follow_ups": {"openings": ["entä"]}}, "en": {"follow_ups": {"openings": ["ditto"]}}}, base_language
+        {"tlh": {"follow_ups": {"openings": ["entä"]}}, "en": {"follow_ups": {"openings": ["ditto"]}}}, base_language
     )
 
-    finnish, english = follow_up_words(own.code("fi")), follow_up_words(own.code("en-GB"))
+    klingon, english = follow_up_words(own.code("tlh")), follow_up_words(own.code("en-GB"))
 
-    assert finnish is not None
-    assert finnish.opening_of("entä huomenna") == "entä"
+    assert klingon is not None
+    assert klingon.opening_of("entä huomenna") == "entä"
     assert english is not None
     assert english.opening_of("ditto blue") == "ditto"
     assert english.stand_in_of("the other one") == "the other one"

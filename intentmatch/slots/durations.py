@@ -141,7 +141,8 @@ class _LengthPatterns:
             **{plain(word): number for word, number in phrases.more.items()},
         }
         self.meanings = {plain(word): iso for word, iso in phrases.whole.items()}
-        unit = rf"[ -]?(?P<unit>{any_of(self.units)})"
+        # A letter that goes on behind a hyphen is no unit: "5 t-shirts" in Danish.
+        unit = rf"[ -]?(?P<unit>{any_of(self.units)})(?!(?<![^\W\d_]{{2}})-[^\W\d_])"
         self.unit = re.compile(unit)
         """A unit behind a number; the group `unit` is in `units`."""
         self.phrase = re.compile(rf"(?P<count>{any_of(self.counts)}){unit}")

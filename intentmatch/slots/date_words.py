@@ -78,7 +78,8 @@ def date_words(language: str) -> DateWords | None:
         # The simplifications of dateparser also hold patterns and words that are no numbers.
         if word.isalpha() and number.isdecimal()
     }
-    months = {name: number for number, month in enumerate(_MONTHS, 1) for name in _names_of_a_month(info[month])}
+    words = function_words(base_language(language))
+    months = {name: number for number, month in enumerate(_MONTHS, 1) for name in _names_of_a_month(info[month], words)}
     more = _MORE_MONTHS.get(base_language(language), "").split()
     months |= {text: number for number, name in enumerate(more, 1) if (text := bare(name))}
     return DateWords(ListFinder(_names(language, info)), _spans(info, numbers), numbers, _days(info, months), months)
@@ -180,13 +181,15 @@ def _any_of(texts: Collection[str]) -> str:
     return "|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or _NEVER
 
 
-def _names_of_a_month(names: Iterable[str]) -> list[str]:
-    """Return the names of a month, in bare form, without those that are too short: "me", "du".
+def _names_of_a_month(names: Iterable[str], words: Collection[str]) -> list[str]:
+    """Return the names of a month, in bare form, without those that are too short ("me", "du") or function `words`.
 
-    In scripts from Devanagari to Ethiopic a letter is a syllable, so that May may have two.
+    "Pro" is short for December in Czech, and "for". In scripts from Devanagari to Ethiopic a letter is a syllable, so
+    that May may have two.
     """
     texts = [text for name in names if not any(map(str.isdigit, text := bare(name)))]
     longest = max(map(len, texts), default=0)
+    texts = [text for text in texts if len(text) == longest or text not in words]
     return [text for text in texts if len(text) > 2 or (len(text) == longest and "\u0900" <= text < "\u1400")]
 
 

@@ -39,6 +39,8 @@ _QUARTER = "ceyrek"
 """Turkish for a quarter, where other languages have a word with its preposition."""
 _NOT_A_RANGE = "(?<!from )(?<!between )"
 """What does not stand before minutes: "from ten to eleven"."""
+_NO_LENGTH, _NO_COUNTER = "(?![間间간])", "(?![\u4e00-\u9fff\uac00-\ud7a3])"
+"""What follows no hour: "8時間" is a length of time, and "夜4名" a table for four."""
 _NEVER = "(?!)"
 # An hour and minutes do not belong together across one of these.
 _PAUSES = frozenset(",;!?()…،؛؟、。，；！？")
@@ -149,7 +151,7 @@ class _HourPatterns:
             rf"(?:{_NOT_A_RANGE}(?P<by>{few}) (?P<past>{to}) )?(?:(?P<shift>{any_of(shifts_before)}) )?"
             rf"{_NOT_IN_A_NUMBER}(?P<hour>{hour})"
             rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9])| (?P<spoken>{any_of(self.spoken)}))?"
-            rf"(?: ?(?P<after>{any_of(after)})(?: ?(?P<minute>{minute})(?: ?[分분])?)?)?"
+            rf"(?: ?(?P<after>{any_of(after)}){_NO_LENGTH}(?: ?(?P<minute>{minute})(?: ?[分분])?)?|{_NO_COUNTER})"
             rf"(?: ?(?P<shifted>{any_of(shifts_after, endings)})| (?P<plus>{any_of(plus)}) (?P<more>{few})"
             rf"|(?: ?[a-z]{{1,3}})? (?P<much>{few}|{_QUARTER}) (?P<behind>{any_of(behind)}))?"
             rf"(?: ?(?P<part_after>{part_after}))?"

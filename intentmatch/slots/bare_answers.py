@@ -20,6 +20,8 @@ def with_bare_answer(
     if slot is None or slot.kind not in _BARE or any(entity.slot == slot.name for entity in found):
         return found
     said = [one for one in numbers(message) if not _is_another_word(message, one)]
+    if slot.kind != "number" and any(one.counts for one in said):
+        return found
     value = _BARE[slot.kind](said[0].value) if len(said) == 1 else None
     if value is None:
         return found

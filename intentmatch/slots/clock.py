@@ -37,6 +37,8 @@ _LEAST_MINUTES = 5
 """Fewer in words are said with a nought, or are no minutes."""
 _QUARTER = "ceyrek"
 """Turkish for a quarter, where other languages have a word with its preposition."""
+_FIRST_OF_EVENING = 4
+"""An earlier hour is none of the evening: "a table for two this evening"."""
 _NOT_A_RANGE = "(?<!from )(?<!between )"
 """What does not stand before minutes: "from ten to eleven"."""
 _NO_LENGTH, _NO_COUNTER = "(?![間间간])", "(?![\u4e00-\u9fff\uac00-\ud7a3])"
@@ -229,7 +231,7 @@ def _number(written: str, words: Mapping[str, int]) -> int | None:
 
 def _on_the_clock(hour: int, part: str | None) -> int | None:
     """Return the hour on the 24-hour clock, None if invalid."""
-    if hour > 24:
+    if hour > 24 or (part == "evening" and hour < _FIRST_OF_EVENING):
         return None
     if (part in ("afternoon", "evening") and hour < 12) or (part == "night" and 6 <= hour < 12):
         return hour + 12

@@ -60,6 +60,8 @@ class NumberAt(NamedTuple):
     """The scale that it begins with: a number before it counts thousands or millions."""
     is_loose: bool = False
     """Whether it is a number only beside a unit or in a longer number: a numeral that may be part of a word."""
+    counts: bool = False
+    """Whether it counts something: "a dozen", and "hat fő" (six people) where the word alone is another one."""
 
 
 class Start(NamedTuple):

@@ -86,7 +86,7 @@ def _single(message: Message, patterns: _NumberPatterns) -> Iterator[NumberAt]:
         yield NumberAt(*match.span(), tidy(float(match[0].replace(",", "."))), is_loose=True)
     added = {match.end() for match in patterns.more.finditer(text)}
     for match in (one for one in patterns.fixed.finditer(text) if one.end() not in added):
-        yield NumberAt(*match.span(), patterns.values[match[0]])
+        yield NumberAt(*match.span(), patterns.values[match[0]], counts=True)
 
 
 def _without_overlaps(found: Iterable[NumberAt]) -> list[NumberAt]:

@@ -28,6 +28,7 @@ def answered(kind: str, text: str, language: str) -> list[object]:
         ("number", "it", "uno e mezzo", 1.5),
         ("number", "pt", "três e meia", 3.5),
         ("number", "fr", "un", 1),
+        ("number", "vi", "năm người", 5),
     ],
 )
 def test_number_alone_is_what_was_asked_for(kind, language, text, value):
@@ -44,6 +45,8 @@ def test_number_alone_is_what_was_asked_for(kind, language, text, value):
         ("number", "fa", "نه"),
         ("time", "fa", "نه"),
         ("time", "en", "25"),
+        ("time", "vi", "năm người"),
+        ("money", "en", "a dozen"),
     ],
 )
 def test_time_or_a_word_with_another_meaning_is_no_number(kind, language, text):

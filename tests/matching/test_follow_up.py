@@ -119,8 +119,8 @@ def entity(message: str, text: str) -> Entity:
         ("and what is the capital of France", [], "en", None),
         ("blue please", [], "en", None),
         ("no", [], "en", None),
-        ("huomenna", ["huomenna"], "fi", True),
-        ("entä huomenna", ["huomenna"], "fi", None),
+        ("homme", ["homme"], "et", True),
+        ("aga homme", ["homme"], "et", None),
         ("tomorrow", ["tomorrow"], None, True),
     ],
 )
@@ -132,14 +132,14 @@ def test_why_a_message_does_not_stand_alone(message, values, language, bare):
 
 def test_words_of_the_bot_tell_that_a_message_does_not_stand_alone(tmp_path):
     intents = """
-      weather: {utterances: {fi: [millainen sää on huomenna, sataako tänään, sääennuste viikonlopulle]}}
-      news: {utterances: {fi: [mitä uutisia on, lue päivän uutiset, uusimmat otsikot]}}
+      weather: {utterances: {et: [milline ilm on homme, kas täna sajab, ilmateade nädalavahetuseks]}}
+      news: {utterances: {et: [mis uudiseid on, loe päeva uudiseid, uusimad pealkirjad]}}
     """
     says = {}
-    for own in ("", "languages: {fi: {follow_ups: {openings: [entä]}}}"):
+    for own in ("", "languages: {et: {follow_ups: {openings: [aga]}}}"):
         file = tmp_path / "bot.yaml"
         file.write_text(f"version: 1\n{own}\nintents:{intents}", encoding="utf-8")
-        trace = Matcher.load(file, cache="off").match("entä viikonlopulle?", previous="weather", language="fi").trace
+        trace = Matcher.load(file, cache="off").match("aga nädalavahetuseks?", previous="weather", language="et").trace
         says[own] = [stage.says for stage in trace.stages if stage.name == "follow_up"]
 
-    assert [*says.values()] == [[], ["“entä” refers to what was said before; weather was before it"]]
+    assert [*says.values()] == [[], ["“aga” refers to what was said before; weather was before it"]]

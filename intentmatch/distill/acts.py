@@ -305,7 +305,7 @@ NEGATED = "negated"
 SHARES = {
     "refuses": 0.24,
     "negated": 0.12,
-    "settled": 0.14,
+    "settled": 0.09,
     "tale": 0.06,
     "courtesy": 0.05,
     "depends": 0.05,

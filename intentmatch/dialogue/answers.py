@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from rapidfuzz import fuzz
 
@@ -17,6 +17,7 @@ from intentmatch.text.normalize import bare, fold
 _SAME_WORDS = 85.0
 # Code points that turn a digit into an emoji: 1️⃣.
 _NO_KEYCAP = dict.fromkeys([0xFE0F, 0x20E3])
+_Meaning = TypeVar("_Meaning")
 # A question is no answer: "yes?" confirms nothing.
 _QUESTIONS = "?？؟⸮¿՞"
 _SURE, _UNDECIDED = 0.9, 0.8
@@ -62,14 +63,11 @@ def yes_or_no(
     It is a yes only if the whole answer is words for yes, courtesy and `neutral` texts. It is a no if it begins with a
     word for no and has none for yes. `phrases` are of the languages of the conversation; `yes` are more words for yes.
     """
-    words = dict(_yes_no_words(tuple(phrases)))
-    known = {fold(word) for word in words}
-    words.update((text, frozenset([None])) for text in neutral if fold(text) not in known)
-    for text in yes:
-        words[text] = words.get(text, frozenset()) | {True}
-    said: dict[str, frozenset[bool | None]] = {}
-    for word, meanings in words.items():
-        said[fold(word)] = said.get(fold(word), frozenset()) | meanings
+    own = _yes_no_words(tuple(phrases))
+    known = {fold(word) for _, word in own}
+    more = [(None, text) for text in neutral if fold(text) not in known] + [(True, text) for text in yes]
+    words = _by_word([*own, *more])
+    said = _by_word((meaning, fold(word)) for meaning, word in (*own, *more))
     said.pop("", None)
     folded = fold(answer)
     covered = coverings(answer, words)
@@ -83,7 +81,7 @@ def yes_or_no(
         return YesOrNo(True)
     # A word that may also be courtesy, such as "right", does not make a yes of what follows a no.
     certain = (word for word, meanings in said.items() if True in meanings and None not in meanings)
-    if begun == {False} and not any(f" {word} " in f" {rest} " for word in certain):
+    if begun == {False} and not _has_one_of(certain, rest):
         return YesOrNo(False, rest)
     return YesOrNo(None, rest) if begun else None
 
@@ -95,9 +93,13 @@ def is_question(answer: str) -> bool:
 
 
 def _has_no(answer: str, phrases: Sequence[Phrases]) -> bool:
-    no = [fold(word) for word, meanings in _yes_no_words(tuple(phrases)).items() if False in meanings and fold(word)]
-    said = f" {fold(answer)} "
-    return any(_SIGNS.get(char) is False for char in answer) or any(f" {word} " in said for word in no)
+    no = (word for meaning, word in _yes_no_words(tuple(phrases)) if meaning is False)
+    return any(_SIGNS.get(char) is False for char in answer) or _has_one_of(no, answer)
+
+
+def _has_one_of(words: Iterable[str], text: str) -> bool:
+    said = f" {fold(text)} "
+    return any(f" {word} " in said for word in map(fold, words) if word)
 
 
 def _is_lone_word(answer: str) -> bool:
@@ -131,17 +133,24 @@ def _first(folded: str, at: int, phrases: Iterable[str]) -> str:
     return max(found, key=len, default="")
 
 
+def _by_word(meanings: Iterable[tuple[_Meaning, str]]) -> dict[str, frozenset[_Meaning]]:
+    """Return all meanings of each word."""
+    words: dict[str, frozenset[_Meaning]] = {}
+    for meaning, word in meanings:
+        words[word] = words.get(word, frozenset()) | {meaning}
+    return words
+
+
 @lru_cache(64)
-def _yes_no_words(phrases: tuple[Phrases, ...]) -> dict[str, frozenset[bool | None]]:
-    words: dict[str, frozenset[bool | None]] = {sign: frozenset([meaning]) for sign, meaning in _SIGNS.items()}
-    meanings: list[tuple[bool | None, str]] = [(None, sound) for sound in listed(_SOUNDS)]
+def _yes_no_words(phrases: tuple[Phrases, ...]) -> list[tuple[bool | None, str]]:
+    """Return the words and signs for yes (True), no (False) and courtesy (None)."""
+    meanings = [(meaning, sign) for sign, meaning in _SIGNS.items()]
+    meanings += [(None, sound) for sound in listed(_SOUNDS)]
     for one in phrases:
         meanings += [(True, word) for word in (one.yes, *listed(one.yes_words))]
         meanings += [(False, word) for word in (one.no, *listed(one.no_words))]
         meanings += [(None, word) for word in listed(one.courtesy)]
-    for meaning, word in meanings:
-        words[word] = words.get(word, frozenset()) | {meaning}
-    return words
+    return meanings
 
 
 def learned_yes_or_no(answer: str, phrases: Sequence[Phrases]) -> YesOrNo | None:
@@ -181,10 +190,8 @@ def _is_no_behind_fillers(answer: str, chances: AnswerChances, phrases: Sequence
 
 def _has_yes(answer: str, phrases: Sequence[Phrases]) -> bool:
     """Whether an answer has a word for yes that is nothing else."""
-    said = f" {fold(answer)} "
-    return any(
-        meanings == {True} and f" {fold(word)} " in said for word, meanings in _yes_no_words(tuple(phrases)).items()
-    )
+    words = _by_word(_yes_no_words(tuple(phrases)))
+    return _has_one_of((word for word, meanings in words.items() if meanings == {True}), answer)
 
 
 def declines(answer: str) -> bool:
@@ -251,11 +258,8 @@ def has_words(text: str, words: str) -> bool:
 
 @lru_cache(64)
 def _stop_words(phrases: tuple[Phrases, ...]) -> dict[str, frozenset[bool | None]]:
-    words: dict[str, frozenset[bool | None]] = {}
-    for one in phrases:
-        words.update((word, frozenset([None])) for word in listed(one.courtesy))
-        words.update((word, frozenset([True])) for word in listed(one.stop_words))
-    return words
+    courtesy: list[tuple[bool | None, str]] = [(None, word) for one in phrases for word in listed(one.courtesy)]
+    return _by_word([*courtesy, *((True, word) for one in phrases for word in listed(one.stop_words))])
 
 
 Spoken = int | Literal["several", "neither"]
@@ -296,10 +300,7 @@ def _choice_words(phrases: tuple[Phrases, ...]) -> dict[str, frozenset[Spoken | 
         ]
         fillers = (one.courtesy, one.choice_words, one.yes_words, one.yes)
         meanings += [(None, word) for words in fillers for word in listed(words)]
-    found: dict[str, frozenset[Spoken | None]] = {}
-    for meaning, word in meanings:
-        found[word] = found.get(word, frozenset()) | {meaning}
-    return found
+    return _by_word(meanings)
 
 
 def choice_by_number(answer: str, count: int) -> int | None:

@@ -136,10 +136,6 @@ class Dialogue:
         """Run `take` in a worker thread, without blocking the event loop."""
         import asyncio  # loaded already in an async program; not needed on the command line
 
-        check_argument("turn", turn, MutableMapping | None)
-        if turn is not None and _KEY in turn:
-            cached: Turn = turn[_KEY]
-            return cached
         return await asyncio.to_thread(
             self.take, message, conversation,
             chosen=chosen, language=language, context=context, now=now, turn=turn,

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from intentmatch.core.arguments import check_argument
+from intentmatch.core.errors import InputError
 from intentmatch.core.result import Entity
 from intentmatch.text.normalize import language_code
 
@@ -123,43 +125,8 @@ def from_text(text: str | None) -> Pending | None:
             if "unsure" in values:
                 values["unsure"] = tuple((slot, question) for slot, question in values["unsure"])
             pending = _CLASSES[kind](**values)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
+        check_argument("question", pending, type(pending))
     # A store may be shared with other programs, and a dialogue must not fail because of what it finds there.
-    return pending if _is_valid(pending) else None
-
-
-def _is_valid(pending: Pending) -> bool:
-    """Whether all fields have the right types."""
-    language: object = pending.language
-    if language is not None and not (isinstance(language, str) and language_code(language) == language):
-        return False
-    if isinstance(pending, WhichIntent):
-        return _all_are(str, pending.message, pending.id, *pending.intents) and _all_are(int, pending.left)
-    if not _all_are(str, pending.intent):
-        return False
-    if isinstance(pending, Topic):
-        valid = True
-    elif not _all_are(int, pending.left):
-        return False
-    elif isinstance(pending, WhichValue):
-        unsure = (text for pair in pending.unsure for text in pair)
-        valid = _all_are(str, pending.slot, *unsure) and _all_are(bool, pending.confirmed)
-    else:
-        valid = _all_are(str, pending.id)
-    if not valid:
-        return False
-    return all(
-        _all_are(str, entity.slot, entity.text) and _all_are(int, entity.start, entity.end) and _is_value(entity.value)
-        for entity in pending.entities
-    )
-
-
-def _is_value(value: object) -> bool:
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and isinstance(part, str | int | float | None) for key, part in value.items())
-    return isinstance(value, str | int | float)
-
-
-def _all_are(kinds: type | tuple[type, ...], *values: object) -> bool:
-    return all(isinstance(value, kinds) for value in values)
+    except (InputError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return pending if pending.language in (None, language_code(pending.language or "")) else None

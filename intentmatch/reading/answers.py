@@ -71,6 +71,7 @@ def answer_reader() -> AnswerReader:
     return loaded(FILE, AnswerReader)
 
 
+@lru_cache(64)
 def answer_of(text: str) -> AnswerChances:
     """Return what a text says to a yes-or-no question."""
     pieces = known_pieces(clean(text))

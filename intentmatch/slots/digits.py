@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from intentmatch.languages.own import shipped_code
 from intentmatch.slots.message import Message, NumberAt
-from intentmatch.text.normalize import language_range
+from intentmatch.text.normalize import CharacterTable, language_range
 from intentmatch.text.scripts import kind
 
 # Languages and regions with a comma for thousands and a point for decimals; all others use them the other way round.
@@ -57,17 +57,7 @@ def ascii_digits(text: str) -> str:
     return text if text.isascii() else text.translate(_DIGITS)
 
 
-class _Digits(dict[int, str]):
-    """Map a character to its ASCII digit or separator, or to itself; computed once per character."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        digit = unicodedata.decimal(char, None)
-        self[code] = _MARKS.get(char, char) if digit is None else str(digit)
-        return self[code]
-
-
-_DIGITS = _Digits()
+_DIGITS = CharacterTable(lambda char: _MARKS.get(char) or str(unicodedata.decimal(char, char)))
 
 
 def _ascii_letters(text: str) -> str:

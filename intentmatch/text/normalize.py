@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 
 TEXT_VERSION = 1
@@ -25,43 +26,38 @@ _LEFT_OUT = (*range(0x300, 0x370), *range(0x591, 0x5C8), 0x640, *range(0x64B, 0x
 _MISTAKEN = {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ي": "ی", "ى": "ی", "ك": "ک", "ة": "ه"}
 
 
-class _CleanTable(dict[int, "str | None"]):
-    """Map a character to its cleaned form; computed once per character."""
+class CharacterTable(dict[int, "str | None"]):
+    """Table for `str.translate`, whose entries are computed once per character."""
+
+    def __init__(self, form_of: Callable[[str], str | None]) -> None:
+        super().__init__()
+        self._form_of = form_of
 
     def __missing__(self, code: int) -> str | None:
-        char = chr(code)
-        if char in _INVISIBLE:
-            value: str | None = None
-        elif char.isspace():
-            value = " "
-        else:
-            category = unicodedata.category(char)
-            # No encoder can read a lone surrogate, and some raise an error for one.
-            value = None if category == "Cc" else "\ufffd" if category == "Cs" else char
-        self[code] = value
-        return value
+        form = self[code] = self._form_of(chr(code))
+        return form
 
 
-class _FoldTable(dict[int, "str | None"]):
-    """Map a character to its form without punctuation; computed once per character."""
+def _clean_form(char: str) -> str | None:
+    if char in _INVISIBLE:
+        return None
+    if char.isspace():
+        return " "
+    category = unicodedata.category(char)
+    # No encoder can read a lone surrogate, and some raise an error for one.
+    return None if category == "Cc" else "\ufffd" if category == "Cs" else char
 
-    def __missing__(self, code: int) -> str | None:
-        char = chr(code)
-        if char in _APOSTROPHES:
-            value: str | None = None
-        elif char not in _MEANINGFUL and unicodedata.category(char).startswith("P"):
-            value = " "
-        else:
-            value = char
-        self[code] = value
-        return value
+
+def _without_punctuation(char: str) -> str | None:
+    if char in _APOSTROPHES:
+        return None
+    return " " if char not in _MEANINGFUL and unicodedata.category(char)[0] == "P" else char
 
 
 # After an edit, the registry is cleaned and folded again, and most lines are unchanged: cache them. Messages get in
 # too, so both numbers bound the memory: 30 MB with texts of 40 characters, 110 MB at most. Lines are rarely longer.
 _CACHED_TEXTS, _LONGEST_CACHED = 1 << 16, 120
-_CLEAN = _CleanTable()
-_FOLD = _FoldTable()
+_CLEAN, _FOLD = CharacterTable(_clean_form), CharacterTable(_without_punctuation)
 _BARE = dict.fromkeys(_LEFT_OUT) | str.maketrans(_MISTAKEN)
 
 

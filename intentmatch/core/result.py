@@ -43,8 +43,8 @@ StageName = Literal[
 ]
 """The stages of the pipeline, in the order in which a trace lists them. A message passes only some of them."""
 
-_Check = Literal["free_text", "without_values", "fragment", "negation", "acts"]
-DecidedBy = Literal["exact", "fuzzy", "noise", "dense", "head", "reranker", _Check, "follow_up", "empty"]
+CheckName = Literal["free_text", "without_values", "fragment", "negation", "acts", "follow_up"]
+DecidedBy = Literal["exact", "fuzzy", "noise", "dense", "head", "reranker", CheckName, "empty"]
 """The stage that led to the verdict; "empty" when there was nothing to score. "free_text", "without_values",
 "fragment", "negation" and "acts" were added in 0.3.0."""
 

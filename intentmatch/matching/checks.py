@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from intentmatch.artefact.artefact import Artefact
-from intentmatch.core.result import Candidate, DecidedBy
+from intentmatch.core.result import Candidate, CheckName, DecidedBy
 from intentmatch.core.types import Utterance
 from intentmatch.matching.batch import MessageEncoder, Precomputed
 from intentmatch.matching.fragments import Fragments
@@ -25,6 +22,7 @@ from intentmatch.reading.parts import MessagePart, parts_of
 from intentmatch.reading.reader import Hits, MessageReader, Reading, only
 from intentmatch.reading.resolved_options import ResolvedOptions
 from intentmatch.reading.text import ReadText
+from intentmatch.reading.trace import TraceRecorder
 from intentmatch.text.normalize import base_language, clean, fold
 
 if TYPE_CHECKING:
@@ -60,9 +58,11 @@ class Decided(NamedTuple):
     decision: Decision
     by: DecidedBy
 
-    def after(self, stage: DecidedBy, decision: Decision) -> Decided:
-        """Return the decision after a stage, which may have left it as it is."""
-        return self if decision is self.decision else Decided(decision, stage)
+    def after(self, stage: CheckName, checked: CheckedDecision, stages: TraceRecorder) -> Decided:
+        """Return the decision after a stage, which may have left it as it is; what it says goes into the trace."""
+        if checked.says:
+            stages.add(stage, checked.says)
+        return self if checked.decision is self.decision else Decided(checked.decision, stage)
 
 
 class Checks:
@@ -127,25 +127,19 @@ class Checks:
         """Return the decision after all checks; `found` is what was found for the message."""
         # A message that equals an utterance but for typing mistakes has no other words that could say something else.
         if not by.spelling:
-            compared = self._check_values(decided.decision, reading, found.vector)
-            decided = decided.after("without_values", compared.decision)
+            compared = CheckedDecision(decided.decision, None)
+            if self._without_values is not None:
+                text, options = reading.typed.text, reading.options
+                compared = self._without_values.check(decided.decision, text, found.vector, options, self.decide_on)
+            decided = decided.after("without_values", compared, reading.stages)
             may_ask = compared.says is None and not by.reranker
-            decided = decided.after("fragment", self._check_fragment(compared.decision, reading, may_ask=may_ask))
+            checked = self._check_fragment(decided.decision, reading, may_ask=may_ask)
+            decided = decided.after("fragment", checked, reading.stages)
             if compared.is_final:
                 return decided
         return self._check_acts(decided, reading, found, by)
 
-    def _check_values(self, decision: Decision, reading: Reading, vector: NDArray[np.float32]) -> CheckedDecision:
-        """Decide without the values of slots if the message has some; final if it is an utterance but for these."""
-        if self._without_values is None:
-            return CheckedDecision(decision, None)
-        compared = self._without_values.check(decision, reading.typed.text, vector, reading.options, self.decide_on)
-        stages = reading.stages
-        if compared.says:
-            stages.add("without_values", compared.says)
-        return compared
-
-    def _check_fragment(self, decision: Decision, reading: Reading, *, may_ask: bool) -> Decision:
+    def _check_fragment(self, decision: Decision, reading: Reading, *, may_ask: bool) -> CheckedDecision:
         """Return a question or a refusal instead of a match if a word or two do not say which intent is meant.
 
         `may_ask` is whether a refusal is that of a threshold, which a question may replace.
@@ -153,25 +147,21 @@ class Checks:
         options, text = reading.options, reading.meant
         # A margin alone says when to ask. Messages in other languages share few words with the utterances.
         if decision.verdict == "ambiguous" or options.foreign or self._policy.margin is not None:
-            return decision
+            return CheckedDecision(decision, None)
         if decision.verdict == "out_of_scope" and not may_ask:
-            return decision
-        stages = reading.stages
-        decision, says, _ = self._fragments.check(decision, text, options.allowed, options.hidden)
-        if says:
-            stages.add("fragment", says)
+            return CheckedDecision(decision, None)
+        checked = self._fragments.check(decision, text, options.allowed, options.hidden)
         # Scores of other encoders are higher or lower.
-        elif self._messages.reads_pieces:
-            short, says, _ = self._short_messages.check(decision, text, options)
+        if checked.says is None and self._messages.reads_pieces:
+            short = self._short_messages.check(decision, text, options)
             # The value of a slot, such as a code, is like no line.
-            if says and not self._results.entities(reading.message, decision.ranked[0].intent, options):
-                stages.add("fragment", says)
+            if short.says and not self._results.entities(reading.message, decision.ranked[0].intent, options):
                 return short
-        return decision
+        return checked
 
     def _check_acts(self, decided: Decided, reading: Reading, found: Precomputed, by: Evidence) -> Decided:
         """Return the decision by what the parts of the message do."""
-        options, meant, stages = reading.options, reading.meant, reading.stages
+        options, meant = reading.options, reading.meant
         typed = reading.written_out or reading.typed
         acts, parts, requests = (found.said or parts_of(meant, options.language)).refusing_as(typed)
         if by.free_text:
@@ -180,9 +170,7 @@ class Checks:
             parts = [part._replace(acts=part.acts._replace(settled=0.0)) for part in parts]
         if acts.denies >= _LEAST_DENIAL or any(part.acts.denies >= _LEAST_DENIAL for part in parts):
             checked = self._check_negation(decided.decision, meant, typed, options)
-            decided = decided.after("negation", checked.decision)
-            if checked.says:
-                stages.add("negation", checked.says)
+            decided = decided.after("negation", checked, reading.stages)
             if checked.is_final:
                 return decided
         # A part may be looked at several times.
@@ -205,10 +193,7 @@ class Checks:
             is_foreign=options.foreign,
             by_reranker=by.reranker,
         )
-        decision, says, _ = decide_on_parts(message)
-        if says:
-            stages.add("acts", says)
-        return decided.after("acts", decision)
+        return decided.after("acts", decide_on_parts(message), reading.stages)
 
     def _decide_on_part(self, part: ReadText, options: ResolvedOptions, found: Precomputed | None) -> Decision:
         """Decide on a part of the message as on a message of its own."""

@@ -177,13 +177,12 @@ class Engine:
             decision, decided_by = second, "reranker"
         decision = self._precedence.asked(decision)
         stages.add("decide", decision.verdict)
-        decided = Decided(decision, decided_by).after("free_text", self._with_free_text(decision, reading))
+        free = CheckedDecision(self._with_free_text(decision, reading), None)
+        decided = Decided(decision, decided_by).after("free_text", free, stages)
         by = Evidence(bool(fuzzy), decided_by == "reranker", decided.by == "free_text")
-        decision, decided_by = self._checks.check(decided, reading, found, by)
-        if (followed := self._followed(reading, vector, decision)).says:
-            decided_by = decided_by if followed.decision is decision else "follow_up"
-            decision = followed.decision
-            stages.add("follow_up", followed.says)
+        decided = self._checks.check(decided, reading, found, by)
+        followed = self._followed(reading, vector, decided.decision)
+        decision, decided_by = decided.after("follow_up", followed, stages)
         if allowed is not None:
             # For the trace alone: which intent would have answered if all might.
             everything = scoring.candidates(vector, meant.known_pieces, hits)

@@ -173,9 +173,8 @@ def decide(candidates: Sequence[Candidate], policy: Policy, language: str | None
 
 def _by_rank(candidate: Candidate) -> tuple[float, str]:
     """Sort key: the highest `rank` first."""
-    evidence = candidate.evidence
     # The name breaks ties, so that the order of the candidates never matters.
-    return -(candidate.score if evidence is None else evidence), candidate.intent
+    return -candidate.rank, candidate.intent
 
 
 def _passing(ranked: Sequence[Candidate], cut: Cut, total: float | None) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -16,13 +15,9 @@ from intentmatch.core.result import MatchResult, Part, Stage
 from intentmatch.matching.policy import Request
 from intentmatch.pieces.unigram import normalized
 from intentmatch.reading.reader import MAX_CHARACTERS, Reading
+from intentmatch.text.clauses import Span, stripped
 
 _ENDS = " .,;:!?…&+–—-\n。，、；：！？؛،؟।"
-
-
-class _Span(NamedTuple):
-    start: int
-    end: int
 
 
 def answer_each(
@@ -47,7 +42,7 @@ def answer_each(
     )
 
 
-def _spans(read: str, typed: str, requests: Sequence[Request]) -> list[_Span]:
+def _spans(read: str, typed: str, requests: Sequence[Request]) -> list[Span]:
     """Return the places of requests in a message as it was typed; none if they are not found."""
     # Parts are cut from the message as it was read, or from its normalised form.
     sources = ((text, _places(text, requests)) for text in (read, normalized(read)))
@@ -58,10 +53,11 @@ def _spans(read: str, typed: str, requests: Sequence[Request]) -> list[_Span]:
         step = next(step for step in steps if place < step.src_end)
         return min(step.dest_start + place - step.src_start, step.dest_end)
 
-    return [_stripped(typed, typed_place(start), typed_place(end - 1) + 1) for start, end in places]
+    found = (stripped(typed, typed_place(start), typed_place(end - 1) + 1) for start, end in places)
+    return [Span(start, max(start + 1, start + len(typed[start:end].rstrip(_ENDS)))) for start, end in found]
 
 
-def _places(source: str, requests: Sequence[Request]) -> list[_Span]:
+def _places(source: str, requests: Sequence[Request]) -> list[Span]:
     """Return where requests stand in a text, one after the other; none if one is missing."""
     found, end = [], 0
     for request in requests:
@@ -71,17 +67,11 @@ def _places(source: str, requests: Sequence[Request]) -> list[_Span]:
         if start < 0 or last < 0:
             return []
         end = last + len(request.last)
-        found.append(_Span(start, end))
+        found.append(Span(start, end))
     return found
 
 
-def _stripped(message: str, start: int, end: int) -> _Span:
-    text = message[start:end]
-    start += len(text) - len(text.lstrip())
-    return _Span(start, max(start + 1, start + len(text.strip().rstrip(_ENDS))))
-
-
-def _part(span: _Span, result: MatchResult) -> Part:
+def _part(span: Span, result: MatchResult) -> Part:
     entities = (replace(e, start=e.start + span.start, end=e.end + span.start) for e in result.entities)
     return Part(
         start=span.start,

@@ -71,20 +71,13 @@ def find_money(message: Message) -> list[SlotHit]:
 
 def _with_rest(message: Message, amount: Quantity) -> tuple[int, int, float, str]:
     """Return an amount with the cents behind it that are a number alone, which ends the message or a part of it."""
-    plain_amount = amount.start, amount.end, amount.value, amount.unit
     gap = _REST.match(message.plain, amount.end)
-    if gap is None:
-        return plain_amount
-    rest = number_at(message, gap.end())
-    if rest is None or not isinstance(rest.value, int) or not isinstance(amount.value, int):
-        return plain_amount
-    if not ends_a_part(message, rest.end):
-        return plain_amount
-    says_tenths = "tenths_behind_amount" in structure_of(message.base_language)
-    tenths = says_tenths and rest.value < _LEAST_REST
-    if not (tenths or _LEAST_REST <= rest.value <= _MOST_REST):
-        return plain_amount
-    return amount.start, rest.end, amount.value + rest.value / (10 if tenths else 100), amount.unit
+    rest = number_at(message, gap.end()) if gap else None
+    if rest and isinstance(rest.value, int) and isinstance(amount.value, int) and ends_a_part(message, rest.end):
+        is_tenths = rest.value < _LEAST_REST and "tenths_behind_amount" in structure_of(message.base_language)
+        if is_tenths or _LEAST_REST <= rest.value <= _MOST_REST:
+            return amount.start, rest.end, amount.value + rest.value / (10 if is_tenths else 100), amount.unit
+    return amount.start, amount.end, amount.value, amount.unit
 
 
 @lru_cache(maxsize=64)

@@ -11,35 +11,20 @@ from intentmatch.slots.compounding import AND, MULTIPLIERS, PLUS_TEN, TIMES_TEN,
 from intentmatch.slots.message import Message, NumberAt
 from intentmatch.text.normalize import bare
 
-
-class _Cardinals(NamedTuple):
-    """Words of a language for numbers."""
-
-    words: Mapping[int, str] = {}
-    joint: str = ""
-    """Words that join two parts ("and")."""
-    articles: str = ""
-    """Words that are articles if they are alone ("un")."""
-    inside: Mapping[int, str] = {}
-    """Parts that occur only inside longer words."""
-    times_ten: str = ""
-    """Words behind units that make tens of them ("dua puluh")."""
-    plus_ten: str = ""
-    """Words behind units that add ten to them ("dua belas")."""
-    compounding: Collection[str] = ()
-    """How the language joins numbers, each one of `languages.sections.COMPOUNDING`."""
-
-
-_CARDINALS = Table[_Cardinals]("cardinals", lambda own: _cardinals(**own))
+_CARDINALS = Table[Mapping[str, Any]]("cardinals")
 _LONGEST_WORD = 60
 
 
 class _NumberWords(NamedTuple):
+    """Words of a language for numbers, in bare form."""
+
     compounding: Collection[str]
+    """How the language joins numbers, each one of `languages.sections.COMPOUNDING`."""
     values: dict[str, int]
     parts: dict[str, int]
     """`values` with the parts that occur only inside longer words."""
     articles: frozenset[str]
+    """Words that are articles if they are alone ("un")."""
 
 
 class _Run(NamedTuple):
@@ -120,16 +105,13 @@ def _split(parts: dict[str, int], word: str) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=64)
 def _number_words(language: str) -> _NumberWords:
-    own = _CARDINALS.get(language, _Cardinals())
-    values = _by_word(own.words)
-    for words, part in ((own.joint, AND), (own.times_ten, TIMES_TEN), (own.plus_ten, PLUS_TEN)):
-        values |= dict.fromkeys(map(bare, words.split()), part)
-    articles = frozenset(map(bare, own.articles.split()))
-    return _NumberWords(own.compounding, values, values | _by_word(own.inside), articles)
-
-
-def _cardinals(**own: Any) -> _Cardinals:
-    return _Cardinals(joint=own.pop("and", ""), **own)
+    own = _CARDINALS.get(language, {})
+    values = _by_word(own.get("words", {}))
+    # The words of "dua puluh" (20) and "dua belas" (12) stand behind the unit.
+    for field, part in (("and", AND), ("times_ten", TIMES_TEN), ("plus_ten", PLUS_TEN)):
+        values |= dict.fromkeys(map(bare, own.get(field, "").split()), part)
+    articles = frozenset(map(bare, own.get("articles", "").split()))
+    return _NumberWords(own.get("compounding", ()), values, values | _by_word(own.get("inside", {})), articles)
 
 
 def _by_word(words: Mapping[int, str]) -> dict[str, int]:

@@ -28,11 +28,12 @@ def pieces(message: str, language: str | None) -> list[Span]:
     """Cut a message where a clause may end, without joining words and surrounding spaces."""
     # The even places begin a piece and the odd ones end it.
     ends = [0, *(place for match in _ends(language).finditer(message) for place in match.span()), len(message)]
-    spans = (_stripped(message, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
+    spans = (stripped(message, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True))
     return [span for span in spans if span.start < span.end]
 
 
-def _stripped(message: str, start: int, end: int) -> Span:
+def stripped(message: str, start: int, end: int) -> Span:
+    """Return a span of a message without the white space at its ends."""
     text = message[start:end]
     start += len(text) - len(text.lstrip())
     return Span(start, max(start, start + len(text.strip())))

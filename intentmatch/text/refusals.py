@@ -26,7 +26,7 @@ NEGATED: Mapping[str, Rules] = Table("negated")
 """By language: rules that put a request into the negative."""
 
 _WORDS: Mapping[str, Mapping[str, str]] = Table("refusal_words")
-_SIGNS: Mapping[str, str] = Table("refusal_sign")
+_SIGNS: Mapping[str, re.Pattern[str]] = Table("refusal_sign", lambda sign: re.compile(sign, re.IGNORECASE))
 _DECLINED: Mapping[str, Mapping[str, str]] = Table("declined")
 _DEPENDENT: Mapping[str, str] = Table("dependent_clauses")
 _LETTERS_OF_SHORT_WORDS = 3
@@ -140,13 +140,8 @@ def _after(text: str, spans: Sequence[Span], place: int) -> str | None:
 
 def _may_refuse(text: str, words: Collection[str], language: str) -> bool:
     """Return whether a mark or a sign of the language stands in the text; it takes less time than the rules."""
-    sign = _sign(language)
+    sign = _SIGNS.get(language)
     return not _marks(language).isdisjoint(words) if sign is None else sign.search(text) is not None
-
-
-@cache
-def _sign(language: str) -> re.Pattern[str] | None:
-    return re.compile(_SIGNS[language], re.IGNORECASE) if language in _SIGNS else None
 
 
 def _difference(text: str, other: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from rapidfuzz.distance import Prefix
+
 from intentmatch.core.result import Entity, MatchResult
 from intentmatch.dialogue.answers import (
     YesOrNo,
@@ -188,7 +190,7 @@ def _is_form(word: str, other: str) -> bool:
     """Whether two words are one or may be forms of one: they begin alike, and little is left of either."""
     if word == other:
         return True
-    common = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
+    common = Prefix.similarity(word, other)
     return common >= _SHORTEST_STEM and max(len(word), len(other)) - common <= _LONGEST_ENDING
 
 

@@ -30,7 +30,7 @@ from math import log
 from typing import NamedTuple
 
 import numpy as np
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import OSA, Prefix
 from rapidfuzz.process import cdist
 
 from intentmatch.pieces.embedded import embedded_tokenizer
@@ -302,9 +302,7 @@ def _mistake(typed: str, meant: str, prefixed: bool) -> float:
     length, other = len(typed), len(meant)
     if _REPEATED.search(typed):
         return _MISTAKES["double"]
-    same = 0
-    while same < min(length, other) and typed[same] == meant[same]:
-        same += 1
+    same = Prefix.similarity(typed, meant)
     if length == other + 1 and typed[same] in (typed[same - 1], typed[same + 1 : same + 2]):
         return _MISTAKES["double"]
     if length == other and typed[same + 1 : same + 2] == meant[same] and typed[same] == meant[same + 1 : same + 2]:

@@ -13,6 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from rapidfuzz.distance import Postfix, Prefix
+
 from intentmatch.languages.rules import LETTER, head
 from intentmatch.languages.tables import Table
 from intentmatch.text.clauses import Span, pieces
@@ -146,10 +148,8 @@ def _may_refuse(text: str, words: Collection[str], language: str) -> bool:
 
 def _difference(text: str, other: str) -> str:
     """Return the words of a text that differ from another text, from the first to the last of them."""
-    most = min(len(text), len(other))
-    start = next((n for n in range(most) if text[n] != other[n]), most)
-    left = most - start
-    end = len(text) - next((n for n in range(left) if text[-1 - n] != other[-1 - n]), left)
+    start = Prefix.similarity(text, other)
+    end = len(text) - Postfix.similarity(text[start:], other[start:])
     # Widened to whole words, where there are spaces to find them by.
     if " " in text:
         while start < end and text[start].isspace():

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from intentmatch.languages.own import with_english
 from intentmatch.languages.tables import Table
@@ -27,16 +25,20 @@ _BEFORE = {"摄氏": "C", "摂氏": "C", "华氏": "F", "華氏": "F"}
 """Scales before the number."""
 _LETTERS = {"c": "C", "f": "F", "k": "K", "ц": "C", "ф": "F"}
 """Scales of one letter: read after a degree, right behind a digit ("20C"), or as a capital at the end ("20 C")."""
+_BY_WORD = {plain(word): unit for unit, words in _SCALES.items() for word in words.split()} | _LETTERS
+_SCALE = re.compile(rf" ?(?P<scale>{any_of(_BY_WORD)})")
+"""A scale behind a degree; the group `scale` is in `_BY_WORD`."""
+_SCALE_BEFORE = re.compile(f"(?P<scale>{any_of(_BEFORE)})$")
+_LONGEST_SCALE = 4
 _KELVIN = re.compile(r"(?<![^\W\d_])k$")
 """The end of a number that is a thousand elsewhere: "300K"."""
 
 
 def find_temperatures(message: Message) -> list[SlotHit]:
     """Return numbers with degrees or a scale, in the message's language."""
-    patterns = _patterns(message.base_language)
     text = message.plain
     hits = []
-    quantities = list(patterns.units.find(message))
+    quantities = list(_units(message.base_language).find(message))
     # Two numbers may share a letter: "20 to 25C".
     letters = {one.unit for one in quantities if one.unit in _LETTERS and _is_scale(message, one)}
     for one in quantities:
@@ -46,13 +48,13 @@ def find_temperatures(message: Message) -> list[SlotHit]:
                 continue
             unit = _LETTERS[unit]
         elif unit == "degree":
-            scale = patterns.scales.match(text, end)
-            unit, end = (patterns.units_by_word[scale["scale"]], scale.end()) if scale else ("", end)
+            scale = _SCALE.match(text, end)
+            unit, end = (_BY_WORD[scale["scale"]], scale.end()) if scale else ("", end)
         start, value = one.start, one.value
         if (below := below_zero(message, end)) > end:
             value, end = -abs(value), below
         place = max(start - _LONGEST_SCALE, 0)
-        if not unit and (before := patterns.before.search(text[place:start])):
+        if not unit and (before := _SCALE_BEFORE.search(text[place:start])):
             start, unit = place + before.start(), _BEFORE[before["scale"]]
         hits.append(SlotHit(*message.aligned.widened(start, end), {"amount": value, "unit": unit or None}))
     for number in numbers(message):
@@ -74,30 +76,9 @@ def _is_scale(message: Message, one: Quantity) -> bool:
     return is_capital or message.text[letter - 1].isdigit()
 
 
-_LONGEST_SCALE = 4
-
-
-class _DegreePatterns(NamedTuple):
-    """Patterns of a language, in plain form."""
-
-    units: Units
-    scales: re.Pattern[str]
-    """A scale behind a degree; the group `scale` is in `units_by_word`."""
-    units_by_word: Mapping[str, str]
-    before: re.Pattern[str]
-    """A scale before the number."""
-
-
 @lru_cache(maxsize=64)
-def _patterns(language: str) -> _DegreePatterns:
-    scales = {plain(word): unit for unit, words in _SCALES.items() for word in words.split()}
+def _units(language: str) -> Units:
+    """Return the words for degrees in a language, the scales, and the letters of scales, which stand for themselves."""
     said = (word for code in with_english(language) for word in _DEGREES.get(code, "").split())
     degrees = dict.fromkeys((*_DEGREE_SIGNS, *said), "degree")
-    after = {**scales, **{letter: letter for letter in _LETTERS}, **degrees}
-    by_word = {**scales, **_LETTERS}
-    return _DegreePatterns(
-        Units(after),
-        re.compile(rf" ?(?P<scale>{any_of(by_word)})"),
-        by_word,
-        re.compile(f"(?P<scale>{any_of(_BEFORE)})$"),
-    )
+    return Units({**_BY_WORD, **{letter: letter for letter in _LETTERS}, **degrees})

@@ -20,7 +20,7 @@ from intentmatch.languages.tables import Table
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.lists import ListFinder, Name
 from intentmatch.slots.message import plain
-from intentmatch.slots.moment_words import WEEKDAY_PARTS, days_of_parts
+from intentmatch.slots.moment_words import DAY_PARTS, WEEKDAY_PARTS
 from intentmatch.slots.number_words import small_numbers
 from intentmatch.slots.numerals import NUMERALS
 from intentmatch.slots.word_patterns import any_of
@@ -124,7 +124,7 @@ def order_of_dates(language: str | None) -> str:
 def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
     relative: Mapping[str, list[str]] = info.get("relative-type", {})
     names = [Name(f"day {days}", text) for text, days in _MORE_DAYS.get(base_language(language), {}).items()]
-    names += [Name(f"day {days}", text) for text, days in days_of_parts(base_language(language)).items()]
+    names += [Name(f"day {days}", text) for text, (days, _) in DAY_PARTS.get(base_language(language), {}).items()]
     for which, weekdays in (("next", _MORE_WEEKDAYS), ("last", _LAST_WEEKDAYS)):
         for cases in weekdays.get(base_language(language), ()):
             names += [Name(f"{which} {number}", text) for number, text in enumerate(cases.split())]

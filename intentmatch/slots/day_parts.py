@@ -36,14 +36,13 @@ class _DayPartPatterns:
         own, together = MOMENT_WORDS.get(language, MomentWords()), WEEKDAY_PARTS.get(language, {})
         self.part_of = {plain(word): part for word, part in together.items()}
         self.part_of |= {plain(word): part for part in PARTS for word in getattr(own, part).split("|") if word}
-        near = {plain(word): meaning.split() for word, meaning in DAY_PARTS.get(language, {}).items()}
-        self.near = {word: (int(days), part) for word, (days, part) in near.items()}
+        self.near = {plain(word): meaning for word, meaning in DAY_PARTS.get(language, {}).items()}
         """Days from today and part of the day, by word."""
         inside = "|".join(re.escape(plain(word)) for word in together) or "(?!)"
         of_weekday = rf"(?:(?<=tag)|(?<=dag)|(?<=woch))(?:{inside})(?![^\W\d_])"
-        said = f"(?P<part>{any_of([*self.part_of, *near])}|{of_weekday})"
+        said = f"(?P<part>{any_of([*self.part_of, *self.near])}|{of_weekday})"
         at = any_of(map(plain, f"{own.at}|{own.around}".split("|")))
-        self.parts, self.near_today = re.compile(any_of(self.part_of)), re.compile(any_of(near))
+        self.parts, self.near_today = re.compile(any_of(self.part_of)), re.compile(any_of(self.near))
         self.of_weekday = re.compile(f"(?:{of_weekday})$")
         """A part of the day at the end of a weekday."""
         self.before = re.compile(f"{said} ?,? ?(?:{at})? ?$")

@@ -52,13 +52,14 @@ MOMENT_WORDS: Mapping[str, MomentWords] = Table("moments", lambda words: MomentW
 LATER_WEEKDAYS: Mapping[str, Mapping[str, int]] = Table("weekday_moves")
 """Words behind a weekday that move it by days."""
 
-DAY_PARTS: Mapping[str, Mapping[str, str]] = Table("day_parts")
+DAY_PARTS: Mapping[str, Mapping[str, tuple[int, str]]] = Table(
+    "day_parts", lambda own: {word: _day_and_part(*meaning.split()) for word, meaning in own.items()}
+)
 """Words for a part of a day near today that need no word for the day, with the days from today and the part."""
 
 WEEKDAY_PARTS: Mapping[str, Mapping[str, str]] = Table("weekday_parts")
 """Parts of the day that are written together with a weekday: "Freitagabend"."""
 
 
-def days_of_parts(language: str) -> Mapping[str, int]:
-    """Return the words for a part of the day that name its day, with the days from today: "tonight" is 0."""
-    return {word: int(meaning.split()[0]) for word, meaning in DAY_PARTS.get(language, {}).items()}
+def _day_and_part(days: str, part: str) -> tuple[int, str]:
+    return int(days), part

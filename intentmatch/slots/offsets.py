@@ -10,7 +10,7 @@ from intentmatch.slots.durations import CLOCK_UNITS, Length, lengths
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_atoms import Atom
 from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
-from intentmatch.slots.range_words import anchors
+from intentmatch.slots.range_words import relation_words
 from intentmatch.slots.relative_days import plus_months
 
 _DAY_BESIDE = re.compile(r"(?<![^\W_])(?:the day|(?:der|am|den) tag)(?![^\W_])")
@@ -43,7 +43,8 @@ def offsets(message: Message) -> Iterator[Atom]:
 
 def _anchored(message: Message, length: Length) -> Iterator[Atom]:
     """Yield a length that counts from the day behind it: "two days before"."""
-    for sign, pattern in zip((1, -1), anchors(message.base_language), strict=True):
+    words = relation_words(message.base_language)
+    for sign, pattern in ((1, words.after), (-1, words.ago)):
         counted = pattern.match(message.plain, length.end)
         atom = _from_now(message.now, length, sign) if counted else None
         if counted and atom and atom.delta:

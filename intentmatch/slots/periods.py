@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from functools import lru_cache
+from itertools import chain
 
 from intentmatch.slots.date_words import month_names
 from intentmatch.slots.message import Message, plain
@@ -19,23 +20,28 @@ _NUMBERED = re.compile(
     rf"(?<![0-9{NUMERALS}個个])(?P<number>[0-9]{{1,2}}|[{NUMERALS}]{{1,2}})月(?:份|中)?(?![0-9{NUMERALS}日号])"
 )
 """A month with its number, as in Chinese and Japanese."""
+_Period = tuple[re.Match[str], tuple[date, date] | None]
+"""The words of a period, with its first and last day; None beyond the calendar."""
 
 
 def periods(message: Message) -> Iterator[Atom]:
     """Yield periods with their first and last day. A weekend alone is this one, a month alone the next one."""
+    for found, span in chain(_units(message), _months(message)):
+        if span:
+            yield Atom(*found.span(), day=span[0], last_day=span[1])
+
+
+def _units(message: Message) -> Iterator[_Period]:
+    """Yield weeks, weekends, months and years that are counted from today: "next week"."""
     words = patterns(message)
-    today = message.now.date()
     for found in words.periods.finditer(message.plain):
         said = found["which"] or found["which_behind"]
         which = words.which[said] if said else 0
         unit = words.units[found["unit"] or found["unit_before"]] if said else "weekend"
-        span = _period(today, unit, which)
-        if span:
-            yield Atom(*found.span(), day=span[0], last_day=span[1])
-    yield from _months(message)
+        yield found, _period(message.now.date(), unit, which)
 
 
-def _months(message: Message) -> Iterator[Atom]:
+def _months(message: Message) -> Iterator[_Period]:
     """Yield months with "in" beside them, which stand for all their days."""
     words, text = patterns(message), message.plain
     names, numbers = _month_pattern(message.language or "en")
@@ -43,14 +49,10 @@ def _months(message: Message) -> Iterator[Atom]:
         place = max(found.start() - LONGEST_GAP, 0)
         ahead = words.in_month.search(text, place, found.start())
         if ahead or words.month_in.match(text, found.end("name")):
-            span = _month(message.now.date(), numbers[found["name"]], int(found["year"] or 0))
-            if span:
-                yield Atom(*found.span(), day=span[0], last_day=span[1])
+            yield found, _month(message.now.date(), numbers[found["name"]], int(found["year"] or 0))
     for found in _NUMBERED.finditer(text):
         number = int(found["number"]) if found["number"].isdecimal() else numeral(found["number"]) or 0
-        span = _month(message.now.date(), number, 0)
-        if span:
-            yield Atom(*found.span(), day=span[0], last_day=span[1])
+        yield found, _month(message.now.date(), number, 0)
 
 
 @lru_cache(maxsize=64)

@@ -58,7 +58,7 @@ def ends_a_part(message: Message, place: int) -> bool:
 
 def means_others(message: Message, start: int, end: int) -> bool:
     """Return whether words beside a name mean others than that: "anyone but the doctor", "the lamp, not the heater"."""
-    ahead, behind = _other_than(message.base_language)
+    ahead, behind = relation_words(message.base_language).other_than
     first = max(start - _LONGEST_EXCEPTION, 0)
     # What a text begins with begins as a clause does.
     found = ahead.search(f"{message.plain[first:start]}" if first else f", {message.plain[:start]}")
@@ -67,53 +67,40 @@ def means_others(message: Message, start: int, end: int) -> bool:
     return behind.match(message.plain, end) is not None
 
 
-class RelationWords(NamedTuple):
-    """Patterns of words that join a value with another one: "to", "before", "after", "from", "in"."""
+class RelationWords:
+    """Patterns of words of a language that join a value with another one: "to", "before", "after", "from", "in"."""
 
-    before: re.Pattern[str]
-    behind: re.Pattern[str]
-    not_on: tuple[re.Pattern[str], re.Pattern[str]]
-    """Words before and behind a day that exclude it: "before Monday"."""
+    def __init__(self, language: str) -> None:
+        own, anchors = MOMENT_WORDS.get(language, MomentWords()), ANCHORS.get(language, Anchors())
+        words = "|".join([anchors.before, anchors.after, own.to, own.later, own.ago])
+        either = any_of(plain(word.lstrip("~")) for word in words.split("|"))
+        self.before, self.behind = re.compile(f"(?:{either}|[-~])$"), re.compile(f"(?:{either}|[-~])")
+        self.not_on = _sides(anchors.not_on, " (?:the )?")
+        """Words before and behind a day that exclude it: "before Monday"."""
+        self.other_than = _sides(anchors.other_than, r"(?P<between>(?: ?[^\W\d_]+){0,2}) ?")
+        """Words before and behind a name that mean others than this one."""
+        self.since = _sides(anchors.since, r" (?:[^\W\d_]{1,4} )?")
+        """Words before and behind a day that say that it has been."""
+        counted = (beside(words)[0] for words in (anchors.after, anchors.before))
+        self.after, self.ago = (re.compile(f" (?:{words})(?= )") for words in counted)
+        """Words behind a length that count it on and back from the day behind them."""
 
 
-@lru_cache(maxsize=64)
-def relation_words(language: str) -> RelationWords:
-    """Return the patterns of a language."""
-    own, anchors = MOMENT_WORDS.get(language, MomentWords()), ANCHORS.get(language, Anchors())
-    words = "|".join([anchors.before, anchors.after, own.to, own.later, own.ago])
-    either = any_of(plain(word.lstrip("~")) for word in words.split("|"))
-    ahead, after = beside(anchors.not_on)
-    not_on = re.compile(f"(?:{ahead}) (?:the )?$"), re.compile(f"(?:'?[a-z]{{2,3}})? ?(?:{after})")
-    return RelationWords(re.compile(f"(?:{either}|[-~])$"), re.compile(f"(?:{either}|[-~])"), not_on)
+relation_words = lru_cache(maxsize=64)(RelationWords)
 
 
-@lru_cache(maxsize=64)
-def _other_than(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    ahead, behind = beside(ANCHORS.get(language, Anchors()).other_than)
-    return re.compile(rf"(?:{ahead})(?P<between>(?: ?[^\W\d_]+){{0,2}}) ?$"), re.compile(
-        f"(?:'?[a-z]{{2,3}})? ?(?:{behind})"
-    )
+def _sides(words: str, gap: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns for words before something, across a gap, and behind it."""
+    ahead, behind = beside(words)
+    return re.compile(f"(?:{ahead}){gap}$"), re.compile(f"(?:'?[a-z]{{2,3}})? ?(?:{behind})")
 
 
 def is_since(message: Message, start: int, end: int) -> bool:
     """Return whether words beside a day say that it has been: "since Monday", "pazartesiden beri"."""
-    ahead, behind = _since(message.base_language)
+    ahead, behind = relation_words(message.base_language).since
     return ahead.search(message.plain, max(start - _LONGEST_EXCEPTION, 0), start) is not None or (
         behind.match(message.plain, end) is not None
     )
-
-
-@lru_cache(maxsize=64)
-def _since(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    ahead, behind = beside(ANCHORS.get(language, Anchors()).since)
-    return re.compile(rf"(?:{ahead}) (?:[^\W\d_]{{1,4}} )?$"), re.compile(f"(?:'?[a-z]{{2,3}})? ?(?:{behind})")
-
-
-@lru_cache(maxsize=64)
-def anchors(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns for the words behind a length that count it on and back from the day behind them."""
-    after, before = (beside(words)[0] for words in ANCHORS.get(language, Anchors())[:2])
-    return re.compile(f" (?:{after})(?= )"), re.compile(f" (?:{before})(?= )")
 
 
 class Anchors(NamedTuple):

@@ -118,7 +118,7 @@ def test_hours_in_parts():
 
 def test_table_names_known_languages_and_parts():
     assert set(DAY_PARTS) <= set(MOMENT_WORDS)
-    assert {meaning.split()[1] for words in DAY_PARTS.values() for meaning in words.values()} <= set(PARTS)
+    assert {part for words in DAY_PARTS.values() for _, part in words.values()} <= set(PARTS)
 
 
 def test_time_needs_no_dateparser(monkeypatch):

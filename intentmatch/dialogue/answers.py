@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeVar
@@ -271,11 +271,9 @@ def spoken_choice(answer: str, phrases: Sequence[Phrases]) -> Spoken | None:
     if any(mark in answer for mark in _QUESTIONS):
         return None
     words: dict[str, frozenset[Spoken | None]] = dict(_choice_words(tuple(phrases)))
-    plain = "".join(str(unicodedata.decimal(char, " ")) for char in answer.translate(_NO_KEYCAP))
-    for digits in plain.split():
-        # A longer number is a value and no place in a list.
-        if len(digits) <= 3:
-            words[digits] = frozenset([int(digits)])
+    # A longer number is a value and no place in a list.
+    numbers = (digits for digits in re.findall(r"\d+", answer.translate(_NO_KEYCAP)) if len(digits) <= 3)
+    words |= {digits: frozenset([int(digits)]) for digits in numbers}
     covered: set[frozenset[Spoken]] = coverings(answer, words)
     found = [said for said in covered if said]
     # Readings of several words for one choice count only if all agree.
@@ -306,9 +304,7 @@ def _choice_words(phrases: tuple[Phrases, ...]) -> dict[str, frozenset[Spoken | 
 def choice_by_number(answer: str, count: int) -> int | None:
     """Read an answer as a number from 1 to `count`, in the digits of any script; None if it is no such number."""
     folded = fold(answer.translate(_NO_KEYCAP))
-    if not folded or len(folded) > 3 or not all(unicodedata.decimal(letter, None) is not None for letter in folded):
-        return None
-    number = int("".join(str(unicodedata.decimal(letter)) for letter in folded))
+    number = int(folded) if folded.isdecimal() and len(folded) <= 3 else 0
     return number if 1 <= number <= count else None
 
 

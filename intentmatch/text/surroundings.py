@@ -77,21 +77,17 @@ def read_surroundings(part: Part) -> Surroundings:
     content = yaml.load(FILE.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - a safe loader
     held_out = content["held_out"]
 
-    def chosen(phrases: Sequence[str], *, whole: bool = False) -> list[str]:
-        if whole:
-            return list(phrases)
-        kept = [i % _KEPT_ASIDE == _KEPT_ASIDE - 1 for i in range(len(phrases))]
-        return [phrase for phrase, aside in zip(phrases, kept, strict=True) if aside == (part == "measure")]
+    def chosen(phrases: Sequence[str]) -> list[str]:
+        kept_aside = part == "measure"
+        return [phrase for n, phrase in enumerate(phrases, 1) if (n % _KEPT_ASIDE == 0) is kept_aside]
 
     languages = {}
     for language, lists in content["languages"].items():
         if language in held_out and part == "train":
             continue
         # Training saw no phrase of these languages, so all of them may measure.
-        whole = language in held_out
-        languages[language] = Phrases(
-            chosen(lists["before"], whole=whole), chosen(lists["after"], whole=whole), lists["tale"]
-        )
+        choose = list if language in held_out else chosen
+        languages[language] = Phrases(choose(lists["before"]), choose(lists["after"]), lists["tale"])
     shared = {name: chosen(content[name]) for name in ("names", "emoji", "emoticons", "punctuation", "markup")}
     return Surroundings(languages=languages, labels=content["labels"], **shared)
 

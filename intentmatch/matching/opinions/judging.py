@@ -80,26 +80,22 @@ class Judging:
             return None, f"in doubt, but the verdict stands: {error}"
         name, shown = self._judge.name, f"; it was asked: {prompt}" if self._shows_prompt else ""
         among = ", ".join(candidate.intent for candidate in asked)
+        reason = f"the verdict was in doubt, and {name}"
         if isinstance(choice, int):
             chosen = asked[choice]
-            reason = f"the verdict was in doubt, and {name} chose {chosen.intent}."
             others = tuple(candidate for candidate in decision.ranked if candidate is not chosen)
             cut = policy.cut(chosen, options.language)
-            decided = Decision("matched", (chosen, *others), (), cut, True, reason)
-            return decided, f"in doubt ({decision.verdict}), {name} chose {chosen.intent} among {among}{shown}"
-        if choice == "none":
-            decided = replace(
-                decision,
-                verdict="out_of_scope",
-                rivals=(),
-                reason=f"the verdict was in doubt, and {name} chose none of {among}.",
-            )
-            return decided, f"in doubt ({decision.verdict}), {name} chose none of {among}{shown}"
-        # A lone rival is an intent that the message refuses, and no choice.
-        rivals = decision.rivals if len(decision.rivals) > 1 else _offered(asked)
-        reason = f"the verdict was in doubt, and {name} would ask the user."
-        decided = replace(decision, verdict="ambiguous", rivals=rivals, reason=reason)
-        return decided, f"in doubt ({decision.verdict}), {name} would ask between {among}{shown}"
+            decided = Decision("matched", (chosen, *others), (), cut, True, f"{reason} chose {chosen.intent}.")
+            did = f"chose {chosen.intent} among {among}"
+        elif choice == "none":
+            did = f"chose none of {among}"
+            decided = replace(decision, verdict="out_of_scope", rivals=(), reason=f"{reason} {did}.")
+        else:
+            # A lone rival is an intent that the message refuses, and no choice.
+            rivals = decision.rivals if len(decision.rivals) > 1 else _offered(asked)
+            decided = replace(decision, verdict="ambiguous", rivals=rivals, reason=f"{reason} would ask the user.")
+            did = f"would ask between {among}"
+        return decided, f"in doubt ({decision.verdict}), {name} {did}{shown}"
 
     def _option(
         self, candidate: Candidate, vector: NDArray[np.float32], options: ResolvedOptions, scoring: Scoring

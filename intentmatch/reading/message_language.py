@@ -110,7 +110,7 @@ class MessageLanguage:
     def __init__(self, registry: Registry, vocabulary: Vocabulary) -> None:
         self._registry, self._vocabulary = registry, vocabulary
         self._tags = [utterance.language for utterance in registry.utterances]
-        self._spoken: dict[str | None, Spoken] = {}
+
         self._guess = LanguageGuess(registry.folded, self._tags)
 
     def find(self, text: ReadText, rows: Sequence[int], given: str | None) -> Spoken:
@@ -124,17 +124,17 @@ class MessageLanguage:
         # The author of an equal utterance has named its language; there may be several ("no").
         named = {tag for row in rows if (tag := self._tags[row])} if rows else _NONE
         if len(named) == 1:
-            return self._own(*named)
+            return _own(*named)
         text = self._telling(text)
         if named:
-            return self._own(self._guess.guess(text.words, named, self._of_tags(text)))
+            return _own(self._guess.guess(text.words, named, self._of_tags(text)))
         if not piece_languages().tell(text.pieces):
-            return Spoken(None, False, "nothing to tell the language by")
+            return _own(None)
         own = self._among(text)
         is_own = rows or self._cannot_be_foreign(text, own)
         if not is_own and (language := self._foreign(text)) and _may_be_words(text.text):
             return Spoken(language, True, f"guessed {language}, which the registry does not have")
-        return self._own(own)
+        return _own(own)
 
     def speaks(self, pieces: Sequence[int], language: str | None) -> bool:
         """Whether pieces of the embedded tokenizer are frequent in a language of the registry, or in the one named."""
@@ -167,13 +167,6 @@ class MessageLanguage:
         foreign = evidence is not None and self._lead(evidence, text) > 0.0
         return Spoken(given, foreign, f"{given} is not a language of the registry" if foreign else "")
 
-    def _own(self, language: str | None) -> Spoken:
-        spoken = self._spoken.get(language)
-        if spoken is None:
-            says = f"guessed {language}" if language else "nothing to tell the language by"
-            spoken = self._spoken[language] = Spoken(language, False, says)
-        return spoken
-
     def _cannot_be_foreign(self, text: ReadText, own: str | None) -> bool:
         """Whether an upper bound of `_lead`, found in a fraction of its time, is too small for another language.
 
@@ -181,8 +174,8 @@ class MessageLanguage:
         """
         if self._words.known.issuperset(text.words):
             return True
-        column = self._column_of.get(own or "")
-        if column is None:
+        column = self._columns_of_tags.get(own or "", -1)
+        if column not in self._own_positions:
             return False
         lead = max(piece_languages().most_behind(text.pieces, column), 0.0)
         return lead + self._by_words(text.distinct) < self._required(text.key).lead - _ROUNDING
@@ -266,24 +259,18 @@ class MessageLanguage:
         levels = piece_languages().levels_of(text.pieces)
         if not levels:
             return None
-        likely = [_likely(levels, column) if column >= 0 else 0.0 for column in self._columns_of_tags]
+        likely = [_likely(levels, column) if column >= 0 else 0.0 for column in self._columns_of_tags.values()]
         return _PIECES_WEIGHT * np.array(likely)
 
     @cached_property
-    def _column_of(self) -> dict[str, int]:
-        """Position of each language that the author names among those of the pieces, without unknown ones."""
-        columns = zip(self._guess.languages, self._columns_of_tags, strict=True)
-        return {tag: column for tag, column in columns if column in self._own_positions}
-
-    @cached_property
-    def _columns_of_tags(self) -> Sequence[int]:
-        """Positions of the languages that the author names among those of the pieces; -1 for unknown ones."""
+    def _columns_of_tags(self) -> Mapping[str, int]:
+        """Position of each language that the author names among those of the pieces; -1 for an unknown one."""
         codes = [*piece_languages().codes]
         bases = [base_language(code) for code in codes]
-        columns = []
+        columns = {}
         for tag in self._guess.languages:
             base = base_language(tag)
-            columns.append(codes.index(tag) if tag in codes else bases.index(base) if base in bases else -1)
+            columns[tag] = codes.index(tag) if tag in codes else bases.index(base) if base in bases else -1
         return columns
 
     @cached_property
@@ -323,6 +310,11 @@ class MessageLanguage:
         of_known = min(0.0, math.log((1.0 - _LACKING) / (1.0 - lacking)))
         of_unknown = _LACKED_WEIGHT * max(0.0, math.log(_LACKING / lacking))
         return _WordEvidence(self._vocabulary.words, of_known, of_unknown)
+
+
+def _own(language: str | None) -> Spoken:
+    """Return a language of the registry as that of a message; None if there is nothing to tell it by."""
+    return Spoken(language, False, f"guessed {language}" if language else "nothing to tell the language by")
 
 
 def _likely(levels: Mapping[int, int], column: int) -> float:

@@ -30,14 +30,15 @@ class OptionsResolver:
 
     def _resolved(self, checked: MatchOptions) -> ResolvedOptions:
         top_k = self._top_k if checked.top_k is None else checked.top_k
-        eligible = self.precedence.eligible(self.permitted(checked.allowed, checked.context), checked.context)
+        permitted = self.permitted(checked.allowed, checked.context)
+        allowed, hidden = self.precedence.eligible(permitted, checked.context)
         previous = checked.previous_intent
         return ResolvedOptions(
             top_k,
             checked.language,
-            eligible.allowed,
+            allowed,
             checked.now,
-            hidden=eligible.hidden,
+            hidden=hidden,
             previous=None if previous is None else self._number(previous),
             answers_each=self._answers_each,
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Set
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import NamedTuple
 
 from intentmatch.core.result import Candidate
 from intentmatch.core.shared_lines import SharedLines
@@ -17,13 +16,7 @@ from intentmatch.text.normalize import fold
 _CACHED = 256
 
 
-class Eligible(NamedTuple):
-    """The intents that may answer a message, and the lines that do not count for them."""
-
-    allowed: frozenset[int] | None
-    """Positions of the intents; None for all."""
-    hidden: frozenset[int] = frozenset()
-    """Rows of utterances that another of these intents has too and answers first."""
+_Eligible = tuple[frozenset[int] | None, frozenset[int]]
 
 
 class Precedence:
@@ -38,9 +31,13 @@ class Precedence:
         # No bound method: that would keep a replaced registry until the garbage collector finds the cycle.
         self._cached = lru_cache(_CACHED)(partial(_eligible, self._shared, rows))
 
-    def eligible(self, allowed: frozenset[int] | None, active: Collection[str]) -> Eligible:
-        """Return who may answer with these active tags. An intent whose lines are all hidden may not."""
-        return self._cached(allowed, frozenset(active)) if self._shared else Eligible(allowed)
+    def eligible(self, allowed: frozenset[int] | None, active: Collection[str]) -> _Eligible:
+        """Return who may answer with these active tags, None for all, and the rows that do not count for them.
+
+        These are rows that another of the intents has too and answers first. An intent without other rows may not
+        answer.
+        """
+        return self._cached(allowed, frozenset(active)) if self._shared else (allowed, frozenset())
 
     def asked(self, decision: Decision, *, exact: bool = False) -> Decision:
         """Turn a match into a question if another candidate has the same line as its nearest utterance.
@@ -67,8 +64,8 @@ class Precedence:
 
 def _eligible(
     shared: SharedLines, rows: Mapping[int, Set[int]], allowed: frozenset[int] | None, active: frozenset[str]
-) -> Eligible:
+) -> _Eligible:
     hidden = shared.hidden(allowed, active)
     if hidden and allowed is not None:
         allowed -= {intent for intent, own in rows.items() if own <= hidden}
-    return Eligible(allowed, hidden)
+    return allowed, hidden

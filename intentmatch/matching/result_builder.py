@@ -82,9 +82,7 @@ class ResultBuilder:
 
     def entities(self, text: str, intent: str, options: ResolvedOptions) -> tuple[Entity, ...]:
         """Return the entities of an intent in a message; none for an intent without slots."""
-        if intent not in self._slots:
-            return ()
-        return self._read(text, intent, options).entities
+        return self._read(text, intent, options).entities if intent in self._slots else ()
 
     def fill(
         self,

@@ -8,6 +8,7 @@ from functools import cache
 
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message
+from intentmatch.slots.word_patterns import either
 from intentmatch.text.normalize import bare
 
 _AFTER_NAME = (
@@ -40,8 +41,8 @@ _EAST_ASIAN = re.compile(
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], ...]:
-    after, before, units = (_any_of(words) for words in (_AFTER_NAME, _BEFORE_NAME, _UNITS))
-    ending = _any_of(_ENDINGS)
+    words = (_AFTER_NAME, _BEFORE_NAME, _UNITS, _ENDINGS)
+    after, before, units, ending = (either(set(map(bare, some.split()))) for some in words)
     begins, ends = r"(?<![^\W_])", r"(?![^\W_])"
     return (
         re.compile(rf"{begins}{_HOUSE}{_NAME} (?:{after}){ends}"),  # 12 Baker Street
@@ -50,10 +51,6 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         re.compile(rf"{begins}[^\W\d_]{{2,30}}(?:{ending}) {_HOUSE}{ends}"),  # Hauptstraße 5
         re.compile(rf"{begins}(?:{units}) {_HOUSE}{ends}"),  # flat 3
     )
-
-
-def _any_of(words: str) -> str:
-    return "|".join(sorted({re.escape(bare(word)) for word in words.split()}, key=len, reverse=True))
 
 
 def house_numbers(message: Message) -> Iterator[tuple[int, int]]:

@@ -23,14 +23,14 @@ from intentmatch.slots.message import plain
 from intentmatch.slots.moment_words import DAY_PARTS, WEEKDAY_PARTS
 from intentmatch.slots.number_words import small_numbers
 from intentmatch.slots.numerals import NUMERALS
-from intentmatch.slots.word_patterns import any_of
+from intentmatch.slots.word_patterns import any_of, either
 from intentmatch.text.normalize import bare, base_language, language_range
 from intentmatch.text.scripts import kind
 
 _MONTHS = [name.lower() for name in calendar.month_name[1:]]
 _WEEKDAYS = [name.lower() for name in calendar.day_name]
 _UNITS = ("day", "week", "month", "year")
-_NEVER = "(?!)"
+
 # Words that CLDR lacks, with their distance from today in days.
 _MORE_DAYS = Table[Mapping[str, int]]("days")
 # Forms of Monday to Sunday that CLDR lacks: "from Friday to Sunday", "by Thursday".
@@ -147,7 +147,7 @@ def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
 
 
 def _spans(info: Mapping[str, Any], numbers: Mapping[str, int]) -> list[OffsetPattern]:
-    number = "|".join(["[0-9]{1,4}", f"[{NUMERALS}]{{1,3}}", *sorted(map(re.escape, numbers), key=len, reverse=True)])
+    number = f"[0-9]{{1,4}}|[{NUMERALS}]{{1,3}}|{either(numbers)}"
     found = []
     for unit in _UNITS:
         for key, sign in ((f"in \\1 {unit}", 1), (f"\\1 {unit} ago", -1)):
@@ -170,15 +170,11 @@ def _bare_pattern(text: str, number: str) -> str:
 def _days(info: Mapping[str, Any], months: Mapping[str, int]) -> re.Pattern[str]:
     # Dateparser skips these words between a day and its month.
     small = {bare(word) for word in (*info.get("skip", ()), *info.get("pertain", ()), "of", "the")} - {""}
-    between = f"(?:(?:{_any_of(small)}) ){{0,2}}"
-    month, day, ordinal = _any_of(months), "[0-3]?[0-9]", r"(?:[^\W\d_]{1,3})?"
+    between = f"(?:(?:{either(small)}) ){{0,2}}"
+    month, day, ordinal = either(months), "[0-3]?[0-9]", r"(?:[^\W\d_]{1,3})?"
     before = rf"(?P<before>{day}){ordinal} ?{between}(?P<first>{month})"
     after = rf"(?P<second>{month}) {between}(?P<after>{day}){ordinal}"
     return re.compile(rf"(?:{before}|{after})(?: {between}(?P<year>(?:19|20)[0-9]{{2}}))?")
-
-
-def _any_of(texts: Collection[str]) -> str:
-    return "|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or _NEVER
 
 
 def _names_of_a_month(names: Iterable[str], words: Collection[str]) -> list[str]:

@@ -16,7 +16,7 @@ from intentmatch.core import plugins
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import DAY_PARTS, MOMENT_WORDS, WEEKDAY_PARTS, MomentWords
 from intentmatch.slots.relative_days import days_later
-from intentmatch.slots.word_patterns import any_of
+from intentmatch.slots.word_patterns import any_of, any_phrase, either
 
 PARTS = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 22), "night": (22, 24)}
 """Hours of the parts of a day; the night ends with the day."""
@@ -38,10 +38,10 @@ class _DayPartPatterns:
         self.part_of |= {plain(word): part for part in PARTS for word in getattr(own, part).split("|") if word}
         self.near = {plain(word): meaning for word, meaning in DAY_PARTS.get(language, {}).items()}
         """Days from today and part of the day, by word."""
-        inside = "|".join(re.escape(plain(word)) for word in together) or "(?!)"
+        inside = either(map(plain, together))
         of_weekday = rf"(?:(?<=tag)|(?<=dag)|(?<=woch))(?:{inside})(?![^\W\d_])"
         said = f"(?P<part>{any_of([*self.part_of, *self.near])}|{of_weekday})"
-        at = any_of(map(plain, f"{own.at}|{own.around}".split("|")))
+        at = any_phrase(own.at, own.around)
         self.parts, self.near_today = re.compile(any_of(self.part_of)), re.compile(any_of(self.near))
         self.of_weekday = re.compile(f"(?:{of_weekday})$")
         """A part of the day at the end of a weekday."""

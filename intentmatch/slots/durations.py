@@ -14,7 +14,7 @@ from typing import NamedTuple
 from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit, once, plain
 from intentmatch.slots.numbers import added_behind, numbers
-from intentmatch.slots.word_patterns import any_of
+from intentmatch.slots.word_patterns import any_of, any_phrase
 
 CALENDAR_UNITS = ("year", "month", "week", "day")
 CLOCK_UNITS = ("hour", "minute", "second")
@@ -148,7 +148,7 @@ class _LengthPatterns:
         self.phrase = re.compile(rf"(?P<count>{any_of(self.counts)}){unit}")
         """A part without a number: the group `count` is in `counts`."""
         self.whole = re.compile(any_of(self.meanings))
-        self.joint = re.compile(rf"(?:\.?,? ?(?:{any_of(map(plain, phrases.joints.split('|')))})?) ?")
+        self.joint = re.compile(rf"(?:\.?,? ?(?:{any_phrase(phrases.joints)})?) ?")
         """What may stand between two parts."""
         self.minutes = re.compile(r" ?(?P<n>[0-5][0-9])(?![0-9.,:/-])")
         """Two digits behind hours ("1h30"), or behind minutes."""

@@ -30,7 +30,7 @@ from intentmatch.slots.range_words import (
     means_others,
     relation_words,
 )
-from intentmatch.slots.word_patterns import any_of, beside
+from intentmatch.slots.word_patterns import any_of, any_phrase, beside
 
 _ARITHMETIC = frozenset(["number", "sign"])
 _CALENDAR = frozenset(["number", "ordinal", "month", "day"])
@@ -290,7 +290,7 @@ def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
         "number": re.compile(any_of(map(plain, chain(forms.parts, forms.scales)))),
         "sign": re.compile(NOT_MINUS + any_of(map(plain, signs))),
         "minus": re.compile(f"{NOT_MINUS}{minus}(?= ?[^ ])"),
-        "compared": re.compile(any_of(map(plain, filter(None, forms.compared.split("|"))))),
+        "compared": re.compile(any_phrase(forms.compared)),
         "day": re.compile(any_of(unit_words(language, CALENDAR_UNITS))),
         "hour": re.compile(any_of(unit_words(language, CLOCK_UNITS))),
         "month": re.compile(f"{any_of(map(plain, months))}|(?<![0-9])[0-9]{{1,2}} ?[月월]"),

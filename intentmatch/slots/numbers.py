@@ -16,7 +16,7 @@ from intentmatch.slots.message import Message, NumberAt, SlotHit, once, plain
 from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, SCALES, NumberForms
 from intentmatch.slots.number_words import spoken_numbers
 from intentmatch.slots.numerals import numbers_in_numerals
-from intentmatch.slots.word_patterns import any_of, beside
+from intentmatch.slots.word_patterns import any_of, any_phrase, beside
 
 _COMPACT = re.compile(r"(?<![0-9a-z.,])[0-9]{1,9}(?:[.,][0-9]{1,4})?(?=[a-z])")
 _MEGA = re.compile(r"(?:(?<=[0-9])M|(?<=[$£€₹])[0-9]{1,4}(?:[.,][0-9]{1,2})?m)(?![A-Za-z])")
@@ -231,13 +231,13 @@ class _NumberPatterns:
         self.minus = re.compile(f"{NOT_MINUS}(?:{minus}){gap}$")
         self.below = re.compile(f"{gap}(?:{below})")
         """Words behind a negative number."""
-        self.point = re.compile(f"{around_point}(?:{any_of(map(plain, own.point.split('|')))}){around_point}")
+        self.point = re.compile(f"{around_point}(?:{any_phrase(own.point)}){around_point}")
         self.more = re.compile(f"{gap}(?P<more>{any_of(self.added)})")
         self.parts = re.compile(f"(?P<part>{any_of(self.factors)}){gap}$")
         self.fixed = re.compile(any_of(self.values))
         self.scale = re.compile(rf"{gap}(?P<scale>{any_of(self.scales)})\.?")
         self.scale_at_end = re.compile(rf"(?P<scale>{any_of(self.scales)})\.?$")
-        self.vague = re.compile(f"(?:{any_of(map(plain, own.vague.split('|')))}){gap}$")
+        self.vague = re.compile(f"(?:{any_phrase(own.vague)}){gap}$")
         """Words before a scale that make no number of it."""
 
 

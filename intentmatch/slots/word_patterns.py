@@ -28,6 +28,11 @@ def any_of(words: Iterable[str], endings: str = "") -> str:
     return f"(?=[{firsts}])(?:{'|'.join(patterns)})"
 
 
+def either(texts: Iterable[str]) -> str:
+    """Return a pattern for any of the texts, wherever they stand; the longest come first."""
+    return "|".join(map(re.escape, sorted(texts, key=len, reverse=True))) or "(?!)"
+
+
 def any_phrase(*phrases: str) -> str:
     """Return a pattern for any of the phrases, which bars separate."""
     return any_of(plain(phrase) for phrase in "|".join(phrases).split("|"))

@@ -45,20 +45,14 @@ _SHORTEST_WEEKDAY = 4
 """In letters; shorter names of weekdays are also other words ("so", "sun", "mit")."""
 
 
-class OffsetPattern(NamedTuple):
-    """Pattern of "in 3 days" or "3 days ago"; the number is the only group that takes part in a match."""
-
-    pattern: re.Pattern[str]
-    unit: str
-    sign: int
-
-
 class DateWords(NamedTuple):
     """Words and patterns of a language for dates, in bare form."""
 
     names: ListFinder
     """"day 1" for "tomorrow", "next 4" and "last 4" for Fridays."""
-    spans: list[OffsetPattern]
+    spans: list[tuple[re.Pattern[str], str, int]]
+    """Patterns of "in 3 days" and "3 days ago", each with its unit and sign; the number is the only group that takes
+    part in a match."""
     numbers: Mapping[str, int]
     days: re.Pattern[str]
     """"22 November", "Nov 22nd, 2026" and the like."""
@@ -146,14 +140,14 @@ def _names(language: str, info: Mapping[str, Any]) -> list[Name]:
     return names
 
 
-def _spans(info: Mapping[str, Any], numbers: Mapping[str, int]) -> list[OffsetPattern]:
+def _spans(info: Mapping[str, Any], numbers: Mapping[str, int]) -> list[tuple[re.Pattern[str], str, int]]:
     number = f"[0-9]{{1,4}}|[{NUMERALS}]{{1,3}}|{either(numbers)}"
     found = []
     for unit in _UNITS:
         for key, sign in ((f"in \\1 {unit}", 1), (f"\\1 {unit} ago", -1)):
             patterns = [_bare_pattern(text, number) for text in info.get("relative-type-regex", {}).get(key, ())]
             if longest_first := sorted(filter(None, patterns), key=len, reverse=True):
-                found.append(OffsetPattern(re.compile("|".join(longest_first)), unit, sign))
+                found.append((re.compile("|".join(longest_first)), unit, sign))
     return found
 
 

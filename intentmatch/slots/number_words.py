@@ -118,26 +118,19 @@ def _by_word(words: Mapping[int, str]) -> dict[str, int]:
     return {bare(word): number for number, said in words.items() for word in said.split()}
 
 
-def with_cardinals(language: str, before: Iterable[str], last: int) -> int | None:
-    """Return the number of words in bare form and of a number behind them, None if they are not one number.
+def cardinal(language: str, words: Iterable[str], last: int | None = None) -> int | None:
+    """Return the number of words in bare form, and of a number behind them; None if they are not one number.
 
     "Twenty" and 1 are 21; a word may be a part of a longer one ("einund" and 20).
     """
     table = _number_words(language)
     so_far: Sum | None = None
-    for word in before:
+    for word in words:
         parts = _parts(language, word)
         so_far = _added(table, so_far, parts) if parts else None
         if so_far is None:
             return None
-    total = plus(table.compounding, so_far, last)
-    return None if total is None else total.total + total.group
-
-
-def cardinal(language: str, word: str) -> int | None:
-    """Return the number that a single word in bare form means; None for other words."""
-    parts = _parts(language, word)
-    total = _added(_number_words(language), None, parts) if parts else None
+    total = so_far if last is None else plus(table.compounding, so_far, last)
     return None if total is None else total.total + total.group
 
 

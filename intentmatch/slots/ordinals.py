@@ -16,7 +16,7 @@ from intentmatch.languages.own import shipped_code
 from intentmatch.languages.tables import Table
 from intentmatch.slots.function_words import elisions, function_words
 from intentmatch.slots.message import Message, SlotHit, once, plain
-from intentmatch.slots.number_words import cardinal, with_cardinals
+from intentmatch.slots.number_words import cardinal
 from intentmatch.slots.numerals import NUMERALS, numeral
 from intentmatch.slots.word_patterns import any_of
 from intentmatch.text.normalize import bare
@@ -107,7 +107,7 @@ def _whole(language: str, before: Sequence[str], value: int) -> int | None:
     tens = _value(language, before[0]) if _ORDINALS[language].tens_first and len(before) == 1 else None
     if tens is not None:
         return tens + value if tens > 0 and tens % 10 == 0 and value < 10 else None
-    return with_cardinals(language, before, value)
+    return cardinal(language, before, value)
 
 
 def _behind_elision(message: Message, language: str, start: int, end: int) -> tuple[int, int]:
@@ -140,11 +140,11 @@ def _value(language: str, word: str) -> int | None:
         return None if tens is None else forms[tens] + forms[word[len(tens) :]]
     found = re.search(own.suffix, word)
     for letters in own.instead if found and found.start() >= _SHORTEST_STEM else ():
-        value = cardinal(language, word[: found.start()] + letters) if found else None
+        value = cardinal(language, [word[: found.start()] + letters]) if found else None
         if value:
             return value
     for end in range(_SHORTEST_STEM, len(word) - _SHORTEST_STEM):
-        if (last := forms.get(word[end:], 0)) > 0 and (whole := with_cardinals(language, [word[:end]], last)):
+        if (last := forms.get(word[end:], 0)) > 0 and (whole := cardinal(language, [word[:end]], last)):
             return whole
     return None
 

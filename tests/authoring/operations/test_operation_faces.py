@@ -219,10 +219,7 @@ def test_restored_files_give_messages_back(
     assert left(begun) == ["see you"]
 
 
-RENAMING = pytest.mark.parametrize("face", [face for face, name in WRITTEN if name == "rename"])
-
-
-@RENAMING
+@pytest.mark.parametrize("face", [face for face, name in WRITTEN if name == "rename"])
 def test_inbox_follows_a_renamed_intent(begun: Path, evaluated: list[str], face: str):
     inbox_of(begun).correct("so long", "bye", "en")
 
@@ -232,28 +229,22 @@ def test_inbox_follows_a_renamed_intent(begun: Path, evaluated: list[str], face:
     assert message.corrections == {"farewell": 1}
 
 
-@RENAMING
-def test_old_name_in_the_inbox_is_a_warning(
-    begun: Path, evaluated: list[str], face: str, monkeypatch: pytest.MonkeyPatch
+NOT_FOLLOWED = {
+    "rename": ("rename_intent", "the inbox has the old name of the intent"),
+    "restore": ("reopen", "messages do not return to the inbox"),
+}
+
+
+@pytest.mark.parametrize(("face", "name"), [pair for pair in WRITTEN if pair[1] in NOT_FOLLOWED])
+def test_inbox_that_does_not_follow_the_files_is_a_warning(
+    begun: Path, evaluated: list[str], face: str, name: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(Inbox, "rename_intent", failing)
+    method, what = NOT_FOLLOWED[name]
+    monkeypatch.setattr(Inbox, method, failing)
 
-    shown = FACES[face].carry_out(begun, CASES["rename"], nothing)
+    shown = FACES[face].carry_out(begun, CASES[name], nothing)
 
-    warning = "The files are written, but the inbox has the old name of the intent: the disk is full"
-    assert (shown.error, shown.warnings.strip()) == ("", warning)
-
-
-@pytest.mark.parametrize("face", [face for face, name in WRITTEN if name == "restore"])
-def test_messages_that_do_not_come_back_are_a_warning(
-    begun: Path, evaluated: list[str], face: str, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(Inbox, "reopen", failing)
-
-    shown = FACES[face].carry_out(begun, CASES["restore"], nothing)
-
-    warning = "The files are written, but messages do not return to the inbox: the disk is full"
-    assert (shown.error, shown.warnings.strip()) == ("", warning)
+    assert (shown.error, shown.warnings.strip()) == ("", f"The files are written, but {what}: the disk is full")
 
 
 def test_failed_reload_is_a_warning_and_offers_no_second_write(

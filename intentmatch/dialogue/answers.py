@@ -124,13 +124,8 @@ def _begun(folded: str, said: Mapping[str, frozenset[bool | None]]) -> tuple[set
 
 def _first(folded: str, at: int, phrases: Iterable[str]) -> str:
     """Return the longest of the phrases that stands at a place in the text, as whole words; empty if none does."""
-    found = (
-        word
-        for word in phrases
-        if folded.startswith(word, at) and folded[at + len(word) : at + len(word) + 1] in ("", " ")
-    )
     # The longest: of "no thank you" nothing may be left over, which "no" alone would do.
-    return max(found, key=len, default="")
+    return max((word for word in phrases if f"{folded} ".startswith(f"{word} ", at)), key=len, default="")
 
 
 def _by_word(meanings: Iterable[tuple[_Meaning, str]]) -> dict[str, frozenset[_Meaning]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from intentmatch.artefact.artefact import Artefact
@@ -96,7 +97,7 @@ class Checks:
 
             self._without_values = WithoutValues(registry, results.entities, messages.vector, scoring.nearest_rows)
         self._languages = frozenset(map(base_language, registry.languages))
-        self._acts_of_lines: dict[str, Acts] = {}
+        self._read_acts = cache(lambda line: acts_of(clean(line)))
         self._courteous: dict[str, bool] = {}
 
     def decide_on(self, text: ReadText, options: ResolvedOptions, found: Precomputed | None = None) -> Decision:
@@ -215,19 +216,14 @@ class Checks:
 
     def _acts_of(self, line: Utterance | None, intent: str) -> Acts:
         """Return what an utterance of an intent does; it is no courtesy where hardly any of the others is."""
-        acts = NO_ACTS if line is None else self._read_acts(line)
+        acts = NO_ACTS if line is None else self._read_acts(line.text)
         return acts if acts.courtesy < IS_BESIDE or self._is_courteous(intent) else acts._replace(courtesy=0.0)
-
-    def _read_acts(self, line: Utterance) -> Acts:
-        if (found := self._acts_of_lines.get(line.text)) is None:
-            found = self._acts_of_lines[line.text] = acts_of(clean(line.text))
-        return found
 
     def _is_courteous(self, intent: str) -> bool:
         if (found := self._courteous.get(intent)) is None:
             lines = self._intents[self._numbers[intent]].all_utterances
             some = lines[:: -(-len(lines) // _MOST_READ)]
-            courteous = sum(self._read_acts(line).courtesy >= IS_BESIDE for line in some)
+            courteous = sum(self._read_acts(line.text).courtesy >= IS_BESIDE for line in some)
             found = self._courteous[intent] = courteous >= _COURTEOUS * len(some)
         return found
 

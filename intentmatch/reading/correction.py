@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from intentmatch.reading.text import ReadText
@@ -78,12 +80,10 @@ class Corrector:
         *,
         speaks: Speaks = lambda *_: True,
     ) -> None:
-        self._known, self._counts = vocabulary.words, vocabulary.counts
-        self._folded, self._text_of = vocabulary.folded, text_of
-        self._languages, self._own = languages, own or {}
-        self._index = WordIndex(vocabulary, speaks)
-        self._tables: dict[str | None, Mapping[str, str]] = {}
-        self._surfaces: dict[str, str] = {}
+        self._known, self._index = vocabulary.words, WordIndex(vocabulary, speaks)
+        # No bound methods: these would keep a replaced registry until the garbage collector finds the cycle.
+        self._shorthand = lru_cache(_CACHED_TABLES)(partial(_shorthand, vocabulary.counts, languages, own or {}))
+        self._surface = lru_cache(_CACHED_WORDS)(partial(_surface, vocabulary, text_of))
 
     def read(self, text: ReadText, language: str | None) -> CorrectedText | None:
         """Return a message as it is read, or None if it is read as it is written.
@@ -131,45 +131,35 @@ class Corrector:
                 message.mistyped = True
                 yield number, surface
 
-    def _shorthand(self, language: str | None) -> Mapping[str, str]:
-        """Return the shorthand of a language; of the registry's languages if it is None."""
-        table = self._tables.get(language)
-        if table is None:
-            if len(self._tables) >= _CACHED_TABLES:
-                self._tables.clear()
-            codes = [language] if language is not None else self._languages or self._guessed()
-            table = self._tables[language] = {
-                short: long for code in reversed(codes) for short, long in shorthand_of(code, self._own).items()
-            }
-        return table
 
-    def _guessed(self) -> list[str]:
-        """Guess the languages of a registry whose author has named none, the most likely first."""
-        counts, total = self._counts, max(self._counts.total(), 1)
-        shares = {}
-        for code, table in SHORTHAND.items():
-            frequent = {word for long in table.values() for word in fold(long).split(" ")}
-            shares[code] = sum(counts[word] for word in frequent) / total
-        best = max(shares.values())
-        likely = [code for code, share in shares.items() if share >= max(_LEAST_SHARE, _LEAST_OF_BEST * best)]
-        return sorted(likely, key=shares.__getitem__, reverse=True)
+def _shorthand(
+    counts: Counter[str], languages: Sequence[str], own: Mapping[str, Mapping[str, str]], language: str | None
+) -> Mapping[str, str]:
+    """Return the shorthand of a language; of the registry's languages if it is None."""
+    codes = [language] if language is not None else languages or _guessed(counts)
+    return {short: long for code in reversed(codes) for short, long in shorthand_of(code, own).items()}
 
-    def _surface(self, word: str) -> str:
-        """Return a folded word as the registry writes it within a line: "Konto", "don't"."""
-        surface = self._surfaces.get(word)
-        if surface is None:
-            if len(self._surfaces) >= _CACHED_WORDS:
-                self._surfaces.clear()
-            surface = self._surfaces[word] = self._found_surface(word) if word in self._known else word
-        return surface
 
-    def _found_surface(self, word: str) -> str:
-        for row, line in enumerate(self._folded):
-            if word in line and word in line.split(" ")[1:]:
-                for written in clean(self._text_of(row)).split(" ")[1:]:
-                    if fold(written) == word:
-                        return _word(written).core
-        return word
+def _guessed(counts: Counter[str]) -> list[str]:
+    """Guess the languages of a registry whose author has named none, the most likely first."""
+    total = max(counts.total(), 1)
+    shares = {}
+    for code, table in SHORTHAND.items():
+        frequent = {word for long in table.values() for word in fold(long).split(" ")}
+        shares[code] = sum(counts[word] for word in frequent) / total
+    best = max(shares.values())
+    likely = [code for code, share in shares.items() if share >= max(_LEAST_SHARE, _LEAST_OF_BEST * best)]
+    return sorted(likely, key=shares.__getitem__, reverse=True)
+
+
+def _surface(vocabulary: Vocabulary, text_of: Callable[[int], str], word: str) -> str:
+    """Return a folded word as the registry writes it within a line: "Konto", "don't"."""
+    for row, line in enumerate(vocabulary.folded if word in vocabulary.words else ()):
+        if word in line and word in line.split(" ")[1:]:
+            for written in clean(text_of(row)).split(" ")[1:]:
+                if fold(written) == word:
+                    return _word(written).core
+    return word
 
 
 class _Message:

@@ -141,6 +141,7 @@ class Scoring:
             return [self._by_score(vector, best.tolist()) for vector, best in zip(vectors, owners, strict=True)]
         if shortlist is None or not shortlist.batching_helps(len(texts)):
             return [None] * len(texts)
+        words = trained_head.words
         results: list[SearchResult] = []
         for some in _slices(slice(0, len(texts)), SCORING_MESSAGES):
             logits = [
@@ -148,7 +149,12 @@ class Scoring:
                 for at in _slices(some, SCORING_FEATURE_ROWS)
             ]
             found = shortlist.search_many(vectors[some], np.concatenate(logits))
-            results += self._with_words_many(found, texts[some], saliences and saliences[some])
+            orders = [sorted(result.scored, key=_by_evidence) for result in found]
+            rows = [[one.row for one in order[:LEADING]] for order in orders]
+            similar = words.similarities_many(texts[some], rows, saliences and saliences[some])
+            for result, order, similarities in zip(found, orders, similar, strict=True):
+                leading = map(_with_word_similarity, order, similarities, repeat(words.weight))
+                results.append(result._replace(scored=[*leading, *order[LEADING:]]))
         return results
 
     def candidate(  # noqa: PLR0917 - called for each candidate of each message
@@ -232,23 +238,6 @@ class Scoring:
                 rest = [one for one in rest if one.intent not in needed]
         similar = self._words.similarities(pieces, [one.row for one in leading])
         return [*map(_with_word_similarity, leading, similar, repeat(self._words.weight)), *rest]
-
-    def _with_words_many(
-        self,
-        found: list[SearchResult],
-        texts: Sequence[Sequence[int]],
-        saliences: Sequence[NDArray[np.float32]] | None,
-    ) -> list[SearchResult]:
-        """Do for many messages what `_with_words` does for one."""
-        if self._words is None:
-            return found
-        orders = [sorted(result.scored, key=_by_evidence) for result in found]
-        rows = [[one.row for one in order[:LEADING]] for order in orders]
-        weight, similar = self._words.weight, self._words.similarities_many(texts, rows, saliences)
-        return [
-            result._replace(scored=[*map(_with_word_similarity, order, similarities, repeat(weight)), *order[LEADING:]])
-            for result, order, similarities in zip(found, orders, similar, strict=True)
-        ]
 
     def _pushed(self, found: list[Scored], vector: NDArray[np.float32], least: float) -> list[Scored]:
         """Lower the scores of intents that have a negative nearer to the message than any of their utterances.

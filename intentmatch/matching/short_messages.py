@@ -113,9 +113,7 @@ def _has_few_words(text: ReadText) -> bool:
 
 
 def _is_like_no_line(text: ReadText, best: Candidate) -> bool:
-    if not _has_few_words(text):
-        return False
-    if best.confidence is None or best.confidence >= _SURE:
+    if not _has_few_words(text) or best.confidence is None or best.confidence >= _SURE:
         return False
     line = fold(best.utterance.text).split() if best.utterance else []
     if text.distinct.issubset(line):

@@ -186,14 +186,12 @@ class OpinionClient:
             try:
                 while block := answer.read1(_BLOCK):
                     content += block
-                    if self._clock() > deadline or len(content) > _MOST_BYTES:
+                    is_large = len(content) > _MOST_BYTES
+                    if is_large or self._clock() > deadline:
                         # Otherwise the next request on this connection would read the rest of this answer.
                         answer.close()
-                        raise self._unavailable(
-                            self._late
-                            if len(content) <= _MOST_BYTES
-                            else f"its answer has more than {_MOST_BYTES:,} bytes"
-                        )
+                        large = f"its answer has more than {_MOST_BYTES:,} bytes"
+                        raise self._unavailable(large if is_large else self._late)
             finally:
                 answer.release_conn()
         except self._http.exceptions.HTTPError as error:

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from intentmatch.reading.missing_accents import MissingAccents
 from intentmatch.reading.text import ReadText
 from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.reading.word_index import CARELESS, END, Speaks, SpellingCandidate, WordIndex, familiarity
@@ -77,11 +78,13 @@ class Corrector:
         own: Mapping[str, Mapping[str, str]] | None = None,
         *,
         speaks: Speaks = lambda *_: True,
+        tags: Sequence[str | None] = (),
     ) -> None:
         self._known, self._counts = vocabulary.words, vocabulary.counts
         self._folded, self._text_of = vocabulary.folded, text_of
         self._languages, self._own = languages, own or {}
         self._index = WordIndex(vocabulary, speaks)
+        self._accents = MissingAccents(vocabulary.folded, tags or [None] * len(vocabulary.folded))
         self._tables: dict[str | None, Mapping[str, str]] = {}
         self._surfaces: dict[str, str] = {}
 
@@ -91,13 +94,18 @@ class Corrector:
         `language` is its language if that is known.
         """
         known = self._known
-        if known.issuperset(text.words):
+        accents = self._accents.restored(text.words, language)
+        if not accents and known.issuperset(text.words):
             return None
         written = text.text.split(" ")
         folded = [word if word in known else fold(word) for word in written]
         message = _Message(written, folded, known, self._index)
-        shorthand = self._shorthand(language)
         words, found, read = {}, {}, {}
+        for number, new in self._accents.restored(folded, language).items() if accents else ():
+            word = words[number] = _word(written[number])
+            message.read(number, new)
+            read[number] = _in_case_of(word.core, self._surface(new))
+        shorthand = self._shorthand(language)
         alone = len(written) == 1
         for number in message.unknown:
             word = words[number] = _word(written[number])

@@ -167,7 +167,7 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
         "ending_from": pattern,
     },
     "clock": {
-        **dict.fromkeys(("before", "after", "morning", "afternoon", "night"), phrases),
+        **dict.fromkeys(("before", "after", "counted", "morning", "afternoon", "night"), phrases),
         **dict.fromkeys(
             ("minutes_before", "minutes_after", "past", "past_words", "plus", "behind", "spoken"),
             map_of(_MINUTES),

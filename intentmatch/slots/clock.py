@@ -146,14 +146,14 @@ class _HourPatterns:
         """What a range begins with before a word that may lead to its second hour: "das 9 às 11"."""
         self.accented = [word[1:] for word in phrases.before.split("|") if word.startswith("=")]
         before = [word[1:] if word.startswith("=") else bare(word) for word in phrases.before.split("|")]
-        after = map(bare, phrases.after.split("|"))
+        after, counted = (any_of(map(bare, words.split("|"))) for words in (phrases.after, phrases.counted))
         self.clock = re.compile(
             rf"(?:(?P<before>{any_of(before)}) )?"
             rf"(?:(?P<part>{part if phrases.parts_first else _NEVER}) ?)?"
             rf"(?:{_NOT_A_RANGE}(?P<by>{few}) (?P<past>{to}) )?(?:(?P<shift>{any_of(shifts_before)}) )?"
             rf"{_NOT_IN_A_NUMBER}(?P<hour>{hour})"
             rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9])| (?P<spoken>{any_of(self.spoken)}))?"
-            rf"(?: ?(?P<after>{any_of(after)}){_NO_LENGTH}(?: ?(?P<minute>{minute})(?: ?[分분])?)?|{_NO_COUNTER})"
+            rf"(?: ?(?P<after>{after}){_NO_LENGTH}(?: ?(?P<minute>{minute})(?: ?[分분])?)?|{_NO_COUNTER}(?! {counted}))"
             rf"(?: ?(?P<shifted>{any_of(shifts_after, endings)})| (?P<plus>{any_of(plus)}) (?P<more>{few})"
             rf"|(?: ?[a-z]{{1,3}})? (?P<much>{few}|{_QUARTER}) (?P<behind>{any_of(behind)}))?"
             rf"(?: ?(?P<part_after>{part_after}))?"

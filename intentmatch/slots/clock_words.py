@@ -15,6 +15,8 @@ class ClockWords(NamedTuple):
     """Words before the hour; after `=`, one that means an hour only as it is written: "=às", but not "as"."""
     after: str = ""
     """Words after the hour."""
+    counted: str = ""
+    """Nouns before which a number is no hour: Romanian "la două [persoane]" is for two people."""
     morning: str = ""
     """Parts of the day."""
     afternoon: str = ""

@@ -44,6 +44,8 @@ _NOT_A_RANGE = "(?<!from )(?<!between )"
 _NO_LENGTH, _NO_COUNTER = "(?![間间간])", "(?![\u4e00-\u9fff\uac00-\ud7a3])"
 """What follows no hour: "8時間" is a length of time, and "夜4名" a table for four."""
 _NEVER = "(?!)"
+_BEFORE_LENGTHS = frozenset(["kolem", "okolo", "rond", "las", "le", "около", "близько"])
+"""Words before an hour that may stand before hours in number as well."""
 # An hour and minutes do not belong together across one of these.
 _PAUSES = frozenset(",;!?()…،؛؟、。，；！？")
 
@@ -60,6 +62,8 @@ class TimeAt(NamedTuple):
     """Whether the half of the day is said ("4 pm")."""
     ends_day: bool = False
     """Whether it is the midnight behind its day: "12 at night", "24:00"."""
+    is_led: bool = False
+    """Whether a word stands before it that leads to no length: "[om] 8 uur"."""
 
 
 def find_times(message: Message) -> list[SlotHit]:
@@ -96,7 +100,8 @@ def times(message: Message) -> list[TimeAt]:
             ends_day = clock.hour == 0 and is_late
             part = None if is_exact else part_beside(message, *span)
             clock = in_part(clock, part) if part else clock
-            found.append(TimeAt(*span, clock, is_exact or part is not None, has_half, ends_day))
+            is_led = match["before"] is not None and match["before"] not in _BEFORE_LENGTHS
+            found.append(TimeAt(*span, clock, is_exact or part is not None, has_half, ends_day, is_led))
     return found
 
 

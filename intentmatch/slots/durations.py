@@ -12,8 +12,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from intentmatch.languages.tables import Table
+from intentmatch.slots.clock import times
 from intentmatch.slots.message import Message, SlotHit, once, plain
 from intentmatch.slots.numbers import added_behind, numbers
+from intentmatch.slots.range_words import joined
 from intentmatch.slots.word_patterns import any_of
 
 CALENDAR_UNITS = ("year", "month", "week", "day")
@@ -73,9 +75,20 @@ def find_durations(message: Message) -> list[SlotHit]:
     """Return lengths of time in the message's language, with all their parts."""
     return [
         SlotHit(*message.aligned.widened(one.start, one.end), iso)
-        for one in lengths(message)
+        for one in _without_times(message)
         if (iso := to_iso(one.parts))
     ]
+
+
+def _without_times(message: Message) -> Iterator[Length]:
+    """Yield the lengths that are no time of day, nor joined with one: "v 8 hodin", "od 14 do 16 hodin"."""
+    at = [(time.start, time.end) for time in times(message) if time.is_led]
+    for one in lengths(message):
+        is_time = any(place[0] == one.start or joined(message, place, one.start) for place in at)
+        if is_time and "hour" in one.parts:
+            at.append((one.start, one.end))
+        else:
+            yield one
 
 
 @lru_cache(maxsize=64)

@@ -138,7 +138,7 @@ class NeighbourLaw:
             return False
         if kind in DAY_KINDS and (self._is_numbered_weekday(slot, hit) or self._is_not_on(hit)):
             return False
-        return kind not in _WITH_ONE_UNIT or not self._is_one_of_several(slot, hit)
+        return kind not in _WITH_ONE_UNIT or not self._is_one_of_several(slot, kind, hit)
 
     def _is_glued(self, slot: str, place: int, side: int) -> bool:
         """Return whether a value is a part of a code, a version or the like: what is written together with a number."""
@@ -168,7 +168,7 @@ class NeighbourLaw:
         if relation is None:
             return False
         end = self._skip_back(relation.start())
-        if self._is_count_before_time(end, hit.start):
+        if kind in _LINKED and self._is_count_before_time(end, hit.start):
             return False
         return self._links(slot, kind, self._ends.get(end, ()), (end, hit.start), end - 1)
 
@@ -196,7 +196,7 @@ class NeighbourLaw:
         classes = _CALENDAR if kind in _LINKED else _CLASSES[kind] & {"number"}
         return self._changes(slot, classes.intersection(found), gap, place)
 
-    def _is_one_of_several(self, slot: str, hit: SlotHit) -> bool:
+    def _is_one_of_several(self, slot: str, kind: str, hit: SlotHit) -> bool:
         """Return whether a number that is no value of the slot offers another value: "2 or 3 weeks"."""
         first = bisect_left(self._counted, (hit.start - _LONGEST_CHOICE,))
         last = bisect_left(self._counted, (hit.end + _LONGEST_CHOICE,))
@@ -204,9 +204,9 @@ class NeighbourLaw:
             # That number is a value too, and the question lists all values.
             if self._taken[slot][start]:
                 continue
-            if self._explained[start] and not self._explained[hit.start]:  # "five to ten minutes" has no time
-                continue
-            if self._is_count_before_time(end, hit.start):
+            # "Five to ten minutes" has no time.
+            is_explained = self._explained[start] and not self._explained[hit.start]
+            if kind in _LINKED and (is_explained or self._is_count_before_time(end, hit.start)):
                 continue
             if end <= hit.start and joined(self._message, (start, end), hit.start):
                 return True

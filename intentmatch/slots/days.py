@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 
 from intentmatch.core import plugins
+from intentmatch.languages.structure import structure_of
 from intentmatch.slots.date_words import date_words, month_names, month_pattern, order_of_dates, short_weekday_names
 from intentmatch.slots.digits import ascii_digits
 from intentmatch.slots.lists import declines
-from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit, once
+from intentmatch.slots.message import BUT_FOR_ACCENTS, WITH_AN_ENDING, Message, SlotHit, once
+from intentmatch.slots.moment_patterns import patterns
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.numerals import numeral
 from intentmatch.slots.ordinals import find_ordinals
@@ -90,7 +92,7 @@ def weekdays_of(message: Message) -> list[Weekday]:
     words = date_words(message.language or "en")
     if words is None:
         return []
-    names = [hit for hit in words.names.find(message) if hit.distance < MISTYPED]
+    names = [hit for hit in words.names.find(message) if hit.distance <= _farthest(message)]
     names = [hit for hit in names if str(hit.value).startswith("next")]
     named = [Weekday(hit.start, hit.end, int(str(hit.value).split()[1])) for hit in names]
     short = [Weekday(start, end, day.weekday(), is_short=True) for start, end, day in short_weekdays(message)]
@@ -128,11 +130,12 @@ def _in_words(message: Message) -> Iterator[Day]:
         return
     today = message.now.date()
     for hit in words.names.find(message):
-        # Names of days are short, and near other words: an ending is believed only where the language declines.
-        if hit.distance < (MISTYPED if declines(message.language) else WITH_AN_ENDING):
+        if hit.distance <= _farthest(message):
             which, _, number = str(hit.value).partition(" ")
             if which == "next" and (named := modified_weekday(message, hit.start, hit.end, int(number))):
-                yield _at(message, named[:2], named[2])
+                # Indonesian "minggu" is Sunday, and "minggu depan" next week.
+                if message.plain[hit.start : hit.end] not in patterns(message).units:
+                    yield _at(message, named[:2], named[2])
             else:
                 yield _at(message, (hit.start, hit.end), _named(str(hit.value), today))
     for found in words.days.finditer(ascii_digits(message.bare)):
@@ -140,6 +143,15 @@ def _in_words(message: Message) -> Iterator[Day]:
         span = message.aligned.span(*found.span()) if message.bounds(*found.span()) else None
         if span is not None:
             yield _dated(message, span, int(found["year"] or 0), month, int(found["before"] or found["after"]))
+
+
+def _farthest(message: Message) -> int:
+    """Return how far a word may be from the name of a day, which is short and near other words.
+
+    An ending is believed only where the language declines, and does not list all forms.
+    """
+    is_listed = "weekdays_in_full" in structure_of(message.base_language)
+    return WITH_AN_ENDING if declines(message.language) and not is_listed else BUT_FOR_ACCENTS
 
 
 def _counted(message: Message) -> Iterator[Day]:

@@ -95,10 +95,7 @@ def _without_times(message: Message) -> Iterator[Length]:
 def unit_words(language: str, among: tuple[str, ...]) -> frozenset[str]:
     """Return the words for some of `UNITS` in a language and in English, in plain form, without single letters."""
     units = {**_patterns("en").units, **_patterns(language).units}
-    wholes = {word: next(iter(_from_iso(iso))) for word, iso in _patterns(language).meanings.items()}
-    return frozenset(
-        word for word, unit in (units | wholes).items() if unit in among and (len(word) > 1 or not word.isascii())
-    )
+    return frozenset(word for word, unit in units.items() if unit in among and (len(word) > 1 or not word.isascii()))
 
 
 @once
@@ -117,7 +114,7 @@ def lengths(message: Message) -> list[Length]:
         else:
             found.append(one)
     found = [one for one in found if len(one.parts) > 1 or not _METRES.fullmatch(text, one.start, one.end)]
-    return [_with_last_minutes(one, text, patterns) for one in found]
+    return [_with_last_minutes(one, text, patterns) for one in found if any(one.parts.values())]
 
 
 def to_iso(parts: Mapping[str, float]) -> str | None:

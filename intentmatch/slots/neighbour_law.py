@@ -65,6 +65,8 @@ _SMALL_WORDS = (
 _BETWEEN = "|".join(_SMALL_WORDS.split())
 _BEFORE = re.compile(rf"(?:(?<![^\W_])(?:{_BETWEEN}) ){{0,2}}$")
 _BEHIND = re.compile(rf"(?: (?:{_BETWEEN})(?![^\W_])){{0,2}}")
+_BEFORE_DATES = frozenset(["ngay"])
+"""Units that also stand before the day of the month: Vietnamese "ngày 15" is the 15th."""
 _GAPS = " \u00a0-"
 _GLUE = frozenset("-/.:,_@#+'\\=&")
 _LONGEST_ARTICLES = 16
@@ -291,7 +293,7 @@ def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
         "sign": re.compile(NOT_MINUS + any_of(map(plain, signs))),
         "minus": re.compile(f"{NOT_MINUS}{minus}(?= ?[^ ])"),
         "compared": re.compile(any_of(map(plain, filter(None, forms.compared.split("|"))))),
-        "day": re.compile(any_of(unit_words(language, CALENDAR_UNITS))),
+        "day": re.compile(any_of(unit_words(language, CALENDAR_UNITS) - _BEFORE_DATES)),
         "hour": re.compile(any_of(unit_words(language, CLOCK_UNITS))),
         "month": re.compile(f"{any_of(map(plain, months))}|(?<![0-9])[0-9]{{1,2}} ?[月월]"),
         # In no class of `_CLASSES`: it only marks values that begin or end with a figure, whose neighbours may belong

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from intentmatch.core import plugins
@@ -12,12 +12,12 @@ from intentmatch.slots.date_words import date_words, month_names, month_pattern,
 from intentmatch.slots.digits import ascii_digits
 from intentmatch.slots.lists import declines
 from intentmatch.slots.message import BUT_FOR_ACCENTS, WITH_AN_ENDING, Message, SlotHit, once
-from intentmatch.slots.moment_patterns import patterns
+from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.numerals import numeral
 from intentmatch.slots.ordinals import find_ordinals
 from intentmatch.slots.range_words import is_since
-from intentmatch.slots.relative_days import days_later, days_of_month, modified_weekday, plus_months
+from intentmatch.slots.relative_days import days_later, days_of_month, modified_weekday, plus_months, same_month
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 from intentmatch.text.normalize import bare
 
@@ -56,9 +56,11 @@ def find_dates(message: Message) -> list[SlotHit]:
 def days(message: Message) -> list[Day]:
     """Return the dates of a message, including overlapping ones, and those that are in no calendar ("April 31")."""
     written = [*_in_digits(message), *_in_words(message), *_spoken(message)]
+    first = list(_first_of_range(message, written))
     in_month = [_at(message, (start, end), day, has_month=False) for start, end, day in days_of_month(message)]
+    in_month = [one for one in in_month if not _overlaps(one, first)]
     behind = list(_with_weekdays(message, written, in_month))
-    found = [*written, *_counted(message), *in_month, *behind]
+    found = [*written, *first, *_counted(message), *in_month, *behind]
     none = [one for one in found if one.day is None]
     # A weekday and a date that contradict each other are no day, and neither of them alone is meant.
     apart = [one for one in behind if one.day is None]
@@ -196,6 +198,17 @@ def _spoken(message: Message) -> Iterator[Day]:
         else:
             continue
         yield _dated(message, (start, end), int(year["year"]) if year else 0, months[bare(name[0])], day)
+
+
+def _first_of_range(message: Message, written: Sequence[Day]) -> Iterator[Day]:
+    """Yield the first days of ranges that say the month at their end: "from 20 to 23 December"."""
+    for last in written:
+        found = patterns(message).first_day.search(message.plain, max(last.start - LONGEST_GAP, 0), last.start)
+        if found and last.day and message.plain[last.start].isdecimal():
+            group = "n" if found["n"] else "n2"
+            day = same_month(last.day, int(found[group].rstrip(".")))
+            if day and day < last.day and not _overlaps(one := _at(message, found.span(group), day), written):
+                yield one
 
 
 def _with_weekdays(message: Message, written: Iterable[Day], in_month: Iterable[Day]) -> Iterator[Day]:

@@ -19,7 +19,7 @@ from intentmatch.slots.alternatives import joined_by_or
 from intentmatch.slots.clock import times
 from intentmatch.slots.durations import CALENDAR_UNITS, CLOCK_UNITS, lengths, unit_words
 from intentmatch.slots.message import Message, SlotHit, plain
-from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, NumberForms
+from intentmatch.slots.number_forms import NO_PEOPLE, NOT_MINUS, NUMBER_FORMS, NumberForms
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.ordinals import find_ordinals
 from intentmatch.slots.range_words import (
@@ -290,7 +290,7 @@ def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
         months = (name for name in month_names(language) if name not in ("may", "march", "mar", "sun"))
     return {
         "number": re.compile(any_of(map(plain, chain(forms.parts, forms.scales)))),
-        "sign": re.compile(NOT_MINUS + any_of(map(plain, signs))),
+        "sign": re.compile(NOT_MINUS + any_of(map(plain, signs)) + NO_PEOPLE),
         "minus": re.compile(f"{NOT_MINUS}{minus}(?= ?[^ ])"),
         "compared": re.compile(any_of(map(plain, filter(None, forms.compared.split("|"))))),
         "day": re.compile(any_of(unit_words(language, CALENDAR_UNITS) - _BEFORE_DATES)),
@@ -298,5 +298,5 @@ def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
         "month": re.compile(f"{any_of(map(plain, months))}|(?<![0-9])[0-9]{{1,2}} ?[月월]"),
         # In no class of `_CLASSES`: it only marks values that begin or end with a figure, whose neighbours may belong
         # to them.
-        "clock": re.compile("(?<![0-9])[0-9]{1,4} ?[日号號일点點時时시]"),
+        "clock": re.compile("(?<![0-9])[0-9]{1,4} ?[日号號일点點時时시]" + NO_PEOPLE),
     }

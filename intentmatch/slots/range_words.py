@@ -83,7 +83,7 @@ def relation_words(language: str) -> RelationWords:
     words = "|".join([anchors.before, anchors.after, own.to, own.later, own.ago])
     either = any_of(plain(word.lstrip("~")) for word in words.split("|"))
     ahead, after = beside(anchors.not_on)
-    not_on = re.compile(f"(?:{ahead}) (?:the )?$"), re.compile(f"(?:'?[a-z]{{2,3}})? ?(?:{after})")
+    not_on = re.compile(f"(?:{ahead}) ?(?:the )?$"), re.compile(f"(?:'?[a-z]{{2,3}})? ?(?:{after})")
     return RelationWords(re.compile(f"(?:{either}|[-~])$"), re.compile(f"(?:{either}|[-~])"), not_on)
 
 

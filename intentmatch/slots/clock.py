@@ -44,8 +44,6 @@ _NOT_A_RANGE = "(?<!from )(?<!between )"
 _NO_LENGTH, _NO_COUNTER = "(?![間间간])", "(?![\u4e00-\u9fff\uac00-\ud7a3])"
 """What follows no hour: "8時間" is a length of time, and "夜4名" a table for four."""
 _NEVER = "(?!)"
-_BEFORE_LENGTHS = frozenset(["kolem", "okolo", "rond", "las", "le", "около", "близько"])
-"""Words before an hour that may stand before hours in number as well."""
 # An hour and minutes do not belong together across one of these.
 _PAUSES = frozenset(",;!?()…،؛؟、。，；！？")
 
@@ -100,7 +98,7 @@ def times(message: Message) -> list[TimeAt]:
             ends_day = clock.hour == 0 and is_late
             part = None if is_exact else part_beside(message, *span)
             clock = in_part(clock, part) if part else clock
-            is_led = match["before"] is not None and match["before"] not in _BEFORE_LENGTHS
+            is_led = match["before"] is not None and match["before"] not in patterns.vague
             found.append(TimeAt(*span, clock, is_exact or part is not None, has_half, ends_day, is_led))
     return found
 
@@ -150,7 +148,9 @@ class _HourPatterns:
         self.begun = re.compile(f"(?:{any_of(map(bare, late.at.split('|')))}) [0-9]{{1,2}} $")
         """What a range begins with before a word that may lead to its second hour: "das 9 às 11"."""
         self.accented = [word[1:] for word in phrases.before.split("|") if word.startswith("=")]
-        before = [word[1:] if word.startswith("=") else bare(word) for word in phrases.before.split("|")]
+        self.vague = frozenset(bare(word[1:]) for word in phrases.before.split("|") if word.startswith("~"))
+        """Words before an hour that also stand before hours in number: "kolem 8 hodin"."""
+        before = [word[1:] if word.startswith("=") else bare(word.lstrip("~")) for word in phrases.before.split("|")]
         after, counted = (any_of(map(bare, words.split("|"))) for words in (phrases.after, phrases.counted))
         self.clock = re.compile(
             rf"(?:(?P<before>{any_of(before)}) )?"

@@ -54,6 +54,7 @@ STRUCTURE = {
     "unspaced": "words have no spaces between them",
     "month_first": "the month stands before the day in digits (11/22)",
     "number_behind_weekday": "the bare number of the day stands behind the weekday (domingo 29)",
+    "weekdays_in_full": "all forms of the weekdays are listed, and another ending makes another word",
     "next_means_next_week": '"next" before a weekday is that of the next week',
     "part_of_day_before_hour": "the part of the day stands before the hour alone",
     "tenths_behind_amount": "a bare digit behind an amount of money is tenths",
@@ -167,7 +168,7 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
         "ending_from": pattern,
     },
     "clock": {
-        **dict.fromkeys(("before", "after", "morning", "afternoon", "night"), phrases),
+        **dict.fromkeys(("before", "after", "counted", "morning", "afternoon", "night"), phrases),
         **dict.fromkeys(
             ("minutes_before", "minutes_after", "past", "past_words", "plus", "behind", "spoken"),
             map_of(_MINUTES),

@@ -256,6 +256,8 @@ def _matches(decision: Decision, intent: str) -> bool:
 
 def _courtesy_alone(message: PartedMessage) -> CheckedDecision:
     """Decide on a message of courtesy and tales alone: "thanks for your help! I am on the train" is a thank-you."""
+    if any(may_ask(part.acts) for part in message.parts):
+        return CheckedDecision(message.whole, None)
     only = [_Read(part, message.read(part.read), 0) for part in message.parts if part.acts.courtesy >= _CERTAIN]
     matched = [one for one in only if one.decision.verdict == "matched"]
     first = max(matched, key=lambda one: one.certainty, default=None)
@@ -276,7 +278,7 @@ def is_beside(acts: Acts) -> bool:
 
 def may_ask(acts: Acts) -> bool:
     """Whether a part with these acts may ask for something: it stands beside nothing, or may be courtesy."""
-    return not is_beside(acts) or IS_BESIDE <= acts.courtesy < _CERTAIN
+    return acts.courtesy < _CERTAIN and acts.tale + acts.settled < IS_BESIDE
 
 
 def _may_be_courtesy(one: _Read, message: PartedMessage) -> bool:

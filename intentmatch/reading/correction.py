@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
+from intentmatch.reading.missing_accents import MissingAccents
 from intentmatch.reading.text import ReadText
 from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.reading.word_index import CARELESS, END, Speaks, SpellingCandidate, WordIndex, familiarity
@@ -79,11 +80,13 @@ class Corrector:
         own: Mapping[str, Mapping[str, str]] | None = None,
         *,
         speaks: Speaks = lambda *_: True,
+        tags: Sequence[str | None] = (),
     ) -> None:
         self._known, self._index = vocabulary.words, WordIndex(vocabulary, speaks)
         # No bound methods: these would keep a replaced registry until the garbage collector finds the cycle.
         self._shorthand = lru_cache(_CACHED_TABLES)(partial(_shorthand, vocabulary.counts, languages, own or {}))
         self._surface = lru_cache(_CACHED_WORDS)(partial(_surface, vocabulary, text_of))
+        self._accents = MissingAccents(vocabulary.folded, tags or [None] * len(vocabulary.folded))
 
     def read(self, text: ReadText, language: str | None) -> CorrectedText | None:
         """Return a message as it is read, or None if it is read as it is written.
@@ -91,13 +94,18 @@ class Corrector:
         `language` is its language if that is known.
         """
         known = self._known
-        if known.issuperset(text.words):
+        accents = self._accents.restored(text.words, language)
+        if not accents and known.issuperset(text.words):
             return None
         written = text.text.split(" ")
         folded = [word if word in known else fold(word) for word in written]
         message = _Message(written, folded, known, self._index)
-        shorthand = self._shorthand(language)
         words, found, read = {}, {}, {}
+        for number, new in self._accents.restored(folded, language).items() if accents else ():
+            word = words[number] = _word(written[number])
+            message.read(number, new)
+            read[number] = _in_case_of(word.core, self._surface(new))
+        shorthand = self._shorthand(language)
         alone = len(written) == 1
         for number in message.unknown:
             word = words[number] = _word(written[number])

@@ -109,9 +109,8 @@ class MessageLanguage:
 
     def __init__(self, registry: Registry, vocabulary: Vocabulary) -> None:
         self._registry, self._vocabulary = registry, vocabulary
-        self._tags = [utterance.language for utterance in registry.utterances]
-
-        self._guess = LanguageGuess(registry.folded, self._tags)
+        self.tags = [utterance.language for utterance in registry.utterances]
+        self._guess = LanguageGuess(registry.folded, self.tags)
 
     def find(self, text: ReadText, rows: Sequence[int], given: str | None) -> Spoken:
         """Return the language of a message.
@@ -122,7 +121,7 @@ class MessageLanguage:
         if given is not None:
             return self._given(given, text, rows)
         # The author of an equal utterance has named its language; there may be several ("no").
-        named = {tag for row in rows if (tag := self._tags[row])} if rows else _NONE
+        named = {tag for row in rows if (tag := self.tags[row])} if rows else _NONE
         if len(named) == 1:
             return _own(*named)
         text = self._telling(text)
@@ -276,8 +275,8 @@ class MessageLanguage:
     @cached_property
     def _families(self) -> frozenset[str]:
         """The registry's languages without regions: those that the author names, and guesses for other utterances."""
-        tagged = frozenset(_family(tag) for tag in self._tags if tag)
-        rest = [row for row, tag in enumerate(self._tags) if not tag]
+        tagged = frozenset(_family(tag) for tag in self.tags if tag)
+        rest = [row for row, tag in enumerate(self.tags) if not tag]
         return tagged | self._guessed(rest[:: max(1, -(-len(rest) // _MOST_GUESSED))])
 
     def _guessed(self, rows: Collection[int]) -> frozenset[str]:

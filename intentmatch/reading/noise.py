@@ -100,6 +100,7 @@ _SHORT, _MOST_OF_A_SHORT_WORD = 3, 1.1
 # noise, and 5 with one typing mistake. With 1.0, "quantum chromodynamics" would be noise.
 _SURE, _SURE_OF_A_NAME, _SURE_OF_OTHERS = 1.12, 4.0, 4.0
 _ELONGATED = re.compile(r"(\w)\1{2,}")
+_LENGTHENED_KANA = re.compile(r"(?<=[ぁ-ん])[ー〜~]+")
 # Words that are compared with the words of the registry before a message is called noise.
 _MOST_WORDS_COMPARED = 8
 
@@ -183,8 +184,8 @@ class NoiseDetector:
 
     def _is_random(self, words: Sequence[str], meant: ReadText) -> bool:
         """Whether a message without a known word reads like no language."""
-        # "nooooo" is "no".
-        plain = _ELONGATED.sub(r"\1", meant.text)
+        # "nooooo" is "no", "すみませーん" is "すみません".
+        plain = _LENGTHENED_KANA.sub("", _ELONGATED.sub(r"\1", meant.text))
         random = randomness(plain)
         if random <= (_SURE_OF_A_NAME if plain.istitle() else _SURE):
             return False

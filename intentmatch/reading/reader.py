@@ -75,7 +75,12 @@ class MessageReader:
         if settings.fuzzy < 1.0:
             utterances, languages, speaks = registry.utterances, registry.languages, self._languages.speaks
             self._corrector = Corrector(
-                vocabulary, lambda row: utterances[row].text, languages, settings.spelling, speaks=speaks
+                vocabulary,
+                lambda row: utterances[row].text,
+                languages,
+                settings.spelling,
+                speaks=speaks,
+                tags=self._languages.tags,
             )
         self._noise = NoiseDetector(vocabulary.words, registry.languages_as_read)
 

@@ -60,6 +60,8 @@ class TimeAt(NamedTuple):
     """Whether the half of the day is said ("4 pm")."""
     ends_day: bool = False
     """Whether it is the midnight behind its day: "12 at night", "24:00"."""
+    is_led: bool = False
+    """Whether a word stands before it that leads to no length: "[om] 8 uur"."""
 
 
 def find_times(message: Message) -> list[SlotHit]:
@@ -96,7 +98,8 @@ def times(message: Message) -> list[TimeAt]:
             ends_day = clock.hour == 0 and is_late
             part = None if is_exact else part_beside(message, *span)
             clock = in_part(clock, part) if part else clock
-            found.append(TimeAt(*span, clock, is_exact or part is not None, has_half, ends_day))
+            is_led = match["before"] is not None and match["before"] not in patterns.vague
+            found.append(TimeAt(*span, clock, is_exact or part is not None, has_half, ends_day, is_led))
     return found
 
 
@@ -145,15 +148,17 @@ class _HourPatterns:
         self.begun = re.compile(f"(?:{any_of(map(bare, late.at.split('|')))}) [0-9]{{1,2}} $")
         """What a range begins with before a word that may lead to its second hour: "das 9 às 11"."""
         self.accented = [word[1:] for word in phrases.before.split("|") if word.startswith("=")]
-        before = [word[1:] if word.startswith("=") else bare(word) for word in phrases.before.split("|")]
-        after = map(bare, phrases.after.split("|"))
+        self.vague = frozenset(bare(word[1:]) for word in phrases.before.split("|") if word.startswith("~"))
+        """Words before an hour that also stand before hours in number: "kolem 8 hodin"."""
+        before = [word[1:] if word.startswith("=") else bare(word.lstrip("~")) for word in phrases.before.split("|")]
+        after, counted = (any_of(map(bare, words.split("|"))) for words in (phrases.after, phrases.counted))
         self.clock = re.compile(
             rf"(?:(?P<before>{any_of(before)}) )?"
             rf"(?:(?P<part>{part if phrases.parts_first else _NEVER}) ?)?"
             rf"(?:{_NOT_A_RANGE}(?P<by>{few}) (?P<past>{to}) )?(?:(?P<shift>{any_of(shifts_before)}) )?"
             rf"{_NOT_IN_A_NUMBER}(?P<hour>{hour})"
             rf"(?:(?P<mark>[:.])(?P<marked>[0-5][0-9])| (?P<spoken>{any_of(self.spoken)}))?"
-            rf"(?: ?(?P<after>{any_of(after)}){_NO_LENGTH}(?: ?(?P<minute>{minute})(?: ?[分분])?)?|{_NO_COUNTER})"
+            rf"(?: ?(?P<after>{after}){_NO_LENGTH}(?: ?(?P<minute>{minute})(?: ?[分분])?)?|{_NO_COUNTER}(?! {counted}))"
             rf"(?: ?(?P<shifted>{any_of(shifts_after, endings)})| (?P<plus>{any_of(plus)}) (?P<more>{few})"
             rf"|(?: ?[a-z]{{1,3}})? (?P<much>{few}|{_QUARTER}) (?P<behind>{any_of(behind)}))?"
             rf"(?: ?(?P<part_after>{part_after}))?"

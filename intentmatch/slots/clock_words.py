@@ -12,9 +12,12 @@ class ClockWords(NamedTuple):
     """Words of a language around an hour; bars separate alternatives."""
 
     before: str = ""
-    """Words before the hour; after `=`, one that means an hour only as it is written: "=às", but not "as"."""
+    """Words before the hour; after `=`, one that means an hour only as it is written: "=às", but not "as"; after `~`, one
+    that also stands before hours in number: "~kolem"."""
     after: str = ""
     """Words after the hour."""
+    counted: str = ""
+    """Nouns before which a number is no hour: Romanian "la două [persoane]" is for two people."""
     morning: str = ""
     """Parts of the day."""
     afternoon: str = ""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from intentmatch.core import plugins
+from intentmatch.languages.structure import structure_of
 from intentmatch.slots.date_words import date_words, month_names, month_pattern, order_of_dates, short_weekday_names
 from intentmatch.slots.digits import ascii_digits
 from intentmatch.slots.lists import declines
-from intentmatch.slots.message import MISTYPED, WITH_AN_ENDING, Message, SlotHit, once
+from intentmatch.slots.message import BUT_FOR_ACCENTS, WITH_AN_ENDING, Message, SlotHit, once
+from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.numerals import numeral
 from intentmatch.slots.ordinals import find_ordinals
 from intentmatch.slots.range_words import is_since
-from intentmatch.slots.relative_days import days_later, days_of_month, modified_weekday, plus_months
+from intentmatch.slots.relative_days import days_later, days_of_month, modified_weekday, plus_months, same_month
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 from intentmatch.text.normalize import bare
 
@@ -54,9 +56,11 @@ def find_dates(message: Message) -> list[SlotHit]:
 def days(message: Message) -> list[Day]:
     """Return the dates of a message, including overlapping ones, and those that are in no calendar ("April 31")."""
     written = [*_in_digits(message), *_in_words(message), *_spoken(message)]
+    first = list(_first_of_range(message, written))
     in_month = [_at(message, (start, end), day, has_month=False) for start, end, day in days_of_month(message)]
+    in_month = [one for one in in_month if not _overlaps(one, first)]
     behind = list(_with_weekdays(message, written, in_month))
-    found = [*written, *_counted(message), *in_month, *behind]
+    found = [*written, *first, *_counted(message), *in_month, *behind]
     none = [one for one in found if one.day is None]
     # A weekday and a date that contradict each other are no day, and neither of them alone is meant.
     apart = [one for one in behind if one.day is None]
@@ -90,7 +94,7 @@ def weekdays_of(message: Message) -> list[Weekday]:
     words = date_words(message.language or "en")
     if words is None:
         return []
-    names = [hit for hit in words.names.find(message) if hit.distance < MISTYPED]
+    names = [hit for hit in words.names.find(message) if hit.distance <= _farthest(message)]
     names = [hit for hit in names if str(hit.value).startswith("next")]
     named = [Weekday(hit.start, hit.end, int(str(hit.value).split()[1])) for hit in names]
     short = [Weekday(start, end, day.weekday(), is_short=True) for start, end, day in short_weekdays(message)]
@@ -128,11 +132,12 @@ def _in_words(message: Message) -> Iterator[Day]:
         return
     today = message.now.date()
     for hit in words.names.find(message):
-        # Names of days are short, and near other words: an ending is believed only where the language declines.
-        if hit.distance < (MISTYPED if declines(message.language) else WITH_AN_ENDING):
+        if hit.distance <= _farthest(message):
             which, _, number = str(hit.value).partition(" ")
             if which == "next" and (named := modified_weekday(message, hit.start, hit.end, int(number))):
-                yield _at(message, named[:2], named[2])
+                # Indonesian "minggu" is Sunday, and "minggu depan" next week.
+                if message.plain[hit.start : hit.end] not in patterns(message).units:
+                    yield _at(message, named[:2], named[2])
             else:
                 yield _at(message, (hit.start, hit.end), _named(str(hit.value), today))
     for found in words.days.finditer(ascii_digits(message.bare)):
@@ -140,6 +145,15 @@ def _in_words(message: Message) -> Iterator[Day]:
         span = message.aligned.span(*found.span()) if message.bounds(*found.span()) else None
         if span is not None:
             yield _dated(message, span, int(found["year"] or 0), month, int(found["before"] or found["after"]))
+
+
+def _farthest(message: Message) -> int:
+    """Return how far a word may be from the name of a day, which is short and near other words.
+
+    An ending is believed only where the language declines, and does not list all forms.
+    """
+    is_listed = "weekdays_in_full" in structure_of(message.base_language)
+    return WITH_AN_ENDING if declines(message.language) and not is_listed else BUT_FOR_ACCENTS
 
 
 def _counted(message: Message) -> Iterator[Day]:
@@ -184,6 +198,17 @@ def _spoken(message: Message) -> Iterator[Day]:
         else:
             continue
         yield _dated(message, (start, end), int(year["year"]) if year else 0, months[bare(name[0])], day)
+
+
+def _first_of_range(message: Message, written: Sequence[Day]) -> Iterator[Day]:
+    """Yield the first days of ranges that say the month at their end: "from 20 to 23 December"."""
+    for last in written:
+        found = patterns(message).first_day.search(message.plain, max(last.start - LONGEST_GAP, 0), last.start)
+        if found and last.day and message.plain[last.start].isdecimal():
+            group = "n" if found["n"] else "n2"
+            day = same_month(last.day, int(found[group].rstrip(".")))
+            if day and day < last.day and not _overlaps(one := _at(message, found.span(group), day), written):
+                yield one
 
 
 def _with_weekdays(message: Message, written: Iterable[Day], in_month: Iterable[Day]) -> Iterator[Day]:

@@ -12,8 +12,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from intentmatch.languages.tables import Table
+from intentmatch.slots.clock import times
 from intentmatch.slots.message import Message, SlotHit, once, plain
 from intentmatch.slots.numbers import added_behind, numbers
+from intentmatch.slots.range_words import joined
 from intentmatch.slots.word_patterns import any_of, any_phrase
 
 CALENDAR_UNITS = ("year", "month", "week", "day")
@@ -73,19 +75,27 @@ def find_durations(message: Message) -> list[SlotHit]:
     """Return lengths of time in the message's language, with all their parts."""
     return [
         SlotHit(*message.aligned.widened(one.start, one.end), iso)
-        for one in lengths(message)
+        for one in _without_times(message)
         if (iso := to_iso(one.parts))
     ]
+
+
+def _without_times(message: Message) -> Iterator[Length]:
+    """Yield the lengths that are no time of day, nor joined with one: "v 8 hodin", "od 14 do 16 hodin"."""
+    at = [(time.start, time.end) for time in times(message) if time.is_led]
+    for one in lengths(message):
+        is_time = any(place[0] == one.start or joined(message, place, one.start) for place in at)
+        if is_time and "hour" in one.parts:
+            at.append((one.start, one.end))
+        else:
+            yield one
 
 
 @lru_cache(maxsize=64)
 def unit_words(language: str, among: tuple[str, ...]) -> frozenset[str]:
     """Return the words for some of `UNITS` in a language and in English, in plain form, without single letters."""
     units = {**_patterns("en").units, **_patterns(language).units}
-    wholes = {word: next(iter(_from_iso(iso))) for word, iso in _patterns(language).meanings.items()}
-    return frozenset(
-        word for word, unit in (units | wholes).items() if unit in among and (len(word) > 1 or not word.isascii())
-    )
+    return frozenset(word for word, unit in units.items() if unit in among and (len(word) > 1 or not word.isascii()))
 
 
 @once
@@ -104,7 +114,7 @@ def lengths(message: Message) -> list[Length]:
         else:
             found.append(one)
     found = [one for one in found if len(one.parts) > 1 or not _METRES.fullmatch(text, one.start, one.end)]
-    return [_with_last_minutes(one, text, patterns) for one in found]
+    return [_with_last_minutes(one, text, patterns) for one in found if any(one.parts.values())]
 
 
 def to_iso(parts: Mapping[str, float]) -> str | None:

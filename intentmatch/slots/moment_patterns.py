@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from intentmatch.languages.own import shipped_code
 from intentmatch.languages.structure import structure_of
+from intentmatch.slots.clock_words import CLOCK_WORDS, ClockWords
 from intentmatch.slots.message import Message, plain
 from intentmatch.slots.moment_words import LATER_WEEKDAYS, MOMENT_WORDS, MomentWords
 from intentmatch.slots.word_patterns import any_of, any_phrase, beside
@@ -60,6 +61,8 @@ class Patterns:
         self.both, self.between, self.ended = re.compile(both), re.compile(f"{opened}$"), re.compile(f" ?{ended}")
         """Words between the ends of a range, before them, and behind them."""
         self.number_before = re.compile(f"{number}{to}$")
+        self.first_day = _first_day(own, language, to)
+        """The day of the month that a range begins with; n or n2 is the day."""
         self.number_both = re.compile(f"{opened}{number}{both}$")
         self.number_ended = re.compile(f"{number}{both}$")
         """The first end of a range that a word behind it ends: "9 और 11 बजे के बीच"."""
@@ -97,6 +100,14 @@ def patterns(message: Message) -> Patterns:
 
 
 _patterns = lru_cache(maxsize=64)(Patterns)
+
+
+def _first_day(own: MomentWords, language: str, to: str) -> re.Pattern[str]:
+    # A number alone may be an hour or count something before "to": "at 8 to ...", Swedish "för 2 till 4 december".
+    before_hours = CLOCK_WORDS.get(language, ClockWords()).before.replace("~", "").split("|")
+    opening = any_of(plain(word) for word in own.at.split("|") if word not in before_hours)
+    number = r"(?<![0-9.,:/-])(?P<n2>[0-9]{1,2}(?:\.|(?=-)))"
+    return re.compile(rf"(?:(?:{opening}) (?:{any_of(_ARTICLES)} )?(?P<n>[0-9]{{1,2}})|{number})(?:{to})$")
 
 
 def _sides(words: str) -> tuple[re.Pattern[str], re.Pattern[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,7 +15,7 @@ from intentmatch.slots.days import weekdays_of
 from intentmatch.slots.message import Message
 from intentmatch.slots.moment_atoms import Atom, day_and_time
 from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
-from intentmatch.slots.relative_days import days_later
+from intentmatch.slots.relative_days import days_later, same_month
 
 _BARE_DAY = re.compile(r"[^0-9]{0,5}[0-9]{1,2}[^0-9 ]{0,3}")
 _LONGEST_HOURS = 40
@@ -92,7 +91,7 @@ class _RangeReader:
         number, start = int(found["n"]), place + found.start("n")
         if atom.clock and number < 24 and not self._is_of_weekday(start):
             return self._of_times(_hour(start, place + found.end(), number), atom)
-        if atom.clock is None and atom.day and (day := _same_month(atom.day, number)) and day < atom.day:
+        if atom.clock is None and atom.day and (day := same_month(atom.day, number)) and day < atom.day:
             return Found(start, atom.end, day, atom.day)
         return None
 
@@ -108,7 +107,7 @@ class _RangeReader:
         number, end = int(found["n"]), found.end()
         if atom.clock and number < 24:
             return self._of_times(atom, _hour(found.start("n"), end, number))
-        if atom.clock is None and atom.day and (day := _same_month(atom.day, number)) and day > atom.day:
+        if atom.clock is None and atom.day and (day := same_month(atom.day, number)) and day > atom.day:
             return Found(atom.start, end, atom.day, day)
         return None
 
@@ -167,9 +166,9 @@ class _RangeReader:
         # A number without its month is read as the next such day, which may be of another month: "3 December to the
         # 7th".
         if self._is_bare(second):
-            end = _same_month(start, end.day) or end
+            end = same_month(start, end.day) or end
         elif self._is_bare(first):
-            start = _same_month(end, start.day) or start
+            start = same_month(end, start.day) or start
         elif first.no_year:
             start = _last_before(start, end)
         return Found(first.start, second.end, start, _not_before(start, end))
@@ -236,10 +235,6 @@ def _half_of_end(clock: time, last: time, first: Atom) -> time:
         return last
     moved = last.replace(hour=last.hour + 12)
     return moved if moved > clock and (last <= clock or clock.hour >= 12) else last
-
-
-def _same_month(day: date, number: int) -> date | None:
-    return day.replace(day=number) if 1 <= number <= calendar.monthrange(day.year, day.month)[1] else None
 
 
 def _not_before(start: date, end: date) -> date:

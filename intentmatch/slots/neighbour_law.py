@@ -19,7 +19,7 @@ from intentmatch.slots.alternatives import joined_by_or
 from intentmatch.slots.clock import times
 from intentmatch.slots.durations import CALENDAR_UNITS, CLOCK_UNITS, lengths, unit_words
 from intentmatch.slots.message import Message, SlotHit, plain
-from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, NumberForms
+from intentmatch.slots.number_forms import NO_PEOPLE, NOT_MINUS, NUMBER_FORMS, NumberForms
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.ordinals import find_ordinals
 from intentmatch.slots.range_words import (
@@ -65,6 +65,8 @@ _SMALL_WORDS = (
 _BETWEEN = "|".join(_SMALL_WORDS.split())
 _BEFORE = re.compile(rf"(?:(?<![^\W_])(?:{_BETWEEN}) ){{0,2}}$")
 _BEHIND = re.compile(rf"(?: (?:{_BETWEEN})(?![^\W_])){{0,2}}")
+_BEFORE_DATES = frozenset(["ngay"])
+"""Units that also stand before the day of the month: Vietnamese "ngày 15" is the 15th."""
 _GAPS = " \u00a0-"
 _GLUE = frozenset("-/.:,_@#+'\\=&")
 _LONGEST_ARTICLES = 16
@@ -138,7 +140,7 @@ class NeighbourLaw:
             return False
         if kind in DAY_KINDS and (self._is_numbered_weekday(slot, hit) or self._is_not_on(hit)):
             return False
-        return kind not in _WITH_ONE_UNIT or not self._is_one_of_several(slot, hit)
+        return kind not in _WITH_ONE_UNIT or not self._is_one_of_several(slot, kind, hit)
 
     def _is_glued(self, slot: str, place: int, side: int) -> bool:
         """Return whether a value is a part of a code, a version or the like: what is written together with a number."""
@@ -168,7 +170,7 @@ class NeighbourLaw:
         if relation is None:
             return False
         end = self._skip_back(relation.start())
-        if self._is_count_before_time(end, hit.start):
+        if kind in _LINKED and self._is_count_before_time(end, hit.start):
             return False
         return self._links(slot, kind, self._ends.get(end, ()), (end, hit.start), end - 1)
 
@@ -196,7 +198,7 @@ class NeighbourLaw:
         classes = _CALENDAR if kind in _LINKED else _CLASSES[kind] & {"number"}
         return self._changes(slot, classes.intersection(found), gap, place)
 
-    def _is_one_of_several(self, slot: str, hit: SlotHit) -> bool:
+    def _is_one_of_several(self, slot: str, kind: str, hit: SlotHit) -> bool:
         """Return whether a number that is no value of the slot offers another value: "2 or 3 weeks"."""
         first = bisect_left(self._counted, (hit.start - _LONGEST_CHOICE,))
         last = bisect_left(self._counted, (hit.end + _LONGEST_CHOICE,))
@@ -204,9 +206,9 @@ class NeighbourLaw:
             # That number is a value too, and the question lists all values.
             if self._taken[slot][start]:
                 continue
-            if self._explained[start] and not self._explained[hit.start]:  # "five to ten minutes" has no time
-                continue
-            if self._is_count_before_time(end, hit.start):
+            # "Five to ten minutes" has no time.
+            is_explained = self._explained[start] and not self._explained[hit.start]
+            if kind in _LINKED and (is_explained or self._is_count_before_time(end, hit.start)):
                 continue
             if end <= hit.start and joined(self._message, (start, end), hit.start):
                 return True
@@ -288,13 +290,13 @@ def _patterns(language: str) -> Mapping[str, re.Pattern[str]]:
         months = (name for name in month_names(language) if name not in ("may", "march", "mar", "sun"))
     return {
         "number": re.compile(any_of(map(plain, chain(forms.parts, forms.scales)))),
-        "sign": re.compile(NOT_MINUS + any_of(map(plain, signs))),
+        "sign": re.compile(NOT_MINUS + any_of(map(plain, signs)) + NO_PEOPLE),
         "minus": re.compile(f"{NOT_MINUS}{minus}(?= ?[^ ])"),
         "compared": re.compile(any_phrase(forms.compared)),
-        "day": re.compile(any_of(unit_words(language, CALENDAR_UNITS))),
+        "day": re.compile(any_of(unit_words(language, CALENDAR_UNITS) - _BEFORE_DATES)),
         "hour": re.compile(any_of(unit_words(language, CLOCK_UNITS))),
         "month": re.compile(f"{any_of(map(plain, months))}|(?<![0-9])[0-9]{{1,2}} ?[月월]"),
         # In no class of `_CLASSES`: it only marks values that begin or end with a figure, whose neighbours may belong
         # to them.
-        "clock": re.compile("(?<![0-9])[0-9]{1,4} ?[日号號일点點時时시]"),
+        "clock": re.compile("(?<![0-9])[0-9]{1,4} ?[日号號일点點時时시]" + NO_PEOPLE),
     }

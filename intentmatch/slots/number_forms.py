@@ -29,6 +29,8 @@ class NumberForms(NamedTuple):
     """Words beside degrees that make a difference of them: "two degrees [warmer]"."""
 
 
+NO_PEOPLE = "(?!..?(?:[个個]?人|[位名张張]))"
+"""What does not follow a point: "七点四个人" is four people at seven."""
 NOT_MINUS = "".join(f"(?<!{word} )" for word in ("au", "du", "al", "lo", "pelo", "ao", "les", "mas o"))
 """Pattern of what does not stand before "minus": "au moins 5" is "at least 5"."""
 SCALES = {"k": 1e3, "bn": 1e9, "mn": 1e6}

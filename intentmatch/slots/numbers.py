@@ -13,7 +13,7 @@ from functools import lru_cache
 from intentmatch.languages.structure import structure_of
 from intentmatch.slots.digits import numbers_in_digits
 from intentmatch.slots.message import Message, NumberAt, SlotHit, once, plain
-from intentmatch.slots.number_forms import NOT_MINUS, NUMBER_FORMS, SCALES, NumberForms
+from intentmatch.slots.number_forms import NO_PEOPLE, NOT_MINUS, NUMBER_FORMS, SCALES, NumberForms
 from intentmatch.slots.number_words import spoken_numbers
 from intentmatch.slots.numerals import numbers_in_numerals
 from intentmatch.slots.word_patterns import any_of, any_phrase, beside
@@ -140,7 +140,8 @@ class _NumberJoiner:
                 return self._with_decimals(before, number)
             return self._multiplied(before, number)
         is_whole = isinstance(before.value, int) and not self._decimals and self._is_decimals(number)
-        if not (is_whole and self._patterns.point.fullmatch(self._text, before.end, number.start)):
+        point = self._patterns.point.match(self._text, before.end) if is_whole else None
+        if point is None or point.end() != number.start:
             return None
         self._whole = before.value
         return self._with_decimals(before, number)
@@ -227,11 +228,11 @@ class _NumberPatterns:
         self.added, self.factors, self.values = map(_plain_keys, (own.more, own.parts, own.fixed))
         self.scales = {**_plain_keys(SCALES), **_plain_keys(own.scales), "M": 1e6}
         gap = "[ \u00a0-]?"
-        around_point = "" if "unspaced" in structure_of(language) else gap
+        before, behind = ("", NO_PEOPLE) if "unspaced" in structure_of(language) else (gap, gap)
         self.minus = re.compile(f"{NOT_MINUS}(?:{minus}){gap}$")
         self.below = re.compile(f"{gap}(?:{below})")
         """Words behind a negative number."""
-        self.point = re.compile(f"{around_point}(?:{any_phrase(own.point)}){around_point}")
+        self.point = re.compile(f"{before}(?:{any_phrase(own.point)}){behind}")
         self.more = re.compile(f"{gap}(?P<more>{any_of(self.added)})")
         self.parts = re.compile(f"(?P<part>{any_of(self.factors)}){gap}$")
         self.fixed = re.compile(any_of(self.values))

@@ -75,7 +75,7 @@ class RelationWords:
         words = "|".join([anchors.before, anchors.after, own.to, own.later, own.ago])
         either = any_of(plain(word.lstrip("~")) for word in words.split("|"))
         self.before, self.behind = re.compile(f"(?:{either}|[-~])$"), re.compile(f"(?:{either}|[-~])")
-        self.not_on = _sides(anchors.not_on, " (?:the )?")
+        self.not_on = _sides(anchors.not_on, " ?(?:the )?")
         """Words before and behind a day that exclude it: "before Monday"."""
         self.other_than = _sides(anchors.other_than, r"(?P<between>(?: ?[^\W\d_]+){0,2}) ?")
         """Words before and behind a name that mean others than this one."""

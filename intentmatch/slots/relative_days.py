@@ -66,6 +66,11 @@ def days_ahead(today: date, number: int) -> Iterator[date]:
                 yield day
 
 
+def same_month(day: date, number: int) -> date | None:
+    """Return the day with a number in the month of another day, None if the month has no such day."""
+    return day.replace(day=number) if 1 <= number <= calendar.monthrange(day.year, day.month)[1] else None
+
+
 def days_later(day: date, days: int) -> date | None:
     """Return the day so many days later; None beyond the calendar."""
     try:

@@ -196,6 +196,15 @@ def test_courtesy_alone_is_matched():
     assert decide(decision("greeting"), *parts, lines={"greeting": COURTESY}) == ("matched", "greeting", [])
 
 
+def test_courtesy_is_no_answer_beside_a_part_that_may_ask():
+    """ "Buongiorno, mi saprebbe dire gentilmente gli orari?": polite words make the request look like courtesy."""
+    polite = NO_ACTS._replace(courtesy=0.6)
+    read = {"hello": decision("greeting"), "could you kindly say when": NOTHING}
+    parts = ("hello", COURTESY), ("could you kindly say when", polite)
+
+    assert decide(NOTHING, *parts, read=read, lines={"greeting": COURTESY}) == ("out_of_scope", None, [])
+
+
 def test_message_as_one_text_decides_if_it_is_surer():
     read = {"my card is gone": decision("lost", 0.7)}
     parts = ("hello", COURTESY), ("my card is gone", NO_ACTS)

@@ -1,0 +1,103 @@
+"""Restore the accents of a message that is typed without any: "chce zwrocic buty" is "chcę zwrócić buty".
+
+On many keyboards accents are hard to type, so people leave out all of them. A word is read as the form that the
+registry has most often in the language of the message. A word that the registry lacks is read as the most probable
+form that the embedded tokenizer has as one piece. A message with an accent is read as it is typed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from intentmatch.pieces.embedded import embedded_tokenizer
+from intentmatch.pieces.vocabulary import SPACE
+from intentmatch.text.accents import typed_without_accents, unaccented
+from intentmatch.text.normalize import base_language
+
+_SHORTEST, _LONGEST = 3, 24
+"""Letters of a word that the registry lacks. A shorter one is often a word without accents, too."""
+_MOST_ACCENTS = 3
+_LEAST_WORDS = 2
+"""Words with a letter from which it is one of the language; one word may be a name."""
+_SURER = 1.0
+"""How much more probable, in nats, a form with accents is than a word that is one piece as it is typed."""
+_CACHED_WORDS = 8192
+
+
+class MissingAccents:
+    """Restores accents by the utterances of a registry and their languages. Safe to use from many threads."""
+
+    def __init__(self, folded: Sequence[str], tags: Sequence[str | None]) -> None:
+        self._folded, self._tags = folded, tags
+        self._languages: dict[str, _Language] = {}
+
+    def restored(self, words: Sequence[str], language: str | None) -> dict[int, str]:
+        """Return the places of the folded words that lack accents, with the words that are meant."""
+        if language is None or any(unaccented(word) != word for word in words):
+            return {}
+        base = base_language(language)
+        if (known := self._languages.get(base)) is None:
+            lines = [
+                line
+                for line, tag in zip(self._folded, self._tags, strict=True)
+                if not tag or base_language(tag) == base
+            ]
+            known = self._languages[base] = _Language(Counter(" ".join(lines).split()))
+        return {n: new for n, word in enumerate(words) if (new := known.restored(word)) is not None}
+
+
+class _Language:
+    """Words of one language."""
+
+    def __init__(self, counts: Counter[str]) -> None:
+        self._counts = counts
+        self._accented: dict[str, list[str]] = {}
+        """Words by their forms without accents."""
+        for word in counts:
+            for form in typed_without_accents(word):
+                self._accented.setdefault(form, []).append(word)
+        self._cache: dict[str, str | None] = {}
+
+    def restored(self, word: str) -> str | None:
+        if word not in self._cache:
+            if len(self._cache) >= _CACHED_WORDS:
+                self._cache.clear()
+            self._cache[word] = self._found(word)
+        return self._cache[word]
+
+    def _found(self, word: str) -> str | None:
+        counts = self._counts
+        best = max(self._accented.get(word, ()), key=counts.__getitem__, default=word)
+        if best != word or word in counts:
+            return best if counts[best] > counts[word] else None
+        if not self._letters or not word.isalpha() or not _SHORTEST <= len(word) <= _LONGEST:
+            return None
+        typed = SPACE + word
+        known = embedded_tokenizer().whole({typed, *self._forms(typed)})
+        least = known.pop(typed, float("-inf")) + _SURER
+        likely = max(known, key=known.__getitem__, default=None)
+        return likely[1:] if likely is not None and known[likely] > least else None
+
+    @cached_property
+    def _letters(self) -> Mapping[str, str]:
+        """Letters with accents and their plain letters."""
+        words = {word for some in self._accented.values() for word in some}
+        count = Counter(letter for word in words for letter in {*word})
+        plain = {letter: unaccented(letter) for letter, number in count.items() if number >= _LEAST_WORDS}
+        return {letter: bare for letter, bare in plain.items() if bare != letter and len(bare) == 1}
+
+    def _forms(self, word: str) -> set[str]:
+        """Return the forms of a word with one to three accents."""
+        found = last = {word}
+        for _ in range(_MOST_ACCENTS):
+            last = {
+                form[:place] + letter + form[place + 1 :]
+                for form in last
+                for place in range(1, len(form))
+                for letter, plain in self._letters.items()
+                if form[place] == plain
+            }
+            found = found | last
+        return found - {word}

@@ -12,8 +12,8 @@ class ClockWords(NamedTuple):
     """Words of a language around an hour; bars separate alternatives."""
 
     before: str = ""
-    """Words before the hour; after `=`, one that means an hour only as it is written: "=às", but not "as"; after `~`, one
-    that also stands before hours in number: "~kolem"."""
+    """Words before the hour; after `=`, one that means an hour only as it is written: "=às", but not "as"; after `~`,
+    one that also stands before hours in number: "~kolem"."""
     after: str = ""
     """Words after the hour."""
     counted: str = ""

@@ -20,6 +20,7 @@ _NO_KEYCAP = dict.fromkeys([0xFE0F, 0x20E3])
 _Meaning = TypeVar("_Meaning")
 # A question is no answer: "yes?" confirms nothing.
 _QUESTIONS = "?？؟⸮¿՞"
+_PAUSES = ",.!…~、，。！"
 _SURE, _UNDECIDED = 0.9, 0.8
 """Learned probabilities of a yes or a no, and of an answer that says neither for sure, from which they count.
 
@@ -84,6 +85,33 @@ def yes_or_no(
     if begun == {False} and not _has_one_of(certain, rest):
         return YesOrNo(False, rest)
     return YesOrNo(None, rest) if begun else None
+
+
+def without_fillers(answer: str, phrases: Sequence[Phrases]) -> str:
+    """Return an answer with spaces in place of the words that add nothing at its ends: "   30" for "ok 30".
+
+    So the places of a value stay the same.
+    """
+    before, behind = _fillers(tuple(phrases))
+    start, end = before.match(answer), behind.search(answer)
+    first = start.end() if start else 0
+    last = max(end.start() if end else len(answer), first)
+    return " " * first + answer[first:last] + " " * (len(answer) - last)
+
+
+@lru_cache(64)
+def _fillers(phrases: tuple[Phrases, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns of what stands before and behind a value: words for yes, courtesy, sounds, "let's say"."""
+    lists = [_SOUNDS, *(part for one in phrases for part in (one.yes, one.yes_words, one.courtesy, one.choice_words))]
+    words = {word for part in lists for word in listed(part) if word[-1].isalpha()}
+    longest = sorted(words, key=len, reverse=True)
+    spaced = "|".join(re.escape(word) for word in longest if not is_unspaced(word[-1]))
+    unspaced = "|".join(re.escape(word) for word in longest if is_unspaced(word[-1])) or "(?!)"
+    gap = rf"[\s{_PAUSES}]*"
+    return (
+        re.compile(rf"{gap}(?:(?:(?:{spaced})(?!\w)|{unspaced}){gap})+", re.IGNORECASE),
+        re.compile(rf"(?:{gap}(?:(?<!\w)(?:{spaced})|(?:{unspaced})))+{gap}$", re.IGNORECASE),
+    )
 
 
 def is_question(answer: str) -> bool:

@@ -16,6 +16,7 @@ from intentmatch.dialogue.answers import (
     may_be_value,
     spoken_choice,
     stops,
+    without_fillers,
 )
 from intentmatch.dialogue.pending import WhichValue
 from intentmatch.dialogue.turn_builder import (
@@ -58,6 +59,13 @@ def understand(turns: TurnBuilder, pending: WhichValue) -> NextTurn:
     if (counted := _recounted(turns, pending, found)) and not corrected:
         found = [one for one in found if one.slot != pending.slot]
         is_answered, corrected = False, counted
+    if not (is_free or is_answered or corrected):
+        plain = without_fillers(text, turns.spoken(pending.language))
+        found = [
+            *found,
+            *(turns.fill(plain, pending.intent, [pending.slot], pending.language) if plain.strip() else ()),
+        ]
+        is_answered = any(entity.slot == pending.slot for entity in found)
     answers = [*found, *corrected]
     if not is_answered and not corrected and _drops(turns, pending, result):
         return turns.decline(pending.intent, pending.language, result)

@@ -20,6 +20,7 @@ _NO_KEYCAP = dict.fromkeys([0xFE0F, 0x20E3])
 _Meaning = TypeVar("_Meaning")
 # A question is no answer: "yes?" confirms nothing.
 _QUESTIONS = "?？؟⸮¿՞"
+_CLAUSES = r"[,.;!?\n…،؛。，、！]+|\s[-–—]\s"
 _PAUSES = ",.!…~、，。！"
 _SURE, _UNDECIDED = 0.9, 0.8
 """Learned probabilities of a yes or a no, and of an answer that says neither for sure, from which they count.
@@ -265,6 +266,11 @@ def is_unsure(answer: str) -> bool:
 def stops(answer: str, phrases: Sequence[Phrases]) -> bool:
     """Whether an answer to the question for a value is words that end the request, with or without courtesy."""
     return frozenset([True]) in coverings(answer, _stop_words(tuple(phrases)))
+
+
+def stops_within(answer: str, phrases: Sequence[Phrases]) -> bool:
+    """Whether a clause of an answer is words that end the request: "no look, forget it, I'll drop by"."""
+    return any(stops(clause, phrases) for clause in re.split(_CLAUSES, answer))
 
 
 def stop_words_in(answer: str, phrases: Sequence[Phrases]) -> str:

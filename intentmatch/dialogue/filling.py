@@ -16,6 +16,7 @@ from intentmatch.dialogue.answers import (
     may_be_value,
     spoken_choice,
     stops,
+    stops_within,
     without_fillers,
 )
 from intentmatch.dialogue.pending import WhichValue
@@ -122,7 +123,14 @@ def _drops(turns: TurnBuilder, pending: WhichValue, result: MatchResult) -> bool
     text = turns.input.text
     if stops(text, turns.spoken(pending.language)):
         return True
-    return not _is_free(turns, pending) and (drops(text) or refuses(result, pending.intent))
+    if _is_free(turns, pending):
+        return False
+    is_own = result.intent in (None, pending.intent)
+    return (
+        drops(text)
+        or refuses(result, pending.intent)
+        or (is_own and stops_within(text, turns.spoken(pending.language)))
+    )
 
 
 def _is_other_request(

@@ -489,6 +489,49 @@ def test_free_text_that_is_said_again_is_meant(bot):
     assert bot.take("what do you need that for", "anna").slots == {"text": "what do you need that for"}
 
 
+@pytest.mark.parametrize(
+    ("language", "answer", "amount"),
+    [
+        ("en", "ok 30", 30),
+        ("en", "Well, let's say 30 then!", 30),
+        ("en", "hmm 30 please", 30),
+        ("de", "na gut, dann 30", 30),
+        ("fr", "disons 30", 30),
+        ("id", "oke 30 ribu aja", 30_000),
+        ("tr", "tamam 30 olsun", 30),
+        ("ja", "じゃあ30でお願いします", 30),
+        ("ko", "그럼 30으로 해주세요", 30),
+        ("en", "room 30", None),
+        ("en", "why 30?", None),
+        ("en", "30 is too much", None),
+        ("de", "nur Linie 30", None),
+        ("en", "ok then", None),
+    ],
+)
+def test_value_is_read_among_words_that_add_nothing(language, answer, amount):
+    pay = Intent("pay", lines(language, "pay"), slots=(Slot("amount", "money", required=True),))
+    bot = Dialogue(loaded(pay, STATUS))
+    bot.take("pay", "anna", language=language)
+
+    turn = bot.take(answer, "anna", language=language)
+
+    assert turn.slots.get("amount") == ({"amount": amount, "currency": None} if amount else None)
+    if turn.slots:
+        assert all(answer[entity.start : entity.end] == entity.text for entity in turn.entities)
+
+
+@pytest.mark.parametrize(
+    ("answer", "declined"),
+    [("no look, never mind, I'll come by", True), ("forget it! I'll call", True), ("never mind the rain", False)],
+)
+def test_clause_that_ends_a_request_ends_it(answer, declined):
+    pay = Intent("pay", lines("en", "pay"), slots=(Slot("amount", "money", required=True),))
+    bot = Dialogue(loaded(pay, STATUS))
+    bot.take("pay", "anna")
+
+    assert bot.take(answer, "anna").declined is declined
+
+
 @pytest.mark.parametrize(("request_", "asked"), [("take a note", "text"), ("i am hungry", "dish")])
 @pytest.mark.parametrize("answer", ["never mind", "Cancel, please", "stop", "forget about it"])
 def test_request_ends_while_a_value_is_asked_for(bot, request_, asked, answer):

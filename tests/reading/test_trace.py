@@ -29,8 +29,8 @@ def texts(node: ast.AST) -> set[str]:
 
 
 def emitted_stages() -> set[str]:
-    """First arguments of `stages.add(...)` and `Stage(...)`."""
-    found: set[str] = set()
+    """First arguments of `stages.add(...)` and `Stage(...)`, and the checks, which add a stage themselves."""
+    found = checks()
     for node in nodes():
         if not isinstance(node, ast.Call) or not node.args:
             continue
@@ -40,17 +40,18 @@ def emitted_stages() -> set[str]:
     return found
 
 
+def checks() -> set[str]:
+    """First arguments of `.after(...)`."""
+    calls = (node for node in nodes() if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute))
+    return set().union(*(texts(node.args[0]) for node in calls if node.func.attr == "after"))
+
+
 def emitted_deciders() -> set[str]:
-    """Values of `decided_by`, of the variables of type `DecidedBy`, and what `.after(...)` names first."""
-    checks = [
-        node.args[0]
-        for node in nodes()
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "after"
-    ]
+    """Values of `decided_by`, of the variables of type `DecidedBy`, and the checks."""
     arguments = [node.value for node in nodes() if isinstance(node, ast.keyword) and node.arg == "decided_by"]
     annotated = [n.value for n in nodes() if isinstance(n, ast.AnnAssign) and ast.unparse(n.annotation) == "DecidedBy"]
     assigned = [n.value for n in nodes() if isinstance(n, ast.Assign) and "decided_by" in ast.unparse(n.targets[0])]
-    return set().union(*(texts(value) for value in [*checks, *arguments, *annotated, *assigned] if value))
+    return checks().union(*(texts(value) for value in [*arguments, *annotated, *assigned] if value))
 
 
 def test_type_lists_every_stage_that_the_pipeline_emits() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZIP_BZIP2, ZipFile, ZipInfo
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
@@ -22,7 +22,7 @@ class PackedMessages(BuildHookInterface):
         with ZipFile(self._archive, "w") as packed:
             for file in sorted((Path(self.root) / _MESSAGES).glob("*.yaml")):
                 # Without the time of the file: two builds of the same tree are equal.
-                packed.writestr(ZipInfo(f"messages/{file.name}"), file.read_bytes(), ZIP_DEFLATED)
+                packed.writestr(ZipInfo(f"messages/{file.name}"), file.read_bytes(), ZIP_BZIP2)
         build_data["force_include"][str(self._archive)] = f"{_MESSAGES}.zip"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

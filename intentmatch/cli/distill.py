@@ -154,10 +154,17 @@ def distill_context(
 @cli.command("distill-acts")
 @click.option("--ordinary", multiple=True, required=True, type=FILE, help="Lines of messages that ask for something.")
 @click.option("--labelled", multiple=True, type=FILE, help="Lines of further messages with their acts.")
+@click.option("--start", type=FILE, help="Network that stays as it is: the acts that it does not know are added to it.")
 @_recipe_option
 @click.option("--output", "-o", "target", required=True, type=OUTPUT_FILE, help="File of the network to write.")
 @quiet_option
-def distill_acts(ordinary: tuple[Path, ...], labelled: tuple[Path, ...], recipe: Path | None, target: Path) -> None:
+def distill_acts(
+    ordinary: tuple[Path, ...],
+    labelled: tuple[Path, ...],
+    start: Path | None,
+    recipe: Path | None,
+    target: Path,
+) -> None:
     """Train the network that reads what a message does.
 
     It learns from the labelled messages of this package, in many languages, and from the files: JSON lines with `text`,
@@ -170,8 +177,10 @@ def distill_acts(ordinary: tuple[Path, ...], labelled: tuple[Path, ...], recipe:
     """
     from intentmatch.distill import ActsRecipe, read_messages, read_recipe, save_network, train_acts
     from intentmatch.distill.acts import read_labelled, read_ordinary
+    from intentmatch.distill.context_network import read_network
 
     chosen = read_recipe(recipe, ActsRecipe) if recipe else ActsRecipe()
+    known = read_network(start) if start else None
     with progress.shown() as update:
         messages = [
             *read_messages("train"),
@@ -179,7 +188,7 @@ def distill_acts(ordinary: tuple[Path, ...], labelled: tuple[Path, ...], recipe:
             *read_labelled(labelled),
         ]
         update(f"{len(messages):,} messages", 0, None)
-        save_network(target, train_acts(messages, chosen, progress=update))
+        save_network(target, train_acts(messages, chosen, start=known, progress=update))
     output.say(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -35,6 +35,8 @@ _WITHOUT_WORD = 0.6
 _CAPITALS, _IN_LOWER_CASE = frozenset({"de"}), 0.8
 # Share of what is put before a request that people rather say than write.
 _SPOKEN = 0.4
+# Axes that hold several tables side by side: for the pieces before, at and after a place, or their mean and maximum.
+_BLOCKS = {"first": (1, 3), "second": (3, 1), "acts": (2, 1)}
 _WITHIN_A_PART: tuple[Kind, ...] = ("number", "punctuation", "markup", "emoji")
 
 
@@ -109,11 +111,20 @@ def _lines(file: Path) -> Iterator[tuple[str, str, Act | None]]:
 
 
 def train_acts(
-    messages: Sequence[LabelledMessage], recipe: ActsRecipe | None = None, *, progress: StepProgress | None = None
+    messages: Sequence[LabelledMessage],
+    recipe: ActsRecipe | None = None,
+    *,
+    start: Mapping[str, NDArray[Any]] | None = None,
+    progress: StepProgress | None = None,
 ) -> dict[str, NDArray[np.float32]]:
-    """Train the network and return its tensors by name; `messages` are the labelled and the ordinary ones."""
+    """Train the network and return its tensors by name; `messages` are the labelled and the ordinary ones.
+
+    A network `start` stays as it is, and what it says of the acts that it knows. Only the other acts are learned, by
+    the numbers that the recipe has more (Rusu et al. 2016, "Progressive Neural Networks"). Raises `InputError` if the
+    recipe has fewer, or if `start` knows all acts.
+    """
     recipe = recipe or ActsRecipe()
-    training = _Training(messages, recipe)
+    training = _Training(messages, recipe, start)
     train_steps(training.step_once, recipe.steps, progress)
     return arrays(training.weights)
 
@@ -126,7 +137,12 @@ class _Example(NamedTuple):
 
 
 class _Training:
-    def __init__(self, messages: Sequence[LabelledMessage], recipe: ActsRecipe) -> None:
+    def __init__(
+        self,
+        messages: Sequence[LabelledMessage],
+        recipe: ActsRecipe,
+        start: Mapping[str, NDArray[Any]] | None,
+    ) -> None:
         torch = plugins.require("torch", what="Distillation", extra="distill")
         self._torch, self._recipe = torch, recipe
         self._surroundings = read_surroundings("train")
@@ -141,6 +157,7 @@ class _Training:
             "begins": torch.zeros(width),
             "begins_bias": torch.full((1,), -2.0),
         }
+        self._kept = _keep(start, weights) if start else {}
         self.weights = {name: weight.requires_grad_() for name, weight in weights.items()}
         self._network = TorchNetwork(table, self.weights)
         self._optimizer = torch.optim.AdamW(
@@ -167,6 +184,9 @@ class _Training:
         for group in self._optimizer.param_groups:
             group["lr"] = recipe.learning_rate * min(1.0, (step + 1) / 100) * (1 - step / recipe.steps)
         self._optimizer.step()
+        with self._torch.no_grad():
+            for name, (is_kept, values) in self._kept.items():
+                self.weights[name].copy_(self._torch.where(is_kept, values, self.weights[name]))
         return float(loss.detach())
 
     def _loss_of_acts(self, hidden: Any, examples: Sequence[_Example]) -> Any:
@@ -258,6 +278,35 @@ class _Training:
         return f"{draw.choice(('', '', ',', '.'))} {draw.choice(words)}"
 
 
+def _keep(start: Mapping[str, NDArray[Any]], weights: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Put the tensors of a network into those of a wider one, and return by name what of these stays, and its values.
+
+    What leads to a number of the network, and from there to an act that it knows, stays: nothing new adds to it.
+    """
+    torch = plugins.require("torch", what="Distillation", extra="distill")
+    kept = {}
+    for name, weight in weights.items():
+        known = torch.from_numpy(np.asarray(start[name], dtype=np.float32)) if name in start else torch.zeros(0)
+        blocks = _BLOCKS.get(name, (1,) * known.ndim)
+        if known.ndim != weight.ndim or any(a > b for a, b in zip(known.shape, weight.shape, strict=True)):
+            raise InputError(
+                f"the network to start from has {name} of shape {(*known.shape,)}, not up to {(*weight.shape,)}"
+            )
+        places = [
+            torch.cat([torch.arange(had // count) + block * (has // count) for block in range(count)])
+            for had, has, count in zip(known.shape, weight.shape, blocks, strict=True)
+        ]
+        is_kept = torch.zeros(weight.shape, dtype=torch.bool)
+        is_kept[..., slice(None) if name == "begins" else places[-1]] = True
+        values = torch.zeros(weight.shape)
+        values[torch.meshgrid(*places, indexing="ij")] = known
+        weight.copy_(torch.where(is_kept, values, weight))
+        kept[name] = is_kept, values
+    if start["acts"].shape[-1] == len(ACTS):
+        raise InputError("the network to start from knows all acts: there is nothing to learn")
+    return kept
+
+
 def pieces_of(text: str) -> Sequence[int]:
     """Return the known pieces of a text; the unknown one alone if there are none."""
     found = embedded_tokenizer().encode(clean(text), MAX_PIECES)
@@ -306,6 +355,7 @@ SHARES = {
     "refuses": 0.24,
     "negated": 0.12,
     "settled": 0.09,
+    "undecided": 0.06,
     "tale": 0.06,
     "courtesy": 0.05,
     "depends": 0.05,

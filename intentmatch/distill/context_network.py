@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
 
 from intentmatch.core import plugins
+from intentmatch.core.errors import InputError
 from intentmatch.distill.corpus import StepProgress
 from intentmatch.distill.student import TokenVectors
 from intentmatch.pieces.convolutions import LEAST_SIZE, SIZE_SCALE
@@ -66,6 +68,14 @@ def arrays(weights: Mapping[str, Any]) -> dict[str, NDArray[np.float32]]:
 def save_network(file: Path, tensors: Mapping[str, NDArray[np.float32]]) -> None:
     """Write the tensors as float16."""
     atomic.write_file(file, save({name: tensor.astype(np.float16) for name, tensor in tensors.items()}))
+
+
+def read_network(file: Path) -> dict[str, NDArray[Any]]:
+    """Return the tensors of a file by name. Raises `InputError`."""
+    try:
+        return load_file(file)
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{file} is no network: {error}") from None
 
 
 class Batch(NamedTuple):

@@ -40,9 +40,10 @@ _WITHOUT_DOMAIN: Mapping[str, Act | None] = {
     "short": None,
     "questions": None,
     "people": None,
+    "polite": None,
     "problems": None,
-    # What is considered or put off, what others do, and what is done: nothing is to be done about it.
-    "undecided": "settled",
+    # What others do, and what is done, beside requests in the same words.
+    "undecided": "undecided",
     "reported": "settled",
     "like_reported": None,
 }
@@ -68,10 +69,11 @@ class LabelledMessage(NamedTuple):
 LEADS = "leads"
 """The source of what people say before a request: "so I just wanted to ask"."""
 
-# Requests with words of statements ("forgot my password again", "call my brother") and problems in the words of settled
-# matters ("the jacket came with a torn sleeve") are drawn more often than they would be among the messages.
+# Requests with words of statements ("forgot my password again", "call my brother") or of courtesy ("I'd be grateful for
+# the bill") and problems in the words of settled matters ("the jacket came with a torn sleeve") are drawn more often
+# than they would be among the messages.
 _SOURCE_OF = (
-    {"leads": LEADS, "problems": "problems"}
+    {"leads": LEADS, "polite": "polite", "problems": "problems"}
     | dict.fromkeys(("short", "questions", "people"), "like statements")
     | dict.fromkeys(("undecided", "reported", "like_reported"), "reported")
 )

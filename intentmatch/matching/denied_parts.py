@@ -42,6 +42,8 @@ _NEARLY_SAID = 0.75
 # on, "no, non voglio" is asked about beside the answers of the intent "no".
 LINE_DENIES = 0.6
 """Probability from which an utterance of the registry does so itself."""
+UNDECIDED, _LINE_UNDECIDED = 0.4, 0.25
+"""Probability from which a part only considers what it names, and from which an utterance may do so itself."""
 # "The card worked until today, please check it": a clause of a request may sound settled. Without this, 198 of 27,000
 # right messages to seven bots were asked about, with it 118, and 25 more of 5,600 negations are carried out.
 _WHOLE_DENIES = 0.8
@@ -55,7 +57,8 @@ part may be settled without the word: "my card does not work" tells of a problem
 
 def asked_if_denied(message: PartedMessage, decision: Decision, part: MessagePart) -> CheckedDecision:
     """Ask if a part denies what is matched, and the message as one text denies something, too."""
-    if len(message.parts) > 1 and message.acts.denies < _WHOLE_DENIES:
+    whole = max(message.acts.denies, message.acts.undecided)
+    if len(message.parts) > 1 and whole < _WHOLE_DENIES:
         return CheckedDecision(decision, None)
     return asked_if_part_denies(message, decision, part)
 
@@ -65,6 +68,8 @@ def asked_if_part_denies(message: PartedMessage, decision: Decision, part: Messa
     best, acts = decision.ranked[0], part.acts
     if decision.verdict != "matched":
         return CheckedDecision(decision, None)
+    if acts.undecided >= UNDECIDED and message.line_acts(best).undecided < _LINE_UNDECIDED:
+        return asked_about_part(decision, part)
     if acts.denies >= MAY_REFUSE:
         line = message.denied_acts(best, part)
         # Courtesy ("no thanks") can be meant with any words of refusal.
@@ -77,8 +82,12 @@ def asked_if_part_denies(message: PartedMessage, decision: Decision, part: Messa
 def asked_about_part(decision: Decision, part: MessagePart) -> CheckedDecision:
     """Ask about the first intent, and say what a part denies."""
     acts = part.acts
-    what = "refuses what it names" if acts.refuses >= acts.settled else "says that nothing is to be done"
-    found = f"“{part.text}” {what} ({max(acts.refuses, acts.settled):.0%})"
+    probability, what = max(
+        (acts.refuses, "refuses what it names"),
+        (acts.settled, "says that nothing is to be done"),
+        (acts.undecided, "only considers it"),
+    )
+    found = f"“{part.text}” {what} ({probability:.0%})"
     return _asked_about_first(decision, f", but {found}", found)
 
 

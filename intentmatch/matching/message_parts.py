@@ -14,6 +14,7 @@ from intentmatch.matching.denied_parts import (
     MAY_REFUSE,
     REFUSES,
     SETTLED,
+    UNDECIDED,
     asked_about_part,
     asked_if_denied,
     asked_if_part_denies,
@@ -116,7 +117,7 @@ def _without_doubtful_courtesy(part: MessagePart, message: PartedMessage) -> Mes
     decision = message.read(part.read)
     if decision.verdict != "matched" or message.line_acts(decision.ranked[0]).courtesy >= IS_BESIDE:
         return part
-    return part._replace(acts=part.acts._replace(courtesy=0.0, tale=0.0, settled=0.0))
+    return part._replace(acts=part.acts._replace(courtesy=0.0, tale=0.0, settled=0.0, undecided=0.0))
 
 
 def _with_match(message: PartedMessage, found: _Readings) -> CheckedDecision:
@@ -245,7 +246,8 @@ def _asked_if_settled(message: PartedMessage, *, alone: bool) -> CheckedDecision
     whole = message.whole
     parts = [*message.parts, MessagePart(message.text, message.acts)] if alone else message.parts
     for part in parts if whole.verdict == "matched" else ():
-        if part.acts.settled >= SETTLED and (alone or _matches(message.read(part.read), whole.ranked[0].intent)):
+        asks_nothing = part.acts.settled >= SETTLED or part.acts.undecided >= UNDECIDED
+        if asks_nothing and (alone or _matches(message.read(part.read), whole.ranked[0].intent)):
             return asked_if_denied(message, whole, part)
     return CheckedDecision(whole, None)
 
@@ -273,12 +275,12 @@ def _certainty(decision: Decision) -> float:
 
 def is_beside(acts: Acts) -> bool:
     """Whether a part with these acts stands beside what is asked for."""
-    return acts.courtesy + acts.tale + acts.settled >= IS_BESIDE
+    return acts.courtesy + acts.tale + acts.settled + acts.undecided >= IS_BESIDE
 
 
 def may_ask(acts: Acts) -> bool:
     """Whether a part with these acts may ask for something: it stands beside nothing, or may be courtesy."""
-    return acts.courtesy < _CERTAIN and acts.tale + acts.settled < IS_BESIDE
+    return acts.courtesy < _CERTAIN and acts.tale + acts.settled + acts.undecided < IS_BESIDE
 
 
 def _may_be_courtesy(one: _Read, message: PartedMessage) -> bool:

@@ -26,14 +26,15 @@ from intentmatch.runtime.block_sizes import CONTEXT_PIECES
 FILE = Path(__file__).with_name("dialogue_acts.safetensors")
 _LEAST_ODDS = 1e-4
 
-Act = Literal["refuses", "settled", "tale", "courtesy", "depends"]
+Act = Literal["refuses", "settled", "tale", "courtesy", "depends", "undecided"]
 """What a part of a message may do beside asking for something.
 
 - `refuses`: it says that something shall not or need not be done, or takes back what was asked;
 - `settled`: it says that all is well, done, or somebody else's business, so that nothing is asked;
 - `tale`: it tells what led to a request;
 - `courtesy`: it greets, thanks, apologises or chats;
-- `depends`: it cannot be understood without the turn before.
+- `depends`: it cannot be understood without the turn before;
+- `undecided`: its writer considers something or puts it off, so that nothing is asked yet.
 """
 ACTS: tuple[Act, ...] = get_args(Act)
 
@@ -46,6 +47,7 @@ class Acts(NamedTuple):
     tale: float
     courtesy: float
     depends: float
+    undecided: float
 
     @property
     def denies(self) -> float:
@@ -58,7 +60,7 @@ def odds(probability: float) -> float:
     return max(probability, _LEAST_ODDS) / max(1.0 - probability, _LEAST_ODDS)
 
 
-NO_ACTS = Acts(0.0, 0.0, 0.0, 0.0, 0.0)
+NO_ACTS = Acts(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """The acts of a part that does nothing but ask."""
 
 
@@ -110,7 +112,7 @@ class DialogueActs:
         """Return what a part does, given by the `hidden` numbers of its pieces."""
         scores = pooled(hidden).dot(self._acts)
         scores += self._acts_bias
-        # For five numbers Python takes less time than numpy.
+        # For six numbers Python takes less time than numpy.
         return Acts(*[(1 + tanh(score / 2)) / 2 for score in scores.tolist()])
 
 

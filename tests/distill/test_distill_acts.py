@@ -15,13 +15,14 @@ from intentmatch.cli.commands import cli
 from intentmatch.core.errors import InputError
 from intentmatch.distill import ActsRecipe, train_acts
 from intentmatch.distill.acts import pieces_of, read_labelled, read_ordinary
+from intentmatch.distill.context_network import read_network
 from intentmatch.distill.messages import LabelledMessage
 from intentmatch.distill.recipe import write_recipe
 from intentmatch.reading.dialogue_acts import DialogueActs
 
 torch = pytest.importorskip("torch", reason="needs the extra [distill]")
 
-RECIPE = ActsRecipe(width=8, narrow=4, steps=60, texts=24, learning_rate=0.02)
+RECIPE = ActsRecipe(width=8, narrow=4, steps=90, texts=24, learning_rate=0.02)
 ACTIONS = ("cancel it", "send it", "open it", "print it", "call them", "book a table")
 MESSAGES = [
     *(LabelledMessage(f"please do not {action}", "en", "refuses", source="x") for action in ACTIONS),
@@ -51,6 +52,38 @@ def test_training_is_repeatable_and_its_seed_counts():
 
     assert all(np.array_equal(first[name], again[name]) for name in first)
     assert not np.array_equal(first["acts"], other["acts"])
+
+
+def test_network_keeps_what_it_says_and_learns_the_acts_that_it_lacks():
+    known = train_acts(MESSAGES, RECIPE)
+    lacking = known | {"acts": known["acts"][:, :-1], "acts_bias": known["acts_bias"][:-1]}
+
+    grown = train_acts(MESSAGES, replace(RECIPE, width=12, narrow=6), start=lacking)
+
+    before, after = DialogueActs(known), DialogueActs(grown)
+    for message in MESSAGES:
+        pieces = pieces_of(message.text)
+        old, new = before.read(pieces), after.read(pieces)
+        assert new.begins == pytest.approx(old.begins, abs=1e-4)
+        assert new.acts[:-1] == pytest.approx(old.acts[:-1], abs=1e-4)
+        assert new.acts[-1] != old.acts[-1]
+
+
+def test_network_that_cannot_be_grown_is_refused():
+    known = train_acts(MESSAGES, replace(RECIPE, steps=1))
+
+    with pytest.raises(InputError, match="knows all acts"):
+        train_acts(MESSAGES, RECIPE, start=known)
+    with pytest.raises(InputError, match="has first of shape"):
+        train_acts(MESSAGES, replace(RECIPE, width=4), start=known)
+
+
+def test_file_that_is_no_network_is_refused(tmp_path):
+    file = tmp_path / "acts.safetensors"
+    file.write_bytes(b"nothing")
+
+    with pytest.raises(InputError, match="is no network"):
+        read_network(file)
 
 
 def test_command_writes_a_network_that_can_be_read(tmp_path):

@@ -18,6 +18,7 @@ from intentmatch.reading.text import ReadText
 
 REFUSES = NO_ACTS._replace(refuses=0.95)
 SETTLED = NO_ACTS._replace(settled=0.96)
+UNDECIDED = NO_ACTS._replace(undecided=0.9)
 COURTESY = NO_ACTS._replace(courtesy=0.95)
 TALE = NO_ACTS._replace(tale=0.95)
 
@@ -110,6 +111,19 @@ def test_part_that_may_be_settled_is_compared_with_the_utterance(settled, line, 
     whole = decision("book")
     whole = replace(whole, ranked=(replace(whole.ranked[0], score=score),))
     assert decide(whole, part, lines={"book": NO_ACTS._replace(settled=line)})[0] == verdict
+
+
+@pytest.mark.parametrize(("line", "verdict"), [(0.0, "ambiguous"), (0.5, "matched")])
+def test_what_is_only_considered_is_asked_about_unless_the_utterance_considers_it(line, verdict):
+    part = "I am thinking about cancelling", UNDECIDED
+    lines = {"cancel": NO_ACTS._replace(undecided=line)}
+    assert decide(decision("cancel"), part, lines=lines)[0] == verdict
+
+
+def test_request_beside_what_is_only_considered_decides():
+    parts = [("I am thinking about cancelling", UNDECIDED), ("what does it cost?", NO_ACTS)]
+    read = {"what does it cost?": decision("cost")}
+    assert decide(decision("cancel", 0.5, "out_of_scope"), *parts, read=read)[1] == "cost"
 
 
 def test_settled_matter_is_no_refusal_of_the_author():

@@ -93,10 +93,15 @@ def without_fillers(answer: str, phrases: Sequence[Phrases]) -> str:
 
     So the places of a value stay the same.
     """
+    if len(answer) > LONGEST:
+        return answer
     before, behind = _fillers(tuple(phrases))
-    start, end = before.match(answer), behind.search(answer)
-    first = start.end() if start else 0
-    last = max(end.start() if end else len(answer), first)
+    first, last = 0, len(answer)
+    # One after the other: a pattern of many words could be read in too many ways.
+    while found := before.match(answer, first):
+        first = found.end()
+    while found := behind.search(answer, first, last):
+        last = found.start()
     return " " * first + answer[first:last] + " " * (len(answer) - last)
 
 
@@ -110,8 +115,8 @@ def _fillers(phrases: tuple[Phrases, ...]) -> tuple[re.Pattern[str], re.Pattern[
     unspaced = "|".join(re.escape(word) for word in longest if is_unspaced(word[-1])) or "(?!)"
     gap = rf"[\s{_PAUSES}]*"
     return (
-        re.compile(rf"{gap}(?:(?:(?:{spaced})(?!\w)|{unspaced}){gap})+", re.IGNORECASE),
-        re.compile(rf"(?:{gap}(?:(?<!\w)(?:{spaced})|(?:{unspaced})))+{gap}$", re.IGNORECASE),
+        re.compile(rf"{gap}(?:(?:{spaced})(?!\w)|{unspaced}){gap}", re.IGNORECASE),
+        re.compile(rf"(?:(?<!\w)(?:{spaced})|{unspaced}){gap}$", re.IGNORECASE),
     )
 
 

@@ -26,7 +26,6 @@ from intentmatch.dialogue.pending import Confirmation, WhichValue
 from intentmatch.dialogue.phrases import Phrases
 from intentmatch.dialogue.turn_builder import NextTurn, TurnBuilder, alternatives_in, is_other_request, joined, refuses
 from intentmatch.dialogue.turns import Turn
-from intentmatch.slots.function_words import function_words
 from intentmatch.slots.neighbours import fixed_words
 from intentmatch.text.normalize import bare, fold
 
@@ -170,9 +169,7 @@ def _yes_or_no(turns: TurnBuilder, text: str, pending: Confirmation, yes: Iterab
     said = yes_or_no(text, spoken, yes, request)
     if said is not None and said.yes is None and not is_question(text) and hardly_declines(text):
         own = {word for line in intent.utterances for part in fixed_words(line) for word in part}
-        functional = function_words(pending.language)
-        words = [(word, bare(word)) for word in folded.split()]
-        again = [word for word, plain in words if plain in functional or any(_is_form(plain, one) for one in own)]
+        again = [word for word in folded.split() if any(_is_form(bare(word), one) for one in own)]
         repeated = yes_or_no(text, spoken, yes, [*request, *again])
         # "Yes, book a table in Rome" may change the city.
         said = repeated if repeated and repeated.yes and not _changes(turns, pending) else said

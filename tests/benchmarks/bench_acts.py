@@ -39,6 +39,7 @@ class Flagged(NamedTuple):
     tale: float
     courtesy: float
     depends: float
+    undecided: float
     surely_refuses: float
     """At least `REFUSES`."""
     surely_settled: float

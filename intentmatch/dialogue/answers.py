@@ -20,6 +20,7 @@ _NO_KEYCAP = dict.fromkeys([0xFE0F, 0x20E3])
 _Meaning = TypeVar("_Meaning")
 # A question is no answer: "yes?" confirms nothing.
 _QUESTIONS = "?？؟⸮¿՞"
+_ENDS, _ENDS_ALONE = 0.5, 0.8
 _CLAUSES = r"[,.;!?\n…،؛。，、！]+|\s[-–—]\s"
 _PAUSES = ",.!…~、，。！"
 _SURE, _UNDECIDED = 0.9, 0.8
@@ -108,8 +109,11 @@ def without_fillers(answer: str, phrases: Sequence[Phrases]) -> str:
 @lru_cache(64)
 def _fillers(phrases: tuple[Phrases, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return patterns of what stands before and behind a value: words for yes, courtesy, sounds, "let's say"."""
-    lists = [_SOUNDS, *(part for one in phrases for part in (one.yes, one.yes_words, one.courtesy, one.choice_words))]
-    words = {word for part in lists for word in listed(part) if word[-1].isalpha()}
+    lists = [_SOUNDS, *(part for one in phrases for part in (one.yes, one.yes_words, one.courtesy, one.fillers))]
+    # A letter may be a unit, as in "30 k".
+    words = {
+        word for part in lists for word in listed(part) if word[-1].isalpha() and not re.fullmatch("[a-zA-Z]", word)
+    }
     longest = sorted(words, key=len, reverse=True)
     spaced = "|".join(re.escape(word) for word in longest if not is_unspaced(word[-1]))
     unspaced = "|".join(re.escape(word) for word in longest if is_unspaced(word[-1])) or "(?!)"
@@ -274,8 +278,13 @@ def stops(answer: str, phrases: Sequence[Phrases]) -> bool:
 
 
 def stops_within(answer: str, phrases: Sequence[Phrases]) -> bool:
-    """Whether a clause of an answer is words that end the request: "no look, forget it, I'll drop by"."""
-    return any(stops(clause, phrases) for clause in re.split(_CLAUSES, answer))
+    """Whether a clause of an answer is words that end the request: "no look, forget it, I'll drop by".
+
+    Words that end it alone may be no end among others: "doesn't matter, as soon as possible".
+    """
+    chances = answer_of(answer)
+    clauses = re.split(_CLAUSES, answer) if chances.no + chances.unsure >= _ENDS else ()
+    return any(stops(clause, phrases) and answer_of(clause).no >= _ENDS_ALONE for clause in clauses)
 
 
 def stop_words_in(answer: str, phrases: Sequence[Phrases]) -> str:

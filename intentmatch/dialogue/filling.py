@@ -61,11 +61,7 @@ def understand(turns: TurnBuilder, pending: WhichValue) -> NextTurn:
         found = [one for one in found if one.slot != pending.slot]
         is_answered, corrected = False, counted
     if not (is_free or is_answered or corrected):
-        plain = without_fillers(text, turns.spoken(pending.language))
-        found = [
-            *found,
-            *(turns.fill(plain, pending.intent, [pending.slot], pending.language) if plain.strip() else ()),
-        ]
+        found = [*found, *_among_fillers(turns, pending)]
         is_answered = any(entity.slot == pending.slot for entity in found)
     answers = [*found, *corrected]
     if not is_answered and not corrected and _drops(turns, pending, result):
@@ -97,6 +93,17 @@ def _go_on(turns: TurnBuilder, pending: WhichValue, found: Sequence[Entity], res
         confirmed=pending.confirmed,
         unsure=(*again.items(), *left),
     )
+
+
+def _among_fillers(turns: TurnBuilder, pending: WhichValue) -> list[Entity]:
+    """Return the value of the requested slot if all else in the message adds nothing: "ok, let's say 30"."""
+    text = turns.input.text
+    plain = without_fillers(text, turns.spoken(pending.language))
+    if not plain.strip() or is_question(text):
+        return []
+    found = turns.fill(plain, pending.intent, [pending.slot], pending.language)
+    # "Ok, we are 4" is no hour.
+    return [one for one in found if one.text == plain.strip()]
 
 
 def _recounted(turns: TurnBuilder, pending: WhichValue, found: Collection[Entity]) -> list[Entity]:

@@ -17,7 +17,7 @@ class Phrases:
     """The phrases of the bot in one language.
 
     Added in 0.3.0: `confirm`, `yes`, `no`, `dropped`, `yes_words`, `no_words`, `courtesy`, `numbers`, `several`,
-    `neither`, `choice_words`, `choose_one`, `stop_words`.
+    `neither`, `choice_words`, `choose_one`, `stop_words`. Added in 0.4.0: `fillers`.
     """
 
     did_you_mean: str
@@ -50,6 +50,8 @@ class Phrases:
     """Words that choose none of the choices, separated by commas."""
     choice_words: str = ""
     """Other words in the answer to a choice, separated by commas."""
+    fillers: str = ""
+    """What may stand beside a value and adds nothing, as courtesy and words for yes do: "let's say", "then"."""
     choose_one: str = ""
     """Heading of the choices when the answer to them was not understood."""
     stop_words: str = ""

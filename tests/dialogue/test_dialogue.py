@@ -506,6 +506,10 @@ def test_free_text_that_is_said_again_is_meant(bot):
         ("en", "30 is too much", None),
         ("de", "nur Linie 30", None),
         ("en", "ok then", None),
+        ("en", "ok 30 k", 30_000),
+        ("en", "no, not 30", None),
+        ("en", "ok 30?", None),
+        ("en", "option 1", None),
     ],
 )
 def test_value_is_read_among_words_that_add_nothing(language, answer, amount):
@@ -520,9 +524,32 @@ def test_value_is_read_among_words_that_add_nothing(language, answer, amount):
         assert all(answer[entity.start : entity.end] == entity.text for entity in turn.entities)
 
 
+@pytest.mark.parametrize("answer", ["ok, we are 4", "ok 3 of us", "only 2", "yes for one please"])
+def test_count_among_other_words_is_no_hour(answer):
+    taxi = Intent("taxi", lines("en", "taxi please"), slots=(Slot("at", "time", required=True),))
+    bot = Dialogue(loaded(taxi, STATUS))
+    bot.take("taxi please", "anna")
+
+    assert bot.take(answer, "anna").slots == {}
+
+
+def test_long_answers_are_read_in_little_time(clock):
+    taxi = Intent("taxi", lines("en", "taxi please"), slots=(Slot("at", "time", required=True),))
+    bot = Dialogue(loaded(taxi, STATUS))
+
+    for answer in ("x" + " " * 5000 + "x", "ok, " * 1500 + "30", "no to " * 20 + "x"):
+        bot.take("taxi please", "anna")
+        bot.take(answer, "anna")  # took up to 42 seconds
+
+
 @pytest.mark.parametrize(
     ("answer", "declined"),
-    [("no look, never mind, I'll come by", True), ("forget it! I'll call", True), ("never mind the rain", False)],
+    [
+        ("no look, never mind, I'll come by", True),
+        ("forget it! I'll call", True),
+        ("never mind the rain", False),
+        ("no importa, pero rápido", False),
+    ],
 )
 def test_clause_that_ends_a_request_ends_it(answer, declined):
     pay = Intent("pay", lines("en", "pay"), slots=(Slot("amount", "money", required=True),))

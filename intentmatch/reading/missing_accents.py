@@ -2,7 +2,8 @@
 
 On many keyboards accents are hard to type, so people leave out all of them. A word is read as the form that the
 registry has most often in the language of the message. A word that the registry lacks is read as the most probable
-form that the embedded tokenizer has as one piece. A message with an accent is read as it is typed.
+form that the embedded tokenizer has as one piece. A message with an accent is read as it is typed, and so is one of
+words that are common without accents, such as German "drucken" (to print) beside "drücken" (to press).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from intentmatch.pieces.embedded import embedded_tokenizer
 from intentmatch.pieces.vocabulary import SPACE
@@ -23,6 +25,10 @@ _LEAST_WORDS = 2
 """Words with a letter from which it is one of the language; one word may be a name."""
 _SURER = 1.0
 """How much more probable, in nats, a form with accents is than a word that is one piece as it is typed."""
+_MOSTLY = 3
+"""How many times as often the registry has a form as any other form with accents."""
+_MANY = 10
+"""How many times as often the registry has a form if the word without accents is hardly another word."""
 _CACHED_WORDS = 8192
 
 
@@ -45,7 +51,15 @@ class MissingAccents:
                 if not tag or base_language(tag) == base
             ]
             known = self._languages[base] = _Language(Counter(" ".join(lines).split()))
-        return {n: new for n, word in enumerate(words) if (new := known.restored(word)) is not None}
+        found = {n: new for n, word in enumerate(words) if (new := known.restored(word)) is not None}
+        # One word that is none without accents tells that its writer types none.
+        return {n: new.word for n, new in found.items()} if any(new.is_sure for new in found.values()) else {}
+
+
+class _Restored(NamedTuple):
+    word: str
+    is_sure: bool
+    """Whether the word as it is typed is none, is rare, or is one that the registry has often, and with accents."""
 
 
 class _Language:
@@ -58,27 +72,31 @@ class _Language:
         for word in counts:
             for form in typed_without_accents(word):
                 self._accented.setdefault(form, []).append(word)
-        self._cache: dict[str, str | None] = {}
+        self._cache: dict[str, _Restored | None] = {}
 
-    def restored(self, word: str) -> str | None:
+    def restored(self, word: str) -> _Restored | None:
         if word not in self._cache:
             if len(self._cache) >= _CACHED_WORDS:
                 self._cache.clear()
             self._cache[word] = self._found(word)
         return self._cache[word]
 
-    def _found(self, word: str) -> str | None:
-        counts = self._counts
-        best = max(self._accented.get(word, ()), key=counts.__getitem__, default=word)
-        if best != word or word in counts:
-            return best if counts[best] > counts[word] else None
-        if not self._letters or not word.isalpha() or not _SHORTEST <= len(word) <= _LONGEST:
-            return None
+    def _found(self, word: str) -> _Restored | None:
         typed = SPACE + word
+        if forms := self._accented.get(word):
+            best, *others = sorted(forms, key=self._counts.__getitem__, reverse=True)
+            least = max([self._counts[word] + 1, *(_MOSTLY * self._counts[other] for other in others)])
+            if self._counts[best] < least:
+                return None
+            known = embedded_tokenizer().whole({typed, SPACE + best})
+            own = self._counts[word]
+            is_none = not own and _is_rare(typed, SPACE + best, known)
+            return _Restored(best, is_none or self._counts[best] >= _MANY * max(own, 1))
+        if word in self._counts or not self._letters or not word.isalpha() or not _SHORTEST <= len(word) <= _LONGEST:
+            return None
         known = embedded_tokenizer().whole({typed, *self._forms(typed)})
-        least = known.pop(typed, float("-inf")) + _SURER
-        likely = max(known, key=known.__getitem__, default=None)
-        return likely[1:] if likely is not None and known[likely] > least else None
+        likely = max(known.keys() - {typed}, key=known.__getitem__, default=None)
+        return _Restored(likely[1:], True) if likely is not None and _is_rare(typed, likely, known) else None
 
     @cached_property
     def _letters(self) -> Mapping[str, str]:
@@ -101,3 +119,8 @@ class _Language:
             }
             found = found | last
         return found - {word}
+
+
+def _is_rare(typed: str, meant: str, known: Mapping[str, float]) -> bool:
+    """Whether a word is no piece as it is typed, or much less probable than with accents."""
+    return typed not in known or known[typed] + _SURER < known.get(meant, float("-inf"))

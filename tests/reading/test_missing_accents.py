@@ -8,7 +8,9 @@ from intentmatch.reading.missing_accents import MissingAccents
 LINES = {
     "pl": ["chcę zwrócić buty", "chcę wymienić buty", "czy on chce zwrotu", "mogę zmienić zamówienie", "żółta łódź"],
     "fr": ["où est ma commande", "créer un compte", "déjà payé", "j'ai été débité", "la facture ou le reçu"],
-    "en": ["where is my order", "email the café"],
+    "en": ["where is my order", "email the café", "resume the show", "my résumé", "send a résumé"],
+    "de": ["wie kann ich drücken", "Knopf drücken", "Tür schließen", "schöne Grüße"],
+    "vi": ["đặt bàn", "bạn ơi", "bán vé", "thời tiết hôm nay", "thời gian"],
 }
 BY = MissingAccents(
     [line for lines in LINES.values() for line in lines], [code for code, lines in LINES.items() for _ in lines]
@@ -28,6 +30,7 @@ def restored(message: str, language: str | None) -> str:
         ("chce zwrocic buty", "pl", "chcę zwrócić buty"),
         ("chce zwrocic buty", "pl-PL", "chcę zwrócić buty"),
         ("deja paye", "fr", "déjà payé"),
+        ("knopf drucken schoene grusse", "de", "knopf drücken schöne grusse"),
         # The registry has none of these words, the tokenizer has them whole.
         ("szybko prosze", "pl", "szybko proszę"),
         ("espace a reinitialiser", "fr", "espace a réinitialiser"),
@@ -45,7 +48,9 @@ def test_accents_are_restored_by_the_registry_and_by_the_words_of_the_language(t
         ("chce zwrocic buty", "en"),
         ("chce zwrocic buty", None),
         ("ou", "fr"),  # as frequent as "où"
-        ("resume the cafes", "en"),  # a letter of one word only
+        ("resume the cafes", "en"),  # a word that is as common without accents
+        ("drucken", "de"),  # another word
+        ("ban", "vi"),  # one of three
         ("zz zwrocicxq 12a", "pl"),
     ],
 )

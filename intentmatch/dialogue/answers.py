@@ -20,6 +20,7 @@ _NO_KEYCAP = dict.fromkeys([0xFE0F, 0x20E3])
 _Meaning = TypeVar("_Meaning")
 # A question is no answer: "yes?" confirms nothing.
 _QUESTIONS = "?？؟⸮¿՞"
+_SURELY_UNSURE = 0.95
 _ENDS, _ENDS_ALONE = 0.5, 0.8
 _CLAUSES = r"[,.;!?\n…،؛。，、！]+|\s[-–—]\s"
 _PAUSES = ",.!…~、，。！"
@@ -267,9 +268,9 @@ def asks(text: str) -> bool:
     return answer_of(text).neither >= _MAY_BE_ELSE
 
 
-def is_unsure(answer: str) -> bool:
+def is_unsure(answer: str, *, surely: bool = False) -> bool:
     """Whether an answer, by what was learned, says that its writer does not know, and no more: "no idea"."""
-    return answer_of(answer).unsure >= _UNDECIDED
+    return answer_of(answer).unsure >= (_SURELY_UNSURE if surely else _UNDECIDED)
 
 
 def stops(answer: str, phrases: Sequence[Phrases]) -> bool:

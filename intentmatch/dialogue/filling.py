@@ -176,7 +176,10 @@ def _values(
     repeated = result.intent == pending.intent
     others = [slot.name for slot in slots if repeated or (slot.name not in known and slot.kind != "any")]
     found = turns.fill(turns.input.text, pending.intent, [pending.slot], pending.language, others)
-    if _is_free(turns, pending) and _is_no_free_text(turns, pending, result, corrected):
+    is_free, kind = _is_free(turns, pending), turns.slots(pending.intent)[pending.slot].kind
+    # "One moment please" is no 1. Who says "two maybe" again means it.
+    waits = kind == "number" and pending.left > 0 and is_unsure(turns.input.text, surely=True)
+    if waits or (is_free and _is_no_free_text(turns, pending, result, corrected)):
         return [entity for entity in found if entity.slot != pending.slot]
     if any(entity.slot == pending.slot for entity in found):
         return [*found]

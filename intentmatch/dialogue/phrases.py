@@ -50,12 +50,12 @@ class Phrases:
     """Words that choose none of the choices, separated by commas."""
     choice_words: str = ""
     """Other words in the answer to a choice, separated by commas."""
-    fillers: str = ""
-    """What may stand beside a value and adds nothing, as courtesy and words for yes do: "let's say", "then"."""
     choose_one: str = ""
     """Heading of the choices when the answer to them was not understood."""
     stop_words: str = ""
     """What ends a request while the bot asks for a value, separated by commas."""
+    fillers: str = ""
+    """What may stand beside a value and adds nothing, as courtesy and words for yes do, separated by commas."""
 
 
 def phrases_for(language: str | None, own: Mapping[str, Phrases], bot: str | None = None) -> Phrases:

@@ -533,6 +533,25 @@ def test_count_among_other_words_is_no_hour(answer):
     assert bot.take(answer, "anna").slots == {}
 
 
+@pytest.mark.parametrize(
+    ("language", "answer", "count"),
+    [
+        ("en", "one moment please", None),
+        ("en", "one sec", None),
+        ("ru", "одну минуту", None),
+        ("en", "one please", 1),
+        ("en", "thirty i think", 30),
+        ("en", "two minutes", 2),
+    ],
+)
+def test_moment_is_no_number(language, answer, count):
+    order = Intent("order", lines(language, "order"), slots=(Slot("count", "number", required=True),))
+    bot = Dialogue(loaded(order, STATUS))
+    bot.take("order", "anna", language=language)
+
+    assert bot.take(answer, "anna", language=language).slots.get("count") == count
+
+
 def test_long_answers_are_read_in_little_time(clock):
     taxi = Intent("taxi", lines("en", "taxi please"), slots=(Slot("at", "time", required=True),))
     bot = Dialogue(loaded(taxi, STATUS))

@@ -66,7 +66,7 @@ def test_language_falls_back_to_its_base_and_english(asked, given):
 def test_own_phrases_take_precedence():
     own = Phrases(
         *("Which?", "Neither", "And {slot}?", "Too late.", "{title}!", "Do", "Don't", "Fine.", "do it", "stop"),
-        *("please", "one, two", "both", "neither", "the", "Choose one:", "halt"),
+        *("please", "one, two", "both", "neither", "the", "Choose one:", "halt", "well"),
     )
 
     assert phrases_for("pt-BR", {"pt-BR": own}) == own

@@ -286,7 +286,9 @@ def _keep(start: Mapping[str, NDArray[Any]], weights: Mapping[str, Any]) -> dict
     torch = plugins.require("torch", what="Distillation", extra="distill")
     kept = {}
     for name, weight in weights.items():
-        known = torch.from_numpy(np.asarray(start[name], dtype=np.float32)) if name in start else torch.zeros(0)
+        if name not in start:
+            raise InputError(f"the network to start from has no tensor {name}")
+        known = torch.from_numpy(np.asarray(start[name], dtype=np.float32))
         blocks = _BLOCKS.get(name, (1,) * known.ndim)
         if known.ndim != weight.ndim or any(a > b for a, b in zip(known.shape, weight.shape, strict=True)):
             raise InputError(

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 from intentmatch.pieces.embedded import embedded_tokenizer
 from intentmatch.pieces.vocabulary import SPACE
-from intentmatch.text.accents import typed_without_accents, unaccented
+from intentmatch.text.accents import by_form_without_accents, unaccented
 from intentmatch.text.normalize import base_language
 
 _SHORTEST, _LONGEST = 3, 24
@@ -29,28 +29,21 @@ _MOSTLY = 3
 """How many times as often the registry has a form as any other form with accents."""
 _MANY = 10
 """How many times as often the registry has a form if the word without accents is hardly another word."""
-_CACHED_WORDS = 8192
+_CACHED_WORDS, _CACHED_LANGUAGES = 8192, 64
 
 
 class MissingAccents:
     """Restores accents by the utterances of a registry and their languages. Safe to use from many threads."""
 
     def __init__(self, folded: Sequence[str], tags: Sequence[str | None]) -> None:
-        self._folded, self._tags = folded, tags
-        self._languages: dict[str, _Language] = {}
+        # Callers may name any language. No bound method: see `Corrector`.
+        self._language = lru_cache(_CACHED_LANGUAGES)(partial(_Language, folded, tags))
 
     def restored(self, words: Sequence[str], language: str | None) -> dict[int, str]:
         """Return the places of the folded words that lack accents, with the words that are meant."""
         if language is None or any(unaccented(word) != word for word in words):
             return {}
-        base = base_language(language)
-        if (known := self._languages.get(base)) is None:
-            lines = [
-                line
-                for line, tag in zip(self._folded, self._tags, strict=True)
-                if not tag or base_language(tag) == base
-            ]
-            known = self._languages[base] = _Language(Counter(" ".join(lines).split()))
+        known = self._language(base_language(language))
         found = {n: new for n, word in enumerate(words) if (new := known.restored(word)) is not None}
         # One word that is none without accents tells that its writer types none.
         return {n: new.word for n, new in found.items()} if any(new.is_sure for new in found.values()) else {}
@@ -65,13 +58,11 @@ class _Restored(NamedTuple):
 class _Language:
     """Words of one language."""
 
-    def __init__(self, counts: Counter[str]) -> None:
-        self._counts = counts
-        self._accented: dict[str, list[str]] = {}
+    def __init__(self, folded: Sequence[str], tags: Sequence[str | None], language: str) -> None:
+        lines = [line for line, tag in zip(folded, tags, strict=True) if not tag or base_language(tag) == language]
+        self._counts = Counter(" ".join(lines).split())
+        self._accented = by_form_without_accents((word, word) for word in self._counts)
         """Words by their forms without accents."""
-        for word in counts:
-            for form in typed_without_accents(word):
-                self._accented.setdefault(form, []).append(word)
         self._cache: dict[str, _Restored | None] = {}
 
     def restored(self, word: str) -> _Restored | None:

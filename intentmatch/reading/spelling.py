@@ -18,7 +18,7 @@ from rapidfuzz.distance import OSA
 
 from intentmatch.reading.vocabulary import Vocabulary
 from intentmatch.runtime.block_sizes import SPELLING_TEXTS
-from intentmatch.text.accents import typed_without_accents, unaccented
+from intentmatch.text.accents import by_form_without_accents, unaccented
 from intentmatch.text.typos import letters_of, only_typos
 
 
@@ -69,11 +69,7 @@ class LexicalIndex:
     @cached_property
     def _unaccented(self) -> dict[str, list[int]]:
         """Rows of the texts with accents, by their forms without them. Made at the first message that needs it."""
-        found: dict[str, list[int]] = {}
-        for row, text in enumerate(self._texts):
-            for form in typed_without_accents(text):
-                found.setdefault(form, []).append(row)
-        return found
+        return by_form_without_accents((text, row) for row, text in enumerate(self._texts))
 
     def exact(self, rows: Sequence[int]) -> dict[int, SpellingHit]:
         """Return the first of the `rows` of each owner, as exact hits by owner."""

@@ -37,7 +37,7 @@ from intentmatch.pieces.embedded import embedded_tokenizer
 from intentmatch.pieces.unigram import words_of
 from intentmatch.pieces.vocabulary import SPACE
 from intentmatch.reading.vocabulary import Vocabulary
-from intentmatch.text.accents import typed_without_accents, unaccented
+from intentmatch.text.accents import by_form_without_accents, unaccented
 from intentmatch.text.language_id import script
 from intentmatch.text.typos import IN_CONTEXT
 
@@ -245,11 +245,7 @@ class _Counted:
 
     @cached_property
     def _accented(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for word in self.words:
-            for form in typed_without_accents(word):
-                found.setdefault(form, []).append(SPACE + word)
-        return found
+        return by_form_without_accents((word, SPACE + word) for word in self.words)
 
     def near(self, typed: str, most: int) -> Iterator[tuple[str, int]]:
         """Yield words that are one or two mistakes away, with their distance.

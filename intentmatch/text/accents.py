@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from typing import TypeVar
+
+_Key = TypeVar("_Key")
 
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]+")
 # Letters that Unicode does not decompose, and Arabic letters that keyboards and habit confuse.
@@ -40,3 +44,12 @@ def typed_without_accents(folded: str) -> tuple[str, ...]:
         return ()
     forms = dict.fromkeys((unaccented(folded), unaccented(folded.translate(_SPELLED_OUT))))
     return tuple(form for form in forms if form != folded)
+
+
+def by_form_without_accents(texts: Iterable[tuple[str, _Key]]) -> dict[str, list[_Key]]:
+    """Return the keys of folded texts by the forms that these take without accents."""
+    found: dict[str, list[_Key]] = {}
+    for text, key in texts:
+        for form in typed_without_accents(text):
+            found.setdefault(form, []).append(key)
+    return found

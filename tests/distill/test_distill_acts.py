@@ -74,6 +74,8 @@ def test_network_that_cannot_be_grown_is_refused():
 
     with pytest.raises(InputError, match="knows all acts"):
         train_acts(MESSAGES, RECIPE, start=known)
+    with pytest.raises(InputError, match="has no tensor widened"):
+        train_acts(MESSAGES, RECIPE, start={name: known[name] for name in known if name != "widened"})
     with pytest.raises(InputError, match="has first of shape"):
         train_acts(MESSAGES, replace(RECIPE, width=4), start=known)
 

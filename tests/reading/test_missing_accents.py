@@ -58,6 +58,15 @@ def test_other_words_stay_as_they_are_typed(typed, language):
     assert restored(typed, language) == typed
 
 
+def test_words_are_kept_for_so_many_languages_at_most():
+    """Callers may name any language, and lines without a language count for each."""
+    by = MissingAccents(["chcę zwrócić buty"], [None])
+    for number in range(100):
+        by.restored(["buty"], f"q{chr(97 + number // 26)}{chr(97 + number % 26)}")
+
+    assert by._language.cache_info().currsize == 64
+
+
 def test_message_without_accents_matches_as_it_is_meant(tmp_path):
     file = tmp_path / "shop.yaml"
     file.write_text(

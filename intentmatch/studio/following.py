@@ -98,8 +98,9 @@ def follow(visit: Visit, changed: _Listener, *, registry: bool = False) -> None:
                 result = changed()
                 if inspect.isawaitable(result):
                     await result
-        except Exception:
-            if not client.is_deleted:  # it may have been closed while it was drawn
+        except (Exception, asyncio.CancelledError):
+            # It may have been closed while it was drawn; what `in_thread` ends then is this page, not the others.
+            if not client.is_deleted:
                 raise
 
     listeners[listener] = visit.digest

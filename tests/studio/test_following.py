@@ -19,6 +19,7 @@ from nicegui import core  # noqa: E402
 from nicegui.page import page  # noqa: E402
 
 from intentmatch.studio import following  # noqa: E402
+from intentmatch.studio.parts import in_thread  # noqa: E402
 
 TEXT = "intents:\n  greet:\n    utterances: [hello]\n"
 
@@ -109,16 +110,20 @@ def test_page_that_fails_leaves_the_others(visit, monkeypatch, caplog, error):
     assert caplog.messages[0].startswith("a page of the studio could not be brought up to date")
 
 
-def test_page_closed_while_it_is_drawn_is_no_failure(visit, monkeypatch, caplog):
+async def fail_to_draw(client) -> None:
+    client.delete()
+    raise IndexError("its elements are gone")
+
+
+@pytest.mark.parametrize(
+    "draw", [fail_to_draw, lambda client: in_thread(client.delete)], ids=["in the loop", "in a thread"]
+)
+def test_page_closed_while_it_is_drawn_is_no_failure(visit, monkeypatch, caplog, draw):
     async def scenario(client) -> None:
         told = asyncio.Event()
 
-        async def draw() -> None:
-            closed.delete()
-            raise IndexError("its elements are gone")
-
         with nicegui.Client(page("")) as closed:
-            following.follow(visit, draw)
+            following.follow(visit, lambda: draw(closed))
         following.follow(visit, told.set)
         (visit.folder / "one.yaml").write_text(TEXT.replace("hello", "good day"), encoding="utf-8")
         await told.wait()

@@ -55,7 +55,7 @@ def find_dates(message: Message) -> list[SlotHit]:
 @once
 def days(message: Message) -> list[Day]:
     """Return the dates of a message, including overlapping ones, and those that are in no calendar ("April 31")."""
-    written = [*_in_digits(message), *_in_words(message), *_spoken(message)]
+    written = written_days(message)
     first = list(_first_of_range(message, written))
     in_month = [_at(message, (start, end), day, has_month=False) for start, end, day in days_of_month(message)]
     in_month = [one for one in in_month if not _overlaps(one, first)]
@@ -69,6 +69,27 @@ def days(message: Message) -> list[Day]:
         for one in found
         if one.day and not _overlaps(one, apart) and not any(_is_part(one, other) for other in none)
     ]
+
+
+@once
+def written_days(message: Message) -> list[Day]:
+    """Return the dates in digits and by name, including overlapping ones: "30 December", "Friday", but not "in 3 days"."""
+    named = [*_in_words(message), *_spoken(message)]
+    # "30 December, two of us": the month has its day already.
+    return [*_in_digits(message), *(one for one in named if not _begins_within(one, named))]
+
+
+@once
+def days_with_numbers(message: Message) -> list[Day]:
+    """Return the dates whose numbers count nothing: "30.12.", "20th to 23rd of December". "1/2" may be a half.
+
+    A day of the month alone may be any ordinal.
+    """
+    written = [one for one in written_days(message) if "/" not in message.plain[one.start : one.end]]
+    if not any(character.isdigit() for one in written for character in message.plain[one.start : one.end]):
+        return written
+    in_month = [_at(message, (start, end), day) for start, end, day in days_of_month(message)]
+    return [*written, *_first_of_range(message, written), *in_month]
 
 
 def _last_such(message: Message, one: Day) -> Day:
@@ -184,6 +205,7 @@ def _spoken(message: Message) -> Iterator[Day]:
         in_words = not any(map(str.isdigit, message.text[start:end]))
         if in_words and isinstance(day, int) and 1 <= day <= _MOST_DAYS:
             until[end], at[start] = (start, day), (end, day)
+    until |= {end: (start, day.day) for start, end, day in days_of_month(message)}  # "30-го декабря"
     for name in named:
         before = _BEFORE_MONTH.search(message.plain, max(name.start() - _LONGEST_GAP, 0), name.start())
         behind = _BEHIND_MONTH.match(message.plain, name.end())
@@ -205,7 +227,7 @@ def _first_of_range(message: Message, written: Sequence[Day]) -> Iterator[Day]:
     for last in written:
         found = patterns(message).first_day.search(message.plain, max(last.start - LONGEST_GAP, 0), last.start)
         if found and last.day and message.plain[last.start].isdecimal():
-            group = "n" if found["n"] else "n2"
+            group = found.lastgroup or "n"
             day = same_month(last.day, int(found[group].rstrip(".")))
             if day and day < last.day and not _overlaps(one := _at(message, found.span(group), day), written):
                 yield one
@@ -226,6 +248,10 @@ def _is_part(day: Day, of: Day) -> bool:
 
 def _overlaps(day: Day, others: Iterable[Day]) -> bool:
     return any(day.start < other.end and other.start < day.end for other in others)
+
+
+def _begins_within(day: Day, others: Iterable[Day]) -> bool:
+    return any(other.start < day.start < other.end for other in others)
 
 
 def _dated(message: Message, span: tuple[int, int], year: int, month: int, day: int) -> Day:

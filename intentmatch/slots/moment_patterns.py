@@ -61,8 +61,8 @@ class Patterns:
         self.both, self.between, self.ended = re.compile(both), re.compile(f"{opened}$"), re.compile(f" ?{ended}")
         """Words between the ends of a range, before them, and behind them."""
         self.number_before = re.compile(f"{number}{to}$")
-        self.first_day = _first_day(own, language, to)
-        """The day of the month that a range begins with; n or n2 is the day."""
+        self.first_day = _first_day(own, language, to, f"(?:{opened})(?P<n3>[0-9]{{1,2}})(?:st|nd|rd|th|\\.)?{both}")
+        """The day of the month that a range begins with; n, n2 or n3 is the day."""
         self.number_both = re.compile(f"{opened}{number}{both}$")
         self.number_ended = re.compile(f"{number}{both}$")
         """The first end of a range that a word behind it ends: "9 और 11 बजे के बीच"."""
@@ -102,12 +102,13 @@ def patterns(message: Message) -> Patterns:
 _patterns = lru_cache(maxsize=64)(Patterns)
 
 
-def _first_day(own: MomentWords, language: str, to: str) -> re.Pattern[str]:
+def _first_day(own: MomentWords, language: str, to: str, between: str) -> re.Pattern[str]:
     # A number alone may be an hour or count something before "to": "at 8 to ...", Swedish "för 2 till 4 december".
     before_hours = CLOCK_WORDS.get(language, ClockWords()).before.replace("~", "").split("|")
     opening = any_of(plain(word) for word in own.at.split("|") if word not in before_hours)
     number = r"(?<![0-9.,:/-])(?P<n2>[0-9]{1,2}(?:\.|(?=-)))"
-    return re.compile(rf"(?:(?:{opening}) (?:{any_of(_ARTICLES)} )?(?P<n>[0-9]{{1,2}})|{number})(?:{to})$")
+    from_day = rf"(?:(?:{opening}) (?:{any_of(_ARTICLES)} )?(?P<n>[0-9]{{1,2}})|{number})(?:{to})"
+    return re.compile(f"(?:{from_day}|{between})$")
 
 
 def _sides(words: str) -> tuple[re.Pattern[str], re.Pattern[str]]:

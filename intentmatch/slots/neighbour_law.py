@@ -140,6 +140,8 @@ class NeighbourLaw:
             return False
         if kind in DAY_KINDS and (self._is_numbered_weekday(slot, hit) or self._is_not_on(hit)):
             return False
+        if kind in ("number", "time") and (self._begins_days(hit) or self._is_in_date(kind, hit)):
+            return False
         return kind not in _WITH_ONE_UNIT or not self._is_one_of_several(slot, kind, hit)
 
     def _is_glued(self, slot: str, place: int, side: int) -> bool:
@@ -215,6 +217,23 @@ class NeighbourLaw:
             if hit.end <= start and joined(self._message, hit[:2], start) and ends_a_part(self._message, end):
                 return True
         return False
+
+    def _begins_days(self, hit: SlotHit) -> bool:
+        """Return whether a number is the first of days whose month stands behind the last: "20 to 23 December"."""
+        first = bisect_left(self._counted, (hit.end,))
+        last = bisect_left(self._counted, (hit.end + _LONGEST_LINK,))
+        return any(
+            "month" in self._starts.get(self._skip_articles(end), ()) and joined(self._message, hit[:2], start)
+            for start, end in self._counted[first:last]
+        )
+
+    def _is_in_date(self, kind: str, hit: SlotHit) -> bool:
+        """Return whether a number is a part of a date: "30.12.", "30th of December"."""
+        if kind != "number" or not plugins.installed("dateparser"):
+            return False
+        from intentmatch.slots.days import days_with_numbers
+
+        return any(day.start < hit.end and hit.start < day.end for day in days_with_numbers(self._message))
 
     def _is_count_before_time(self, end: int, start: int) -> bool:
         """Return whether a number ends before a word that leads to a time: Italian "per due alle 21" is no range."""

@@ -10,6 +10,7 @@ from intentmatch.dialogue.answers import (
     after_no,
     asks,
     declines,
+    denies_value,
     drops,
     is_question,
     is_unsure,
@@ -35,6 +36,8 @@ from intentmatch.text.normalize import fold
 
 _UNMISTAKABLE = ("pattern", "email", "phone", "url")
 """Kinds of slots whose values are hardly anything else: "my parcel has the number AB123456" is an answer."""
+_QUANTITIES = ("number", "ordinal", "date", "time", "datetime", "duration", "money", "temperature")
+"""Kinds of slots whose values are in much that people say."""
 _SURELY = 0.9
 """Confidence from which a message asks for something else, and is no free text."""
 
@@ -177,13 +180,33 @@ def _values(
     others = [slot.name for slot in slots if repeated or (slot.name not in known and slot.kind != "any")]
     found = turns.fill(turns.input.text, pending.intent, [pending.slot], pending.language, others)
     is_free, kind = _is_free(turns, pending), turns.slots(pending.intent)[pending.slot].kind
-    # "One moment please" is no 1. Who says "two maybe" again means it.
-    waits = kind == "number" and pending.left > 0 and is_unsure(turns.input.text, surely=True)
-    if waits or (is_free and _is_no_free_text(turns, pending, result, corrected)):
-        return [entity for entity in found if entity.slot != pending.slot]
+    others_only = [entity for entity in found if entity.slot != pending.slot]
+    own = [entity for entity in found if entity.slot == pending.slot]
+    if kind in _QUANTITIES and own and _gives_none_of(own, turns, pending):
+        return others_only
+    if is_free and _is_no_free_text(turns, pending, result, corrected):
+        return others_only
     if any(entity.slot == pending.slot for entity in found):
         return [*found]
     return [*found, *_offered(turns, turns.input.text, pending)]
+
+
+def _gives_none_of(values: Collection[Entity], turns: TurnBuilder, pending: WhichValue) -> bool:
+    """Whether a message has values without giving one: "give me five minutes", "Friday doesn't work".
+
+    Who says it again means it, and so does who says hardly more than the value ("two I think").
+    """
+    text, kind = turns.input.text, turns.slots(pending.intent)[pending.slot].kind
+    if kind == "number":
+        denied = is_unsure(text, surely=True)  # "two minutes" may be what there are two of
+    else:
+        denied = all(denies_value(text, value.start, value.end) for value in values)
+    if pending.left <= 0 or not denied:
+        return False
+    rest = without_fillers(text, turns.spoken(pending.language))
+    for value in values:
+        rest = rest[: value.start] + " " * (value.end - value.start) + rest[value.end :]
+    return not function_words(pending.language).issuperset(bare_words(rest))
 
 
 def _is_no_free_text(

@@ -9,6 +9,7 @@ from intentmatch.core.types import Slot, Value
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message, NumberAt
 from intentmatch.slots.numbers import numbers
+from intentmatch.slots.range_words import means_others
 from intentmatch.text.scripts import kind
 
 
@@ -26,6 +27,8 @@ def with_bare_answer(
     if value is None:
         return found
     place = message.aligned.widened(said[0].start, said[0].end)
+    if means_others(message, *place):
+        return found  # "not 30"
     # Beside other words, what is no count to the finder of numbers stays none: "iki buçuk" is an hour then.
     if slot.kind == "number" and message.text.strip() != message.text[slice(*place)]:
         return found

@@ -147,10 +147,13 @@ class _HourPatterns:
         minute = rf"[0-5][0-9]|[{NUMERALS}]{{1,3}}(?= ?分)|{minute_words}"
         self.begun = re.compile(f"(?:{any_of(map(bare, late.at.split('|')))}) [0-9]{{1,2}} $")
         """What a range begins with before a word that may lead to its second hour: "das 9 às 11"."""
-        self.accented = [word[1:] for word in phrases.before.split("|") if word.startswith("=")]
-        self.vague = frozenset(bare(word[1:]) for word in phrases.before.split("|") if word.startswith("~"))
+        before = {word.lstrip("=~+"): word for word in phrases.before.split("|")}
+        self.accented = [word for word, marked in before.items() if "=" in marked]
+        before = {word if "=" in marked else bare(word): marked for word, marked in before.items()}
+        self.vague = frozenset(word for word, marked in before.items() if "~" in marked)
         """Words before an hour that also stand before hours in number: "kolem 8 hodin"."""
-        before = [word[1:] if word.startswith("=") else bare(word.lstrip("~")) for word in phrases.before.split("|")]
+        self.weak = frozenset(word for word, marked in before.items() if "+" in marked)
+        """Words before an hour that also stand before other numbers: "à 8 heures", but not "à 8"."""
         after, counted = (any_of(map(bare, words.split("|"))) for words in (phrases.after, phrases.counted))
         self.clock = re.compile(
             rf"(?:(?P<before>{any_of(before)}) )?"
@@ -204,7 +207,7 @@ def _minutes(match: re.Match[str], patterns: _HourPatterns) -> int | None:
     written = match["hour"]
     hour = patterns.halves.get(written) or _number(written, patterns.hours)
     groups = ("before", "part", "shift", "past", "after", "shifted", "behind", "part_after")
-    around = [match[group] for group in groups if match[group]]
+    around = [match[group] for group in groups if match[group] and match[group] not in patterns.weak]
     around += [match["spoken"]] if match["spoken"] and not written.isdecimal() else []
     # "12.30" alone is a number, and "一点" is "a little".
     fits = match["mark"] == ":" or len(around) > (written == "一")

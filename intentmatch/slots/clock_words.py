@@ -13,7 +13,7 @@ class ClockWords(NamedTuple):
 
     before: str = ""
     """Words before the hour; after `=`, one that means an hour only as it is written: "=às", but not "as"; after `~`,
-    one that also stands before hours in number: "~kolem"."""
+    one that also stands before hours in number: "~kolem"; after `+`, one that needs another word: "à 8 [heures]"."""
     after: str = ""
     """Words after the hour."""
     counted: str = ""

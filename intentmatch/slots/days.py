@@ -73,7 +73,7 @@ def days(message: Message) -> list[Day]:
 
 @once
 def written_days(message: Message) -> list[Day]:
-    """Return the dates in digits and by name, including overlapping ones: "30 December", "Friday", but not "in 3 days"."""
+    """Return the dates in digits and by name, including overlapping ones: "30 December", "Friday"; not "in 3 days"."""
     named = [*_in_words(message), *_spoken(message)]
     # "30 December, two of us": the month has its day already.
     return [*_in_digits(message), *(one for one in named if not _begins_within(one, named))]

@@ -15,7 +15,7 @@ from intentmatch.languages.tables import Table
 from intentmatch.slots.clock import times
 from intentmatch.slots.message import Message, SlotHit, once, plain
 from intentmatch.slots.numbers import added_behind, numbers
-from intentmatch.slots.range_words import joined
+from intentmatch.slots.range_words import joined, joined_as_range
 from intentmatch.slots.word_patterns import any_of, any_phrase
 
 CALENDAR_UNITS = ("year", "month", "week", "day")
@@ -82,7 +82,10 @@ def find_durations(message: Message) -> list[SlotHit]:
 
 def _without_times(message: Message) -> Iterator[Length]:
     """Yield the lengths that are no time of day, nor joined with one: "v 8 hodin", "od 14 do 16 hodin"."""
+    clock = [(time.start, time.end) for time in times(message)]
     at = [(time.start, time.end) for time in times(message) if time.is_led]
+    # "С 8 часов до 10 часов": nobody says the unit of a length twice.
+    at += [one for one in clock if any(joined_as_range(message, one[1], other[0]) for other in clock)]
     for one in lengths(message):
         is_time = any(place[0] == one.start or joined(message, place, one.start) for place in at)
         if is_time and "hour" in one.parts:

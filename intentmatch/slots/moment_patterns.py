@@ -104,7 +104,7 @@ _patterns = lru_cache(maxsize=64)(Patterns)
 
 def _first_day(own: MomentWords, language: str, to: str, between: str) -> re.Pattern[str]:
     # A number alone may be an hour or count something before "to": "at 8 to ...", Swedish "för 2 till 4 december".
-    before_hours = CLOCK_WORDS.get(language, ClockWords()).before.replace("~", "").split("|")
+    before_hours = CLOCK_WORDS.get(language, ClockWords()).before.replace("~", "").replace("=+", "").split("|")
     opening = any_of(plain(word) for word in own.at.split("|") if word not in before_hours)
     number = r"(?<![0-9.,:/-])(?P<n2>[0-9]{1,2}(?:\.|(?=-)))"
     from_day = rf"(?:(?:{opening}) (?:{any_of(_ARTICLES)} )?(?P<n>[0-9]{{1,2}})|{number})(?:{to})"

@@ -138,9 +138,7 @@ class NeighbourLaw:
             return False
         if self._before(slot, kind, classes, hit) or self._behind(slot, kind, classes, hit):
             return False
-        if kind in DAY_KINDS and (self._is_numbered_weekday(slot, hit) or self._is_not_on(hit)):
-            return False
-        if kind in ("number", "time") and (self._begins_days(hit) or self._is_in_date(kind, hit)):
+        if self._is_denied(kind, hit) or self._is_of_date(slot, kind, hit):
             return False
         return kind not in _WITH_ONE_UNIT or not self._is_one_of_several(slot, kind, hit)
 
@@ -166,7 +164,8 @@ class NeighbourLaw:
         classes = classes if touching else classes & _ALWAYS
         article = _BEFORE.search(self._text, max(hit.start - _LONGEST_ARTICLES, 0), hit.start)
         for place in {end, self._skip_back(article.start()) if article else end}:
-            if self._changes(slot, classes.intersection(self._ends.get(place, ())), (place, hit.start), place - 1):
+            near = classes if place == end or _has_clock(kind, hit) else classes - {"number"}
+            if self._changes(slot, near.intersection(self._ends.get(place, ())), (place, hit.start), place - 1):
                 return True
         relation = relation_words(self._language).before.search(self._text, max(end - _LONGEST_LINK, 0), end)
         if relation is None:
@@ -181,7 +180,8 @@ class NeighbourLaw:
         touching = hit.end in self._ends or kind in _WITH_UNITS
         classes = classes if touching else classes & _ALWAYS
         for place in {start, self._skip_articles(hit.end)}:
-            if self._changes(slot, classes.intersection(self._starts.get(place, ())), (hit.end, place), place):
+            near = classes if place == start or _has_clock(kind, hit) else classes - {"number"}
+            if self._changes(slot, near.intersection(self._starts.get(place, ())), (hit.end, place), place):
                 return True
         relation = relation_words(self._language).behind.match(self._text, start)
         if relation is None:
@@ -198,6 +198,9 @@ class NeighbourLaw:
 
     def _links(self, slot: str, kind: str, found: Iterable[str], gap: tuple[int, int], place: int) -> bool:
         classes = _CALENDAR if kind in _LINKED else _CLASSES[kind] & {"number"}
+        # Only a length counts on from a day: "two weeks on Friday", but "for 4 on Friday".
+        if not joined(self._message, (gap[0], gap[0]), gap[1]):
+            classes -= _COUNTED
         return self._changes(slot, classes.intersection(found), gap, place)
 
     def _is_one_of_several(self, slot: str, kind: str, hit: SlotHit) -> bool:
@@ -218,18 +221,32 @@ class NeighbourLaw:
                 return True
         return False
 
+    def _is_denied(self, kind: str, hit: SlotHit) -> bool:
+        """Return whether another value than this is meant: "five instead of three", "before Monday"."""
+        if _CLASSES[kind] and means_others(self._message, hit.start, hit.end):
+            return True
+        return kind in DAY_KINDS and self._is_not_on(hit)
+
+    def _is_of_date(self, slot: str, kind: str, hit: SlotHit) -> bool:
+        """Return whether a value is a part of a date that its finder did not take in."""
+        if kind in DAY_KINDS:
+            return self._is_numbered_weekday(slot, hit)
+        return (kind in ("number", "time") and self._begins_days(hit)) or (kind == "number" and self._is_in_date(hit))
+
     def _begins_days(self, hit: SlotHit) -> bool:
         """Return whether a number is the first of days whose month stands behind the last: "20 to 23 December"."""
-        first = bisect_left(self._counted, (hit.end,))
-        last = bisect_left(self._counted, (hit.end + _LONGEST_LINK,))
+        hit_end = hit.end + self._text.startswith(".", hit.end)
+        first = bisect_left(self._counted, (hit_end,))
+        last = bisect_left(self._counted, (hit_end + _LONGEST_LINK,))
         return any(
-            "month" in self._starts.get(self._skip_articles(end), ()) and joined(self._message, hit[:2], start)
+            "month" in self._starts.get(self._skip_articles(end), ())
+            and joined(self._message, (hit.start, hit_end), start)
             for start, end in self._counted[first:last]
         )
 
-    def _is_in_date(self, kind: str, hit: SlotHit) -> bool:
+    def _is_in_date(self, hit: SlotHit) -> bool:
         """Return whether a number is a part of a date: "30.12.", "30th of December"."""
-        if kind != "number" or not plugins.installed("dateparser"):
+        if not plugins.installed("dateparser"):
             return False
         from intentmatch.slots.days import days_with_numbers
 
@@ -274,6 +291,11 @@ class NeighbourLaw:
         while place < len(self._text) and self._text[place] in _GAPS:
             place += 1
         return place
+
+
+def _has_clock(kind: str, hit: SlotHit) -> bool:
+    """Return whether a value is a time: "lunes 12 a las 5". Other numbers go on without an article: "pour 2 le 23"."""
+    return kind == "time" or (isinstance(hit.value, str) and "T" in hit.value)
 
 
 def _names_at(places: Iterable[tuple[int, str]]) -> dict[int, set[str]]:

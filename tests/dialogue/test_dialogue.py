@@ -552,6 +552,36 @@ def test_moment_is_no_number(language, answer, count):
     assert bot.take(answer, "anna", language=language).slots.get("count") == count
 
 
+@pytest.mark.parametrize(
+    ("language", "kind", "answer", "value"),
+    [
+        ("en", "duration", "give me five minutes, I'll check with my wife", None),
+        ("zh", "duration", "稍等一分钟，我问下我老婆", None),
+        ("en", "duration", "two minutes", "PT2M"),
+        ("de", "time", "um 18 Uhr geht es auf keinen Fall", None),
+        ("de", "time", "nicht vor 18 Uhr", "18:00"),
+        ("it", "time", "no, alle 18 non ce la faccio", None),
+        ("en", "time", "not sure, maybe at 18:00", "18:00"),
+        ("es", "money", "no más de 50 euros", {"amount": 50, "currency": "EUR"}),
+    ],
+)
+def test_value_that_is_not_given_is_asked_for_again(language, kind, answer, value):
+    order = Intent("order", lines(language, "order"), slots=(Slot("it", kind, required=True),))
+    bot = Dialogue(loaded(order, STATUS))
+    bot.take("order", "anna", language=language)
+
+    assert bot.take(answer, "anna", language=language).slots.get("it") == value
+
+
+def test_value_that_is_said_again_is_meant():
+    order = Intent("order", lines("en", "order"), slots=(Slot("it", "duration", required=True),))
+    bot = Dialogue(loaded(order, STATUS))
+    bot.take("order", "anna")
+    bot.take("give me five minutes please", "anna")
+
+    assert bot.take("give me five minutes please", "anna").slots == {"it": "PT5M"}
+
+
 def test_long_answers_are_read_in_little_time(clock):
     taxi = Intent("taxi", lines("en", "taxi please"), slots=(Slot("at", "time", required=True),))
     bot = Dialogue(loaded(taxi, STATUS))

@@ -180,33 +180,29 @@ def _values(
     others = [slot.name for slot in slots if repeated or (slot.name not in known and slot.kind != "any")]
     found = turns.fill(turns.input.text, pending.intent, [pending.slot], pending.language, others)
     is_free, kind = _is_free(turns, pending), turns.slots(pending.intent)[pending.slot].kind
-    others_only = [entity for entity in found if entity.slot != pending.slot]
     own = [entity for entity in found if entity.slot == pending.slot]
-    if kind in _QUANTITIES and own and _gives_none_of(own, turns, pending):
-        return others_only
+    if kind in _QUANTITIES and own:
+        denied = _denied(own, turns, pending)
+        return [entity for entity in found if entity not in denied]
     if is_free and _is_no_free_text(turns, pending, result, corrected):
-        return others_only
-    if any(entity.slot == pending.slot for entity in found):
-        return [*found]
-    return [*found, *_offered(turns, turns.input.text, pending)]
+        return [entity for entity in found if entity.slot != pending.slot]
+    return [*found] if own else [*found, *_offered(turns, turns.input.text, pending)]
 
 
-def _gives_none_of(values: Collection[Entity], turns: TurnBuilder, pending: WhichValue) -> bool:
-    """Whether a message has values without giving one: "give me five minutes", "Friday doesn't work".
+def _denied(values: list[Entity], turns: TurnBuilder, pending: WhichValue) -> list[Entity]:
+    """Return the values that a message has without giving them: "give me five minutes", "Friday doesn't work".
 
     Who says it again means it, and so does who says hardly more than the value ("two I think").
     """
     text, kind = turns.input.text, turns.slots(pending.intent)[pending.slot].kind
-    if kind == "number":
-        denied = is_unsure(text, surely=True)  # "two minutes" may be what there are two of
-    else:
-        denied = all(denies_value(text, value.start, value.end) for value in values)
-    if pending.left <= 0 or not denied:
-        return False
     rest = without_fillers(text, turns.spoken(pending.language))
     for value in values:
         rest = rest[: value.start] + " " * (value.end - value.start) + rest[value.end :]
-    return not function_words(pending.language).issuperset(bare_words(rest))
+    if pending.left <= 0 or function_words(pending.language).issuperset(bare_words(rest)):
+        return []
+    if kind == "number":
+        return values if is_unsure(text, surely=True) else []  # "two minutes" may be what there are two of
+    return [value for value in values if denies_value(text, value.start, value.end)]
 
 
 def _is_no_free_text(

@@ -58,7 +58,7 @@ def days(message: Message) -> list[Day]:
     written = written_days(message)
     first = list(_first_of_range(message, written))
     in_month = [_at(message, (start, end), day, has_month=False) for start, end, day in days_of_month(message)]
-    in_month = [one for one in in_month if not _overlaps(one, first)]
+    in_month = [_in_month_of_range(message, one, written) for one in in_month if not _overlaps(one, first)]
     behind = list(_with_weekdays(message, written, in_month))
     found = [*written, *first, *_counted(message), *in_month, *behind]
     none = [one for one in found if one.day is None]
@@ -231,6 +231,20 @@ def _first_of_range(message: Message, written: Sequence[Day]) -> Iterator[Day]:
             day = same_month(last.day, int(found[group].rstrip(".")))
             if day and day < last.day and not _overlaps(one := _at(message, found.span(group), day), written):
                 yield one
+
+
+def _in_month_of_range(message: Message, day: Day, written: Iterable[Day]) -> Day:
+    """Return a day of a month in the month that the other end of its range says: "del 3 al 7 de enero"."""
+    to = patterns(message).to
+    for one in written:
+        same = same_month(one.day, day.day.day) if one.day and day.day else None
+        if same is None or not any(map(str.isdigit, message.text[one.start : one.end])):
+            continue
+        if day.end < one.start <= day.end + LONGEST_GAP and to.fullmatch(message.plain, day.end, one.start):
+            return day._replace(day=same) if same < one.day else day
+        if one.end < day.start <= one.end + LONGEST_GAP and to.fullmatch(message.plain, one.end, day.start):
+            return day._replace(day=same if same > one.day else _from_today(same, "month", 1))
+    return day
 
 
 def _with_weekdays(message: Message, written: Iterable[Day], in_month: Iterable[Day]) -> Iterator[Day]:

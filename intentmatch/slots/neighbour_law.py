@@ -26,6 +26,7 @@ from intentmatch.slots.range_words import (
     ends_a_part,
     joined,
     joined_as_range,
+    leads,
     leads_to_time,
     means_others,
     relation_words,
@@ -67,6 +68,8 @@ _BEFORE = re.compile(rf"(?:(?<![^\W_])(?:{_BETWEEN}) ){{0,2}}$")
 _BEHIND = re.compile(rf"(?: (?:{_BETWEEN})(?![^\W_])){{0,2}}")
 _BEFORE_DATES = frozenset(["ngay"])
 """Units that also stand before the day of the month: Vietnamese "ngày 15" is the 15th."""
+_COUNTERS = re.compile("(?![시분초일월년주])[\uac00-\ud7a3]")
+"""What begins a counter behind a number: Korean "저녁 8시 4명" is four people at eight."""
 _GAPS = " \u00a0-"
 _GLUE = frozenset("-/.:,_@#+'\\=&")
 _LONGEST_ARTICLES = 16
@@ -164,6 +167,8 @@ class NeighbourLaw:
         classes = classes if touching else classes & _ALWAYS
         article = _BEFORE.search(self._text, max(hit.start - _LONGEST_ARTICLES, 0), hit.start)
         for place in {end, self._skip_back(article.start()) if article else end}:
+            if kind == "time" and self._is_count_before_time(place, hit.start) and not self._is_from(place):
+                continue  # "24 décembre à 19h30"
             near = classes if place == end or _has_clock(kind, hit) else classes - {"number"}
             if self._changes(slot, near.intersection(self._ends.get(place, ())), (place, hit.start), place - 1):
                 return True
@@ -257,6 +262,11 @@ class NeighbourLaw:
         is_time = start < len(self._explained) and self._explained[start] and not self._explained[end - 1]
         return bool(is_time) and leads_to_time(self._message, end, start)
 
+    def _is_from(self, end: int) -> bool:
+        """Return whether a number that ends at a place follows a word that begins a range: "de 9 à 11h"."""
+        begins = (start for start, last in self._counted if last == end)
+        return any(leads(self._message, start) for start in begins)
+
     def _is_not_on(self, hit: SlotHit) -> bool:
         """Return whether other days than the value are meant: "before Monday"; "after 3 pm" is 3 pm."""
         before, behind = relation_words(self._language).not_on
@@ -309,7 +319,8 @@ def _classes(message: Message) -> Iterable[tuple[str, list[tuple[int, int]]]]:
     """Yield the classes with the spans of their words."""
     language = message.base_language
     text = message.plain
-    counted = (one for one in numbers(message) if not one.is_loose and text[one.start : one.end] != "one")
+    counted = (one for one in numbers(message) if not one.is_loose and not _COUNTERS.match(text, one.end))
+    counted = (one for one in counted if text[one.start : one.end] != "one")
     yield "number", [one[:2] for one in counted]  # "one" is a pronoun in "the third one"
     yield "ordinal", [hit[:2] for hit in find_ordinals(message)]
     for length in lengths(message):

@@ -32,6 +32,12 @@ def leads_to_time(message: Message, start: int, end: int) -> bool:
     return start < end <= start + _LONGEST and patterns(message).at.fullmatch(message.plain, start, end) is not None
 
 
+def leads(message: Message, start: int) -> bool:
+    """Return whether a word that stands before days and times also stands before a number: "[de] 9"."""
+    place = max(start - _LONGEST, 0)
+    return any(found.end() == start - 1 for found in patterns(message).at_word.finditer(message.plain, place, start))
+
+
 def joined(message: Message, first: tuple[int, int], start: int) -> bool:
     """Return whether a value and the one that begins at `start` are the ends of a range or a choice: "20 or 30"."""
     return joined_as_range(message, first[1], start) or joined_as_choice(message, first, start)

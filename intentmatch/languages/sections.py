@@ -119,6 +119,7 @@ _SHAPES: Mapping[str, Shape | Mapping[str, Shape]] = {
         "fixed": _NUMBERS,
         "scales": _NUMBERS,
         "vague": phrases,
+        "of": phrases,
         "compared": phrases,
     },
     "ordinals": {

@@ -14,6 +14,7 @@ from intentmatch.languages.own import with_english
 from intentmatch.languages.structure import structure_of
 from intentmatch.languages.tables import Table
 from intentmatch.slots.message import Message, SlotHit
+from intentmatch.slots.number_forms import NUMBER_FORMS, NumberForms
 from intentmatch.slots.numbers import number_at, tidy
 from intentmatch.slots.quantities import Quantity, Units
 from intentmatch.slots.range_words import ends_a_part
@@ -96,4 +97,5 @@ def _units(language: str | None) -> Units:
             signs |= {sign: currencies[region] for sign in signs if sign == start}
     cents = {word: _CENT + code for word, _, code in (part.partition("=") for part in _CENTS.split())}
     cents |= {word: _CENT + code for word, code in _CENTS_OF.get(first, {}).items()}
-    return Units({**cents, **{sign: code for sign, code in signs.items() if sign not in _WORDS_TOO}, **names}, signs)
+    known = {**cents, **{sign: code for sign, code in signs.items() if sign not in _WORDS_TOO}, **names}
+    return Units(known, signs, NUMBER_FORMS.get(first, NumberForms()).of)

@@ -25,6 +25,8 @@ class NumberForms(NamedTuple):
     """Scales behind a number, beside those of the number words, and the parts of "three [fifths]"."""
     vague: str = ""
     """Words before a scale that make no number of it: "[several] thousand"."""
+    of: str = ""
+    """Words between a number and what there are so many of: "2 millions [d']euros"."""
     compared: str = ""
     """Words beside degrees that make a difference of them: "two degrees [warmer]"."""
 

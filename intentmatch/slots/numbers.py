@@ -79,14 +79,20 @@ def ends_below_zero(message: Message, number: NumberAt) -> bool:
 
 def _single(message: Message, patterns: _NumberPatterns) -> Iterator[NumberAt]:
     yield from numbers_in_digits(message)
-    yield from spoken_numbers(message)
-    yield from numbers_in_numerals(message)
     text = message.plain
+    yield from (one for one in spoken_numbers(message) if not _is_ending(text, one))
+    yield from numbers_in_numerals(message)
     for match in _COMPACT.finditer(text):
         yield NumberAt(*match.span(), tidy(float(match[0].replace(",", "."))), is_loose=True)
     added = {match.end() for match in patterns.more.finditer(text)}
     for match in (one for one in patterns.fixed.finditer(text) if one.end() not in added):
         yield NumberAt(*match.span(), patterns.values[match[0]], counts=True)
+
+
+def _is_ending(text: str, number: NumberAt) -> bool:
+    """Return whether a word is the ending of what is before its hyphen: Hungarian "5-ot" and "Ft-ot" have no five."""
+    before = text[max(number.start - 2, 0) : number.start]
+    return before.endswith("-") and (before[:1].isdecimal() or (before[:1].isalpha() and number.end - number.start < 3))
 
 
 def _without_overlaps(found: Iterable[NumberAt]) -> list[NumberAt]:

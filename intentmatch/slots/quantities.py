@@ -9,7 +9,7 @@ from typing import NamedTuple
 from intentmatch.slots.message import Message, NumberAt, plain
 from intentmatch.slots.numbers import added_behind, numbers
 from intentmatch.slots.range_words import ends_a_part, joined
-from intentmatch.slots.word_patterns import any_of
+from intentmatch.slots.word_patterns import any_of, any_phrase
 
 _COMMAS = frozenset(",、，،")
 _MINUS = re.compile(r"(?<![^\s(])-$")
@@ -27,11 +27,14 @@ class Quantity(NamedTuple):
 class Units:
     """Words and signs of units, which may stand before or after a number."""
 
-    def __init__(self, after: Mapping[str, str], before: Mapping[str, str] | None = None) -> None:
-        """`after` and `before` map the words that may stand after and before a number to the unit."""
+    def __init__(self, after: Mapping[str, str], before: Mapping[str, str] | None = None, of: str = "") -> None:
+        """`after` and `before` map the words that may stand after and before a number to the unit.
+
+        The words `of`, which bars separate, may stand between a number and the word after it.
+        """
         self._after = {plain(word): unit for word, unit in after.items()}
         self._before = {plain(word): unit for word, unit in (before or {}).items()}
-        self._behind = re.compile(rf"(?:[.,]-)?[ -]?(?P<word>{any_of(self._after)})")
+        self._behind = re.compile(rf"(?:[.,]-)?[ -]?(?:{any_phrase(of)} ?)?(?P<word>{any_of(self._after)})")
         self._ahead = re.compile(rf"(?P<word>{any_of(self._before)})(?P<gap>\.? ?)") if self._before else None
 
     def find(self, message: Message) -> Iterator[Quantity]:

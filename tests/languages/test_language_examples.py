@@ -43,7 +43,7 @@ FINDERS: Mapping[str, Find] = {
 
 RECORDS = ("cardinals", "number_forms", "ordinals", "durations", "moments", "clock")
 """Sections with fields."""
-ELSEWHERE = {"number_forms.vague", "number_forms.compared", "ordinals.part_articles"}
+ELSEWHERE = {"number_forms.vague", "number_forms.of", "number_forms.compared", "ordinals.part_articles"}
 """Fields that the values of slots are checked by, not found: `tests/slots` has their cases."""
 IDLE = {
     "ar": {"cardinals.articles", "cardinals.inside"},

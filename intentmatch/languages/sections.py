@@ -73,7 +73,7 @@ COMPOUNDING = {
 """Ways to join numbers, by name."""
 _NUMBERS = map_of(number)
 _WORDS_BY_NUMBER = map_of(words, keys=whole(-999, MOST))
-_DAYS, _HOUR, _MINUTES = whole(-999, 999), whole(1, 12), whole(-59, 59)
+_DAYS, _HOUR, _MINUTES = whole(-999, 999), whole(1, 24), whole(-59, 59)
 _CURRENCY = written_as("[A-Z]{3}", "EUR")
 _PART = one_of(("morning", "afternoon", "evening", "night"))
 _DAY_PART = written_as("-?[0-9]{1,3} (?:morning|afternoon|evening|night)", "1 morning")

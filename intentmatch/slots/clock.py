@@ -129,7 +129,10 @@ class _HourPatterns:
         named_hours = {
             word: int(value[:2]) or _MIDNIGHT for word, value in phrases.named.items() if value.endswith(":00")
         }
-        self.hours = self.numbers | _bare_keys(named_hours) | _bare_keys(phrases.hours)
+        self.alone = frozenset(bare(word[1:]) for word in phrases.hours if word.startswith("="))
+        """Words for hours that are a time without another word: Hungarian "nyolckor"."""
+        own_hours = {word.lstrip("="): hour for word, hour in phrases.hours.items()}
+        self.hours = self.numbers | _bare_keys(named_hours) | _bare_keys(own_hours)
         self.halves, self.spoken = _bare_keys(phrases.halves), _bare_keys(phrases.spoken)
         past, plus, behind = _bare_keys(phrases.past), _bare_keys(phrases.plus), _bare_keys(phrases.behind)
         past_words = _bare_keys(phrases.past_words)
@@ -211,7 +214,7 @@ def _minutes(match: re.Match[str], patterns: _HourPatterns) -> int | None:
     around += [match["spoken"]] if match["spoken"] and not written.isdecimal() else []
     # "12.30" alone is a number, and "一点" is "a little".
     fits = match["mark"] == ":" or len(around) > (written == "一")
-    fits = fits or written in patterns.halves or written.startswith(patterns.elided or "-")
+    fits = fits or written in patterns.alone or written in patterns.halves or written.startswith(patterns.elided or "-")
     part = patterns.parts.get(match["part"] or match["part_after"])
     hour = _on_the_clock(hour, part) if fits and hour is not None else None
     if hour is None:

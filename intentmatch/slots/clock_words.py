@@ -26,7 +26,7 @@ class ClockWords(NamedTuple):
     minutes_after: Mapping[str, int] = {}
     named: Mapping[str, str] = {}
     hours: Mapping[str, int] = {}
-    """Words for hours, beside the numbers."""
+    """Words for hours, beside the numbers; after `=`, ones that need no other word: Hungarian "=nyolckor"."""
     elided: tuple[str, ...] = ()
     """Words before the hour that are written together with it."""
     halves: Mapping[str, int] = {}

@@ -18,5 +18,6 @@ def test_words_of_each_language_are_whole_and_name_times_of_the_day(language):
     assert words.afternoon
     assert all(time.fromisoformat(value) for value in words.named.values())
     assert not any(word != word.strip() for word in listed)
-    assert {*words.hours.values(), *words.halves.values()} <= set(range(1, 13))
+    assert set(words.hours.values()) <= set(range(1, 25))
+    assert set(words.halves.values()) <= set(range(1, 13))
     assert all(-60 < minutes < 60 for minutes in (*words.minutes_before.values(), *words.minutes_after.values()))

@@ -237,12 +237,14 @@ def _in_month_of_range(message: Message, day: Day, written: Iterable[Day]) -> Da
     """Return a day of a month in the month that the other end of its range says: "del 3 al 7 de enero"."""
     to = patterns(message).to
     for one in written:
+        if not (0 < one.start - day.end <= LONGEST_GAP or 0 < day.start - one.end <= LONGEST_GAP):
+            continue
         other, same = one.day, same_month(one.day, day.day.day) if one.day and day.day else None
         if other is None or same is None or not any(map(str.isdigit, message.text[one.start : one.end])):
             continue
-        if day.end < one.start <= day.end + LONGEST_GAP and to.fullmatch(message.plain, day.end, one.start):
+        if day.end < one.start and to.fullmatch(message.plain, day.end, one.start):
             return day._replace(day=same) if same < other else day
-        if one.end < day.start <= one.end + LONGEST_GAP and to.fullmatch(message.plain, one.end, day.start):
+        if one.end < day.start and to.fullmatch(message.plain, one.end, day.start):
             return day._replace(day=same if same > other else _from_today(same, "month", 1))
     return day
 

@@ -123,6 +123,15 @@ class NeighbourLaw:
         return self._message.marked(chain((at[:2] for at in times(message)), house_numbers(message)))
 
     @cached_property
+    def _dated(self) -> bytearray:
+        """Marks for dates: "30.12.", "30th of December"."""
+        if not plugins.installed("dateparser"):
+            return self._message.marked(())
+        from intentmatch.slots.days import days_with_numbers
+
+        return self._message.marked(day[:2] for day in days_with_numbers(self._message))
+
+    @cached_property
     def _weekdays(self) -> tuple[frozenset[int], frozenset[int]]:
         """Where weekdays begin, and where they end."""
         from intentmatch.slots.days import weekdays_of
@@ -236,7 +245,9 @@ class NeighbourLaw:
         """Return whether a value is a part of a date that its finder did not take in."""
         if kind in DAY_KINDS:
             return self._is_numbered_weekday(slot, hit)
-        return (kind in ("number", "time") and self._begins_days(hit)) or (kind == "number" and self._is_in_date(hit))
+        if kind == "number" and any(self._dated[hit.start : hit.end]):
+            return True
+        return kind in ("number", "time") and self._begins_days(hit)
 
     def _begins_days(self, hit: SlotHit) -> bool:
         """Return whether a number is the first of days whose month stands behind the last: "20 to 23 December"."""
@@ -249,14 +260,6 @@ class NeighbourLaw:
             for start, end in self._counted[first:last]
         )
 
-    def _is_in_date(self, hit: SlotHit) -> bool:
-        """Return whether a number is a part of a date: "30.12.", "30th of December"."""
-        if not plugins.installed("dateparser"):
-            return False
-        from intentmatch.slots.days import days_with_numbers
-
-        return any(day.start < hit.end and hit.start < day.end for day in days_with_numbers(self._message))
-
     def _is_count_before_time(self, end: int, start: int) -> bool:
         """Return whether a number ends before a word that leads to a time: Italian "per due alle 21" is no range."""
         is_time = start < len(self._explained) and self._explained[start] and not self._explained[end - 1]
@@ -264,8 +267,8 @@ class NeighbourLaw:
 
     def _is_from(self, end: int) -> bool:
         """Return whether a number that ends at a place follows a word that begins a range: "de 9 à 11h"."""
-        begins = (start for start, last in self._counted if last == end)
-        return any(leads(self._message, start) for start in begins)
+        first, last = (bisect_left(self._counted, (place,)) for place in (end - _LONGEST_CHOICE, end))
+        return any(leads(self._message, start) for start, its_end in self._counted[first:last] if its_end == end)
 
     def _is_not_on(self, hit: SlotHit) -> bool:
         """Return whether other days than the value are meant: "before Monday"; "after 3 pm" is 3 pm."""

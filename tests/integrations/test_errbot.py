@@ -28,7 +28,7 @@ def bot() -> Iterator[testing.TestBot]:
         patch.setenv("INTENTMATCH_CACHE", "off")
         plugins = {"CORE_PLUGINS": ("Utils",)}
         running = testing.TestBot(extra_plugin_dir=str(ERRBOT / "shop"), loglevel=logging.ERROR, extra_config=plugins)
-        running.start()
+        running.start(timeout=60)  # for each message on its way up; two seconds are few on a busy machine
         yield running
         running.stop()
 

@@ -27,7 +27,7 @@ from metrics import plain_table
 from intentmatch import Intent, Matcher, Registry, Utterance, load_artefact, read_registry, save_artefact
 
 BASELINE = Path(__file__).with_name("kept.json")
-WORSE = 1.75
+WORSE = 2.0  # in slow hours code that has not changed takes up to 1.6 times its baseline
 """A path slower than its baseline by this factor has regressed. Unchanged code was 1.46 to 1.72 times the baseline of
 `match` within three hours on one quiet machine."""
 _ROUNDS, _ATTEMPTS = 15, 3

@@ -33,7 +33,10 @@ class Probe:
         if self._trial is None or self._trial.done():
             self._trial, self._began = _in_a_thread(trial), time.monotonic()
         running = self._trial
-        done, _ = await asyncio.wait([asyncio.wrap_future(running)], timeout=SECONDS_TO_WAIT)
+        waiting = asyncio.wrap_future(running)
+        # The error of a trial that goes on belongs to whoever asks next: asyncio must not log it as nobody's.
+        waiting.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        done, _ = await asyncio.wait([waiting], timeout=SECONDS_TO_WAIT)
         if done:
             running.result()
         elif time.monotonic() > self._began + SECONDS_UNTIL_HUNG:

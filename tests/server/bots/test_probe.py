@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -17,6 +19,31 @@ def test_error_of_the_trial_is_raised() -> None:
 
     with pytest.raises(MemoryError, match="secret"):
         asyncio.run(Probe().try_out(fail))
+
+
+@pytest.mark.parametrize("seconds", [60.0, 0.01])
+def test_no_error_of_a_trial_is_logged_as_nobodys(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, seconds: float
+) -> None:
+    """Whether it ends while the probe waits, or later."""
+    monkeypatch.setattr(probe, "SECONDS_TO_WAIT", seconds)
+    asked = threading.Event()
+
+    def fail() -> None:
+        if seconds < 1:
+            assert asked.wait(60)
+        raise MemoryError("secret")
+
+    async def ask() -> None:
+        with suppress(MemoryError):
+            await Probe().try_out(fail)
+        asked.set()
+        await asyncio.sleep(0.2)  # the error reaches the loop
+
+    asyncio.run(ask())
+    gc.collect()
+
+    assert caplog.messages == []
 
 
 def test_busy_trial_is_not_waited_for_and_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:

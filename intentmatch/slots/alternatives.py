@@ -12,7 +12,7 @@ from intentmatch.text.normalize import base_language
 
 _OR = Table[str]("or_words")
 """Words for "or" by language."""
-_LONGEST_LINK = 24
+LONGEST_LINK = 24
 """Characters between two alternatives: the word for "or", and a few function words."""
 _LONGEST_QUESTION = 200
 """Characters of a question that repeats the user's words."""
@@ -21,11 +21,11 @@ _QUESTION_MARKS = Table[str]("question_mark")
 
 def joined_by_or(text: str, start: int, end: int, language: str | None) -> bool:
     """Return whether `text[start:end]`, between two values, says that one of them is meant."""
-    between = text[start:end]
-    if end - start > _LONGEST_LINK:
+    if not start < end <= start + LONGEST_LINK:
         return False
-    if between.strip() == "/":
-        return True
+    between = text[start:end].strip()
+    if not between or between == "/":
+        return bool(between)
     found = bare_words(between)
     together = "".join(found)
     ors = words_of(_OR, language)
@@ -64,7 +64,7 @@ def alternatives(
         if slot not in questions and any(entity.value != several[0].value for entity in several):
             asked = text[several[0].start : several[-1].end]
             # Values far apart would quote half of the message: then they are listed alone.
-            short = asked if len(asked) <= _LONGEST_LINK + sum(len(one.text) for one in several) else ""
+            short = asked if len(asked) <= LONGEST_LINK + sum(len(one.text) for one in several) else ""
             questions[slot] = f"{short or ', '.join(one.text for one in several)[:_LONGEST_QUESTION]}{mark}"
     return questions
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from intentmatch.core.result import Entity
 from intentmatch.languages.own import shipped_code
 from intentmatch.slots.addresses import house_numbers
+from intentmatch.slots.alternatives import LONGEST_LINK
 from intentmatch.slots.clock import times
 from intentmatch.slots.durations import find_durations
 from intentmatch.slots.message import Message, SlotHit
@@ -64,7 +65,8 @@ def without_hours_and_houses(
         return []
     hits = [hit for hit in hits if not _is_fixed(hit, message, neighbours)]
     taken = [_Taken(hit.start, hit.end) for hit in times(message)]
-    taken += [_Taken(hit.start, hit.end) for hit in hits if _is_hour_too(hit, taken, message)]
+    hours = {one[:2] for one in taken}
+    taken += [_Taken(*hit[:2]) for hit in hits if hit[:2] not in hours and _is_hour_too(hit, taken, message)]
     taken += [_Taken(start, end, is_address=True) for start, end in house_numbers(message)]
     if not is_asked:
         taken += [_Taken(start, end) for start, end in _measures(hits, message)]
@@ -87,6 +89,7 @@ def _is_hour_too(number: SlotHit, times: Iterable[_Taken], message: Message) -> 
     return any(
         joined_as_choice(message, one[:2], number.start) or joined_as_choice(message, number[:2], one.start)
         for one in times
+        if one.start <= number.end + LONGEST_LINK and number.start <= one.end + LONGEST_LINK
     )
 
 

@@ -76,7 +76,8 @@ def written_days(message: Message) -> list[Day]:
     """Return the dates in digits and by name, including overlapping ones: "30 December", "Friday"; not "in 3 days"."""
     named = [*_in_words(message), *_spoken(message)]
     # "30 December, two of us": the month has its day already.
-    return [*_in_digits(message), *(one for one in named if not _begins_within(one, named))]
+    within = {place for one in named for place in range(one.start + 1, one.end)}
+    return [*_in_digits(message), *(one for one in named if one.start not in within)]
 
 
 @once
@@ -103,6 +104,7 @@ def _last_such(message: Message, one: Day) -> Day:
     return one if one.has_year else one._replace(day=_day(0, day.month, day.day, message, past=True))
 
 
+@once
 def impossible_days(message: Message) -> list[tuple[int, int]]:
     """Return the spans of days that are in no calendar, such as "April 31", and of no other day."""
     possible = [one for one in days(message) if one.day]
@@ -264,10 +266,6 @@ def _is_part(day: Day, of: Day) -> bool:
 
 def _overlaps(day: Day, others: Iterable[Day]) -> bool:
     return any(day.start < other.end and other.start < day.end for other in others)
-
-
-def _begins_within(day: Day, others: Iterable[Day]) -> bool:
-    return any(other.start < day.start < other.end for other in others)
 
 
 def _dated(message: Message, span: tuple[int, int], year: int, month: int, day: int) -> Day:

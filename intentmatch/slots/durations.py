@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from intentmatch.languages.tables import Table
@@ -82,10 +83,10 @@ def find_durations(message: Message) -> list[SlotHit]:
 
 def _without_times(message: Message) -> Iterator[Length]:
     """Yield the lengths that are no time of day, nor joined with one: "v 8 hodin", "od 14 do 16 hodin"."""
-    clock = [(time.start, time.end) for time in times(message)]
-    at = [(time.start, time.end) for time in times(message) if time.is_led]
+    clock = sorted((time.start, time.end, time.is_led) for time in times(message))
+    at = [(start, end) for start, end, is_led in clock if is_led]
     # "С 8 часов до 10 часов": nobody says the unit of a length twice.
-    at += [one for one in clock if any(joined_as_range(message, one[1], other[0]) for other in clock)]
+    at += [one[:2] for one, other in pairwise(clock) if joined_as_range(message, one[1], other[0])]
     for one in lengths(message):
         is_time = any(place[0] == one.start or joined(message, place, one.start) for place in at)
         if is_time and "hour" in one.parts:

@@ -29,7 +29,7 @@ MOST_WORDS = 300
 MOST_WORDS_READ, MOST_LETTERS_READ = 800, 4000
 """Words and letters of the bare form that slots are read from. Free text may extend beyond them.
 
-With these, fifteen slots take less than 0.1 s of processor time for the slowest text of `tests/hardening`.
+With these, fifteen slots take at most about 0.1 s of processor time for the slowest text of `tests/hardening`.
 """
 _SHORT = MOST_WORDS_READ // 4
 """Characters whose bare form never exceeds the bounds: a character has at most four words and 18 letters."""

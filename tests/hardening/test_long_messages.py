@@ -23,8 +23,8 @@ _log = logging.getLogger(__name__)
 SEED = 21
 NOW = datetime(2028, 2, 29, 10)
 LANGUAGES = ("en", "de", "tr", "zh", "ar", None, "fr", "th")
-MOST_SECONDS = 0.12
-"""Standard seconds for the slots of a message of 10,000 characters, of an intent with fifteen slots: twice the most
+MOST_SECONDS = 0.18
+"""Standard seconds for the slots of a message of 10,000 characters, of an intent with fifteen slots: 1.7 times the most
 measured in the short form."""
 MOST_SECONDS_TO_MATCH = 0.4
 """Standard seconds to match such a message and to read its slots: 1.7 times the most measured in the short form."""
@@ -42,11 +42,14 @@ def matcher() -> Matcher:
 def slow_fragments(run: Callable[[str, str | None], object], rounds: int, most: float) -> list[str]:
     """Return the fragments whose repetition takes more than `most`, or time that grows faster than the length."""
     slow = []
-    pairs = [(name, language) for language in LANGUAGES for name in FRAGMENTS]
-    random.Random(SEED).shuffle(pairs)
+    english = [(name, "en") for name in FRAGMENTS]
+    others = [(name, language) for language in LANGUAGES[1:] for name in FRAGMENTS]
+    for pairs in (english, others):
+        random.Random(SEED).shuffle(pairs)
     for language in LANGUAGES:
         run("small 3", language)  # loads the words of the language
-    for name, language in pairs[:rounds]:
+    # A sample of all missed what is slow in the language of most fragments only.
+    for name, language in [*english[:rounds], *others[: rounds // 2]]:
 
         def take(text: str, language: str | None = language) -> object:
             return run(text, language)
@@ -60,7 +63,7 @@ def slow_fragments(run: Callable[[str, str | None], object], rounds: int, most: 
     return slow
 
 
-@pytest.mark.rounds(80, 2000)
+@pytest.mark.rounds(180, 3000)
 def test_slots_are_read_in_linear_time(matcher: Matcher, rounds: int) -> None:
     def fill(text: str, language: str | None) -> object:
         return matcher.fill(text, "everything", language=language, now=NOW)
@@ -109,7 +112,7 @@ def test_slots_of_mixed_texts_are_read_in_bounded_time(
     _log.info("%d messages, the slowest took %.0f ms", rounds, 1000 * slowest)  # --log-cli-level=INFO shows it
 
 
-@pytest.mark.rounds(30, 2000)
+@pytest.mark.rounds(30, 3000)
 def test_messages_are_matched_in_linear_time(matcher: Matcher, rounds: int) -> None:
     def match(text: str, language: str | None) -> object:
         return matcher.match(text, language=language, now=NOW)
@@ -117,7 +120,7 @@ def test_messages_are_matched_in_linear_time(matcher: Matcher, rounds: int) -> N
     assert slow_fragments(match, rounds, MOST_SECONDS_TO_MATCH) == []
 
 
-@pytest.mark.rounds(15, 2000)
+@pytest.mark.rounds(12, 3000)
 def test_answers_are_read_in_linear_time(matcher: Matcher, rounds: int) -> None:
     dialogue = Dialogue(matcher)
 

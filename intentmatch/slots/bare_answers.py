@@ -9,6 +9,7 @@ from intentmatch.core.types import Slot, Value
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.message import Message, NumberAt
 from intentmatch.slots.numbers import numbers
+from intentmatch.slots.ordinals import find_ordinals
 from intentmatch.slots.range_words import means_others
 from intentmatch.text.scripts import kind
 
@@ -21,6 +22,8 @@ def with_bare_answer(
     if slot is None or slot.kind not in _BARE or any(entity.slot == slot.name for entity in found):
         return found
     said = [one for one in numbers(message) if not _is_another_word(message, one)]
+    if slot.kind != "ordinal":
+        said = [one for one in said if not _is_place(message, one)]
     if slot.kind != "number" and any(one.counts for one in said):
         return found
     value = _BARE[slot.kind](said[0].value) if len(said) == 1 else None
@@ -34,6 +37,13 @@ def with_bare_answer(
         return found
     entity = Entity(slot.name, value, message.text[slice(*place)], *place)
     return [entity] if says_nothing_else(message, [place]) else found
+
+
+def _is_place(message: Message, number: NumberAt) -> bool:
+    """Return whether letters behind a number in digits make it a place or a day: "the 14th"."""
+    behind = message.plain[number.end : number.end + 1]
+    is_lettered = message.plain[number.end - 1].isdecimal() and behind.isalpha()
+    return is_lettered and any(hit.start == number.start < number.end < hit.end for hit in find_ordinals(message))
 
 
 def _is_another_word(message: Message, number: NumberAt) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import date
 
 from intentmatch.core import plugins
@@ -16,7 +16,7 @@ from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.numerals import numeral
 from intentmatch.slots.ordinals import find_ordinals
-from intentmatch.slots.range_words import is_since
+from intentmatch.slots.range_words import ends_a_part, is_since
 from intentmatch.slots.relative_days import days_later, days_of_month, modified_weekday, plus_months, same_month
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 from intentmatch.text.normalize import bare
@@ -34,7 +34,12 @@ _BEHIND_MONTH = re.compile(r",? (?:(?:the|der|den) )?")
 _YEAR = re.compile(r",? (?:de |del |of |do )?(?P<year>(?:19|20)[0-9]{2})(?![0-9])")
 _LONGEST_GAP = 10
 _MOST_DAYS = 31
-_EAST_ASIAN = re.compile(r"(?:([0-9]{4})[年년] ?)?(?<![0-9])([0-9]{1,2})[月월] ?([0-9]{1,2})[日号號일]")
+_EAST_ASIAN = re.compile(
+    r"(?:([0-9]{4})[年년] ?)?(?<![0-9])([0-9]{1,2})[月월] ?([0-9]{1,2})"
+    r"(?:[日号號일]|(?= ?[-~〜～–—至到] ?[0-9]{1,2}[日号號일]))"
+)
+_LAST_DAY = re.compile(r"(?P<n>[0-9]{1,2})(?:st|nd|rd|th)?(?:,? (?:19|20)[0-9]{2})?(?![0-9]|[.:,/-][0-9])")
+"""The last day of a range behind its first: "January 3rd-[7th]"."""
 
 
 def load_dates(languages: Iterable[str]) -> None:
@@ -55,12 +60,11 @@ def find_dates(message: Message) -> list[SlotHit]:
 @once
 def days(message: Message) -> list[Day]:
     """Return the dates of a message, including overlapping ones, and those that are in no calendar ("April 31")."""
-    written = written_days(message)
-    first = list(_first_of_range(message, written))
+    written, of_range = written_days(message), _days_of_range(message)
     in_month = [_at(message, (start, end), day, has_month=False) for start, end, day in days_of_month(message)]
-    in_month = [_in_month_of_range(message, one, written) for one in in_month if not _overlaps(one, first)]
+    in_month = [_in_month_of_range(message, one, written) for one in in_month if not _overlaps(one, of_range)]
     behind = list(_with_weekdays(message, written, in_month))
-    found = [*written, *first, *_counted(message), *in_month, *behind]
+    found = [*written, *of_range, *_counted(message), *in_month, *behind]
     none = [one for one in found if one.day is None]
     # A weekday and a date that contradict each other are no day, and neither of them alone is meant.
     apart = [one for one in behind if one.day is None]
@@ -87,10 +91,10 @@ def days_with_numbers(message: Message) -> list[Day]:
     A day of the month alone may be any ordinal.
     """
     written = [one for one in written_days(message) if "/" not in message.plain[one.start : one.end]]
-    if not any(character.isdigit() for one in written for character in message.plain[one.start : one.end]):
+    if not any(_has_figures(message, one) for one in written):
         return written
     in_month = [_at(message, (start, end), day) for start, end, day in days_of_month(message)]
-    return [*written, *_first_of_range(message, written), *in_month]
+    return [*written, *_days_of_range(message), *in_month]
 
 
 def _last_such(message: Message, one: Day) -> Day:
@@ -167,7 +171,9 @@ def _in_words(message: Message) -> Iterator[Day]:
         month = words.months[found["first"] or found["second"]]
         span = message.aligned.span(*found.span()) if message.bounds(*found.span()) else None
         if span is not None:
-            yield _dated(message, span, int(found["year"] or 0), month, int(found["before"] or found["after"]))
+            yield _dated(
+                message, span, int(found["year"] or found["later"] or 0), month, int(found["before"] or found["after"])
+            )
 
 
 def _farthest(message: Message) -> int:
@@ -224,15 +230,38 @@ def _spoken(message: Message) -> Iterator[Day]:
         yield _dated(message, (start, end), int(year["year"]) if year else 0, months[bare(name[0])], day)
 
 
-def _first_of_range(message: Message, written: Sequence[Day]) -> Iterator[Day]:
-    """Yield the first days of ranges that say the month at their end: "from 20 to 23 December"."""
-    for last in written:
-        found = patterns(message).first_day.search(message.plain, max(last.start - LONGEST_GAP, 0), last.start)
-        if found and last.day and message.plain[last.start].isdecimal():
-            group = found.lastgroup or "n"
-            day = same_month(last.day, int(found[group].rstrip(".")))
-            if day and day < last.day and not _overlaps(one := _at(message, found.span(group), day), written):
-                yield one
+@once
+def _days_of_range(message: Message) -> list[Day]:
+    """Return the days of ranges that only say the month of their other day: "from [20] to 23 December"."""
+    written = written_days(message)
+    found: list[Day] = []
+    for one in written:
+        if one.day and message.plain[one.start].isdecimal():
+            found += _first_of_range(message, one, one.day)
+        elif one.day and _has_figures(message, one):
+            found += _last_of_range(message, one, one.day)
+    return [one for one in found if not _overlaps(one, written)]
+
+
+def _first_of_range(message: Message, last: Day, month: date) -> Iterator[Day]:
+    found = patterns(message).first_day.search(message.plain, max(last.start - LONGEST_GAP, 0), last.start)
+    if found:
+        group = found.lastgroup or "n"
+        day = same_month(month, int(found[group].rstrip(".")))
+        if day and day < month:
+            yield _at(message, found.span(group), day)
+
+
+def _last_of_range(message: Message, first: Day, month: date) -> Iterator[Day]:
+    words, text = patterns(message), message.plain
+    is_between = words.between.search(text, max(first.start - LONGEST_GAP, 0), first.start)
+    to = (words.both if is_between else words.to).match(text, first.end)
+    found = _LAST_DAY.match(text, to.end()) if to else None
+    # "May 3-7 people" have come.
+    if found and ends_a_part(message, found.end()):
+        day = same_month(month, int(found["n"]))
+        if day and day > month:
+            yield _at(message, found.span(), day)
 
 
 def _in_month_of_range(message: Message, day: Day, written: Iterable[Day]) -> Day:
@@ -242,7 +271,7 @@ def _in_month_of_range(message: Message, day: Day, written: Iterable[Day]) -> Da
         if not (0 < one.start - day.end <= LONGEST_GAP or 0 < day.start - one.end <= LONGEST_GAP):
             continue
         other, same = one.day, same_month(one.day, day.day.day) if one.day and day.day else None
-        if other is None or same is None or not any(map(str.isdigit, message.text[one.start : one.end])):
+        if other is None or same is None or not _has_figures(message, one):
             continue
         if day.end < one.start and to.fullmatch(message.plain, day.end, one.start):
             return day._replace(day=same) if same < other else day
@@ -253,11 +282,15 @@ def _in_month_of_range(message: Message, day: Day, written: Iterable[Day]) -> Da
 
 def _with_weekdays(message: Message, written: Iterable[Day], in_month: Iterable[Day]) -> Iterator[Day]:
     if weekdays := weekdays_of(message):
-        known = [one for one in written if one.day and any(map(str.isdigit, message.text[one.start : one.end]))]
+        known = [one for one in written if one.day and _has_figures(message, one)]
         whole = {one.start for one in known}
         known += (one for one in in_month if one.start not in whole)
         for one in with_weekdays(message, weekdays, known):
             yield _at(message, one[:2], one.day)
+
+
+def _has_figures(message: Message, day: Day) -> bool:
+    return any(map(str.isdigit, message.text[day.start : day.end]))
 
 
 def _is_part(day: Day, of: Day) -> bool:

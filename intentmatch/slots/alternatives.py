@@ -24,8 +24,10 @@ def joined_by_or(text: str, start: int, end: int, language: str | None) -> bool:
     if not start < end <= start + LONGEST_LINK:
         return False
     between = text[start:end].strip()
-    if not between or between == "/":
-        return bool(between)
+    if not between:
+        return False
+    if between == "/":
+        return True
     found = bare_words(between)
     together = "".join(found)
     ors = words_of(_OR, language)

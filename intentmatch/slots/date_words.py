@@ -168,9 +168,7 @@ def _days(info: Mapping[str, Any], months: Mapping[str, int]) -> re.Pattern[str]
     month, day, ordinal = either(months), "[0-3]?[0-9]", r"(?:[^\W\d_]{1,3})?"
     before = rf"(?P<before>{day}){ordinal} ?{between}(?P<first>{month})"
     after = rf"(?P<second>{month}) {between}(?P<after>{day}){ordinal}"
-    # Of "March 10-14, 2027", in bare form.
-    to = rf"(?= (?:[^\W\d_]+ )?{day}{ordinal} (?P<later>(?:19|20)[0-9]{{2}}))"
-    return re.compile(rf"(?:{before}|{after})(?: {between}(?P<year>(?:19|20)[0-9]{{2}})|{to})?")
+    return re.compile(rf"(?:{before}|{after})(?: {between}(?P<year>(?:19|20)[0-9]{{2}}))?")
 
 
 def _names_of_a_month(names: Iterable[str], words: Collection[str]) -> list[str]:

@@ -8,6 +8,7 @@ from datetime import date
 
 from intentmatch.core import plugins
 from intentmatch.languages.structure import structure_of
+from intentmatch.slots.clock import TimeAt, times
 from intentmatch.slots.date_words import date_words, month_names, month_pattern, order_of_dates, short_weekday_names
 from intentmatch.slots.digits import ascii_digits
 from intentmatch.slots.lists import declines
@@ -16,7 +17,7 @@ from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.numerals import numeral
 from intentmatch.slots.ordinals import find_ordinals
-from intentmatch.slots.range_words import ends_a_part, is_since
+from intentmatch.slots.range_words import ends_a_part, is_since, means_others
 from intentmatch.slots.relative_days import days_later, days_of_month, modified_weekday, plus_months, same_month
 from intentmatch.slots.weekday_dates import Day, Weekday, with_weekdays
 from intentmatch.text.normalize import bare
@@ -38,7 +39,9 @@ _EAST_ASIAN = re.compile(
     r"(?:([0-9]{4})[年년] ?)?(?<![0-9])([0-9]{1,2})[月월] ?([0-9]{1,2})"
     r"(?:[日号號일]|(?= ?[-~〜～–—至到] ?[0-9]{1,2}[日号號일]))"
 )
-_LAST_DAY = re.compile(r"(?P<n>[0-9]{1,2})(?:st|nd|rd|th)?(?:,? (?:19|20)[0-9]{2})?(?![0-9]|[.:,/-][0-9])")
+_LAST_DAY = re.compile(
+    r"(?P<n>[0-9]{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>(?:19|20)[0-9]{2}))?(?![^\W_]|[%€$£°]|[.:,/-][0-9]| of\b)"
+)
 """The last day of a range behind its first: "January 3rd-[7th]"."""
 
 
@@ -63,6 +66,7 @@ def days(message: Message) -> list[Day]:
     written, of_range = written_days(message), _days_of_range(message)
     in_month = [_at(message, (start, end), day, has_month=False) for start, end, day in days_of_month(message)]
     in_month = [_in_month_of_range(message, one, written) for one in in_month if not _overlaps(one, of_range)]
+    written = [one for one in written if not _overlaps(one, of_range)]
     behind = list(_with_weekdays(message, written, in_month))
     found = [*written, *of_range, *_counted(message), *in_month, *behind]
     none = [one for one in found if one.day is None]
@@ -171,9 +175,7 @@ def _in_words(message: Message) -> Iterator[Day]:
         month = words.months[found["first"] or found["second"]]
         span = message.aligned.span(*found.span()) if message.bounds(*found.span()) else None
         if span is not None:
-            yield _dated(
-                message, span, int(found["year"] or found["later"] or 0), month, int(found["before"] or found["after"])
-            )
+            yield _dated(message, span, int(found["year"] or 0), month, int(found["before"] or found["after"]))
 
 
 def _farthest(message: Message) -> int:
@@ -239,8 +241,8 @@ def _days_of_range(message: Message) -> list[Day]:
         if one.day and message.plain[one.start].isdecimal():
             found += _first_of_range(message, one, one.day)
         elif one.day and _has_figures(message, one):
-            found += _last_of_range(message, one, one.day)
-    return [one for one in found if not _overlaps(one, written)]
+            found += _with_last_of_range(message, one, one.day)
+    return [one for one in found if one[:2] in {other[:2] for other in written} or not _overlaps(one, written)]
 
 
 def _first_of_range(message: Message, last: Day, month: date) -> Iterator[Day]:
@@ -252,31 +254,44 @@ def _first_of_range(message: Message, last: Day, month: date) -> Iterator[Day]:
             yield _at(message, found.span(group), day)
 
 
-def _last_of_range(message: Message, first: Day, month: date) -> Iterator[Day]:
+def _with_last_of_range(message: Message, first: Day, month: date) -> Iterator[Day]:
+    """Yield the last day of a range, and the first one if the year of the last one is another: "Jan 3-7, 2031"."""
     words, text = patterns(message), message.plain
     is_between = words.between.search(text, max(first.start - LONGEST_GAP, 0), first.start)
     to = (words.both if is_between else words.to).match(text, first.end)
     found = _LAST_DAY.match(text, to.end()) if to else None
-    # "May 3-7 people" have come.
-    if found and ends_a_part(message, found.end()):
-        day = same_month(month, int(found["n"]))
-        if day and day > month:
-            yield _at(message, found.span(), day)
+    # "May 3-7 people" have come, and "enero 3 a las 7" is a time.
+    if not found or not ends_a_part(message, found.end()) or _overlaps(found.span(), times(message)):
+        return
+    # The first day of a range that has begun lies behind.
+    year = int(found["year"] or (month.year if first.has_year else 0))
+    last = _day(year, month.month, int(found["n"]), None if year else message)
+    day = same_month(last, month.day) if last else None
+    if last is None or day is None or day >= last or means_others(message, *first[:2]):
+        return
+    if day != month:
+        yield first._replace(day=day, has_year=True)
+    yield _at(message, found.span(), last)
 
 
 def _in_month_of_range(message: Message, day: Day, written: Iterable[Day]) -> Day:
-    """Return a day of a month in the month that the other end of its range says: "del 3 al 7 de enero"."""
+    """Return a day of a month in the month that the other end of its range says: "del 3 al 7 de enero".
+
+    It is none if that month has no such day.
+    """
     to = patterns(message).to
     for one in written:
-        if not (0 < one.start - day.end <= LONGEST_GAP or 0 < day.start - one.end <= LONGEST_GAP):
+        is_behind = 0 < one.start - day.end <= LONGEST_GAP and to.fullmatch(message.plain, day.end, one.start)
+        is_before = 0 < day.start - one.end <= LONGEST_GAP and to.fullmatch(message.plain, one.end, day.start)
+        other = one.day if is_behind or is_before else None
+        if other is None or day.day is None or not _has_figures(message, one):
             continue
-        other, same = one.day, same_month(one.day, day.day.day) if one.day and day.day else None
-        if other is None or same is None or not _has_figures(message, one):
-            continue
-        if day.end < one.start and to.fullmatch(message.plain, day.end, one.start):
+        same = same_month(other, day.day.day)
+        if same is None:
+            return day._replace(day=None)
+        if is_behind:
             return day._replace(day=same) if same < other else day
-        if one.end < day.start and to.fullmatch(message.plain, one.end, day.start):
-            return day._replace(day=same if same > other else _from_today(same, "month", 1))
+        return day._replace(day=same if same > other else _from_today(same, "month", 1))
     return day
 
 
@@ -297,8 +312,8 @@ def _is_part(day: Day, of: Day) -> bool:
     return of.start <= day.start and day.end <= of.end and day[:2] != of[:2]
 
 
-def _overlaps(day: Day, others: Iterable[Day]) -> bool:
-    return any(day.start < other.end and other.start < day.end for other in others)
+def _overlaps(span: tuple[int, int] | Day, others: Iterable[Day | TimeAt]) -> bool:
+    return any(span[0] < other.end and other.start < span[1] for other in others)
 
 
 def _dated(message: Message, span: tuple[int, int], year: int, month: int, day: int) -> Day:

@@ -63,6 +63,7 @@ HEADINGS: Mapping[str, Mapping[str, str]] = {
         "distill-acts": "distill",
         "distill-answers": "distill",
         "distill-context": "distill",
+        "distill-values": "distill",
         "measure-languages": "distill",
     },
     "Convert": {"import": "convert", "export": "convert", "formats": "convert"},

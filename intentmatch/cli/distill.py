@@ -216,6 +216,25 @@ def distill_answers(recipe: Path | None, target: Path) -> None:
     output.say(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
 
 
+@cli.command("distill-values")
+@click.option("--output", "-o", "target", required=True, type=OUTPUT_FILE, help="File of the weights to write.")
+@quiet_option
+def distill_values(target: Path) -> None:
+    """Train the weights that tell whether an answer gives a value.
+
+    They learn from the answers with values of this package, in many languages, and from the network of `distill-acts`.
+    The embedded ones are in intentmatch/reading/given_values.safetensors; their card is beside it. Takes seconds.
+
+    \b
+    Example:
+      intentmatch distill-values -o values.safetensors
+    """
+    from intentmatch.distill import read_values, save_network, train_values
+
+    save_network(target, train_values(read_values("train")))
+    output.say(f"{target}: {target.stat().st_size / 1e3:.0f} kB")
+
+
 @cli.command("measure-languages")
 @click.argument("model", type=OUTPUT_FOLDER)
 @takes_corpus

@@ -12,7 +12,6 @@ from rapidfuzz import fuzz
 from intentmatch.dialogue.coverings import LONGEST, coverings, is_unspaced
 from intentmatch.dialogue.phrases import Phrases, listed
 from intentmatch.reading.answers import AnswerChances, answer_of
-from intentmatch.reading.dialogue_acts import acts_of
 from intentmatch.text.normalize import bare, fold
 
 _SAME_WORDS = 85.0
@@ -23,9 +22,6 @@ _Meaning = TypeVar("_Meaning")
 _QUESTIONS = "?？؟⸮¿՞"
 _SURELY_UNSURE = 0.95
 _ENDS, _ENDS_ALONE = 0.5, 0.8
-_DENIES, _REFUSES, _HEDGES = 0.5, 0.8, 0.3
-"""Learned probabilities from which an answer gives none of the values in it, by the kind of answer and by the act, and
-from which it gives one though it is not sure."""
 _CLAUSES = r"[,.;!?\n…،؛。，、！]+|\s[-–—]\s"
 _PAUSES = ",.!…~、，。！"
 _SURE, _UNDECIDED = 0.9, 0.8
@@ -290,20 +286,6 @@ def stops_within(answer: str, phrases: Sequence[Phrases]) -> bool:
     chances = answer_of(answer)
     clauses = re.split(_CLAUSES, answer) if chances.no + chances.unsure >= _ENDS else ()
     return any(stops(clause, phrases) and answer_of(clause).no >= _ENDS_ALONE for clause in clauses)
-
-
-def denies_value(answer: str, start: int, end: int) -> bool:
-    """Whether an answer, by what was learned, does not give the value at a place: "Friday doesn't work".
-
-    "Not sure, maybe Friday" gives it.
-    """
-    ends = [(0, 0), *(found.span() for found in re.finditer(_CLAUSES, answer)), (len(answer), len(answer))]
-    begin = max(after for _, after in ends if after <= start)
-    clause = answer[begin : min(before for before, _ in ends if before >= end)]
-    acts, whole, part = acts_of(clause), answer_of(answer), answer_of(clause)
-    if acts.refuses >= _REFUSES:
-        return True
-    return min(whole.no + whole.unsure, part.no + part.unsure) >= _DENIES and acts.undecided < _HEDGES
 
 
 def stop_words_in(answer: str, phrases: Sequence[Phrases]) -> str:

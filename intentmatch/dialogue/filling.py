@@ -10,7 +10,6 @@ from intentmatch.dialogue.answers import (
     after_no,
     asks,
     declines,
-    denies_value,
     drops,
     is_question,
     is_unsure,
@@ -29,6 +28,7 @@ from intentmatch.dialogue.turn_builder import (
     make_up,
     refuses,
 )
+from intentmatch.reading.given_values import gives_value
 from intentmatch.slots.alternatives import alternatives, takes_one_value
 from intentmatch.slots.function_words import function_words
 from intentmatch.slots.neighbours import bare_words
@@ -38,6 +38,10 @@ _UNMISTAKABLE = ("pattern", "email", "phone", "url")
 """Kinds of slots whose values are hardly anything else: "my parcel has the number AB123456" is an answer."""
 _QUANTITIES = ("number", "ordinal", "date", "time", "datetime", "duration", "money", "temperature")
 """Kinds of slots whose values are in much that people say."""
+_GIVES = 0.2
+"""Learned probability from which an answer gives a value that is in it (`reading/given_values.md`)."""
+_MOST_VALUES = 4
+"""Values of an answer of which it is told whether it gives them."""
 _SURELY = 0.9
 """Confidence from which a message asks for something else, and is no free text."""
 
@@ -190,19 +194,22 @@ def _values(
 
 
 def _denied(values: list[Entity], turns: TurnBuilder, pending: WhichValue) -> list[Entity]:
-    """Return the values that a message has without giving them: "give me five minutes", "Friday doesn't work".
+    """Return the values that a message has without giving them: "give me five minutes, I'll ask", "Friday is too late".
 
-    Who says it again means it, and so does who says hardly more than the value ("two I think").
+    Who says it again means it, and so does who says hardly more than the value ("two I think") or asks for it ("how
+    about Friday?").
     """
     text, kind = turns.input.text, turns.slots(pending.intent)[pending.slot].kind
+    if pending.left <= 0 or len(values) > _MOST_VALUES or is_question(text.rstrip()[-1:]):
+        return []
     rest = without_fillers(text, turns.spoken(pending.language))
     for value in values:
         rest = rest[: value.start] + " " * (value.end - value.start) + rest[value.end :]
-    if pending.left <= 0 or function_words(pending.language).issuperset(bare_words(rest)):
+    if function_words(pending.language).issuperset(bare_words(rest)):
         return []
-    if kind == "number":
-        return values if is_unsure(text, surely=True) else []  # "two minutes" may be what there are two of
-    return [value for value in values if denies_value(text, value.start, value.end)]
+    if kind == "number" and is_unsure(text, surely=True):
+        return values  # "one sec"
+    return [value for value in values if gives_value(text, value.start, value.end) < _GIVES]
 
 
 def _is_no_free_text(

@@ -6,6 +6,7 @@ domain and some languages are kept aside for measuring.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -92,6 +93,17 @@ class LabelledAnswer(NamedTuple):
     """Sources weigh the same."""
 
 
+class LabelledValue(NamedTuple):
+    """An answer with a value at `text[start:end]`."""
+
+    text: str
+    language: str
+    start: int
+    end: int
+    gives: bool
+    """Whether the answer gives the value: "Friday works", but not "Friday is too late"."""
+
+
 def languages() -> list[str]:
     """Return the codes of the languages that have labelled messages."""
     return sorted(file.name.removesuffix(".yaml") for file in _folder().iterdir() if file.name.endswith(".yaml"))
@@ -136,6 +148,22 @@ def read_answers(part: Part) -> list[LabelledAnswer]:
             )
         elif message.act == "courtesy" and message.source != LEADS:
             found.append(LabelledAnswer(message.text, message.language, "neither", "courtesy"))
+    return found
+
+
+def read_values(part: Part) -> list[LabelledValue]:
+    """Return the answers with values to train on, or those that are kept aside."""
+    found = []
+    for language in languages():
+        aside = language in HELD_OUT_LANGUAGES
+        if aside and part == "train":
+            continue
+        lists = _content(language)["values"]
+        for key in ("gives", "denies"):
+            for line in _chosen(lists[key], part, whole=aside):
+                before, value, behind = re.split(r"[\[\]]", line)
+                start, end = len(before), len(before) + len(value)
+                found.append(LabelledValue(before + value + behind, language, start, end, key == "gives"))
     return found
 
 

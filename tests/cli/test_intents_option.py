@@ -63,6 +63,7 @@ NO_REGISTRY = {
     "distill-acts",
     "distill-answers",
     "distill-context",
+    "distill-values",
     "measure-languages",
     "import",
     "formats",

@@ -8,12 +8,11 @@ from datetime import date
 
 from intentmatch.core import plugins
 from intentmatch.languages.structure import structure_of
-from intentmatch.slots.clock import TimeAt, times
 from intentmatch.slots.date_words import date_words, month_names, month_pattern, order_of_dates, short_weekday_names
 from intentmatch.slots.digits import ascii_digits
 from intentmatch.slots.lists import declines
 from intentmatch.slots.message import BUT_FOR_ACCENTS, WITH_AN_ENDING, Message, SlotHit, once
-from intentmatch.slots.moment_patterns import LONGEST_GAP, patterns
+from intentmatch.slots.moment_patterns import LONGEST_GAP, before_hour, patterns
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.numerals import numeral
 from intentmatch.slots.ordinals import find_ordinals
@@ -259,9 +258,9 @@ def _with_last_of_range(message: Message, first: Day, month: date) -> Iterator[D
     words, text = patterns(message), message.plain
     is_between = words.between.search(text, max(first.start - LONGEST_GAP, 0), first.start)
     to = (words.both if is_between else words.to).match(text, first.end)
-    found = _LAST_DAY.match(text, to.end()) if to else None
-    # "May 3-7 people" have come, and "enero 3 a las 7" is a time.
-    if not found or not ends_a_part(message, found.end()) or _overlaps(found.span(), times(message)):
+    # "Enero 3 a las 7" is a time, and "May 3-7 people" have come.
+    found = _LAST_DAY.match(text, to.end()) if to and not before_hour(message.base_language).search(to[0]) else None
+    if not found or not ends_a_part(message, found.end()):
         return
     # The first day of a range that has begun lies behind.
     year = int(found["year"] or (month.year if first.has_year else 0))
@@ -312,8 +311,8 @@ def _is_part(day: Day, of: Day) -> bool:
     return of.start <= day.start and day.end <= of.end and day[:2] != of[:2]
 
 
-def _overlaps(span: tuple[int, int] | Day, others: Iterable[Day | TimeAt]) -> bool:
-    return any(span[0] < other.end and other.start < span[1] for other in others)
+def _overlaps(day: Day, others: Iterable[Day]) -> bool:
+    return any(day.start < other.end and other.start < day.end for other in others)
 
 
 def _dated(message: Message, span: tuple[int, int], year: int, month: int, day: int) -> Day:

@@ -102,10 +102,20 @@ def patterns(message: Message) -> Patterns:
 _patterns = lru_cache(maxsize=64)(Patterns)
 
 
+@lru_cache(maxsize=64)
+def before_hour(language: str) -> re.Pattern[str]:
+    """Return a pattern of a word at the end of a text behind which a number is an hour: "a las"."""
+    return re.compile(rf"(?<!\S)(?:{any_of(map(plain, _before_hours(language)))}) ?$")
+
+
+def _before_hours(language: str) -> list[str]:
+    """Return the words that stand before an hour, without their marks."""
+    return re.sub("[~=+]", "", CLOCK_WORDS.get(language, ClockWords()).before).split("|")
+
+
 def _first_day(own: MomentWords, language: str, to: str, between: str) -> re.Pattern[str]:
     # A number alone may be an hour or count something before "to": "at 8 to ...", Swedish "för 2 till 4 december".
-    before_hours = CLOCK_WORDS.get(language, ClockWords()).before.replace("~", "").replace("=+", "").split("|")
-    opening = any_of(plain(word) for word in own.at.split("|") if word not in before_hours)
+    opening = any_of(plain(word) for word in own.at.split("|") if word not in _before_hours(language))
     number = r"(?<![0-9.,:/-])(?P<n2>[0-9]{1,2}(?:\.|(?=-)))"
     from_day = rf"(?:(?:{opening}) (?:{any_of(_ARTICLES)} )?(?P<n>[0-9]{{1,2}})|{number})(?:{to})"
     return re.compile(f"(?:{from_day}|{between})$")

@@ -118,17 +118,14 @@ def joining_words() -> Mapping[str, Sequence[str]]:
 @lru_cache(2)
 def read_messages(part: Part) -> list[LabelledMessage]:
     """Return the messages to train on, or those that are kept aside."""
-    return [message for language in languages() for message in _of_language(language, part)]
+    return [message for language, aside in _languages_of(part) for message in _of_language(language, part, aside=aside)]
 
 
 @lru_cache(2)
 def read_answers(part: Part) -> list[LabelledAnswer]:
     """Return the answers to train on, or those that are kept aside; ordinary messages are no answers."""
     found = []
-    for language in languages():
-        aside = language in HELD_OUT_LANGUAGES
-        if aside and part == "train":
-            continue
+    for language, aside in _languages_of(part):
         lists = _content(language)["answers"]
         for answer in ANSWERS:
             texts = _chosen(lists.get(answer, ()), part, whole=aside)
@@ -154,10 +151,7 @@ def read_answers(part: Part) -> list[LabelledAnswer]:
 def read_values(part: Part) -> list[LabelledValue]:
     """Return the answers with values to train on, or those that are kept aside."""
     found = []
-    for language in languages():
-        aside = language in HELD_OUT_LANGUAGES
-        if aside and part == "train":
-            continue
+    for language, aside in _languages_of(part):
         lists = _content(language)["values"]
         for key in ("gives", "denies"):
             for line in _chosen(lists[key], part, whole=aside):
@@ -167,11 +161,14 @@ def read_values(part: Part) -> list[LabelledValue]:
     return found
 
 
-def _of_language(language: str, part: Part) -> Iterator[LabelledMessage]:
+def _languages_of(part: Part) -> list[tuple[str, bool]]:
+    """Return the languages that a part has messages of, and whether all of a language is kept aside."""
+    found = [(language, language in HELD_OUT_LANGUAGES) for language in languages()]
+    return [(language, aside) for language, aside in found if part == "measure" or not aside]
+
+
+def _of_language(language: str, part: Part, *, aside: bool) -> Iterator[LabelledMessage]:
     content = _content(language)
-    aside = language in HELD_OUT_LANGUAGES
-    if aside and part == "train":
-        return
     domains = {
         name: lists
         for name, lists in content["domains"].items()

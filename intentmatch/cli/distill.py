@@ -220,7 +220,7 @@ def distill_answers(recipe: Path | None, target: Path) -> None:
 @click.option("--output", "-o", "target", required=True, type=OUTPUT_FILE, help="File of the weights to write.")
 @quiet_option
 def distill_values(target: Path) -> None:
-    """Train the weights that tell whether an answer gives a value.
+    """Train the weights that tell if an answer gives a value.
 
     They learn from the answers with values of this package, in many languages, and from the network of `distill-acts`.
     The embedded ones are in intentmatch/reading/given_values.safetensors; their card is beside it. Takes seconds.

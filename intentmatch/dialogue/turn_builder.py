@@ -111,6 +111,8 @@ class TurnBuilder:
         """
         kinds = {name: slot.kind for name, slot in self.slots(intent).items()}
         names = [name for name in dict.fromkeys(one.slot for one in known) if kinds.get(name, "any") != "any"]
+        if not names:
+            return []
         found = self.fill(text, intent, [*asked] or names, language, names if asked else None)
         values = {one.slot: one.value for one in known}
         found = tuple(_with_unit_of(one, values.get(one.slot)) for one in found)

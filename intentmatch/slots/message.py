@@ -213,8 +213,8 @@ def once(find: Callable[[Message], list[_Found]]) -> Callable[[Message], list[_F
 def readable(text: str) -> str:
     """Return the beginning of a text that slots are read from, within `MOST_WORDS_READ` and `MOST_LETTERS_READ`.
 
-    A character of a script without spaces is a word. The time to read slots is proportional to these numbers, so they
-    bound it for any message.
+    A character of a script without spaces and a numeral such as "½" are words. The time to read slots is proportional
+    to these numbers, so they bound it for any message.
     """
     if len(text) <= _SHORT:
         return text
@@ -222,7 +222,8 @@ def readable(text: str) -> str:
     before = "sign"
     for place, char in enumerate(text):
         now = kind(char)
-        words += now != "sign" and (now != before or now in ("ideograph", "unspaced"))
+        alone = now in ("ideograph", "unspaced") or (now == "digit" and not char.isdecimal())
+        words += now != "sign" and (alone or now != before)
         letters += _letters(char)
         if words > MOST_WORDS_READ or letters > MOST_LETTERS_READ:
             return text[:place]

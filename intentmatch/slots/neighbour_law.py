@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 
@@ -203,12 +203,14 @@ class NeighbourLaw:
         start = self._skip_articles(relation.end())
         return self._links(slot, kind, self._starts.get(start, ()), (hit.end, start), start)
 
-    def _changes(self, slot: str, found: Iterable[str], gap: tuple[int, int], place: int) -> bool:
+    def _changes(self, slot: str, found: Collection[str], gap: tuple[int, int], place: int) -> bool:
         """Return whether there are words of these classes at a place, across a gap, that no value took in."""
+        if not found:
+            return False
         is_linked = joined_as_range(self._message, *gap) or joined_by_or(
             self._message.text, *gap, self._message.language
         )
-        return bool(found) and not self._is_taken(slot, place, is_linked=is_linked)
+        return not self._is_taken(slot, place, is_linked=is_linked)
 
     def _links(self, slot: str, kind: str, found: Iterable[str], gap: tuple[int, int], place: int) -> bool:
         classes = _CALENDAR if kind in _LINKED else _CLASSES[kind] & {"number"}

@@ -29,11 +29,13 @@ _BEFORE, _AFTER = r"(?<![A-Za-z0-9./-])", r"(?![A-Za-z0-9]|[./-][0-9])"
 _YEAR_FIRST = re.compile(rf"{_BEFORE}([0-9]{{4}})([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}}){_AFTER}")
 _YEAR_LAST = re.compile(rf"{_BEFORE}([0-9]{{1,2}})([-/.])([0-9]{{1,2}})\2([0-9]{{4}}|[0-9]{{2}}){_AFTER}")
 _NO_YEAR = re.compile(rf"{_BEFORE}([0-9]{{1,2}})(?:/([0-9]{{1,2}}){_AFTER}|\.([0-9]{{1,2}})\.(?![0-9]))")
+# No date where the month stands first.
+_ALWAYS = "24/7"
 _BEFORE_MONTH = re.compile(r"(?: (?:of|of the|de|di|del|du|da|do|von|van|des)| ?-)? ?$")
 _BEHIND_MONTH = re.compile(r",? (?:(?:the|der|den) )?")
 _YEAR = re.compile(r",? (?:de |del |of |do )?(?P<year>(?:19|20)[0-9]{2})(?![0-9])")
 _LONGEST_GAP = 10
-_MOST_DAYS = 31
+_MOST_DAYS, _MOST_MONTHS = 31, 12
 _EAST_ASIAN = re.compile(
     r"(?:([0-9]{4})[年년] ?)?(?<![0-9])([0-9]{1,2})[月월] ?([0-9]{1,2})"
     r"(?:[日号號일]|(?= ?[-~〜～–—至到] ?[0-9]{1,2}[日号號일]))"
@@ -65,7 +67,7 @@ def days(message: Message) -> list[Day]:
     written, of_range = written_days(message), _days_of_range(message)
     in_month = [_at(message, (start, end), day, has_month=False) for start, end, day in days_of_month(message)]
     in_month = [_in_month_of_range(message, one, written) for one in in_month if not _overlaps(one, of_range)]
-    written = [one for one in written if not _overlaps(one, of_range)]
+    written = [_begun(message, one, written) for one in written if not _overlaps(one, of_range)]
     behind = list(_with_weekdays(message, written, in_month))
     found = [*written, *of_range, *_counted(message), *in_month, *behind]
     none = [one for one in found if one.day is None]
@@ -111,6 +113,16 @@ def _last_such(message: Message, one: Day) -> Day:
     return one if one.has_year else one._replace(day=_day(0, day.month, day.day, message, past=True))
 
 
+def _begun(message: Message, first: Day, written: Iterable[Day]) -> Day:
+    """Return the first day of a range that has begun, which lies behind: "20 November to 2 December" on the first."""
+    for last in written if first.day and not first.has_year else ():
+        if not 0 < last.start - first.end <= LONGEST_GAP or last.day is None or last.day >= first.day:
+            continue
+        if patterns(message).to.fullmatch(message.plain, first.end, last.start):
+            return first._replace(day=_valid(last.day.year, first.day.month, first.day.day))
+    return first
+
+
 @once
 def impossible_days(message: Message) -> list[tuple[int, int]]:
     """Return the spans of days that are in no calendar, such as "April 31", and of no other day."""
@@ -143,17 +155,27 @@ def short_weekdays(message: Message) -> Iterator[tuple[int, int, date]]:
 
 def _in_digits(message: Message) -> Iterator[Day]:
     text = ascii_digits(message.text)
-    order = order_of_dates(message.language)
     for found in _YEAR_FIRST.finditer(text):
         yield _at(message, found.span(), _day(int(found[1]), int(found[3]), int(found[4])))
     for found in _EAST_ASIAN.finditer(text):
         yield _dated(message, found.span(), int(found[1] or 0), int(found[2]), int(found[3]))
-    for found in _YEAR_LAST.finditer(text):
-        year = int(found[4]) + (2000 if len(found[4]) == 2 else 0)
-        yield _at(message, found.span(), _day(year, *_month_and_day(found[1], found[3], order)))
-    for found in _NO_YEAR.finditer(text):
-        month, day = _month_and_day(found[1], found[2] or found[3], order)
-        yield _dated(message, found.span(), 0, month, day)
+    others = [(found, found[1], found[3], found[4]) for found in _YEAR_LAST.finditer(text)]
+    of_language = order_of_dates(message.language) == "DMY"
+    some = (found for found in _NO_YEAR.finditer(text) if of_language or found[0] != _ALWAYS)
+    others += [(found, found[1], found[2] or found[3], "") for found in some]
+    pairs = [(int(first), int(second)) for _, first, second, _ in others]
+    is_day_first = _is_day_first(pairs, of_language)
+    for (found, *_, year), (first, second) in zip(others, pairs, strict=True):
+        # No month is above 12, whatever the order of the language: "22/11" is clear in English too.
+        swaps = min(first, second) <= _MOST_MONTHS < (second if is_day_first else first)
+        day, month = (first, second) if is_day_first != swaps else (second, first)
+        yield _dated(message, found.span(), int(year or 0) + (2000 if len(year) == 2 else 0), month, day)
+
+
+def _is_day_first(pairs: Iterable[tuple[int, int]], of_language: bool) -> bool:
+    """Return whether the day stands first in the dates of a message: where one date says so, in all of them."""
+    said = {first > _MOST_MONTHS for first, second in pairs if (first > _MOST_MONTHS) != (second > _MOST_MONTHS)}
+    return said.pop() if len(said) == 1 else of_language
 
 
 def _in_words(message: Message) -> Iterator[Day]:
@@ -341,12 +363,6 @@ def _valid(year: int, month: int, day: int) -> date | None:
         return date(year, month, day)
     except ValueError:
         return None
-
-
-def _month_and_day(first: str, second: str, order: str) -> tuple[int, int]:
-    month, day = (int(first), int(second)) if order != "DMY" else (int(second), int(first))
-    # No month is above 12, whatever the order of the language: "22/11" is clear in English too.
-    return (day, month) if month > 12 >= day else (month, day)
 
 
 def _named(meaning: str, today: date) -> date | None:

@@ -67,7 +67,7 @@ def days(message: Message) -> list[Day]:
     written, of_range = written_days(message), _days_of_range(message)
     in_month = [_at(message, (start, end), day, has_month=False) for start, end, day in days_of_month(message)]
     in_month = [_in_month_of_range(message, one, written) for one in in_month if not _overlaps(one, of_range)]
-    written = [_begun(message, one, written) for one in written if not _overlaps(one, of_range)]
+    written = [_in_order(message, one, written) for one in written if not _overlaps(one, of_range)]
     behind = list(_with_weekdays(message, written, in_month))
     found = [*written, *of_range, *_counted(message), *in_month, *behind]
     none = [one for one in found if one.day is None]
@@ -113,14 +113,22 @@ def _last_such(message: Message, one: Day) -> Day:
     return one if one.has_year else one._replace(day=_day(0, day.month, day.day, message, past=True))
 
 
-def _begun(message: Message, first: Day, written: Iterable[Day]) -> Day:
-    """Return the first day of a range that has begun, which lies behind: "20 November to 2 December" on the first."""
-    for last in written if first.day and not first.has_year else ():
-        if not 0 < last.start - first.end <= LONGEST_GAP or last.day is None or last.day >= first.day:
+def _in_order(message: Message, one: Day, written: Iterable[Day]) -> Day:
+    """Return a day of a range in its place: "20 November to 2 December", said in between, and "Tuesday to Monday".
+
+    The first day lies behind if the range has begun, and a weekday is the first such day behind the other.
+    """
+    for other in written if one.day else ():
+        first, last = (one, other) if one.end <= other.start else (other, one)
+        if not 0 < last.start - first.end <= LONGEST_GAP or not first.day or not last.day or last.day >= first.day:
             continue
-        if patterns(message).to.fullmatch(message.plain, first.end, last.start):
-            return first._replace(day=_valid(last.day.year, first.day.month, first.day.day))
-    return first
+        if not patterns(message).to.fullmatch(message.plain, first.end, last.start):
+            continue
+        if one is first and not one.has_year:
+            return one._replace(day=_valid(last.day.year, first.day.month, first.day.day))
+        if one is last and one.start in {weekday.start for weekday in weekdays_of(message)}:
+            return one._replace(day=days_later(last.day, 7))
+    return one
 
 
 @once

@@ -19,6 +19,7 @@ from intentmatch.slots.alternatives import joined_by_or
 from intentmatch.slots.clock import times
 from intentmatch.slots.durations import CALENDAR_UNITS, CLOCK_UNITS, lengths, unit_words
 from intentmatch.slots.message import Message, SlotHit, plain
+from intentmatch.slots.moment_patterns import before_hour
 from intentmatch.slots.number_forms import NO_PEOPLE, NOT_MINUS, NUMBER_FORMS, NumberForms
 from intentmatch.slots.numbers import numbers
 from intentmatch.slots.ordinals import find_ordinals
@@ -198,7 +199,7 @@ class NeighbourLaw:
             if self._changes(slot, near.intersection(self._starts.get(place, ())), (hit.end, place), place):
                 return True
         relation = relation_words(self._language).behind.match(self._text, start)
-        if relation is None:
+        if relation is None or self._leads_to_hour(kind, start, relation.end()):
             return False
         start = self._skip_articles(relation.end())
         return self._links(slot, kind, self._starts.get(start, ()), (hit.end, start), start)
@@ -231,6 +232,8 @@ class NeighbourLaw:
             is_explained = self._explained[start] and not self._explained[hit.start]
             if kind in _LINKED and (is_explained or self._is_count_before_time(end, hit.start)):
                 continue
+            if hit.end <= start and self._leads_to_hour(kind, hit.end, start):
+                continue
             if end <= hit.start and joined(self._message, (start, end), hit.start):
                 return True
             if hit.end <= start and joined(self._message, hit[:2], start) and ends_a_part(self._message, end):
@@ -261,6 +264,10 @@ class NeighbourLaw:
             and joined(self._message, (hit.start, hit_end), start)
             for start, end in self._counted[first:last]
         )
+
+    def _leads_to_hour(self, kind: str, end: int, start: int) -> bool:
+        """Return whether words behind a day also stand before an hour: French "mardi à 7" is no range."""
+        return kind in DAY_KINDS and before_hour(self._language).search(self._text, end, start) is not None
 
     def _is_count_before_time(self, end: int, start: int) -> bool:
         """Return whether a number ends before a word that leads to a time: Italian "per due alle 21" is no range."""

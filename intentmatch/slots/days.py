@@ -36,6 +36,8 @@ _BEHIND_MONTH = re.compile(r",? (?:(?:the|der|den) )?")
 _YEAR = re.compile(r",? (?:de |del |of |do )?(?P<year>(?:19|20)[0-9]{2})(?![0-9])")
 _LONGEST_GAP = 10
 _MOST_DAYS, _MOST_MONTHS = 31, 12
+_MOST_NEAR = 8
+"""Days behind one, overlapping ones included, that may be the end of its range."""
 _EAST_ASIAN = re.compile(
     r"(?:([0-9]{4})[年년] ?)?(?<![0-9])([0-9]{1,2})[月월] ?([0-9]{1,2})"
     r"(?:[日号號일]|(?= ?[-~〜～–—至到] ?[0-9]{1,2}[日号號일]))"
@@ -67,7 +69,7 @@ def days(message: Message) -> list[Day]:
     written, of_range = written_days(message), _days_of_range(message)
     in_month = [_at(message, (start, end), day, has_month=False) for start, end, day in days_of_month(message)]
     in_month = [_in_month_of_range(message, one, written) for one in in_month if not _overlaps(one, of_range)]
-    written = [_in_order(message, one, written) for one in written if not _overlaps(one, of_range)]
+    written = _in_order(message, (one for one in written if not _overlaps(one, of_range)))
     behind = list(_with_weekdays(message, written, in_month))
     found = [*written, *of_range, *_counted(message), *in_month, *behind]
     none = [one for one in found if one.day is None]
@@ -113,22 +115,26 @@ def _last_such(message: Message, one: Day) -> Day:
     return one if one.has_year else one._replace(day=_day(0, day.month, day.day, message, past=True))
 
 
-def _in_order(message: Message, one: Day, written: Iterable[Day]) -> Day:
-    """Return a day of a range in its place: "20 November to 2 December", said in between, and "Tuesday to Monday".
+def _in_order(message: Message, written: Iterable[Day]) -> list[Day]:
+    """Return days with those of ranges in order: "20 November to 2 December", said in between, "Tuesday to Monday".
 
     The first day lies behind if the range has begun, and a weekday is the first such day behind the other.
     """
-    for other in written if one.day else ():
-        first, last = (one, other) if one.end <= other.start else (other, one)
-        if not 0 < last.start - first.end <= LONGEST_GAP or not first.day or not last.day or last.day >= first.day:
-            continue
-        if not patterns(message).to.fullmatch(message.plain, first.end, last.start):
-            continue
-        if one is first and not one.has_year:
-            return one._replace(day=_valid(last.day.year, first.day.month, first.day.day))
-        if one is last and one.start in {weekday.start for weekday in weekdays_of(message)}:
-            return one._replace(day=days_later(last.day, 7))
-    return one
+    found = sorted(written, key=lambda one: one[:2])
+    weekdays = {weekday.start for weekday in weekdays_of(message)}
+    to = patterns(message).to
+    for place, first in enumerate(found):
+        for number in range(place + 1, min(place + 1 + _MOST_NEAR, len(found))):
+            last = found[number]
+            if not (first.day and last.day) or first.day <= last.day or not 0 < last.start - first.end <= LONGEST_GAP:
+                continue
+            if not to.fullmatch(message.plain, first.end, last.start):
+                continue
+            if not first.has_year:
+                found[place] = first._replace(day=_valid(last.day.year, first.day.month, first.day.day))
+            elif last.start in weekdays:
+                found[number] = last._replace(day=days_later(last.day, 7))
+    return found
 
 
 @once
